@@ -1,0 +1,110 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, ToolCall, ToolFailure};
+
+/// One thing that happens in a turn, in the order in which a client sees it.
+///
+/// `Started` comes first, `Done` or `Failed` last and once; protocols turn each event into their own frames.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The turn is stored and the model is about to be called.
+    Started {
+        /// The conversation, new or continued.
+        conversation_id: String,
+        /// The assistant message that this turn writes.
+        message_id: String,
+        /// The name of the model, as in the list of models.
+        model: String,
+    },
+    /// More of the answer.
+    Text {
+        /// Never a call or a piece of one.
+        delta: String,
+    },
+    /// More of the model's reasoning.
+    Thinking {
+        /// Without its tags.
+        delta: String,
+    },
+    /// A complete call, before it runs.
+    ToolCall(ToolCall),
+    /// A finished call, in order of completion.
+    ToolResult(ToolReport),
+    /// A name for a new conversation.
+    Title(String),
+    /// What the turn consumed; once, before its end.
+    Usage(Usage),
+    /// The turn ended without a complete answer.
+    Failed(Failure),
+    /// The turn ended with an answer.
+    Done {
+        /// Why the answer ends where it does.
+        finish_reason: FinishReason,
+    },
+}
+
+/// Why an answer ends where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model was done.
+    Stop,
+    /// The model's output limit was reached.
+    Length,
+    /// The provider cut the answer for its content.
+    ContentFilter,
+    /// The user stopped it.
+    Stopped,
+    /// Time ran out; the answer was made of what there was.
+    Deadline,
+    /// The last allowed round was over; the answer was given with tools off.
+    ToolLimit,
+}
+
+/// A page that a result rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The number under which the model saw it, from 1.
+    pub index: usize,
+    /// The page's title.
+    pub title: String,
+    /// `http` or `https`.
+    pub url: String,
+}
+
+/// A finished call, as the user sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolReport {
+    /// The `id` of the call.
+    pub id: String,
+    /// The name in the call.
+    pub name: String,
+    /// Whether the tool did what was asked.
+    pub ok: bool,
+    /// Whether the result came from a cache or from an equal call of this turn.
+    pub cached: bool,
+    /// From the start of the call to its result, in milliseconds.
+    pub duration_ms: u64,
+    /// A few words for a status line, such as `10 results`.
+    pub summary: String,
+    /// Pages to cite; empty for tools that have none.
+    pub sources: Vec<Source>,
+    /// Set exactly when `ok` is false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolFailure>,
+}
+
+/// What a turn consumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens sent to models, over all rounds.
+    pub input_tokens: u64,
+    /// Tokens written by models, over all rounds.
+    pub output_tokens: u64,
+    /// Credits that the search provider charged.
+    pub search_credits: u64,
+    /// Whether any of the token counts is the product's estimate.
+    pub estimated: bool,
+}

@@ -1,0 +1,169 @@
+use serde::{Deserialize, Serialize};
+
+/// What went wrong, as a name that a client can act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The request is not of the documented form.
+    InvalidRequest,
+    /// No valid credential.
+    Unauthorized,
+    /// A valid credential that may not do this.
+    Forbidden,
+    /// No such thing, or somebody else's.
+    NotFound,
+    /// No such model (OpenAI routes).
+    ModelNotFound,
+    /// The path exists, the method does not.
+    MethodNotAllowed,
+    /// Another turn runs in the conversation.
+    TurnInProgress,
+    /// The idempotency key was used with another body.
+    IdempotencyMismatch,
+    /// The message or the body is over its limit.
+    TooLarge,
+    /// The body is not `application/json`.
+    UnsupportedMediaType,
+    /// The caller, or the product at the model's door, is too fast.
+    RateLimited,
+    /// An allowance is used up until it is renewed or paid for.
+    QuotaExhausted,
+    /// A fault of the product itself.
+    Internal,
+    /// The model's endpoint cannot be reached or is overloaded.
+    UpstreamUnavailable,
+    /// The model's endpoint sent what is not an answer.
+    UpstreamBadResponse,
+    /// The model's endpoint refused the request.
+    UpstreamRejected,
+    /// The model's endpoint refused the product's key.
+    UpstreamAuth,
+    /// The model stopped sending.
+    UpstreamStalled,
+    /// The connection to the model broke in the middle.
+    UpstreamDisconnected,
+    /// The provider refused the content.
+    ContentFiltered,
+    /// The conversation does not fit the model.
+    ContextTooLong,
+    /// Time ran out before there was an answer.
+    Deadline,
+    /// The turn was cut off: its process ended or was told to.
+    Interrupted,
+    /// The database cannot take the request now.
+    StorageBusy,
+    /// The function was deployed without saying who may use it.
+    AuthNotConfigured,
+}
+
+impl ErrorCode {
+    /// The code as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::ModelNotFound => "model_not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::TurnInProgress => "turn_in_progress",
+            Self::IdempotencyMismatch => "idempotency_mismatch",
+            Self::TooLarge => "too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::RateLimited => "rate_limited",
+            Self::QuotaExhausted => "quota_exhausted",
+            Self::Internal => "internal",
+            Self::UpstreamUnavailable => "upstream_unavailable",
+            Self::UpstreamBadResponse => "upstream_bad_response",
+            Self::UpstreamRejected => "upstream_rejected",
+            Self::UpstreamAuth => "upstream_auth",
+            Self::UpstreamStalled => "upstream_stalled",
+            Self::UpstreamDisconnected => "upstream_disconnected",
+            Self::ContentFiltered => "content_filtered",
+            Self::ContextTooLong => "context_too_long",
+            Self::Deadline => "deadline",
+            Self::Interrupted => "interrupted",
+            Self::StorageBusy => "storage_busy",
+            Self::AuthNotConfigured => "auth_not_configured",
+        }
+    }
+
+    /// The sentence that users read when nothing more exact is known; it never holds anything from upstream.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "The request is not valid.",
+            Self::Unauthorized => "A valid key is needed.",
+            Self::Forbidden => "This is not allowed.",
+            Self::NotFound => "There is nothing here.",
+            Self::ModelNotFound => "There is no such model.",
+            Self::MethodNotAllowed => "This path does not take that method.",
+            Self::TurnInProgress => "An answer is still being written in this conversation.",
+            Self::IdempotencyMismatch => "This idempotency key was used with another request.",
+            Self::TooLarge => "The request is too large.",
+            Self::UnsupportedMediaType => "The body must be sent as application/json.",
+            Self::RateLimited => "Too many requests. Please wait a moment.",
+            Self::QuotaExhausted => "The allowance is used up.",
+            Self::Internal => "Something went wrong on our side.",
+            Self::UpstreamUnavailable => "The model cannot be reached right now.",
+            Self::UpstreamBadResponse => "The model sent an answer that could not be read.",
+            Self::UpstreamRejected => "The model refused the request.",
+            Self::UpstreamAuth => "The model's endpoint did not accept this service's key.",
+            Self::UpstreamStalled => "The model stopped answering.",
+            Self::UpstreamDisconnected => "The connection to the model was lost.",
+            Self::ContentFiltered => "The provider's content filter stopped this answer.",
+            Self::ContextTooLong => "The conversation is too long for this model.",
+            Self::Deadline => "Time ran out before there was an answer.",
+            Self::Interrupted => "The answer was interrupted.",
+            Self::StorageBusy => "The storage is busy. Please try again.",
+            Self::AuthNotConfigured => "Authentication is not configured.",
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn retryable(self) -> bool {
+        matches!(
+            self,
+            Self::TurnInProgress
+                | Self::RateLimited
+                | Self::Internal
+                | Self::UpstreamUnavailable
+                | Self::UpstreamBadResponse
+                | Self::UpstreamStalled
+                | Self::UpstreamDisconnected
+                | Self::Deadline
+                | Self::Interrupted
+                | Self::StorageBusy
+        )
+    }
+}
+
+/// A failure as a client sees it, before the first byte or after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What went wrong.
+    pub code: ErrorCode,
+    /// One sentence for people; never upstream text, an address or a secret.
+    pub message: String,
+    /// How long to wait before trying again, in seconds.
+    pub retry_after: Option<u64>,
+}
+
+impl From<ErrorCode> for Failure {
+    fn from(code: ErrorCode) -> Self {
+        Self { code, message: code.message().to_owned(), retry_after: None }
+    }
+}
+
+impl Failure {
+    /// A failure with a sentence of its own.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), retry_after: None }
+    }
+
+    /// The same with a time to wait, in seconds.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+}

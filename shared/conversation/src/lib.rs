@@ -1,0 +1,16 @@
+//! The words of the domain: messages, tools and their calls, events, failures.
+//!
+//! This crate depends on serde alone and knows nothing of HTTP, models or storage, so that every other room can speak
+//! its types.
+
+mod event;
+mod failure;
+mod id;
+mod message;
+mod tool;
+
+pub use event::{Event, FinishReason, Source, ToolReport, Usage};
+pub use failure::{ErrorCode, Failure};
+pub use id::new_id;
+pub use message::Message;
+pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolResult, ToolSpec};

@@ -1,0 +1,106 @@
+//! Settings of the process: environment variables, read once at the start.
+//!
+//! An error names the variable and what is accepted, and never what the variable holds: it may be a secret.
+
+use std::collections::HashMap;
+
+/// A snapshot of the environment, or of the pairs that a test gives.
+#[derive(Clone, Default)]
+pub struct Settings {
+    vars: HashMap<String, String>,
+}
+
+/// A setting that is missing or cannot be parsed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{variable}: expected {accepted}")]
+pub struct SettingError {
+    /// The variable's name.
+    pub variable: String,
+    /// What is accepted, as the end of a sentence.
+    pub accepted: String,
+}
+
+impl SettingError {
+    /// An error for `variable`, which should hold `accepted`.
+    pub fn new(variable: impl Into<String>, accepted: impl Into<String>) -> Self {
+        Self { variable: variable.into(), accepted: accepted.into() }
+    }
+}
+
+impl Settings {
+    /// Reads the process's environment; variables that are not Unicode are passed over.
+    pub fn from_env() -> Self {
+        Self::from_pairs(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))))
+    }
+
+    /// Takes settings from pairs; a later one replaces an earlier one of the same name.
+    pub fn from_pairs<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
+        Self { vars: pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect() }
+    }
+
+    /// Sets a variable in this snapshot.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.vars.insert(name.into(), value.into());
+    }
+
+    /// The value without surrounding white space; `None` when unset or blank.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The value, or an error that says that it is needed.
+    pub fn required(&self, name: &str, accepted: &str) -> Result<&str, SettingError> {
+        self.var(name).ok_or_else(|| SettingError::new(name, accepted))
+    }
+
+    /// The parsed value, `None` when unset, or an error that says what is `accepted`.
+    pub fn parsed<T>(
+        &self,
+        name: &str,
+        accepted: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, SettingError> {
+        let Some(value) = self.var(name) else { return Ok(None) };
+        parse(value).map(Some).ok_or_else(|| SettingError::new(name, accepted))
+    }
+
+    /// A whole number within `range`, or `default` when unset.
+    pub fn whole(&self, name: &str, range: std::ops::RangeInclusive<u64>, default: u64) -> Result<u64, SettingError> {
+        let accepted = format!("a whole number from {} to {}", range.start(), range.end());
+        let value = self.parsed(name, &accepted, |text| text.parse().ok().filter(|number| range.contains(number)))?;
+        Ok(value.unwrap_or(default))
+    }
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Settings({} variables)", self.vars.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blank_variable_counts_as_unset() {
+        let settings = Settings::from_pairs([("A", "  "), ("B", " x ")]);
+        assert_eq!(settings.var("A"), None);
+        assert_eq!(settings.var("B"), Some("x"));
+    }
+
+    #[test]
+    fn an_error_names_the_variable_and_what_is_accepted_but_not_the_value() {
+        let settings = Settings::from_pairs([("TURN_SECONDS", "hunter2")]);
+        let error = settings.whole("TURN_SECONDS", 1..=900, 300).unwrap_err().to_string();
+        assert_eq!(error, "TURN_SECONDS: expected a whole number from 1 to 900");
+        assert!(!format!("{settings:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_number_outside_its_range_is_refused_and_an_absent_one_is_the_default() {
+        let settings = Settings::from_pairs([("N", "901")]);
+        assert!(settings.whole("N", 1..=900, 300).is_err());
+        assert_eq!(settings.whole("M", 1..=900, 300), Ok(300));
+    }
+}
