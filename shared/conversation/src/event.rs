@@ -72,6 +72,18 @@ pub struct Source {
     pub url: String,
 }
 
+impl Source {
+    /// Joins the pages of several results: each address once, numbered anew from 1.
+    pub fn join(all: &mut Vec<Source>, more: &[Source]) {
+        for source in more {
+            if !all.iter().any(|known| known.url == source.url) {
+                let index = all.len() + 1;
+                all.push(Source { index, ..source.clone() });
+            }
+        }
+    }
+}
+
 /// A finished call, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -107,4 +119,13 @@ pub struct Usage {
     pub search_credits: u64,
     /// Whether any of the token counts is the product's estimate.
     pub estimated: bool,
+}
+
+impl Usage {
+    /// Adds what one more reply consumed.
+    pub fn add(&mut self, input_tokens: u64, output_tokens: u64, estimated: bool) {
+        self.input_tokens += input_tokens;
+        self.output_tokens += output_tokens;
+        self.estimated |= estimated;
+    }
 }

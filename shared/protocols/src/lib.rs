@@ -1,1 +1,22 @@
-//! x
+//! Requests to turns, events to frames: one file per client protocol, all pure.
+
+mod accumulated;
+mod document;
+mod json;
+mod native;
+mod request;
+
+pub use accumulated::Accumulated;
+pub use document::Document;
+pub use native::Native;
+pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};
+
+use conversation::Event;
+
+/// Turns the events of one turn into the bytes of an event stream.
+///
+/// The event that ends the turn yields the protocol's own end marker as well, so that a stream ends exactly once.
+pub trait Protocol: Send {
+    /// Appends the frames of `event` to `out`.
+    fn frames(&mut self, event: &Event, out: &mut String);
+}

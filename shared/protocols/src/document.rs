@@ -1,0 +1,137 @@
+use conversation::{Event, Failure, FinishReason, Source, Usage};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The answer to a request with `"stream": false`: all events of a turn in one JSON object.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    conversation_id: String,
+    message_id: String,
+    model: String,
+    content: String,
+    thinking: String,
+    tool_calls: Vec<CallRow>,
+    sources: Vec<Source>,
+    usage: Usage,
+    finish_reason: Option<FinishReason>,
+    #[serde(skip)]
+    failure: Option<Failure>,
+}
+
+#[derive(Debug, Serialize)]
+struct CallRow {
+    id: String,
+    name: String,
+    arguments: Value,
+    ok: bool,
+    summary: String,
+}
+
+impl Document {
+    /// Takes the next event of the turn.
+    pub fn add(&mut self, event: Event) {
+        match event {
+            Event::Started { conversation_id, message_id, model } => {
+                (self.conversation_id, self.message_id, self.model) = (conversation_id, message_id, model);
+            }
+            Event::Text { delta } => self.content.push_str(&delta),
+            Event::Thinking { delta } => self.thinking.push_str(&delta),
+            Event::ToolCall(call) => self.tool_calls.push(CallRow {
+                id: call.id,
+                name: call.name,
+                arguments: call.arguments,
+                ok: false,
+                summary: String::new(),
+            }),
+            Event::ToolResult(report) => {
+                Source::join(&mut self.sources, &report.sources);
+                if let Some(row) = self.tool_calls.iter_mut().find(|row| row.id == report.id) {
+                    (row.ok, row.summary) = (report.ok, report.summary);
+                }
+            }
+            Event::Usage(usage) => self.usage = usage,
+            Event::Done { finish_reason } => self.finish_reason = Some(finish_reason),
+            Event::Failed(failure) => self.failure = Some(failure),
+            Event::Title(_) => {}
+        }
+    }
+
+    /// The whole turn.
+    ///
+    /// # Errors
+    /// The failure that ended it; `interrupted` if it never ended.
+    pub fn finish(self) -> Result<Self, Failure> {
+        match (&self.failure, self.finish_reason) {
+            (Some(failure), _) => Err(failure.clone()),
+            (None, Some(_)) => Ok(self),
+            (None, None) => Err(conversation::ErrorCode::Interrupted.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::{ErrorCode, ToolCall, ToolReport};
+    use serde_json::json;
+
+    use super::*;
+
+    fn report(id: &str, url: &str) -> Event {
+        Event::ToolResult(ToolReport {
+            id: id.into(),
+            name: "search_web".into(),
+            ok: true,
+            cached: true,
+            duration_ms: 3,
+            summary: "2 results".into(),
+            sources: ["https://same.example", url]
+                .iter()
+                .enumerate()
+                .map(|(i, url)| Source { index: i + 1, title: "t".into(), url: (*url).into() })
+                .collect(),
+            error: None,
+        })
+    }
+
+    #[test]
+    fn a_turn_becomes_one_document_with_each_page_once() {
+        let mut document = Document::default();
+        let call = |id: &str| ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({"query": id}) };
+        for event in [
+            Event::Started { conversation_id: "c".into(), message_id: "m".into(), model: "openai".into() },
+            Event::Text { delta: "a".into() },
+            Event::ToolCall(call("call_1")),
+            Event::ToolCall(call("call_2")),
+            report("call_2", "https://b.example"),
+            report("call_1", "https://a.example"),
+            Event::Text { delta: "b".into() },
+            Event::Done { finish_reason: FinishReason::Stop },
+        ] {
+            document.add(event);
+        }
+        let expected = json!({
+            "conversationId": "c", "messageId": "m", "model": "openai", "content": "ab", "thinking": "",
+            "toolCalls": [
+                {"id": "call_1", "name": "search_web", "arguments": {"query": "call_1"}, "ok": true, "summary": "2 results"},
+                {"id": "call_2", "name": "search_web", "arguments": {"query": "call_2"}, "ok": true, "summary": "2 results"},
+            ],
+            "sources": [
+                {"index": 1, "title": "t", "url": "https://same.example"},
+                {"index": 2, "title": "t", "url": "https://b.example"},
+                {"index": 3, "title": "t", "url": "https://a.example"},
+            ],
+            "usage": {"inputTokens": 0, "outputTokens": 0, "searchCredits": 0, "estimated": false},
+            "finishReason": "stop",
+        });
+        assert_eq!(serde_json::to_value(document.finish().unwrap()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_failed_turn_is_an_error_and_so_is_one_that_never_ended() {
+        let mut document = Document::default();
+        document.add(Event::Failed(ErrorCode::UpstreamStalled.into()));
+        assert_eq!(document.finish().unwrap_err().code, ErrorCode::UpstreamStalled);
+        assert_eq!(Document::default().finish().unwrap_err().code, ErrorCode::Interrupted);
+    }
+}

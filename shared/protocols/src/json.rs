@@ -1,0 +1,130 @@
+//! Strict JSON at the border: one object, no duplicate keys, bounded nesting.
+
+use std::fmt;
+
+use conversation::{ErrorCode, Failure};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// Reads a body that must be one JSON object in UTF-8, without duplicate keys at any depth.
+pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
+    let text = std::str::from_utf8(body).map_err(|_| invalid("The body must be UTF-8"))?;
+    match serde_json::from_str(text) {
+        Ok(Strict(Value::Object(fields))) => Ok(fields),
+        Ok(_) => Err(invalid("The body must be a JSON object")),
+        Err(error) => Err(invalid(format!("The body is not valid JSON: {}", reason(&error)))),
+    }
+}
+
+/// Says where and in which way the text is wrong, without quoting it.
+fn reason(error: &serde_json::Error) -> String {
+    let kind = match error.classify() {
+        serde_json::error::Category::Eof => "it ends too early",
+        serde_json::error::Category::Data => "a key occurs twice",
+        _ => "there is an error",
+    };
+    format!("{kind} at line {}, column {}", error.line(), error.column())
+}
+
+fn invalid(sentence: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::InvalidRequest, sentence)
+}
+
+/// A JSON value in which no object holds a key twice; `serde_json::Value` alone would keep the last one.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Strict)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(Strict(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let Strict(value) = entries.next_value()?;
+            if object.insert(key, value).is_some() {
+                return Err(A::Error::custom("duplicate key"));
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(body: &[u8]) -> String {
+        object(body).unwrap_err().message
+    }
+
+    #[test]
+    fn f104_a_body_that_is_not_one_plain_object_is_refused_with_the_reason() {
+        assert_eq!(refusal(b"[1]"), "The body must be a JSON object");
+        assert_eq!(refusal(b"\xff\xfe"), "The body must be UTF-8");
+        assert_eq!(refusal(b""), "The body is not valid JSON: it ends too early at line 1, column 0");
+        assert_eq!(refusal(b"{\"a\":1"), "The body is not valid JSON: it ends too early at line 1, column 6");
+        assert_eq!(refusal(b"{\"a\":1} x"), "The body is not valid JSON: there is an error at line 1, column 9");
+        assert_eq!(refusal(b"\xef\xbb\xbf{}"), "The body is not valid JSON: there is an error at line 1, column 1");
+    }
+
+    #[test]
+    fn f104_duplicate_keys_are_refused_at_any_depth() {
+        assert!(refusal(br#"{"message":"a","message":"b"}"#).contains("a key occurs twice"));
+        assert!(refusal(br#"{"x":[{"a":1,"a":2}]}"#).contains("a key occurs twice"));
+    }
+
+    #[test]
+    fn f104_deep_nesting_is_refused_and_not_a_crash() {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000));
+        assert!(refusal(deep.as_bytes()).contains("not valid JSON"));
+    }
+
+    #[test]
+    fn values_are_kept_as_they_are() {
+        let body = br#"{"a":null,"b":true,"c":-1,"d":18446744073709551615,"e":1.5,"f":["x",{}]}"#;
+        assert_eq!(Value::Object(object(body).unwrap()), serde_json::from_slice::<Value>(body).unwrap());
+    }
+}

@@ -1,0 +1,157 @@
+use conversation::{ErrorCode, Failure, ToolChoice};
+use serde_json::{Map, Value};
+
+use crate::json;
+
+/// The longest message, in Unicode scalar values.
+pub const MAX_MESSAGE_CHARS: usize = 32_000;
+
+/// The largest request body, in bytes.
+pub const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// What a caller asks for in one turn, checked as far as the request alone allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRequest {
+    /// The user's words: not blank and at most [`MAX_MESSAGE_CHARS`] long.
+    pub message: String,
+    /// Absent for a new conversation.
+    pub conversation_id: Option<String>,
+    /// The name of a model; absent for the default one.
+    pub model: Option<String>,
+    /// The agent that answers; absent for the default one.
+    pub agent_id: Option<String>,
+    /// Whether tools may or must be used.
+    pub tool_choice: ToolChoice,
+    /// Who the caller says to be; counts only where authentication is off.
+    pub user_id: Option<String>,
+    /// Whether the answer comes as an event stream.
+    pub stream: bool,
+}
+
+impl TurnRequest {
+    /// Reads the body of `POST /api/chat`.
+    ///
+    /// # Errors
+    /// `invalid_request` or `too_large`, with a sentence that names the field and what is accepted.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let fields = json::object(body)?;
+        Ok(Self {
+            message: message(&fields)?,
+            conversation_id: text(&fields, "conversationId")?,
+            model: text(&fields, "modelType")?,
+            agent_id: text(&fields, "agentId")?,
+            tool_choice: tool_choice(&fields)?,
+            user_id: text(&fields, "userId")?,
+            stream: flag(&fields, "stream")?.unwrap_or(true),
+        })
+    }
+}
+
+fn message(fields: &Map<String, Value>) -> Result<String, Failure> {
+    let message = text(fields, "message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
+    if message.trim().is_empty() {
+        return Err(invalid("`message` must not be blank"));
+    }
+    // Counting stops at the limit: a body is at most a megabyte, but most messages are far shorter.
+    if message.chars().nth(MAX_MESSAGE_CHARS).is_some() {
+        let sentence = format!("`message` is too long: at most {MAX_MESSAGE_CHARS} characters are accepted");
+        return Err(Failure::new(ErrorCode::TooLarge, sentence));
+    }
+    Ok(message)
+}
+
+fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(invalid(format!("`{name}` must be a string"))),
+    }
+}
+
+fn flag(fields: &Map<String, Value>, name: &str) -> Result<Option<bool>, Failure> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(invalid(format!("`{name}` must be true or false"))),
+    }
+}
+
+fn tool_choice(fields: &Map<String, Value>) -> Result<ToolChoice, Failure> {
+    match fields.get("toolChoice") {
+        None | Some(Value::Null) => Ok(ToolChoice::Auto),
+        Some(Value::String(word)) => match word.as_str() {
+            "auto" => Ok(ToolChoice::Auto),
+            "none" => Ok(ToolChoice::None),
+            "required" => Ok(ToolChoice::Required),
+            _ => Err(bad_tool_choice()),
+        },
+        Some(Value::Object(choice)) => match choice.get("name") {
+            Some(Value::String(name)) => Ok(ToolChoice::Tool(name.clone())),
+            _ => Err(bad_tool_choice()),
+        },
+        Some(_) => Err(bad_tool_choice()),
+    }
+}
+
+fn bad_tool_choice() -> Failure {
+    invalid("`toolChoice` must be \"auto\", \"none\", \"required\" or {\"name\": \"…\"}")
+}
+
+fn invalid(sentence: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::InvalidRequest, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(body: &str) -> (ErrorCode, String) {
+        let failure = TurnRequest::parse(body.as_bytes()).unwrap_err();
+        (failure.code, failure.message)
+    }
+
+    #[test]
+    fn only_the_message_is_required_and_unknown_fields_are_ignored() {
+        let request = TurnRequest::parse(r#"{"message":"你好","cost":0,"owner":"root"}"#.as_bytes()).unwrap();
+        let expected = TurnRequest {
+            message: "你好".into(),
+            conversation_id: None,
+            model: None,
+            agent_id: None,
+            tool_choice: ToolChoice::Auto,
+            user_id: None,
+            stream: true,
+        };
+        assert_eq!(request, expected);
+    }
+
+    #[test]
+    fn every_field_is_read() {
+        let body = r#"{"message":"a","conversationId":"c","modelType":"m","agentId":"x","userId":"u",
+            "toolChoice":{"name":"search_web"},"stream":false}"#;
+        let request = TurnRequest::parse(body.as_bytes()).unwrap();
+        assert_eq!(request.conversation_id.as_deref(), Some("c"));
+        assert_eq!(request.model.as_deref(), Some("m"));
+        assert_eq!(request.agent_id.as_deref(), Some("x"));
+        assert_eq!(request.user_id.as_deref(), Some("u"));
+        assert_eq!(request.tool_choice, ToolChoice::Tool("search_web".into()));
+        assert!(!request.stream);
+    }
+
+    #[test]
+    fn a_wrong_field_is_named_with_what_is_accepted() {
+        assert_eq!(refused("{}").1, "`message` is required: a string");
+        assert_eq!(refused(r#"{"message":" \n\t"}"#).1, "`message` must not be blank");
+        assert_eq!(refused(r#"{"message":7}"#).1, "`message` must be a string");
+        assert_eq!(refused(r#"{"message":"a","stream":"no"}"#).1, "`stream` must be true or false");
+        assert!(refused(r#"{"message":"a","toolChoice":"always"}"#).1.contains("\"auto\""));
+        assert!(refused(r#"{"message":"a","toolChoice":{"tool":"x"}}"#).1.contains("\"name\""));
+    }
+
+    #[test]
+    fn f103_a_message_is_counted_in_unicode_scalar_values() {
+        let body = |n: usize| serde_json::json!({ "message": "界".repeat(n) }).to_string();
+        assert!(TurnRequest::parse(body(32_000).as_bytes()).is_ok());
+        assert_eq!(refused(&body(32_001)).0, ErrorCode::TooLarge);
+    }
+}
