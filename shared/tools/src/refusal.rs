@@ -1,0 +1,52 @@
+use conversation::ToolFailure;
+
+use crate::{Tool, ToolError};
+
+/// Longest part of a made-up tool name that is told back to the model, in characters.
+const SHOWN_NAME: usize = 64;
+
+/// A call that gave nothing: what the user sees and what the model reads.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    pub(crate) failure: ToolFailure,
+    pub(crate) content: String,
+}
+
+impl Refusal {
+    fn new(code: &str, message: &str, content: String) -> Self {
+        Self { failure: ToolFailure { code: code.to_owned(), message: message.to_owned() }, content }
+    }
+
+    /// The model named a tool that it was not given.
+    pub(crate) fn unknown_tool<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        let names: Vec<&str> = names.collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let name: String = name.chars().take(SHOWN_NAME).collect();
+        let content = format!("Tool '{name}' not found. Available tools: {names}");
+        Self::new("unknown_tool", "The model asked for a tool that does not exist.", content)
+    }
+
+    /// The arguments cannot be used, for this reason (told to the model).
+    pub(crate) fn invalid_arguments(reason: &str) -> Self {
+        let message = "The model called the tool with arguments that do not fit.";
+        Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
+    }
+
+    /// The tool or the turn ran out of time.
+    pub(crate) fn timeout(tool: &dyn Tool) -> Self {
+        let content = tool.failure_text("超时，没有得到结果");
+        Self::new("timeout", "The tool took too long and was stopped.", content)
+    }
+
+    /// The tool has a fault of its own.
+    pub(crate) fn failed(tool: &dyn Tool) -> Self {
+        let content = tool.failure_text("工具执行失败");
+        Self::new("failed", "The tool failed.", content)
+    }
+}
+
+impl From<Refusal> for ToolError {
+    fn from(Refusal { failure, content }: Refusal) -> Self {
+        Self::Model { failure, content }
+    }
+}

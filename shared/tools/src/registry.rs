@@ -1,0 +1,41 @@
+use std::sync::Arc;
+
+use conversation::ToolSpec;
+
+use crate::{Tool, ToolContext, ToolSession};
+
+/// A tool and what it says of itself, asked once.
+pub(crate) struct Entry {
+    pub(crate) spec: ToolSpec,
+    pub(crate) tool: Arc<dyn Tool>,
+}
+
+/// The tools of a deployment.
+#[derive(Clone, Default)]
+pub struct ToolRegistry {
+    entries: Arc<Vec<Entry>>,
+}
+
+impl ToolRegistry {
+    /// The registry of these tools; a later one of the same name replaces an earlier one.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        let mut entries: Vec<Entry> = Vec::with_capacity(tools.len());
+        for entry in tools.into_iter().map(|tool| Entry { spec: tool.spec(), tool }) {
+            match entries.iter_mut().find(|known| known.spec.name == entry.spec.name) {
+                Some(known) => *known = entry,
+                None => entries.push(entry),
+            }
+        }
+        Self { entries: Arc::new(entries) }
+    }
+
+    /// What models are told, in order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.entries.iter().map(|entry| entry.spec.clone()).collect()
+    }
+
+    /// The state of one turn: its memo of calls.
+    pub fn session(&self, context: ToolContext) -> ToolSession {
+        ToolSession::new(Arc::clone(&self.entries), context)
+    }
+}

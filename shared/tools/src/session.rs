@@ -1,0 +1,126 @@
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use conversation::{ToolCall, ToolReport, ToolResult};
+use futures_util::FutureExt;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::memo::{self, Memo, Outcome};
+use crate::refusal::Refusal;
+use crate::registry::Entry;
+use crate::{ToolContext, ToolError, ToolOutput, arguments};
+
+/// Longest text that a call gives to the model, in bytes.
+const MAX_CONTENT: usize = 256 * 1024;
+
+/// Ends a text that was cut.
+const CUT: &str = "\n（内容过长，已截断）";
+
+/// Opens the result of a call that was made before.
+const REPEATED: &str =
+    "（本轮已经用相同的参数调用过这个工具，下面是同一个结果。请直接使用它，不要再次重复这个调用。）\n";
+
+/// The calls of one turn.
+pub struct ToolSession {
+    entries: Arc<Vec<Entry>>,
+    context: ToolContext,
+    memo: Memo,
+}
+
+/// A call that was dealt with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// For the user.
+    pub report: ToolReport,
+    /// For the model.
+    pub result: ToolResult,
+    /// What it cost.
+    pub credits: u64,
+}
+
+impl ToolSession {
+    pub(crate) fn new(entries: Arc<Vec<Entry>>, context: ToolContext) -> Self {
+        Self { entries, context, memo: Memo::default() }
+    }
+
+    /// Runs a call: unknown names, unfit arguments, timeouts and panics are results too; only a fatal error ends the
+    /// turn.
+    ///
+    /// Calls may run at the same time; equal ones share one run, and a repeated one gets the first one's result and a
+    /// note for the model. Dropping the future ends the call.
+    pub async fn run(&self, call: &ToolCall) -> Result<Ran, anyhow::Error> {
+        let started = Instant::now();
+        let (outcome, repeated) = match self.admitted(call) {
+            Ok((entry, arguments)) => {
+                let key = memo::key(&entry.spec.name, &arguments);
+                self.memo.once(&key, async || self.outcome(entry, arguments).await).await?
+            }
+            Err(refusal) => (Err(refusal), false),
+        };
+        Ok(ran(call, outcome, repeated, started.elapsed()))
+    }
+
+    fn admitted(&self, call: &ToolCall) -> Result<(&Entry, Value), Refusal> {
+        let Some(entry) = self.entries.iter().find(|entry| entry.spec.name == call.name) else {
+            return Err(Refusal::unknown_tool(&call.name, self.entries.iter().map(|entry| entry.spec.name.as_str())));
+        };
+        let arguments = arguments::checked(&entry.spec.parameters, &call.arguments)
+            .map_err(|reason| Refusal::invalid_arguments(&reason))?;
+        Ok((entry, arguments))
+    }
+
+    async fn outcome(&self, entry: &Entry, arguments: Value) -> Result<Outcome, anyhow::Error> {
+        let tool = entry.tool.as_ref();
+        let now = Instant::now();
+        if now >= self.context.deadline {
+            return Ok(Err(Refusal::timeout(tool)));
+        }
+        let end = self.context.deadline.min(now + tool.timeout());
+        let call = AssertUnwindSafe(async { tool.call(arguments, &self.context).await }).catch_unwind();
+        match timeout_at(end, call).await {
+            Ok(Ok(Ok(output))) => Ok(Ok(ToolOutput { content: capped(output.content), ..output })),
+            Ok(Ok(Err(ToolError::Model { failure, content }))) => {
+                Ok(Err(Refusal { failure, content: capped(content) }))
+            }
+            Ok(Ok(Err(ToolError::Fatal(error)))) => Err(error),
+            Ok(Err(_panic)) => {
+                tracing::error!(tool = entry.spec.name, "a tool panicked");
+                Ok(Err(Refusal::failed(tool)))
+            }
+            Err(_elapsed) => Ok(Err(Refusal::timeout(tool))),
+        }
+    }
+}
+
+fn ran(call: &ToolCall, outcome: Outcome, repeated: bool, took: Duration) -> Ran {
+    let (ok, error, output) = match outcome {
+        Ok(output) => (true, None, output),
+        Err(Refusal { failure, content }) => {
+            let summary = failure.code.replace('_', " ");
+            (false, Some(failure), ToolOutput { content, summary, ..ToolOutput::default() })
+        }
+    };
+    let content = if repeated { format!("{REPEATED}{}", output.content) } else { output.content };
+    let report = ToolReport {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        ok,
+        cached: repeated || output.cached,
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        summary: output.summary,
+        sources: output.sources,
+        error,
+    };
+    let result = ToolResult { call_id: call.id.clone(), name: call.name.clone(), ok, content };
+    Ran { report, result, credits: if repeated { 0 } else { output.credits } }
+}
+
+fn capped(mut text: String) -> String {
+    if text.len() > MAX_CONTENT {
+        text.truncate(text.floor_char_boundary(MAX_CONTENT - CUT.len()));
+        text.push_str(CUT);
+    }
+    text
+}

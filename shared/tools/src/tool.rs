@@ -1,0 +1,69 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use conversation::{Source, ToolFailure, ToolSpec};
+use serde_json::Value;
+use store::Owner;
+use tokio::time::Instant;
+
+/// Something that a model may call; one file each under this crate, and one line in the list.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What the model is told about it.
+    fn spec(&self) -> ToolSpec;
+
+    /// Runs one call whose arguments fit the schema.
+    ///
+    /// The future is dropped when the turn ends, when the time is over, or never; it must not leave work behind.
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+
+    /// The longest time that one call may take; the turn's own end comes before it.
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
+    /// How the model reads that a call of this tool failed for `reason`, a short sentence in the prompt's language.
+    fn failure_text(&self, reason: &str) -> String {
+        format!("工具调用失败：{reason}")
+    }
+}
+
+/// What a call may know of the turn it belongs to.
+#[derive(Clone, Debug)]
+pub struct ToolContext {
+    /// On whose behalf it runs.
+    pub owner: Owner,
+    /// When the turn ends.
+    pub deadline: Instant,
+}
+
+/// What a call gives back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutput {
+    /// The text for the model.
+    pub content: String,
+    /// A few words for a status line.
+    pub summary: String,
+    /// Pages to cite.
+    pub sources: Vec<Source>,
+    /// Whether it came from a cache.
+    pub cached: bool,
+    /// Credits that it cost.
+    pub credits: u64,
+}
+
+/// Why a call gives nothing back.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// Told to the model, and the turn goes on.
+    #[error("{}", failure.message)]
+    Model {
+        /// What the user sees.
+        failure: ToolFailure,
+        /// What the model reads.
+        content: String,
+    },
+    /// Ends the turn.
+    #[error(transparent)]
+    Fatal(#[from] anyhow::Error),
+}

@@ -1,0 +1,311 @@
+//! The calls of a turn: what runs, what is refused, and how that is told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use conversation::{Source, ToolCall, ToolFailure, ToolReport, ToolResult, ToolSpec};
+use serde_json::{Value, json};
+use store::Owner;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tools::{Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
+
+/// Behaves as its `behaviour` argument says and counts its runs.
+#[derive(Default)]
+struct Probe {
+    runs: AtomicUsize,
+    ended: AtomicUsize,
+    gate: Notify,
+}
+
+struct CountsItsEnd<'a>(&'a AtomicUsize);
+
+impl Drop for CountsItsEnd<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Tool for Probe {
+    fn spec(&self) -> ToolSpec {
+        spec("probe", "Behaves as told.")
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let _end = CountsItsEnd(&self.ended);
+        let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
+        match arguments["behaviour"].as_str().unwrap() {
+            "answer" => Ok(answer(run, &context.owner)),
+            "wait" => {
+                self.gate.notified().await;
+                Ok(answer(run, &context.owner))
+            }
+            "long" => Ok(ToolOutput { content: "汉".repeat(200_000), ..ToolOutput::default() }),
+            "panic" => panic!("a fault of the tool"),
+            "fail" => Err(ToolError::Model {
+                failure: ToolFailure { code: "rate_limited".to_owned(), message: "Too fast.".to_owned() },
+                content: "慢一点".to_owned(),
+            }),
+            _ => Err(ToolError::Fatal(anyhow::anyhow!("the end"))),
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(4)
+    }
+
+    fn failure_text(&self, reason: &str) -> String {
+        format!("[{reason}]")
+    }
+}
+
+struct Plain;
+
+#[async_trait]
+impl Tool for Plain {
+    fn spec(&self) -> ToolSpec {
+        spec("plain", "Never ends.")
+    }
+
+    async fn call(&self, _arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        std::future::pending().await
+    }
+}
+
+fn spec(name: &str, description: &str) -> ToolSpec {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"behaviour": {"type": "string"}, "count": {"type": "integer"}},
+        "required": ["behaviour"],
+    });
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters, examples: Vec::new() }
+}
+
+fn answer(run: usize, owner: &Owner) -> ToolOutput {
+    let source = Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() };
+    let content = format!("run {run} for {}", owner.as_str());
+    ToolOutput { content, summary: "1 result".to_owned(), sources: vec![source], cached: false, credits: 2 }
+}
+
+fn call(id: &str, behaviour: &str) -> ToolCall {
+    named("probe", id, json!({"behaviour": behaviour}))
+}
+
+fn named(name: &str, id: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
+}
+
+fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(probe) as _, Arc::new(Plain)];
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    ToolRegistry::new(tools).session(ToolContext { owner: Owner::new("ada"), deadline })
+}
+
+async fn refused(call: ToolCall) -> (String, String) {
+    let probe = Arc::new(Probe::default());
+    let ran = session(&probe, 60).run(&call).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 0, "a refused call does not run");
+    assert!(!ran.report.ok && !ran.result.ok);
+    (ran.report.error.unwrap().code, ran.result.content)
+}
+
+#[tokio::test]
+async fn a_call_gives_a_report_for_the_user_and_a_result_for_the_model() {
+    let ran = session(&Arc::default(), 60).run(&call("call_1", "answer")).await.unwrap();
+    let report = ToolReport {
+        id: "call_1".to_owned(),
+        name: "probe".to_owned(),
+        ok: true,
+        cached: false,
+        duration_ms: ran.report.duration_ms,
+        summary: "1 result".to_owned(),
+        sources: vec![Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() }],
+        error: None,
+    };
+    let result = ToolResult {
+        call_id: "call_1".to_owned(),
+        name: "probe".to_owned(),
+        ok: true,
+        content: "run 1 for ada".to_owned(),
+    };
+    assert_eq!(ran, Ran { report, result, credits: 2 });
+}
+
+#[tokio::test]
+async fn the_future_of_a_call_can_move_between_threads() {
+    let session = session(&Arc::default(), 60);
+    let ran = tokio::spawn(async move { session.run(&call("1", "answer")).await }).await.unwrap().unwrap();
+    assert!(ran.report.ok);
+}
+
+#[tokio::test]
+async fn f050_an_unknown_tool_is_answered_with_the_names_that_exist() {
+    let (code, content) = refused(named("search_the_web", "1", json!({"behaviour": "answer"}))).await;
+    assert_eq!(code, "unknown_tool");
+    assert_eq!(content, "Tool 'search_the_web' not found. Available tools: probe, plain");
+}
+
+#[tokio::test]
+async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
+    let context = ToolContext { owner: Owner::new("ada"), deadline: Instant::now() + Duration::from_secs(9) };
+    let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
+    assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
+}
+
+#[tokio::test]
+async fn f052_arguments_over_64_kib_are_refused() {
+    let long = "a".repeat(64 * 1024);
+    let (code, content) = refused(named("probe", "1", json!({"behaviour": long}))).await;
+    assert_eq!(code, "invalid_arguments");
+    assert!(content.contains("64 KiB") && content.len() < 300, "{content}");
+}
+
+#[tokio::test]
+async fn f052_deeply_nested_arguments_are_refused() {
+    let nested = (0..40).fold(json!(1), |inner, _| json!([inner]));
+    let (code, content) = refused(named("probe", "1", json!({"behaviour": nested}))).await;
+    assert_eq!(code, "invalid_arguments");
+    assert!(content.contains("16"), "{content}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f053_a_tool_that_does_not_end_is_stopped_after_its_own_time() {
+    let probe = Arc::new(Probe::default());
+    let ran = session(&probe, 60).run(&call("1", "wait")).await.unwrap();
+    assert_eq!(ran.report.duration_ms, 4000);
+    assert_eq!(ran.report.summary, "timeout");
+    assert_eq!(ran.report.error.unwrap().code, "timeout");
+    assert_eq!(ran.result.content, "[超时，没有得到结果]");
+    assert_eq!(probe.ended.load(Ordering::SeqCst), 1, "its work is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f053_a_tool_that_states_no_time_has_ten_seconds() {
+    let ran = session(&Arc::default(), 60).run(&named("plain", "1", json!({"behaviour": ""}))).await.unwrap();
+    assert_eq!(ran.report.duration_ms, 10_000);
+    assert_eq!(ran.result.content, "工具调用失败：超时，没有得到结果");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f060_no_tool_runs_past_the_end_of_the_turn() {
+    let ran = session(&Arc::default(), 3).run(&call("1", "wait")).await.unwrap();
+    assert_eq!((ran.report.duration_ms, ran.report.error.unwrap().code.as_str()), (3000, "timeout"));
+}
+
+#[tokio::test]
+async fn f060_no_tool_starts_when_the_turn_is_over() {
+    let probe = Arc::new(Probe::default());
+    let ran = session(&probe, 0).run(&call("1", "answer")).await.unwrap();
+    assert_eq!(ran.report.error.unwrap().code, "timeout");
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn f054_a_panic_is_the_failure_of_that_call_alone() {
+    let session = session(&Arc::default(), 60);
+    let ran = session.run(&call("1", "panic")).await.unwrap();
+    assert_eq!(ran.report.error.unwrap(), ToolFailure { code: "failed".into(), message: "The tool failed.".into() });
+    assert_eq!(ran.result.content, "[工具执行失败]");
+    assert!(session.run(&call("2", "answer")).await.unwrap().report.ok);
+}
+
+#[tokio::test]
+async fn f055_a_failing_call_leaves_the_others_of_its_round_alone() {
+    let session = session(&Arc::default(), 60);
+    let (fails, answers) = (call("1", "fail"), call("2", "answer"));
+    let (failed, answered) = tokio::join!(session.run(&fails), session.run(&answers));
+    let (failed, answered) = (failed.unwrap(), answered.unwrap());
+    assert_eq!((failed.report.summary.as_str(), failed.result.content.as_str()), ("rate limited", "慢一点"));
+    assert!(answered.report.ok);
+}
+
+#[tokio::test]
+async fn f056_a_long_result_is_cut_at_a_character_and_says_so() {
+    let ran = session(&Arc::default(), 60).run(&call("1", "long")).await.unwrap();
+    let content = ran.result.content;
+    assert!(content.len() <= 256 * 1024 && content.len() > 256 * 1024 - 8, "{}", content.len());
+    assert!(content.ends_with("汉\n（内容过长，已截断）"));
+}
+
+#[tokio::test]
+async fn f049_a_repeated_call_is_answered_from_memory_and_the_model_is_told() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
+    let again = session.run(&named("probe", "2", json!({"count": 1, "behaviour": "answer"}))).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+    assert_eq!((again.report.id.as_str(), again.report.cached, again.credits), ("2", true, 0));
+    assert!(again.result.content.starts_with("（本轮已经用相同的参数调用过"), "{}", again.result.content);
+    assert!(again.result.content.ends_with("run 1 for ada"));
+}
+
+#[tokio::test]
+async fn f049_equal_calls_at_the_same_time_share_one_run() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    probe.gate.notify_one();
+    let (one, two) = (call("1", "wait"), call("2", "wait"));
+    let (first, second) = tokio::join!(session.run(&one), session.run(&two));
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+    assert_eq!((first.report.cached, second.report.cached), (false, true));
+    assert_eq!((first.credits, second.credits), (2, 0));
+}
+
+#[tokio::test]
+async fn other_arguments_are_another_call() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
+    session.run(&named("probe", "2", json!({"behaviour": "answer", "count": 2}))).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_failed_call_may_be_tried_again() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&call("1", "fail")).await.unwrap();
+    let again = session.run(&call("2", "fail")).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
+    assert!(!again.report.cached);
+}
+
+#[tokio::test]
+async fn a_fatal_error_ends_the_turn() {
+    let error = session(&Arc::default(), 60).run(&call("1", "die")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the end");
+}
+
+#[tokio::test]
+async fn dropping_a_call_ends_its_work() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    let wait = call("1", "wait");
+    {
+        let mut running = Box::pin(session.run(&wait));
+        assert!(futures_util::poll!(running.as_mut()).is_pending());
+        assert_eq!(probe.ended.load(Ordering::SeqCst), 0);
+    }
+    assert_eq!(probe.ended.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_later_tool_of_the_same_name_replaces_an_earlier_one() {
+    struct Other;
+    #[async_trait]
+    impl Tool for Other {
+        fn spec(&self) -> ToolSpec {
+            spec("probe", "The other one.")
+        }
+        async fn call(&self, _: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::default())
+        }
+    }
+    let registry = ToolRegistry::new(vec![Arc::new(Probe::default()), Arc::new(Plain), Arc::new(Other)]);
+    let told: Vec<_> = registry.specs().into_iter().map(|spec| (spec.name, spec.description)).collect();
+    assert_eq!(told, [("probe".into(), "The other one.".into()), ("plain".into(), "Never ends.".into())]);
+}
