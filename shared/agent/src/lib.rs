@@ -1,1 +1,21 @@
-//! x
+//! The loop: ask the model, run what it calls, ask again, until there is an answer.
+//!
+//! The agent knows models and tools but no storage: the history comes in with the [`Turn`], what happens goes out through
+//! [`Events`], and what is worth keeping stands in the [`Draft`], also when the turn is cut off.
+//!
+//! * `run`: the rounds and their limits
+//! * `step`: one reply, read while its calls already run
+//! * `prompt`: what the model reads
+//! * `draft`: what has been said so far
+//! * `estimate`, `fallback`: for when a provider counts no tokens or a model says nothing
+
+mod draft;
+mod estimate;
+mod failure;
+mod fallback;
+mod prompt;
+mod run;
+mod step;
+
+pub use draft::{CallRecord, Draft, Events};
+pub use run::{Agent, Turn};

@@ -1,1 +1,18 @@
-//! x
+//! What the HTTP side of every function shares: errors, request ids, bodies, origins, event streams.
+//!
+//! [`edge`] wraps a function's routes in all of it; the rooms behind it return [`ApiError`] and never build error
+//! bodies themselves.
+
+mod body;
+mod edge;
+mod error;
+mod guard;
+mod origins;
+mod sse;
+
+pub use body::json_body;
+pub use edge::{RequestId, edge};
+pub use error::{ApiError, status};
+pub use guard::loopback_only;
+pub use origins::Origins;
+pub use sse::{collect, stream};

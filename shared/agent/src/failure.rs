@@ -1,0 +1,39 @@
+use conversation::{ErrorCode, Failure};
+use model::ModelError;
+
+/// What a client is told of a model's error: a name and a fixed sentence, nothing from upstream.
+pub(crate) fn of_model(error: &ModelError) -> Failure {
+    let code = match error {
+        ModelError::RateLimited { retry_after } => {
+            let failure = Failure::new(ErrorCode::RateLimited, "The model is receiving too many requests.");
+            return match retry_after {
+                Some(wait) => failure.retry_after(wait.as_secs() + u64::from(wait.subsec_nanos() > 0)),
+                None => failure,
+            };
+        }
+        ModelError::QuotaExhausted => ErrorCode::QuotaExhausted,
+        ModelError::Unavailable => ErrorCode::UpstreamUnavailable,
+        ModelError::Rejected | ModelError::ToolsUnsupported => ErrorCode::UpstreamRejected,
+        ModelError::Auth => ErrorCode::UpstreamAuth,
+        ModelError::ContentFiltered => ErrorCode::ContentFiltered,
+        ModelError::ContextTooLong => ErrorCode::ContextTooLong,
+        ModelError::BadResponse => ErrorCode::UpstreamBadResponse,
+        ModelError::Stalled => ErrorCode::UpstreamStalled,
+        ModelError::Disconnected => ErrorCode::UpstreamDisconnected,
+        ModelError::Deadline => ErrorCode::Deadline,
+    };
+    code.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn f001_a_wait_is_passed_on_in_whole_seconds_rounded_up() {
+        let error = ModelError::RateLimited { retry_after: Some(Duration::from_millis(30_001)) };
+        assert_eq!(of_model(&error).retry_after, Some(31));
+    }
+}

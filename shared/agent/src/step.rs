@@ -1,0 +1,227 @@
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, ThinkingFilter};
+use conversation::{Event, Failure, ToolCall, ToolSpec};
+use futures_util::StreamExt;
+use futures_util::stream::{FuturesUnordered, unfold};
+use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage};
+use serde_json::Value;
+use tools::{Ran, ToolSession};
+
+use crate::Events;
+use crate::failure::of_model;
+
+/// What reading one reply needs to know.
+pub(crate) struct Reader<'a> {
+    pub(crate) events: &'a Events,
+    pub(crate) session: &'a ToolSession,
+    /// Decides what counts as a call where the form alone is ambiguous.
+    pub(crate) declared: &'a [ToolSpec],
+    /// Whether calls run; otherwise they are neither run nor shown.
+    pub(crate) tools_on: bool,
+    /// Whether native calls are expected, so that calls in the text count only if none comes.
+    pub(crate) native: bool,
+    /// Whether a call that cannot be read may go back to the model; otherwise its text is shown.
+    pub(crate) may_correct: bool,
+    /// Numbers the calls of the turn.
+    pub(crate) ids: &'a AtomicUsize,
+}
+
+impl Reader<'_> {
+    async fn report(&self, ran: &Ran) {
+        self.events.draft().usage.search_credits += ran.credits;
+        self.events.send(Event::ToolResult(ran.report.clone())).await;
+    }
+}
+
+/// One reply, read to its end, with the results of its calls.
+pub(crate) struct Round {
+    /// In the order in which the model made them.
+    pub(crate) calls: Vec<ToolCall>,
+    /// One for each call, in the same order.
+    pub(crate) results: Vec<Ran>,
+    /// A call that could not be used, and was not shown.
+    pub(crate) malformed: Option<Malformed>,
+    pub(crate) finish: Finish,
+    pub(crate) usage: Option<TokenUsage>,
+}
+
+/// Why a reply was not read to its end.
+pub(crate) enum Broken {
+    Model(ModelError),
+    Fatal(anyhow::Error),
+}
+
+impl Broken {
+    pub(crate) fn failure(&self) -> Failure {
+        match self {
+            Self::Model(error) => of_model(error),
+            Self::Fatal(error) => {
+                tracing::error!(error = %error, "a tool ended the turn");
+                conversation::ErrorCode::Internal.into()
+            }
+        }
+    }
+}
+
+/// Reads a reply as it comes: text and thinking leave at once, and each call runs from the moment it is complete.
+pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Broken> {
+    let mut reading = Reading::new(reader);
+    let deltas = unfold(reply, |mut reply| async move { reply.next().await.map(|delta| (delta, reply)) });
+    let mut deltas = pin!(deltas);
+    let mut running = FuturesUnordered::new();
+    let mut results: Vec<Option<Ran>> = Vec::new();
+    let mut open = true;
+    loop {
+        tokio::select! {
+            biased;
+            Some((place, ran)) = running.next(), if !running.is_empty() => {
+                let ran: Ran = Result::map_err(ran, Broken::Fatal)?;
+                reader.report(&ran).await;
+                results[place] = Some(ran);
+            }
+            delta = deltas.next(), if open => match delta {
+                None => open = false,
+                Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?).await {
+                    let place = results.len();
+                    results.push(None);
+                    running.push(async move { (place, reader.session.run(&call).await) });
+                }
+            },
+            else => break,
+        }
+    }
+    reading.close(results.into_iter().flatten().collect())
+}
+
+/// The state of one reply.
+struct Reading<'a> {
+    reader: &'a Reader<'a>,
+    filter: Option<ThinkingFilter>,
+    scanner: Option<CallScanner>,
+    calls: Vec<ToolCall>,
+    /// Calls in the text of a reply that may yet bring native ones.
+    held: Vec<ParsedCall>,
+    malformed: Option<Malformed>,
+    finish: Option<Finish>,
+    usage: Option<TokenUsage>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(reader: &'a Reader<'a>) -> Self {
+        Self {
+            reader,
+            filter: Some(ThinkingFilter::default()),
+            scanner: Some(CallScanner::new(reader.declared)),
+            calls: Vec::new(),
+            held: Vec::new(),
+            malformed: None,
+            finish: None,
+            usage: None,
+        }
+    }
+
+    /// Takes one delta and gives the calls that shall run now.
+    async fn take(&mut self, delta: Delta) -> Vec<ToolCall> {
+        match delta {
+            Delta::Text(text) => {
+                let parts = self.filter.as_mut().map(|filter| filter.push(&text)).unwrap_or_default();
+                self.parts(parts).await
+            }
+            Delta::Thinking(delta) => {
+                self.reader.events.send(Event::Thinking { delta }).await;
+                Vec::new()
+            }
+            Delta::Call(call) => self.native_call(call).await.into_iter().collect(),
+            Delta::Usage(usage) => {
+                self.usage = Some(usage);
+                Vec::new()
+            }
+            Delta::Finish(finish) => self.end(finish).await,
+        }
+    }
+
+    async fn parts(&mut self, parts: Vec<Part>) -> Vec<ToolCall> {
+        let mut calls = Vec::new();
+        for part in parts {
+            match part {
+                Part::Thinking(delta) => self.reader.events.send(Event::Thinking { delta }).await,
+                Part::Text(text) => {
+                    let pieces = self.scanner.as_mut().map(|scanner| scanner.push(&text)).unwrap_or_default();
+                    calls.extend(self.pieces(pieces).await);
+                }
+            }
+        }
+        calls
+    }
+
+    async fn pieces(&mut self, pieces: Vec<Piece>) -> Vec<ToolCall> {
+        let mut calls = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(delta) => self.reader.events.send(Event::Text { delta }).await,
+                Piece::Call(parsed) if self.reader.native => self.held.push(parsed),
+                Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments).await),
+                Piece::Malformed(malformed) => self.refuse(malformed).await,
+            }
+        }
+        calls
+    }
+
+    /// The end of the text: what is still held becomes a call or text.
+    async fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
+        self.finish = Some(finish);
+        let parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
+        let mut calls = self.parts(parts).await;
+        let end = if finish == Finish::Length { End::Cut } else { End::Complete };
+        let pieces = self.scanner.take().map(|scanner| scanner.finish(end)).unwrap_or_default();
+        calls.extend(self.pieces(pieces).await);
+        // A model with native calls may repeat them in its text: then the native ones hold and the text is residue.
+        if self.calls.is_empty() {
+            for parsed in std::mem::take(&mut self.held) {
+                calls.extend(self.accept(String::new(), parsed.name, parsed.arguments).await);
+            }
+        }
+        calls
+    }
+
+    async fn native_call(&mut self, call: NativeCall) -> Option<ToolCall> {
+        let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
+        // Arguments that cannot be read stay a string, which no tool accepts: the model is told so.
+        let arguments = calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
+        self.accept(call.id, call.name, arguments).await
+    }
+
+    async fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
+        if !self.reader.tools_on {
+            return None;
+        }
+        let number = self.reader.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        let taken = id.is_empty() || self.reader.events.draft().calls.iter().any(|record| record.call.id == id);
+        let id = if taken { format!("call_{number}") } else { id };
+        let call = ToolCall { id, name, arguments };
+        self.calls.push(call.clone());
+        self.reader.events.send(Event::ToolCall(call.clone())).await;
+        Some(call)
+    }
+
+    async fn refuse(&mut self, malformed: Malformed) {
+        match &malformed.defect {
+            Defect::Cut => self.malformed = Some(malformed),
+            Defect::Unreadable(_) if self.reader.may_correct && self.malformed.is_none() => {
+                self.malformed = Some(malformed);
+            }
+            Defect::Unreadable(_) => {
+                tracing::warn!(characters = malformed.raw.chars().count(), "a call could not be read and is shown as text");
+                self.reader.events.send(Event::Text { delta: malformed.raw }).await;
+            }
+        }
+    }
+
+    fn close(self, results: Vec<Ran>) -> Result<Round, Broken> {
+        // The wire promises a finish or an error; a reply without either was cut.
+        let finish = self.finish.ok_or(Broken::Model(ModelError::Disconnected))?;
+        Ok(Round { calls: self.calls, results, malformed: self.malformed, finish, usage: self.usage })
+    }
+}

@@ -1,0 +1,83 @@
+use axum::body::Body;
+use bytes::Bytes;
+use conversation::ErrorCode;
+use http::{HeaderMap, header};
+use protocols::MAX_BODY_BYTES;
+
+use crate::ApiError;
+
+/// Reads a JSON body of at most [`MAX_BODY_BYTES`].
+///
+/// # Errors
+/// `unsupported_media_type` unless the content type is `application/json`, `too_large` over the limit, and
+/// `invalid_request` for a body that breaks off.
+pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    if !is_json(headers) {
+        return Err(ErrorCode::UnsupportedMediaType.into());
+    }
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > MAX_BODY_BYTES) {
+        return Err(too_large());
+    }
+    match axum::body::to_bytes(body, MAX_BODY_BYTES).await {
+        Ok(bytes) => Ok(bytes),
+        Err(error) if is_over_limit(&error) => Err(too_large()),
+        Err(_) => Err(ApiError::new(ErrorCode::InvalidRequest, "The body ended before it was complete")),
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
+    let essence = value.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn too_large() -> ApiError {
+    ApiError::new(ErrorCode::TooLarge, format!("The body is too large: at most {MAX_BODY_BYTES} bytes are accepted"))
+}
+
+fn is_over_limit(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(current) = cause {
+        if current.to_string().contains("length limit exceeded") {
+            return true;
+        }
+        cause = current.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn json_headers(content_type: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))])
+    }
+
+    #[tokio::test]
+    async fn f104_only_application_json_is_taken() {
+        for good in ["application/json", "Application/JSON; charset=utf-8"] {
+            assert!(json_body(&json_headers(good), Body::from("{}")).await.is_ok(), "{good}");
+        }
+        for bad in ["text/plain", "application/json-seq", "application/x-www-form-urlencoded"] {
+            let error = json_body(&json_headers(bad), Body::from("{}")).await.unwrap_err();
+            assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType, "{bad}");
+        }
+        let error = json_body(&HeaderMap::new(), Body::from("{}")).await.unwrap_err();
+        assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType);
+    }
+
+    #[tokio::test]
+    async fn f106_a_body_over_a_mebibyte_is_too_large_declared_or_not() {
+        let headers = json_headers("application/json");
+        assert!(json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES])).await.is_ok());
+        let error = json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES + 1])).await.unwrap_err();
+        assert_eq!(error.0.code, ErrorCode::TooLarge);
+        let mut declared = headers.clone();
+        declared.insert(header::CONTENT_LENGTH, HeaderValue::from(MAX_BODY_BYTES + 1));
+        assert_eq!(json_body(&declared, Body::empty()).await.unwrap_err().0.code, ErrorCode::TooLarge);
+    }
+}

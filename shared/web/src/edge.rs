@@ -1,0 +1,173 @@
+use std::panic::AssertUnwindSafe;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use conversation::{ErrorCode, Failure, new_id};
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde::Serialize;
+
+use crate::{ApiError, Origins};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The id under which a request stands in the logs and in every answer.
+#[derive(Clone, Debug)]
+pub struct RequestId(pub String);
+
+/// Wraps routes in what every answer has: a request id, errors in one JSON shape, `OPTIONS` and CORS, safe headers, and
+/// a panic as a `500`.
+pub fn edge(routes: Router, origins: Origins) -> Router {
+    routes.fallback(|| async { ApiError::from(ErrorCode::NotFound) }).layer(from_fn_with_state(origins, outermost))
+}
+
+async fn outermost(State(origins): State<Origins>, mut request: Request, next: Next) -> Response {
+    let id = RequestId(new_id());
+    request.extensions_mut().insert(id.clone());
+    let origin = origins.allowed(request.headers()).cloned();
+    let preflight = request.method() == Method::OPTIONS;
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let answer = answer.unwrap_or_else(|_| {
+        tracing::error!(request_id = %id.0, "a handler panicked");
+        ApiError::from(ErrorCode::Internal).into_response()
+    });
+    let mut answer = if preflight { options(answer) } else { answer };
+    write_error(&mut answer, &id);
+    origins.mark(&mut answer, origin, preflight);
+    safe_headers(answer.headers_mut(), &id);
+    answer
+}
+
+/// The router knows no `OPTIONS`: what it refuses with the methods that it does know is what `OPTIONS` asks for.
+fn options(answer: Response) -> Response {
+    if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return answer;
+    }
+    let mut granted = StatusCode::NO_CONTENT.into_response();
+    if let Some(allow) = answer.headers().get(header::ALLOW) {
+        granted.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    granted
+}
+
+/// Gives an error its body; the router's own refusals get the shape of all others.
+fn write_error(answer: &mut Response, id: &RequestId) {
+    let failure = answer.extensions_mut().remove::<Failure>();
+    let failure = match (failure, answer.status()) {
+        (Some(failure), _) => failure,
+        (None, StatusCode::METHOD_NOT_ALLOWED) => ErrorCode::MethodNotAllowed.into(),
+        (None, _) => return,
+    };
+    if failure.code == ErrorCode::Internal {
+        tracing::error!(request_id = %id.0, "a request failed");
+    }
+    let document = ErrorDocument {
+        error: ErrorBody {
+            code: failure.code,
+            message: &failure.message,
+            retryable: failure.code.retryable(),
+            request_id: &id.0,
+        },
+    };
+    *answer.body_mut() = Body::from(serde_json::to_vec(&document).unwrap_or_default());
+    answer.headers_mut().remove(header::CONTENT_LENGTH);
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+}
+
+fn safe_headers(headers: &mut HeaderMap, id: &RequestId) {
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+#[derive(Serialize)]
+struct ErrorDocument<'a> {
+    error: ErrorBody<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ErrorBody<'a> {
+    code: ErrorCode,
+    message: &'a str,
+    retryable: bool,
+    request_id: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::{get, post};
+    use http_body_util::BodyExt;
+    use serde_json::{Value, json};
+    use settings::Settings;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    fn app() -> Router {
+        let settings = Settings::from_pairs([("ALLOWED_ORIGINS", "https://a.example")]);
+        let routes = Router::new()
+            .route("/fine", get(|| async { "fine" }))
+            .route("/busy", post(|| async { ApiError(Failure::from(ErrorCode::RateLimited).retry_after(3)) }))
+            .route("/panic", get(|| async { if true { panic!("canary-text") } }));
+        edge(routes, Origins::from_settings(&settings).unwrap())
+    }
+
+    async fn ask(method: &str, path: &str) -> (StatusCode, HeaderMap, Value) {
+        let request = Request::builder().method(method).uri(path).header("origin", "https://a.example");
+        let (head, body) = app().oneshot(request.body(Body::empty()).unwrap()).await.unwrap().into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        (head.status, head.headers, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    }
+
+    #[tokio::test]
+    async fn every_error_has_one_shape_and_the_id_of_its_request() {
+        let (status, headers, body) = ask("POST", "/busy").await;
+        assert_eq!((status, &headers["retry-after"]), (StatusCode::TOO_MANY_REQUESTS, &HeaderValue::from(3)));
+        let expected = json!({"error": {
+            "code": "rate_limited",
+            "message": "Too many requests. Please wait a moment.",
+            "retryable": true,
+            "requestId": headers["x-request-id"].to_str().unwrap(),
+        }});
+        assert_eq!(body, expected);
+    }
+
+    #[tokio::test]
+    async fn f107_an_unknown_path_is_not_found() {
+        for path in ["/", "/fine/", "//fine", "/FINE", "/%2e%2e/fine", "/fin%65%2f"] {
+            let (status, _, body) = ask("GET", path).await;
+            assert_eq!((status, &body["error"]["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn f108_a_wrong_method_is_told_which_are_right() {
+        let (status, headers, body) = ask("DELETE", "/fine").await;
+        assert_eq!((status, &headers["allow"]), (StatusCode::METHOD_NOT_ALLOWED, &HeaderValue::from_static("GET,HEAD")));
+        assert_eq!(body["error"]["code"], "method_not_allowed");
+        assert_eq!(ask("HEAD", "/fine").await.0, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn f109_options_answers_with_what_is_allowed() {
+        let (status, headers, _) = ask("OPTIONS", "/busy").await;
+        assert_eq!((status, &headers["allow"]), (StatusCode::NO_CONTENT, &HeaderValue::from_static("POST")));
+        assert_eq!(headers["access-control-allow-origin"], "https://a.example");
+        assert_eq!(headers["vary"], "origin");
+        assert_eq!(ask("OPTIONS", "/nowhere").await.0, StatusCode::NOT_FOUND);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_that_says_nothing_of_it() {
+        let (status, _, body) = ask("GET", "/panic").await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!body.to_string().contains("canary"));
+    }
+}

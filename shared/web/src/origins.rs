@@ -1,0 +1,70 @@
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, header};
+use settings::{SettingError, Settings};
+
+/// The browsers' origins that may read answers: exact ones, from `ALLOWED_ORIGINS`.
+#[derive(Clone, Debug, Default)]
+pub struct Origins(Vec<String>);
+
+const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
+    "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-api-key, x-user-id",
+);
+const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
+const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-request-id");
+
+impl Origins {
+    /// Reads `ALLOWED_ORIGINS`: comma-separated, each `http(s)://host` with an optional port and nothing behind it.
+    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let accepted = "comma-separated origins such as https://chat.example.com";
+        let parse = |text: &str| text.split(',').map(|origin| parse_origin(origin.trim())).collect::<Option<Vec<_>>>();
+        Ok(Self(settings.parsed("ALLOWED_ORIGINS", accepted, parse)?.unwrap_or_default()))
+    }
+
+    /// The request's `Origin`, if it is one of these.
+    pub fn allowed<'h>(&self, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
+        let origin = headers.get(header::ORIGIN)?;
+        self.0.iter().any(|known| known.as_bytes() == origin.as_bytes()).then_some(origin)
+    }
+
+    /// Lets `origin` read the answer; `None` adds nothing but the note that answers differ by origin.
+    pub(crate) fn mark(&self, response: &mut Response, origin: Option<HeaderValue>, preflight: bool) {
+        if self.0.is_empty() {
+            return;
+        }
+        let headers = response.headers_mut();
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+        let Some(origin) = origin else { return };
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+        if preflight {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS);
+            headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
+            headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+        }
+    }
+}
+
+fn parse_origin(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+    let plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte));
+    (!rest.is_empty() && plain).then(|| text.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f109_origins_are_exact_and_a_wildcard_is_refused() {
+        for bad in ["*", "https://*.example.com", "https://a.example/", "a.example", "https://a.example,,"] {
+            let error = Origins::from_settings(&Settings::from_pairs([("ALLOWED_ORIGINS", bad)])).unwrap_err();
+            assert_eq!(error.variable, "ALLOWED_ORIGINS", "{bad}");
+        }
+        let pairs = [("ALLOWED_ORIGINS", "https://a.example, http://localhost:5173")];
+        let origins = Origins::from_settings(&Settings::from_pairs(pairs)).unwrap();
+        let from = |origin| HeaderMap::from_iter([(header::ORIGIN, HeaderValue::from_static(origin))]);
+        assert!(origins.allowed(&from("http://localhost:5173")).is_some());
+        assert!(origins.allowed(&from("https://a.example.evil.example")).is_none());
+        assert!(origins.allowed(&HeaderMap::new()).is_none());
+    }
+}
