@@ -5,12 +5,19 @@
 //! names, arguments that do not fit, timeouts, panics, results that are too long, and calls that were made before.
 
 mod arguments;
+mod built_in;
 mod memo;
 mod refusal;
 mod registry;
+mod search;
 mod session;
+mod tavily;
 mod tool;
+mod web_search;
 
+pub use built_in::built_in;
 pub use registry::ToolRegistry;
+pub use search::SearchConfig;
 pub use session::{Ran, ToolSession};
 pub use tool::{Tool, ToolContext, ToolError, ToolOutput};
+pub use web_search::WebSearch;

@@ -1,0 +1,104 @@
+use std::time::Duration;
+
+use reqwest::Url;
+use secrets::Secret;
+use settings::{SettingError, Settings};
+use store::RateLimit;
+
+const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
+const DEFAULT_TTL_SECONDS: u64 = 3600;
+const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
+const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_secs(60) };
+
+/// How the web is searched.
+#[derive(Clone, Debug)]
+pub struct SearchConfig {
+    /// Tavily or something that speaks like it; `http` or `https`, without a trailing slash.
+    pub base_url: String,
+    /// Absent for an endpoint without authentication.
+    pub api_key: Option<Secret>,
+    /// How long a result is fresh.
+    pub ttl: Duration,
+    /// How many searches a caller may cause; hits, followers and repeats are free.
+    pub limit: RateLimit,
+}
+
+impl SearchConfig {
+    /// Reads `TAVILY_API_KEY`, `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS` and `SEARCH_RATE_LIMIT`; `None` when
+    /// neither a key nor an address is given.
+    ///
+    /// # Errors
+    /// A setting that cannot be parsed, also when search is not configured.
+    pub fn from_settings(settings: &Settings) -> Result<Option<Self>, SettingError> {
+        let base_url = settings.parsed("TAVILY_BASE_URL", "an http or https address without a query", base_url)?;
+        let ttl = settings.whole("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
+        let limit = settings.parsed("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
+        let api_key = settings.var("TAVILY_API_KEY").map(Secret::by_value);
+        if api_key.is_none() && base_url.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            base_url: base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
+            api_key,
+            ttl: Duration::from_secs(ttl),
+            limit: limit.unwrap_or(DEFAULT_LIMIT),
+        }))
+    }
+}
+
+fn base_url(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let usable = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+    usable.then(|| url.as_str().trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(pairs: &[(&str, &str)]) -> Result<Option<SearchConfig>, String> {
+        let settings = Settings::from_pairs(pairs.iter().copied());
+        SearchConfig::from_settings(&settings).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_key_alone_is_enough_and_the_rest_has_defaults() {
+        let config = config(&[("TAVILY_API_KEY", "tvly-canary")]).unwrap().unwrap();
+        assert_eq!(config.base_url, "https://api.tavily.com");
+        assert!(config.api_key.is_some());
+        assert_eq!(config.ttl, Duration::from_secs(3600));
+        assert_eq!(config.limit, RateLimit { burst: 10, window: Duration::from_secs(60) });
+        assert!(!format!("{config:?}").contains("canary"));
+    }
+
+    #[test]
+    fn an_address_alone_is_enough_for_an_endpoint_without_a_key() {
+        let pairs = [
+            ("TAVILY_BASE_URL", "http://127.0.0.1:3000/demo/search/"),
+            ("SEARCH_CACHE_TTL_SECONDS", "5"),
+            ("SEARCH_RATE_LIMIT", "2/1s"),
+        ];
+        let config = config(&pairs).unwrap().unwrap();
+        assert_eq!(config.base_url, "http://127.0.0.1:3000/demo/search");
+        assert!(config.api_key.is_none());
+        assert_eq!(config.ttl, Duration::from_secs(5));
+        assert_eq!(config.limit, RateLimit { burst: 2, window: Duration::from_secs(1) });
+    }
+
+    #[test]
+    fn without_a_key_and_an_address_there_is_no_search() {
+        assert!(config(&[]).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_error_names_the_variable_and_not_its_value() {
+        let bad = [
+            ("TAVILY_BASE_URL", "ftp://canary.example", "an http or https address without a query"),
+            ("SEARCH_CACHE_TTL_SECONDS", "canary", "a whole number from 0 to 2592000"),
+            ("SEARCH_RATE_LIMIT", "canary", "a limit such as 10/60s"),
+        ];
+        for (variable, value, accepted) in bad {
+            assert_eq!(config(&[(variable, value)]).unwrap_err(), format!("{variable}: expected {accepted}"));
+        }
+    }
+}

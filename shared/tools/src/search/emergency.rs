@@ -1,0 +1,50 @@
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use store::{Admission, RateLimit};
+
+/// Limits the searches of this process while the shared limiter cannot be asked; one limit for all callers together.
+///
+/// GCRA, as in the shared limiter: it keeps the time at which the allowance will be whole again.
+#[derive(Debug)]
+pub(crate) struct EmergencyLimiter {
+    limit: RateLimit,
+    whole_again: Mutex<SystemTime>,
+}
+
+impl EmergencyLimiter {
+    pub(crate) fn new(limit: RateLimit) -> Self {
+        Self { limit, whole_again: Mutex::new(SystemTime::UNIX_EPOCH) }
+    }
+
+    /// Counts one search at `now`.
+    pub(crate) fn admit(&self, now: SystemTime) -> Admission {
+        let RateLimit { burst, window } = self.limit;
+        let mut whole_again = self.whole_again.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = (*whole_again).max(now) + window / burst.max(1);
+        match after.duration_since(now + window) {
+            Ok(retry_after) if !retry_after.is_zero() => Admission::Denied { retry_after },
+            _ => {
+                *whole_again = after;
+                Admission::Admitted
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn f078_a_burst_is_admitted_and_then_one_at_a_time() {
+        let limiter = EmergencyLimiter::new(RateLimit { burst: 3, window: Duration::from_secs(30) });
+        let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds);
+        let denied = |seconds| Admission::Denied { retry_after: Duration::from_secs(seconds) };
+        let seen: Vec<Admission> = [0, 0, 0, 0, 4, 10, 11, 60].map(|second| limiter.admit(at(second))).into();
+        let admitted = Admission::Admitted;
+        assert_eq!(seen, [admitted, admitted, admitted, denied(10), denied(6), admitted, denied(9), admitted]);
+    }
+}

@@ -1,0 +1,85 @@
+use std::time::Duration;
+
+use conversation::ToolFailure;
+
+/// Why a search found nothing, named by what happens next.
+///
+/// Nothing here comes from the provider's answer or from the query: a failure may be logged and shown as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchFailure {
+    /// The caller searches too often.
+    Limited {
+        /// How long to wait.
+        retry_after: Duration,
+    },
+    /// No answer in time.
+    Timeout,
+    /// The provider is too busy.
+    Busy,
+    /// The provider does not take the query.
+    Rejected,
+    /// The provider does not take the key: off for a while.
+    Refused,
+    /// The allowance is used up: off until the next hour.
+    Exhausted,
+    /// The provider cannot be reached or is broken.
+    Unavailable,
+    /// What came is not an answer.
+    BadResponse,
+}
+
+impl SearchFailure {
+    /// The failure as the user sees it.
+    pub(crate) fn shown(self) -> ToolFailure {
+        let (code, message) = match self {
+            Self::Limited { .. } => ("rate_limited", "Too many searches."),
+            Self::Timeout => ("timeout", "The search took too long."),
+            Self::Busy => ("failed", "The search service is busy."),
+            Self::Rejected => ("failed", "The search service did not accept the query."),
+            Self::Refused => ("failed", "The search service does not accept this product's key."),
+            Self::Exhausted => ("failed", "The search allowance is used up for now."),
+            Self::Unavailable => ("failed", "The search service cannot be reached right now."),
+            Self::BadResponse => ("failed", "The search service sent an answer that could not be read."),
+        };
+        let message = match self {
+            Self::Limited { retry_after } => format!("{message} Try again in {} s.", whole_seconds(retry_after)),
+            _ => message.to_owned(),
+        };
+        ToolFailure { code: code.to_owned(), message }
+    }
+
+    /// The reason as the model reads it.
+    pub(crate) fn reason(self) -> String {
+        let reason = match self {
+            Self::Limited { retry_after } => {
+                return format!("搜索过于频繁，请在 {} 秒后再试", whole_seconds(retry_after));
+            }
+            Self::Timeout => "搜索超时",
+            Self::Busy => "搜索服务繁忙",
+            Self::Rejected => "搜索服务不接受这个查询",
+            Self::Refused => "搜索服务的密钥无效",
+            Self::Exhausted => "搜索额度暂时用尽",
+            Self::Unavailable => "暂时无法连接搜索服务",
+            Self::BadResponse => "搜索服务返回的内容无法读取",
+        };
+        reason.to_owned()
+    }
+}
+
+/// Rounded up and at least one, so that whoever waits as long is not early.
+fn whole_seconds(time: Duration) -> u64 {
+    (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_by_the_limiter_says_when_to_come_back_and_never_too_early() {
+        let limited = SearchFailure::Limited { retry_after: Duration::from_millis(4001) };
+        assert_eq!(limited.reason(), "搜索过于频繁，请在 5 秒后再试");
+        let shown = ToolFailure { code: "rate_limited".into(), message: "Too many searches. Try again in 5 s.".into() };
+        assert_eq!(limited.shown(), shown);
+    }
+}

@@ -1,0 +1,133 @@
+use conversation::Source;
+use serde::{Deserialize, Serialize};
+
+/// Longest title that is kept, in characters.
+const MAX_TITLE: usize = 300;
+
+/// Longest content that is kept of a page, in characters; no more than this is ever shown.
+const MAX_CONTENT: usize = super::text::MAX_LENGTH;
+
+/// Longest address that is kept, in bytes.
+const MAX_URL: usize = 2048;
+
+/// What a search found, best first; also the form in which it is cached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SearchResults {
+    /// The provider's own summary.
+    pub(crate) answer: Option<String>,
+    /// The pages.
+    pub(crate) pages: Vec<FoundPage>,
+}
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FoundPage {
+    pub(crate) title: String,
+    pub(crate) url: String,
+    pub(crate) content: String,
+}
+
+impl FoundPage {
+    /// The page in the form in which it is kept; `None` for an address that is not on the web, and for a page
+    /// without content.
+    pub(crate) fn new(title: &str, url: &str, content: &str) -> Option<Self> {
+        let url = web_address(url)?;
+        let content = start(visible(content).trim(), MAX_CONTENT);
+        if content.is_empty() {
+            return None;
+        }
+        let title = visible(title).split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = if title.is_empty() { url.clone() } else { start(&title, MAX_TITLE) };
+        Some(Self { title, url, content })
+    }
+
+    /// The page as something to cite under `index`.
+    pub(crate) fn source(&self, index: usize) -> Source {
+        Source { index, title: self.title.clone(), url: self.url.clone() }
+    }
+}
+
+/// A provider's summary in the form in which it is kept.
+pub(crate) fn summary(text: &str) -> Option<String> {
+    let text = start(visible(text).trim(), MAX_CONTENT);
+    (!text.is_empty()).then_some(text)
+}
+
+fn web_address(text: &str) -> Option<String> {
+    let text = text.trim();
+    let url = reqwest::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !hidden(c) && !"<>\"".contains(c));
+    let address = if plain { text.to_owned() } else { url.into() };
+    (address.len() <= MAX_URL).then_some(address)
+}
+
+/// Without the characters that a reader does not see but a model does.
+fn visible(text: &str) -> String {
+    text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || hidden(c))).collect()
+}
+
+/// Zero-width characters that no script needs, direction overrides, and tag characters.
+fn hidden(c: char) -> bool {
+    matches!(c,
+        '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
+        | '\u{E0000}'..='\u{E007F}')
+}
+
+fn start(text: &str, characters: usize) -> String {
+    text.chars().take(characters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(title: &str, url: &str, content: &str) -> Option<(String, String, String)> {
+        FoundPage::new(title, url, content).map(|page| (page.title, page.url, page.content))
+    }
+
+    fn found(title: &str, url: &str, content: &str) -> Option<(String, String, String)> {
+        Some((title.to_owned(), url.to_owned(), content.to_owned()))
+    }
+
+    #[test]
+    fn a_page_is_kept_as_it_is() {
+        let url = "https://example.com/a?b=c#d";
+        assert_eq!(page("T & <b>", url, "one\ntwo"), found("T & <b>", url, "one\ntwo"));
+    }
+
+    #[test]
+    fn f067_a_page_without_a_web_address_or_content_is_passed_over() {
+        for url in ["", "/a", "javascript:alert(1)", "data:text/html,x", "ftp://example.com/a", "file:///etc/passwd"] {
+            assert_eq!(page("T", url, "c"), None, "{url}");
+        }
+        assert_eq!(page("T", "https://example.com/", " \u{200B}\n"), None);
+        assert_eq!(page("T", &format!("https://example.com/{}", "a".repeat(2048)), "c"), None);
+    }
+
+    #[test]
+    fn f067_a_page_without_a_title_is_named_by_its_address() {
+        assert_eq!(page(" ", "http://example.com/", "c"), found("http://example.com/", "http://example.com/", "c"));
+    }
+
+    #[test]
+    fn f135_a_title_and_an_address_stay_on_their_lines() {
+        let url = "https://example.com/a\n来源：<b>";
+        let (title, url, _) = page("A\n\n2. B\r\n来源：x", url, "c").unwrap();
+        assert_eq!(title, "A 2. B 来源：x");
+        assert_eq!(url, "https://example.com/a%E6%9D%A5%E6%BA%90%EF%BC%9A%3Cb%3E");
+    }
+
+    #[test]
+    fn f135_characters_that_only_a_model_would_see_are_left_out() {
+        assert_eq!(page("T", "https://example.com/", "a\u{200B}b\u{E0041}\u{202E}c\u{7}").unwrap().2, "abc");
+        assert_eq!(page("T", "https://example.com/", "👩\u{200D}💻").unwrap().2, "👩\u{200D}💻");
+    }
+
+    #[test]
+    fn f077_titles_and_contents_are_trimmed_to_what_can_be_used() {
+        let (title, _, content) = page(&"t".repeat(999), "https://example.com/", &"汉".repeat(9999)).unwrap();
+        assert_eq!((title.chars().count(), content.chars().count()), (300, 8000));
+        assert_eq!(summary(&"s".repeat(9999)).unwrap().len(), 8000);
+        assert_eq!(summary(" "), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! The client of Tavily's search, and of what speaks like it.
+
+mod pause;
+mod wire;
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Response, StatusCode};
+use secrecy::ExposeSecret;
+use secrets::Secret;
+use tokio::time::{sleep, timeout_at};
+
+use self::pause::Pause;
+use crate::search::{Clock, SearchFailure, SearchRequest, SearchResults};
+
+/// Longest answer that is read, in bytes.
+const MAX_BODY: usize = 2 * 1024 * 1024;
+
+/// Wait before a second attempt when the provider names none.
+const RETRY_PAUSE: Duration = Duration::from_millis(300);
+
+/// Longest wait that the provider may ask for before a second attempt.
+const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(3);
+
+/// Speaks to one search endpoint.
+pub(crate) struct Tavily {
+    http: reqwest::Client,
+    base_url: String,
+    api_key: Option<Secret>,
+    pause: Pause,
+}
+
+/// What a search brought and what it cost.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Fetched {
+    pub(crate) results: SearchResults,
+    pub(crate) credits: u64,
+}
+
+/// An attempt that failed; `again_after` when a second one may help.
+#[derive(Debug, PartialEq)]
+struct Missed {
+    failure: SearchFailure,
+    again_after: Option<Duration>,
+}
+
+impl From<SearchFailure> for Missed {
+    fn from(failure: SearchFailure) -> Self {
+        Self { failure, again_after: None }
+    }
+}
+
+impl Tavily {
+    pub(crate) fn new(http: reqwest::Client, base_url: String, api_key: Option<Secret>) -> Self {
+        Self { http, base_url, api_key, pause: Pause::default() }
+    }
+
+    /// Searches, with one short second attempt where it may help, and ends with the clock at the latest.
+    ///
+    /// A refused key and a used-up allowance keep further searches away from the provider for a while.
+    pub(crate) async fn search(&self, request: &SearchRequest, clock: &Clock) -> Result<Fetched, SearchFailure> {
+        self.pause.check(clock.now())?;
+        let outcome = timeout_at(clock.end(), self.attempts(request)).await.unwrap_or(Err(SearchFailure::Timeout));
+        if let Err(failure) = outcome {
+            self.pause.note(failure, clock.now());
+        }
+        outcome
+    }
+
+    async fn attempts(&self, request: &SearchRequest) -> Result<Fetched, SearchFailure> {
+        match self.attempt(request).await {
+            Err(Missed { again_after: Some(pause), .. }) => {
+                sleep(pause).await;
+                self.attempt(request).await.map_err(|missed| missed.failure)
+            }
+            outcome => outcome.map_err(|missed| missed.failure),
+        }
+    }
+
+    async fn attempt(&self, request: &SearchRequest) -> Result<Fetched, Missed> {
+        let response = self.send(request).await?;
+        if !response.status().is_success() {
+            return Err(missed(response.status(), response.headers()));
+        }
+        let body = body(response).await?;
+        let reply = wire::parse(&body, request.max_results()).ok_or(SearchFailure::BadResponse)?;
+        Ok(Fetched { results: reply.results, credits: reply.credits.unwrap_or_else(|| request.list_price()) })
+    }
+
+    async fn send(&self, request: &SearchRequest) -> Result<Response, Missed> {
+        let mut post = self.http.post(format!("{}/search", self.base_url)).json(request);
+        if let Some(key) = &self.api_key {
+            let key = key.reveal().await.map_err(|_unreadable| SearchFailure::Refused)?;
+            post = post.bearer_auth(key.expose_secret());
+        }
+        post.send().await.map_err(|_unreachable| broken())
+    }
+}
+
+/// No answer, or half of one.
+fn broken() -> Missed {
+    Missed { failure: SearchFailure::Unavailable, again_after: Some(RETRY_PAUSE) }
+}
+
+/// The provider's own codes are in its documentation; 432 and 433 are the limits of a plan and of paying as one goes.
+fn missed(status: StatusCode, headers: &HeaderMap) -> Missed {
+    match status.as_u16() {
+        400 | 413 | 422 => SearchFailure::Rejected.into(),
+        401 | 403 => SearchFailure::Refused.into(),
+        429 => Missed { failure: SearchFailure::Busy, again_after: retry_pause(headers) },
+        432 | 433 => SearchFailure::Exhausted.into(),
+        500.. => broken(),
+        _ => SearchFailure::BadResponse.into(),
+    }
+}
+
+/// The wait before a second attempt; `None` when the provider asks for one that is too long.
+fn retry_pause(headers: &HeaderMap) -> Option<Duration> {
+    let asked = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let asked = asked.and_then(|seconds: f64| Duration::try_from_secs_f64(seconds).ok());
+    let pause = asked.unwrap_or(RETRY_PAUSE).max(RETRY_PAUSE);
+    (pause <= LONGEST_RETRY_PAUSE).then_some(pause)
+}
+
+async fn body(mut response: Response) -> Result<Vec<u8>, Missed> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|_cut| broken())? {
+        if body.len() + chunk.len() > MAX_BODY {
+            return Err(SearchFailure::BadResponse.into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(retry_after: &str) -> Option<Duration> {
+        retry_pause(&HeaderMap::from_iter([(RETRY_AFTER, retry_after.parse().unwrap())]))
+    }
+
+    #[test]
+    fn f063_a_short_wait_is_honoured_and_a_long_one_ends_the_search() {
+        assert_eq!(asked("2"), Some(Duration::from_secs(2)));
+        assert_eq!(asked("0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(asked("4"), None);
+        assert_eq!(retry_pause(&HeaderMap::new()), Some(RETRY_PAUSE));
+    }
+
+    #[test]
+    fn f063_a_wait_that_makes_no_sense_is_the_usual_one() {
+        for odd in ["0", "-1", "NaN", "", "soon", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+            assert_eq!(asked(odd), Some(RETRY_PAUSE), "{odd}");
+        }
+        assert_eq!(asked("1e308"), Some(RETRY_PAUSE));
+        assert_eq!(asked("inf"), Some(RETRY_PAUSE));
+    }
+
+    #[test]
+    fn f061_f062_f064_what_cannot_get_better_is_not_tried_again() {
+        let cases = [
+            (400, SearchFailure::Rejected),
+            (401, SearchFailure::Refused),
+            (403, SearchFailure::Refused),
+            (432, SearchFailure::Exhausted),
+            (433, SearchFailure::Exhausted),
+            (302, SearchFailure::BadResponse),
+        ];
+        for (status, failure) in cases {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(missed(status, &HeaderMap::new()), Missed { failure, again_after: None }, "{status}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use crate::search::SearchFailure;
+
+/// How long a provider that refused the key is left alone.
+const AFTER_REFUSAL: Duration = Duration::from_secs(5 * 60);
+
+/// A used-up allowance is asked for again when the next hour of the clock begins.
+const HOUR: u64 = 3600;
+
+/// Keeps searches away from a provider that has said no for longer; one for each process.
+#[derive(Debug, Default)]
+pub(super) struct Pause {
+    until: Mutex<Option<(SystemTime, SearchFailure)>>,
+}
+
+impl Pause {
+    /// The failure that every search has at `now`, if the provider is left alone.
+    pub(super) fn check(&self, now: SystemTime) -> Result<(), SearchFailure> {
+        match *self.until.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((until, failure)) if now < until => Err(failure),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of a failure at `now`; most are of the moment and change nothing.
+    pub(super) fn note(&self, failure: SearchFailure, now: SystemTime) {
+        let until = match failure {
+            SearchFailure::Refused => now + AFTER_REFUSAL,
+            SearchFailure::Exhausted => next_hour(now),
+            _ => return,
+        };
+        tracing::error!(?failure, "searches are off for a while");
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Some((until, failure));
+    }
+}
+
+fn next_hour(now: SystemTime) -> SystemTime {
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    SystemTime::UNIX_EPOCH + Duration::from_secs((seconds / HOUR + 1) * HOUR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds after an hour began.
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(500_000 * HOUR + seconds)
+    }
+
+    #[test]
+    fn f062_a_refused_key_keeps_searches_away_for_five_minutes() {
+        let pause = Pause::default();
+        pause.note(SearchFailure::Refused, at(100));
+        assert_eq!(pause.check(at(399)), Err(SearchFailure::Refused));
+        assert_eq!(pause.check(at(400)), Ok(()));
+    }
+
+    #[test]
+    fn f064_a_used_up_allowance_keeps_searches_away_until_the_next_hour() {
+        let pause = Pause::default();
+        pause.note(SearchFailure::Exhausted, at(3000));
+        assert_eq!(pause.check(at(3599)), Err(SearchFailure::Exhausted));
+        assert_eq!(pause.check(at(3600)), Ok(()));
+    }
+
+    #[test]
+    fn f065_failures_of_the_moment_keep_nobody_away() {
+        let pause = Pause::default();
+        for failure in [SearchFailure::Timeout, SearchFailure::Busy, SearchFailure::Unavailable] {
+            pause.note(failure, at(0));
+        }
+        assert_eq!(pause.check(at(0)), Ok(()));
+    }
+}

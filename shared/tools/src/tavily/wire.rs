@@ -1,0 +1,150 @@
+//! The answer of Tavily's `POST /search`, read as leniently as it can be without making something up.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
+
+use crate::search::{FoundPage, SearchResults, summary};
+
+/// An answer as this product keeps it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Reply {
+    pub(super) results: SearchResults,
+    /// `None` when the provider does not say.
+    pub(super) credits: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default)]
+    results: Option<Vec<Value>>,
+    #[serde(default, deserialize_with = "lenient")]
+    answer: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Option<Usage>,
+    /// An error that came with a success's status: text or an object.
+    #[serde(default)]
+    detail: Option<Value>,
+    /// The same, as an endpoint without keys writes it.
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    credits: Number,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    #[serde(default, deserialize_with = "lenient")]
+    title: Option<String>,
+    url: String,
+    content: String,
+}
+
+/// Reads an answer; rows that make no sense are passed over, and `None` means that it is no answer at all.
+pub(super) fn parse(body: &[u8], max_results: usize) -> Option<Reply> {
+    let body: Body = object(serde_json::from_str(&String::from_utf8_lossy(body)).ok()?)?;
+    if body.results.is_none() && (body.detail.is_some() || body.error.is_some()) {
+        return None;
+    }
+    let rows = body.results.unwrap_or_default();
+    let pages = rows.into_iter().filter_map(page).take(max_results).collect();
+    let results = SearchResults { answer: body.answer.as_deref().and_then(summary), pages };
+    Some(Reply { results, credits: body.usage.and_then(|usage| whole(&usage.credits)) })
+}
+
+fn page(row: Value) -> Option<FoundPage> {
+    let row: Row = object(row)?;
+    FoundPage::new(row.title.as_deref().unwrap_or_default(), &row.url, &row.content)
+}
+
+/// An array is no object, although its items could be read as fields in their order.
+fn object<T: DeserializeOwned>(value: Value) -> Option<T> {
+    value.is_object().then(|| serde_json::from_value(value).ok()).flatten()
+}
+
+/// Credits are whole, but some servers write them as `2.0`.
+fn whole(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| number.to_string().strip_suffix(".0")?.parse().ok())
+}
+
+/// The value if it is of the type that is expected, else nothing.
+fn lenient<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(body: &Value) -> Option<(Option<String>, Vec<String>, Option<u64>)> {
+        let Reply { results, credits } = parse(body.to_string().as_bytes(), 10)?;
+        Some((results.answer, results.pages.into_iter().map(|page| page.title).collect(), credits))
+    }
+
+    fn row(title: &str) -> Value {
+        json!({"title": title, "url": "https://example.com/a", "content": "c", "score": 0.9})
+    }
+
+    #[test]
+    fn an_answer_is_its_summary_its_rows_and_its_cost() {
+        let body = json!({"query": "q", "answer": "yes", "images": [], "results": [row("a"), row("b")],
+            "response_time": 1.2, "usage": {"credits": 2}, "request_id": "r"});
+        assert_eq!(read(&body), Some((Some("yes".into()), vec!["a".into(), "b".into()], Some(2))));
+    }
+
+    #[test]
+    fn f067_rows_that_make_no_sense_are_passed_over() {
+        let rows = json!([null, 1, "x", {}, ["t", "https://example.com/", "c"], {"title": "no address", "content": "c"},
+            {"title": "null content", "url": "https://example.com/", "content": null},
+            {"title": "script", "url": "javascript:alert(1)", "content": "c"},
+            {"title": 7, "url": "https://example.com/untitled", "content": "c"}, row("good")]);
+        let titles = vec!["https://example.com/untitled".to_owned(), "good".to_owned()];
+        assert_eq!(read(&json!({"results": rows})), Some((None, titles, None)));
+    }
+
+    #[test]
+    fn f067_missing_null_and_odd_fields_are_nothing() {
+        let nothing = Some((None, Vec::new(), None));
+        let cases = [
+            json!({}),
+            json!({"results": null, "answer": null, "usage": null}),
+            json!({"results": [], "answer": 7, "usage": {"credits": "two"}}),
+            json!({"results": [], "answer": " ", "usage": []}),
+        ];
+        for case in cases {
+            assert_eq!(read(&case), nothing, "{case}");
+        }
+        assert_eq!(read(&json!({"results": [], "usage": {"credits": 1.0}})), Some((None, Vec::new(), Some(1))));
+    }
+
+    #[test]
+    fn f067_what_is_no_answer_is_refused() {
+        for body in ["", "null", "[]", "\"ok\"", "<html>", r#"{"results":{}}"#, r#"{"results":[]"#] {
+            assert_eq!(parse(body.as_bytes(), 10), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_error_under_a_success_status_is_no_empty_result() {
+        assert_eq!(read(&json!({"detail": {"error": "no"}})), None);
+        assert_eq!(read(&json!({"detail": "no"})), None);
+        assert_eq!(read(&json!({"error": {"code": "x", "message": "no"}})), None);
+    }
+
+    #[test]
+    fn f056_invalid_utf_8_is_replaced() {
+        let body = b"{\"results\":[{\"title\":\"a\xff\",\"url\":\"https://example.com/\",\"content\":\"c\"}]}";
+        assert_eq!(parse(body, 10).unwrap().results.pages[0].title, "a\u{fffd}");
+    }
+
+    #[test]
+    fn no_more_rows_are_taken_than_were_asked_for() {
+        let body = json!({"results": vec![row("a"); 30]}).to_string();
+        assert_eq!(parse(body.as_bytes(), 3).unwrap().results.pages.len(), 3);
+    }
+}
