@@ -1,1 +1,37 @@
-//! x
+//! The chat function: its routes, and the way of a turn.
+//!
+//! A request enters at [`routes`], is read and admitted in `chat`, and runs in `turn`, which stores everything before the
+//! stream's last byte. `App::new` is the only seam between Lambda, the local server and the tests.
+
+mod app;
+mod caller;
+mod catalog;
+mod chat;
+mod config;
+mod conversations;
+mod page;
+mod running;
+mod turn;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+pub use app::App;
+pub use config::Config;
+
+/// The route table.
+fn routes(app: App) -> Router {
+    Router::new()
+        .route("/", get(page::index))
+        .route("/assets/{file}", get(page::asset))
+        .route("/healthz", get(catalog::health))
+        .route("/api/chat", post(chat::chat))
+        .route("/api/conversations", get(conversations::list))
+        .route(
+            "/api/conversations/{id}",
+            get(conversations::read).patch(conversations::rename).delete(conversations::delete),
+        )
+        .route("/api/models", get(catalog::models))
+        .route("/api/tools", get(catalog::tools))
+        .with_state(app)
+}

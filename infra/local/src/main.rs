@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! `cargo run`: Lambda Chat on this machine.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    local::run()
+}

@@ -7,7 +7,10 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 /// Reads a body that must be one JSON object in UTF-8, without duplicate keys at any depth.
-pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
+///
+/// # Errors
+/// `invalid_request`, with a sentence that says where the text is wrong without quoting it.
+pub fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
     let text = std::str::from_utf8(body).map_err(|_| invalid("The body must be UTF-8"))?;
     match serde_json::from_str(text) {
         Ok(Strict(Value::Object(fields))) => Ok(fields),

@@ -8,6 +8,7 @@ mod request;
 
 pub use accumulated::Accumulated;
 pub use document::Document;
+pub use json::object;
 pub use native::Native;
 pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use reqwest::Client;
 use rustls::{ClientConfig, RootCertStore};
 
 /// Longest time for a connection to be made, name resolution and TLS included.
@@ -26,8 +27,8 @@ pub enum TransportError {
 }
 
 /// Builds the HTTP client that models and search share; connections are pooled per host.
-pub fn client() -> Result<reqwest::Client, TransportError> {
-    let client = reqwest::Client::builder()
+pub fn client() -> Result<Client, TransportError> {
+    let client = Client::builder()
         .tls_backend_preconfigured(tls()?)
         .user_agent(concat!("lambda-chat/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())

@@ -1,0 +1,56 @@
+use std::sync::Arc;
+
+use agent::Agent;
+use aws_types::SdkConfig;
+use axum::Router;
+use store::Store;
+use tools::{Tool, ToolRegistry, WebSearch};
+
+use crate::running::Running;
+use crate::{Config, routes};
+
+/// The assembled function; clones share everything.
+#[derive(Clone)]
+pub struct App {
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Store,
+    pub(crate) agent: Agent,
+    pub(crate) running: Running,
+}
+
+impl App {
+    /// Puts the function together; makes no call.
+    pub fn new(config: Config, aws: &SdkConfig) -> Self {
+        let store = Store::new(aws, config.tables.clone());
+        let agent = Agent {
+            system_prompt: config.system_prompt.clone(),
+            tools: ToolRegistry::new(built_in(&config, &store)),
+            max_rounds: config.max_tool_rounds,
+        };
+        Self { config: Arc::new(config), store, agent, running: Running::default() }
+    }
+
+    /// The routes, with what every answer has around them.
+    pub fn router(&self) -> Router {
+        web::edge(routes(self.clone()), self.config.origins.clone())
+    }
+
+    /// Interrupts the running turns and waits until each is stored and has ended its stream; none can begin afterwards.
+    pub async fn shut_down(&self) {
+        self.running.shut_down().await;
+    }
+}
+
+/// The tools that come with the product: a line each.
+fn built_in(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    if let Some(search) = &config.search {
+        tools.push(Arc::new(WebSearch::new(
+            search.clone(),
+            config.http.clone(),
+            store.search_cache.clone(),
+            store.rate_limiter.clone(),
+        )));
+    }
+    tools
+}

@@ -1,0 +1,80 @@
+use std::time::Duration;
+
+use model::Models;
+use settings::{SettingError, Settings};
+use store::{RateLimit, TableNames};
+use tools::SearchConfig;
+use web::Origins;
+
+/// Everything that the settings decide, read once at the start.
+#[derive(Clone)]
+pub struct Config {
+    /// The configured models.
+    pub models: Models,
+    /// Web search; `None` when no key is set.
+    pub search: Option<SearchConfig>,
+    /// Turns per caller.
+    pub chat_limit: RateLimit,
+    /// The longest turn.
+    pub turn: Duration,
+    /// Rounds with tools; `None` for the default of the model's path.
+    pub max_tool_rounds: Option<u32>,
+    /// Replaces the default agent's words.
+    pub system_prompt: Option<String>,
+    /// Browsers' origins that may read answers.
+    pub origins: Origins,
+    /// The tables' names.
+    pub tables: TableNames,
+    /// The client for models and search.
+    pub http: transport::Client,
+}
+
+impl Config {
+    /// Reads the settings; makes no call.
+    ///
+    /// # Errors
+    /// The first setting that cannot be parsed.
+    pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+        settings.parsed("AUTH", "none", |mode| (mode == "none").then_some(()))?;
+        Ok(Self {
+            models: Models::from_settings(settings, http.clone())?,
+            search: SearchConfig::from_settings(settings)?,
+            chat_limit: chat_limit(settings)?,
+            turn: Duration::from_secs(settings.whole("TURN_SECONDS", 1..=900, 300)?),
+            max_tool_rounds: max_tool_rounds(settings)?,
+            system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
+            origins: Origins::from_settings(settings)?,
+            tables: TableNames::from_settings(settings)?,
+            http,
+        })
+    }
+}
+
+fn chat_limit(settings: &Settings) -> Result<RateLimit, SettingError> {
+    let default = RateLimit { burst: 20, window: Duration::from_secs(60) };
+    let limit = settings.parsed("CHAT_RATE_LIMIT", "N/Ws such as 20/60s", RateLimit::parse)?;
+    Ok(limit.unwrap_or(default))
+}
+
+fn max_tool_rounds(settings: &Settings) -> Result<Option<u32>, SettingError> {
+    let accepted = "a whole number from 0 to 50";
+    settings.parsed("MAX_TOOL_ROUNDS", accepted, |text| text.parse().ok().filter(|rounds| *rounds <= 50))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(name: &str, value: &str) -> String {
+        let settings = Settings::from_pairs([(name, value)]);
+        Config::from_settings(&settings, transport::client().unwrap()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_parsed_is_named_with_what_is_accepted() {
+        assert_eq!(error("CHAT_RATE_LIMIT", "lots"), "CHAT_RATE_LIMIT: expected N/Ws such as 20/60s");
+        assert_eq!(error("TURN_SECONDS", "0"), "TURN_SECONDS: expected a whole number from 1 to 900");
+        assert_eq!(error("MAX_TOOL_ROUNDS", "-1"), "MAX_TOOL_ROUNDS: expected a whole number from 0 to 50");
+        assert_eq!(error("AUTH", "magic"), "AUTH: expected none");
+    }
+}

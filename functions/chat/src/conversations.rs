@@ -1,0 +1,145 @@
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use conversation::ErrorCode;
+use http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use store::{Conversation, ReadError, StoredMessage};
+use web::ApiError;
+
+use crate::{App, caller};
+
+/// Rows of a list when the request does not say.
+const CONVERSATIONS: u32 = 20;
+const MESSAGES: u32 = 100;
+const MOST_ROWS: u32 = 100;
+
+/// The longest title, in characters.
+const MAX_TITLE: usize = 200;
+
+#[derive(Deserialize)]
+pub(crate) struct Paging {
+    limit: Option<String>,
+    cursor: Option<String>,
+}
+
+impl Paging {
+    fn limit(&self, default: u32) -> Result<u32, ApiError> {
+        let Some(text) = &self.limit else { return Ok(default) };
+        text.parse().ok().filter(|limit| (1..=MOST_ROWS).contains(limit)).ok_or_else(|| {
+            let sentence = format!("`limit` must be a whole number from 1 to {MOST_ROWS}");
+            ApiError::new(ErrorCode::InvalidRequest, sentence)
+        })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConversationList {
+    conversations: Vec<Conversation>,
+    next_cursor: Option<String>,
+}
+
+/// The caller's conversations, last updated first.
+pub(crate) async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    paging: Result<Query<Paging>, QueryRejection>,
+) -> Result<Json<ConversationList>, ApiError> {
+    let Query(paging) = paging.map_err(bad_query)?;
+    let owner = caller::identify(&headers, None)?;
+    let limit = paging.limit(CONVERSATIONS)?;
+    let page = app.store.conversations.list(&owner, limit, paging.cursor.as_deref()).await.map_err(refused)?;
+    Ok(Json(ConversationList { conversations: page.items, next_cursor: page.next_cursor }))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WithMessages {
+    conversation: Conversation,
+    messages: Vec<StoredMessage>,
+    next_cursor: Option<String>,
+}
+
+/// A conversation and a page of its messages, oldest first.
+pub(crate) async fn read(
+    State(app): State<App>,
+    headers: HeaderMap,
+    id: Result<Path<String>, PathRejection>,
+    paging: Result<Query<Paging>, QueryRejection>,
+) -> Result<Json<WithMessages>, ApiError> {
+    let Path(id) = id.map_err(no_such_path)?;
+    let Query(paging) = paging.map_err(bad_query)?;
+    let owner = caller::identify(&headers, None)?;
+    let limit = paging.limit(MESSAGES)?;
+    let conversation = app.store.conversations.get(&owner, &id).await.map_err(refused)?;
+    let page = app.store.conversations.messages(&owner, &id, limit, paging.cursor.as_deref(), SystemTime::now()).await;
+    let page = page.map_err(refused)?;
+    Ok(Json(WithMessages { conversation, messages: page.items, next_cursor: page.next_cursor }))
+}
+
+#[derive(Serialize)]
+pub(crate) struct OneConversation {
+    conversation: Conversation,
+}
+
+/// Gives a conversation another title.
+pub(crate) async fn rename(
+    State(app): State<App>,
+    headers: HeaderMap,
+    id: Result<Path<String>, PathRejection>,
+    body: Body,
+) -> Result<Json<OneConversation>, ApiError> {
+    let Path(id) = id.map_err(no_such_path)?;
+    let owner = caller::identify(&headers, None)?;
+    let title = title(&web::json_body(&headers, body).await?)?;
+    let conversation = app.store.conversations.rename(&owner, &id, &title, SystemTime::now()).await.map_err(refused)?;
+    Ok(Json(OneConversation { conversation }))
+}
+
+fn title(body: &[u8]) -> Result<String, ApiError> {
+    let invalid = || {
+        let sentence = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
+        ApiError::new(ErrorCode::InvalidRequest, sentence)
+    };
+    let fields = protocols::object(body)?;
+    let title = fields.get("title").and_then(|title| title.as_str()).ok_or_else(invalid)?.trim();
+    let fits = !title.is_empty() && title.chars().nth(MAX_TITLE).is_none();
+    if fits { Ok(title.to_owned()) } else { Err(invalid()) }
+}
+
+/// Deletes a conversation; a turn that runs in it is stopped first.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    headers: HeaderMap,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, ApiError> {
+    let Path(id) = id.map_err(no_such_path)?;
+    let owner = caller::identify(&headers, None)?;
+    app.running.stop(&owner, &id);
+    app.store.conversations.delete(&owner, &id).await.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn refused(error: ReadError) -> ApiError {
+    match error {
+        ReadError::NotFound => ErrorCode::NotFound.into(),
+        ReadError::BadCursor => {
+            ApiError::new(ErrorCode::InvalidRequest, "`cursor` must be a `nextCursor` that this list gave")
+        }
+        ReadError::Store(error) => crate::chat::storage(&error),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
+fn no_such_path(_: PathRejection) -> ApiError {
+    ErrorCode::NotFound.into()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
+fn bad_query(_: QueryRejection) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, "The query string cannot be read")
+}

@@ -1,0 +1,155 @@
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, SystemTime};
+
+use agent::{CallRecord, Draft, Events, Turn};
+use conversation::{ErrorCode, Event, Failure, FinishReason, new_id};
+use futures_util::FutureExt;
+use model::ModelClient;
+use protocols::TurnRequest;
+use store::{Answer, ConversationStore, LeaseError, Owner, Status, StoredCall, TurnLease};
+use time::OffsetDateTime;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
+use tools::ToolContext;
+
+use crate::App;
+use crate::running::Place;
+
+/// The most characters of earlier messages that a model is given.
+const HISTORY: usize = 60_000;
+
+/// A turn that is stored as running and now runs.
+pub(crate) struct TurnTask {
+    pub(crate) app: App,
+    pub(crate) place: Place,
+    pub(crate) owner: Owner,
+    pub(crate) lease: TurnLease,
+    pub(crate) model: ModelClient,
+    pub(crate) request: TurnRequest,
+    /// Set for a new conversation.
+    pub(crate) title: Option<String>,
+    pub(crate) started: Event,
+    pub(crate) events: Events,
+    pub(crate) deadline: Instant,
+}
+
+/// How a turn came to its end.
+enum Ending {
+    Answered(FinishReason),
+    Failed(Failure),
+    /// The conversation is deleted, or another turn took it over: nothing may be stored.
+    Gone,
+}
+
+impl TurnTask {
+    /// Runs the turn, stores the answer, and only then ends the stream: Lambda freezes the process after the last byte.
+    pub(crate) async fn drive(self) {
+        self.events.send(self.started.clone()).await;
+        let ending = self.until_end().await;
+        let ending = self.save(ending).await;
+        if let Some(title) = &self.title {
+            self.events.send(Event::Title(title.clone())).await;
+        }
+        let usage = self.events.draft().usage;
+        self.events.send(Event::Usage(usage)).await;
+        self.events.send(terminal(ending)).await;
+    }
+
+    /// Answers until there is an answer or something ends the turn from outside.
+    async fn until_end(&self) -> Ending {
+        tokio::select! {
+            answer = AssertUnwindSafe(self.answer()).catch_unwind() => match answer {
+                Ok(Ok(reason)) => Ending::Answered(reason),
+                Ok(Err(failure)) => Ending::Failed(failure),
+                Err(_) => {
+                    tracing::error!(turn = %self.lease.turn_id, "the turn panicked");
+                    Ending::Failed(ErrorCode::Internal.into())
+                }
+            },
+            () = self.keep_lease() => Ending::Gone,
+            () = self.place.stop.cancelled() => Ending::Gone,
+            () = self.place.shutdown.cancelled() => Ending::Failed(ErrorCode::Interrupted.into()),
+            // The agent keeps the deadline itself; this holds even if something in it does not.
+            () = sleep_until(self.deadline + Duration::from_secs(1)) => Ending::Failed(ErrorCode::Deadline.into()),
+        }
+    }
+
+    async fn answer(&self) -> Result<FinishReason, Failure> {
+        let history = self.app.store.conversations.history(&self.lease, HISTORY).await;
+        let history = history.map_err(|error| crate::chat::storage(&error).0)?;
+        let turn = Turn {
+            model: &self.model,
+            text: self.request.message.clone(),
+            history,
+            tool_choice: self.request.tool_choice.clone(),
+            context: ToolContext { owner: self.owner.clone(), deadline: self.deadline },
+            today: OffsetDateTime::now_utc().date().to_string(),
+            nonce: new_id(),
+        };
+        self.app.agent.run(&turn, &self.events).await
+    }
+
+    /// Renews the lease for as long as it can; ends when it is lost.
+    async fn keep_lease(&self) {
+        let period = ConversationStore::LEASE / 3;
+        let mut ticks = interval_at(Instant::now() + period, period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            match self.app.store.conversations.renew(&self.lease, SystemTime::now()).await {
+                Ok(()) => {}
+                Err(LeaseError::Lost) => return,
+                // The lease outlives a short fault of the storage; a long one ends it.
+                Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
+            }
+        }
+    }
+
+    /// Stores what was said, whatever ended the turn.
+    async fn save(&self, ending: Ending) -> Ending {
+        let status = match &ending {
+            Ending::Answered(_) => Status::Complete,
+            Ending::Failed(_) => Status::Interrupted,
+            Ending::Gone => return ending,
+        };
+        let answer = stored(self.events.draft().clone(), status);
+        match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
+            Ok(()) => ending,
+            Err(LeaseError::Lost) => Ending::Gone,
+            Err(LeaseError::Store(error)) => Ending::Failed(crate::chat::storage(&error).0),
+        }
+    }
+}
+
+fn terminal(ending: Ending) -> Event {
+    match ending {
+        Ending::Answered(finish_reason) => Event::Done { finish_reason },
+        Ending::Failed(failure) => Event::Failed(failure),
+        Ending::Gone => Event::Done { finish_reason: FinishReason::Stopped },
+    }
+}
+
+fn stored(draft: Draft, status: Status) -> Answer {
+    Answer {
+        content: draft.content.clone(),
+        thinking: draft.thinking.clone(),
+        tool_calls: draft.calls.iter().map(stored_call).collect(),
+        sources: draft.sources.clone(),
+        status,
+        usage: draft.usage,
+        transcript: draft.transcript(),
+    }
+}
+
+fn stored_call(record: &CallRecord) -> StoredCall {
+    let (ok, summary) = match &record.report {
+        Some(report) => (report.ok, report.summary.clone()),
+        None => (false, "not finished".to_owned()),
+    };
+    StoredCall {
+        id: record.call.id.clone(),
+        name: record.call.name.clone(),
+        arguments: record.call.arguments.clone(),
+        ok,
+        summary,
+    }
+}

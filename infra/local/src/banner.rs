@@ -1,0 +1,52 @@
+use std::fmt::Write;
+use std::net::SocketAddr;
+
+use chat::Config;
+use settings::Settings;
+
+use crate::Data;
+
+/// What is in use and what to open, for the person who started the server.
+pub(crate) fn text(
+    address: SocketAddr,
+    config: &Config,
+    demo_search: bool,
+    data: Option<&Data>,
+    settings: &Settings,
+) -> String {
+    let mut banner = format!("Lambda Chat {}\n\n", env!("CARGO_PKG_VERSION"));
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(banner, "  {name:<8}{value}");
+    };
+    row("Open", &format!("http://{address}"));
+    row("Models", &models(config));
+    for note in config.models.notes() {
+        row("", note);
+    }
+    row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
+    row("Store", &store(data, settings));
+    row("Stop", "Ctrl-C");
+    banner
+}
+
+fn models(config: &Config) -> String {
+    let default = config.models.default_model().map(|client| client.config().name.clone());
+    let row = |client: &model::ModelClient| {
+        let config = client.config();
+        let mark = if default.as_ref() == Some(&config.name) { ", default" } else { "" };
+        if config.demo {
+            format!("{} (a scripted demo{mark}; set ARK_API_KEY and ARK_MODEL, or OPENAI_…, for a real one)", config.name)
+        } else {
+            format!("{} ({}{mark})", config.name, config.model)
+        }
+    };
+    config.models.iter().map(row).collect::<Vec<_>>().join(", ")
+}
+
+fn store(data: Option<&Data>, settings: &Settings) -> String {
+    match data {
+        Some(Data::Memory) => "DynamoDB in this process, in memory: gone when it ends".to_owned(),
+        Some(Data::Folder(folder)) => format!("DynamoDB in this process, kept in {}", folder.display()),
+        None => format!("DynamoDB at {}", settings.var("AWS_ENDPOINT_URL_DYNAMODB").unwrap_or_default()),
+    }
+}

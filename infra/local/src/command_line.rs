@@ -1,0 +1,154 @@
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use settings::Settings;
+use tracing_subscriber::EnvFilter;
+
+use crate::{Data, Options, Server};
+
+/// Wrong use: of the command line, of a setting, of a folder or a port.
+const WRONG_USE: u8 = 2;
+
+/// Lambda Chat on this machine: the chat page and every route on one port, with DynamoDB in the process.
+#[derive(Parser)]
+#[command(name = "lambda-chat", version, args_conflicts_with_subcommands = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: Serve,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serves everything (the default).
+    Serve(Serve),
+}
+
+#[derive(Args)]
+struct Serve {
+    /// The loopback address to listen on.
+    #[arg(long, default_value = "127.0.0.1", value_parser = host)]
+    host: IpAddr,
+    /// The port to listen on; 0 takes any free one.
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+    /// The folder in which conversations are kept.
+    #[arg(long, value_name = "DIR", default_value = ".data")]
+    data: PathBuf,
+    /// Keeps everything in memory only.
+    #[arg(long, conflicts_with = "data")]
+    ephemeral: bool,
+    /// Also serves the embedded DynamoDB at this address.
+    #[arg(long, value_name = "ADDR:PORT")]
+    dynamodb: Option<SocketAddr>,
+}
+
+fn host(text: &str) -> Result<IpAddr, String> {
+    if text.eq_ignore_ascii_case("localhost") {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    }
+    text.parse().map_err(|_| "an IP address such as 127.0.0.1 is accepted".to_owned())
+}
+
+/// Runs the command line: exit code 0, 1 for a failure, or 2 for wrong use.
+pub fn run() -> ExitCode {
+    let CommandLine { command, serve } = CommandLine::parse();
+    let Command::Serve(serve) = command.unwrap_or(Command::Serve(serve));
+    log();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&format!("cannot start: {error}"), 1),
+    };
+    runtime.block_on(serve_until_stopped(serve))
+}
+
+async fn serve_until_stopped(serve: Serve) -> ExitCode {
+    let data = if serve.ephemeral { Data::Memory } else { Data::Folder(serve.data) };
+    let options = Options {
+        host: serve.host,
+        port: serve.port,
+        data,
+        dynamodb: serve.dynamodb,
+        settings: Settings::from_env(),
+    };
+    let server = match Server::start(options).await {
+        Ok(server) => server,
+        Err(error) => return failed(&error.to_string(), WRONG_USE),
+    };
+    say(&mut std::io::stdout(), server.banner());
+    stop_signal().await;
+    say(&mut std::io::stderr(), "\nStopping: running answers are stored. Press Ctrl-C again to leave at once.");
+    tokio::select! {
+        () = server.shut_down() => ExitCode::SUCCESS,
+        () = stop_signal() => ExitCode::from(130),
+    }
+}
+
+/// Waits for Ctrl-C or for the signal with which service managers stop a process.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+fn failed(line: &str, code: u8) -> ExitCode {
+    say(&mut std::io::stderr(), &format!("lambda-chat: {line}"));
+    ExitCode::from(code)
+}
+
+/// A terminal that is gone is no reason to fail.
+fn say(out: &mut impl Write, text: &str) {
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
+}
+
+/// Logs warnings to the error stream (`RUST_LOG` says otherwise), and of a panic only where it happened: its message may
+/// hold what a user wrote.
+fn log() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a panic");
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Serve {
+        let line = CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).unwrap();
+        let Command::Serve(serve) = line.command.unwrap_or(Command::Serve(line.serve));
+        serve
+    }
+
+    #[test]
+    fn serving_is_what_is_done_when_nothing_is_said() {
+        for arguments in [["--port", "8080"].as_slice(), &["serve", "--port", "8080"]] {
+            assert_eq!(parsed(arguments).port, 8080);
+        }
+        let serve = parsed(&["--host", "localhost"]);
+        assert_eq!((serve.host, serve.port, serve.data), (Ipv4Addr::LOCALHOST.into(), 3000, ".data".into()));
+    }
+
+    #[test]
+    fn wrong_use_is_refused() {
+        for arguments in [["--port", "70000"].as_slice(), &["--host", "example.com"], &["dance"], &["--ephemeral", "--data", "x"]] {
+            assert!(CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).is_err(), "{arguments:?}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use settings::SettingError;
+
+/// Why the server cannot start; each is one line for the person who started it.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A setting cannot be parsed.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {}; choose another one with {option}", reason(source))]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The option that sets it.
+        option: &'static str,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Anybody in the network could use the server.
+    #[error("--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1")]
+    Exposed(std::net::IpAddr),
+    /// The data folder cannot be used.
+    #[error("cannot keep data in {}: {reason}; choose another folder with --data, or none with --ephemeral", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The database does not answer as it should.
+    #[error("the database cannot be used: {0}")]
+    Store(#[from] store::StoreError),
+    /// The HTTP client cannot be built.
+    #[error(transparent)]
+    Transport(#[from] transport::TransportError),
+    /// The system refuses something that a server needs.
+    #[error("cannot start: {0}")]
+    System(#[from] std::io::Error),
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => "something else listens there already".to_owned(),
+        std::io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}

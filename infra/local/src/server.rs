@@ -1,0 +1,122 @@
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use chat::{App, Config};
+use settings::Settings;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tools::SearchConfig;
+
+use crate::database::{Data, Embedded};
+use crate::{StartError, banner, demo};
+
+/// How long connections may take to close once their streams have ended.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// How the server shall run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Loopback only, as long as there is no authentication.
+    pub host: IpAddr,
+    /// 0 for any free one.
+    pub port: u16,
+    /// Where data is kept, unless the settings name a DynamoDB.
+    pub data: Data,
+    /// Serves the embedded DynamoDB at this address.
+    pub dynamodb: Option<SocketAddr>,
+    /// The environment, or a test's own.
+    pub settings: Settings,
+}
+
+/// A running server; it ends with [`Server::shut_down`] or with its process.
+pub struct Server {
+    address: SocketAddr,
+    banner: String,
+    app: App,
+    stop: CancellationToken,
+    serving: JoinHandle<std::io::Result<()>>,
+    _embedded: Option<Embedded>,
+}
+
+impl Server {
+    /// Reads the settings, opens the database, makes the tables and listens.
+    ///
+    /// # Errors
+    /// Whatever keeps it from starting, as one line for the person who started it.
+    pub async fn start(options: Options) -> Result<Self, StartError> {
+        let Options { host, port, data, dynamodb, mut settings } = options;
+        if !host.is_loopback() {
+            return Err(StartError::Exposed(host));
+        }
+        // Settings are read first: a mistake in them shall not leave a folder behind.
+        let mut config = Config::from_settings(&settings, transport::client()?)?;
+        let listener = listen(SocketAddr::new(host, port)).await?;
+        let address = listener.local_addr()?;
+        let stop = CancellationToken::new();
+        let embedded = match settings.var("AWS_ENDPOINT_URL_DYNAMODB") {
+            Some(_) => None,
+            None => Some(Embedded::start(&data, dynamodb, stop.clone()).await?),
+        };
+        if let Some(embedded) = &embedded {
+            embedded.point(&mut settings);
+        }
+        let aws = store::sdk_config(&settings)?;
+        store::create_tables(&aws, &config.tables).await?;
+        let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
+        let data = embedded.is_some().then_some(&data);
+        let banner = banner::text(address, &config, demo_search, data, &settings);
+        let app = App::new(config.clone(), &aws);
+        let routes = app.router().layer(from_fn_with_state(config.origins, web::loopback_only));
+        Ok(Self { address, banner, app, serving: serve(listener, routes, &stop), stop, _embedded: embedded })
+    }
+
+    /// The address to open, such as `http://127.0.0.1:3000`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What a person who started it wants to know.
+    pub fn banner(&self) -> &str {
+        &self.banner
+    }
+
+    /// Interrupts running turns, stores what they said, ends their streams, and closes.
+    pub async fn shut_down(self) {
+        self.app.shut_down().await;
+        self.stop.cancel();
+        let _closed = timeout(CLOSING, self.serving).await;
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, option: "--port", source })
+}
+
+fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<std::io::Result<()>> {
+    let stop = stop.clone();
+    tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await })
+}
+
+/// Puts the demo endpoints in the place of whatever is not configured: real HTTP on loopback, behind the same clients.
+/// Tells whether the search is one of them.
+async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &CancellationToken) -> Result<bool, StartError> {
+    let (no_model, no_search) = (config.models.default_model().is_none(), config.search.is_none());
+    if !no_model && !no_search {
+        return Ok(false);
+    }
+    let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let base = format!("http://{}/demo", listener.local_addr()?);
+    serve(listener, demo::router(), stop);
+    if no_model {
+        config.models = config.models.clone().with_demo(&format!("{base}/model"));
+    }
+    if no_search {
+        settings.set("TAVILY_BASE_URL", format!("{base}/search"));
+        config.search = SearchConfig::from_settings(settings)?;
+    }
+    Ok(no_search)
+}
