@@ -1,0 +1,145 @@
+use std::sync::Arc;
+
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue};
+use tokio::time::{Instant, sleep, timeout_at};
+use ulid::Ulid;
+
+use crate::fault::{Again, Fault};
+use crate::learned::Learned;
+use crate::pool::Pool;
+use crate::providers::Provider;
+use crate::timers::Timers;
+use crate::trace::Trace;
+use crate::wire::{self, Ask, Decoding};
+use crate::{ModelConfig, ModelError, Prompt, Reply, network, response, retry};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
+
+/// Speaks to one model; cheap to clone.
+#[derive(Clone)]
+pub struct ModelClient {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: ModelConfig,
+    provider: &'static Provider,
+    learned: Learned,
+    http: reqwest::Client,
+    pool: Arc<Pool>,
+    timers: Timers,
+}
+
+/// One call for a reply, over all its attempts.
+struct Call<'a> {
+    prompt: &'a Prompt,
+    deadline: Instant,
+    id: HeaderValue,
+    attempt: u32,
+    /// Whether the attempt goes over a connection of its own.
+    fresh: bool,
+}
+
+impl ModelClient {
+    pub(crate) fn new(config: ModelConfig, http: reqwest::Client, pool: Arc<Pool>, timers: Timers) -> Self {
+        let provider = wire::provider(config.wire, &config.base_url);
+        let learned = Learned::default();
+        Self { shared: Arc::new(Shared { config, provider, learned, http, pool, timers }) }
+    }
+
+    /// How it is configured.
+    pub fn config(&self) -> &ModelConfig {
+        &self.shared.config
+    }
+
+    /// Whose endpoint it is, as far as its address tells: `ark`, `openai`, `ollama` and so on.
+    pub fn provider(&self) -> &'static str {
+        self.shared.provider.name
+    }
+
+    /// Asks the model. Returns once the first delta is there (retrying before that as far as `deadline` allows), so
+    /// that an error after this point is final.
+    ///
+    /// At most three attempts are made. An error holds nothing that the endpoint said.
+    pub async fn reply(&self, prompt: &Prompt, deadline: Instant) -> Result<Reply, ModelError> {
+        let id = Ulid::new();
+        let header = HeaderValue::try_from(id.to_string()).map_err(|_| ModelError::Rejected)?;
+        let mut call = Call { prompt, deadline, id: header, attempt: 1, fresh: false };
+        loop {
+            let trace = Trace::new(&self.shared.config.name, id, call.attempt);
+            let fault = match self.attempt(&call, trace.clone()).await {
+                Ok(reply) => return Ok(reply),
+                Err(fault) => self.judge(fault, prompt),
+            };
+            trace.failed(&fault);
+            let left = deadline.saturating_duration_since(Instant::now());
+            let wait = retry::next(&fault, call.attempt, left, retry::jitter(Ulid::new()))?;
+            call.fresh = fault.again == Again::NewConnection;
+            call.attempt += u32::from(!call.fresh);
+            sleep(wait).await;
+        }
+    }
+
+    async fn attempt(&self, call: &Call<'_>, trace: Trace) -> Result<Reply, Fault> {
+        let Shared { config, timers, pool, .. } = &*self.shared;
+        let now = Instant::now();
+        if now >= call.deadline {
+            return Err(Fault::last(ModelError::Deadline));
+        }
+        let first_byte = (now + timers.first_byte).min(call.deadline);
+        let sent = timeout_at(first_byte, self.send(call)).await;
+        let response = sent.map_err(|_| network::silent(first_byte, call.deadline))??;
+        let declared = response::accept(response, config.wire, first_byte).await?;
+        let decoding = Decoding::new(config.wire, declared.json);
+        let returns = pool.place(&config.base_url);
+        let limits = (first_byte, call.deadline);
+        Reply::new(declared.response, decoding, *timers, limits, trace, returns).begin().await
+    }
+
+    async fn send(&self, call: &Call<'_>) -> Result<reqwest::Response, Fault> {
+        let Shared { config, pool, .. } = &*self.shared;
+        let pooled = !call.fresh && pool.may_hold(&config.base_url);
+        let request = self.request(call).await?;
+        let client = if call.fresh { transport::client().ok() } else { None };
+        let sent = client.as_ref().unwrap_or(&self.shared.http).execute(request).await;
+        sent.map_err(|error| {
+            let fault = network::no_response(&error, pooled);
+            if fault.again == Again::NewConnection {
+                pool.forget(&config.base_url);
+            }
+            fault
+        })
+    }
+
+    async fn request(&self, call: &Call<'_>) -> Result<reqwest::Request, Fault> {
+        let Shared { config, provider, learned, http, .. } = &*self.shared;
+        let ask = Ask { model: &config.model, prompt: call.prompt, quirks: learned.apply((*provider).into()) };
+        let encoded = wire::encode(config.wire, ask)?;
+        let mut request = http
+            .post(format!("{}{}", config.base_url, encoded.path))
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream, application/json")
+            .header(REQUEST_ID, call.id.clone())
+            .body(encoded.body);
+        if let Some(key) = &config.api_key {
+            let key = key.reveal().await.map_err(|_| Fault::last(ModelError::Auth))?;
+            let (name, value) = wire::authorisation(config.wire, &key)?;
+            request = request.header(name, value);
+        }
+        request.build().map_err(|_| Fault::last(ModelError::Rejected))
+    }
+
+    /// Draws from a fault what only the asker knows: whether there were tools, and whether the request can be mended.
+    fn judge(&self, mut fault: Fault, prompt: &Prompt) -> Fault {
+        if fault.error == ModelError::ToolsUnsupported && prompt.tools.is_empty() {
+            fault.error = ModelError::Rejected;
+        }
+        if let Again::Without(part) = fault.again
+            && !self.shared.learned.remember(part)
+        {
+            fault.again = Again::Never;
+        }
+        fault
+    }
+}

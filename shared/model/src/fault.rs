@@ -1,0 +1,107 @@
+//! What went wrong in one attempt at a call.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::ModelError;
+use crate::sse::TooLong;
+
+/// A failed attempt: the error for the caller, and what the retry loop needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// What the caller gets when there is no further attempt.
+    pub(crate) error: ModelError,
+    /// Whether another attempt may help.
+    pub(crate) again: Again,
+    /// How long the endpoint asked to wait.
+    pub(crate) retry_after: Option<Duration>,
+    /// The HTTP status, for the log.
+    pub(crate) status: Option<u16>,
+    /// The provider's error code, for the log.
+    pub(crate) code: Option<Code>,
+}
+
+/// Whether another attempt may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// No.
+    Never,
+    /// Yes, after a wait.
+    Later,
+    /// Yes, at once and on a new connection: the pooled one was dead.
+    NewConnection,
+    /// Yes, at once and without what the endpoint does not take.
+    Without(Unaccepted),
+}
+
+/// Part of a request that an endpoint refused, so that it is left out (or added) from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unaccepted {
+    /// `stream_options` is unknown to it.
+    UsageOption,
+    /// `tool_choice` other than `auto` is refused.
+    ForcedChoice,
+    /// Assistant messages with calls must carry their reasoning.
+    MissingReasoning,
+}
+
+/// An error code that is safe to log: `[A-Za-z0-9_.-]{1,64}`, so never a sentence and hardly ever a key.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Code(String);
+
+impl Code {
+    /// The code if it looks like one.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let fits = (1..=64).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Fault {
+    /// A fault that no further attempt can mend.
+    pub(crate) fn last(error: ModelError) -> Self {
+        Self { error, again: Again::Never, retry_after: None, status: None, code: None }
+    }
+
+    /// A fault after which the call may be tried again.
+    pub(crate) fn passing(error: ModelError) -> Self {
+        Self { again: Again::Later, ..Self::last(error) }
+    }
+
+    /// The same with the HTTP status that it came with.
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Self { status: Some(status), ..self }
+    }
+}
+
+impl From<TooLong> for Fault {
+    fn from(_: TooLong) -> Self {
+        Self::last(ModelError::BadResponse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_looks_like_a_code_is_kept_as_one() {
+        for code in ["RateLimitExceeded.EndpointRPMExceeded", "insufficient_quota", "429", "x-1"] {
+            assert_eq!(Code::parse(code).as_ref().map(Code::as_str), Some(code));
+        }
+        for other in ["", "the key sk-1 is wrong", "a/b", "é", &"a".repeat(65)] {
+            assert_eq!(Code::parse(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The models of this process, as the settings name them.
+
+mod builtin;
+mod entry;
+mod url;
+
+use std::sync::Arc;
+
+use secrets::Secret;
+use settings::{SettingError, Settings};
+
+use crate::pool::Pool;
+use crate::timers::Timers;
+use crate::{ModelClient, ModelConfig, ToolsMode, Wire};
+
+const DEMO: &str = "demo";
+
+/// All configured models and the default one; cheap to clone.
+#[derive(Clone)]
+pub struct Models {
+    clients: Vec<ModelClient>,
+    default: usize,
+    notes: Vec<String>,
+    connect: Connect,
+}
+
+/// What every client is made with.
+#[derive(Clone)]
+struct Connect {
+    http: reqwest::Client,
+    pool: Arc<Pool>,
+    timers: Timers,
+}
+
+/// What the settings hold: models, and remarks on what was left out.
+#[derive(Default)]
+struct Found {
+    configs: Vec<ModelConfig>,
+    notes: Vec<String>,
+}
+
+impl Models {
+    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `DEFAULT_MODEL` and the timers; never makes a call.
+    ///
+    /// An error names the variable and what it accepts, and never what it holds.
+    pub fn from_settings(settings: &Settings, http: reqwest::Client) -> Result<Self, SettingError> {
+        let timers = Timers::from_settings(settings)?;
+        let mut found = Found::default();
+        builtin::read(settings, &mut found)?;
+        entry::read(settings, &mut found)?;
+        let accepted = || SettingError::new("DEFAULT_MODEL", "the name of a configured model");
+        let default = match settings.var("DEFAULT_MODEL") {
+            Some(name) => found.configs.iter().position(|one| one.name == name).ok_or_else(accepted)?,
+            None => 0,
+        };
+        let connect = Connect { http, pool: Arc::default(), timers };
+        let clients = found.configs.into_iter().map(|config| connect.client(config)).collect();
+        Ok(Self { clients, default, notes: found.notes, connect })
+    }
+
+    /// Adds the demonstration served at `base_url`, named `demo`, as the default.
+    #[must_use]
+    pub fn with_demo(mut self, base_url: &str) -> Self {
+        let config = ModelConfig {
+            name: DEMO.to_owned(),
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            api_key: None,
+            model: DEMO.to_owned(),
+            wire: Wire::Openai,
+            tools: ToolsMode::Auto,
+            fallback: None,
+            demo: true,
+        };
+        self.default = self.clients.len();
+        self.clients.push(self.connect.client(config));
+        self
+    }
+
+    /// The client of that name.
+    pub fn get(&self, name: &str) -> Option<&ModelClient> {
+        self.iter().find(|client| client.config().name == name)
+    }
+
+    /// The default; `None` when no model is configured.
+    pub fn default_model(&self) -> Option<&ModelClient> {
+        self.clients.get(self.default)
+    }
+
+    /// All, in the order of the settings.
+    pub fn iter(&self) -> std::slice::Iter<'_, ModelClient> {
+        self.clients.iter()
+    }
+
+    /// Sentences for the operator about settings that name a model without making one; they hold no values.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl<'a> IntoIterator for &'a Models {
+    type Item = &'a ModelClient;
+    type IntoIter = std::slice::Iter<'a, ModelClient>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl Connect {
+    fn client(&self, config: ModelConfig) -> ModelClient {
+        ModelClient::new(config, self.http.clone(), Arc::clone(&self.pool), self.timers)
+    }
+}
+
+/// The key that `variable` holds: the one place in which keys are looked up.
+fn key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingError> {
+    let sendable = |key: &str| key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::by_value(key));
+    settings.parsed(variable, "a key of visible ASCII characters", sendable)
+}

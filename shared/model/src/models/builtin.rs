@@ -1,0 +1,80 @@
+use settings::{SettingError, Settings};
+
+use super::{Found, key, url};
+use crate::{ModelConfig, ToolsMode, Wire};
+
+/// A model that has variables of its own.
+struct Builtin {
+    name: &'static str,
+    key: Option<&'static str>,
+    model: &'static str,
+    base: &'static str,
+    default_base: Option<&'static str>,
+    wire: Wire,
+}
+
+/// In the order in which the first becomes the default.
+const BUILTIN: [Builtin; 3] = [
+    Builtin {
+        name: "volcano",
+        key: Some("ARK_API_KEY"),
+        model: "ARK_MODEL",
+        base: "ARK_BASE_URL",
+        default_base: Some("https://ark.cn-beijing.volces.com/api/v3"),
+        wire: Wire::Openai,
+    },
+    Builtin {
+        name: "openai",
+        key: Some("OPENAI_API_KEY"),
+        model: "OPENAI_MODEL",
+        base: "OPENAI_BASE_URL",
+        default_base: Some(url::OPENAI),
+        wire: Wire::Openai,
+    },
+    Builtin {
+        name: "local",
+        key: None,
+        model: "OLLAMA_MODEL",
+        base: "OLLAMA_API_URL",
+        default_base: None,
+        wire: Wire::Ollama,
+    },
+];
+
+/// Adds those that have a model and a key or a base URL.
+pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+    BUILTIN.iter().try_for_each(|builtin| builtin.read(settings, found))
+}
+
+impl Builtin {
+    fn read(&self, settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+        let api_key = self.key.map(|variable| key(settings, variable)).transpose()?.flatten();
+        let base = settings.parsed(self.base, url::ACCEPTED, |text| url::base(text, self.wire))?;
+        let reachable = api_key.is_some() || base.is_some();
+        let base = base.or_else(|| self.default_base.map(str::to_owned));
+        let (Some(model), Some(base_url), true) = (settings.var(self.model), base, reachable) else {
+            found.notes.extend(self.note(settings));
+            return Ok(());
+        };
+        found.configs.push(ModelConfig {
+            name: self.name.to_owned(),
+            base_url,
+            api_key,
+            model: model.to_owned(),
+            wire: self.wire,
+            tools: ToolsMode::Auto,
+            fallback: None,
+            demo: false,
+        });
+        Ok(())
+    }
+
+    /// What is said when only a part of the variables is set.
+    fn note(&self, settings: &Settings) -> Option<String> {
+        let is_set = |name: &&str| settings.var(name).is_some();
+        let address: Vec<&str> = self.key.into_iter().chain([self.base]).collect();
+        let set = address.iter().copied().find(is_set).or_else(|| Some(self.model).filter(is_set))?;
+        let missing = if set == self.model { address.join(" or ") } else { self.model.to_owned() };
+        Some(format!("{set} is set without {missing}: there is no model `{}`", self.name))
+    }
+}

@@ -1,0 +1,71 @@
+use serde::Deserialize;
+use settings::{SettingError, Settings};
+
+use super::{Found, key, url};
+use crate::{ModelConfig, ToolsMode, Wire};
+
+const VARIABLE: &str = "MODELS";
+
+const ACCEPTED: &str = "a JSON array of objects with \"name\", \"model\", \"baseUrl\" or \"apiKeyVar\" or both, and at \
+                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native or prompt) and \
+                        \"fallback\"";
+
+/// One element of `MODELS`; a field that is not known is a mistake rather than a wish for later.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Entry {
+    name: String,
+    model: String,
+    base_url: Option<String>,
+    api_key_var: Option<String>,
+    #[serde(default)]
+    wire: Wire,
+    #[serde(default)]
+    tools: ToolsMode,
+    fallback: Option<String>,
+}
+
+/// Adds the models of `MODELS`, and checks the names of all.
+pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+    let entries = settings.parsed(VARIABLE, ACCEPTED, |text| serde_json::from_str::<Vec<Entry>>(text).ok())?;
+    for entry in entries.unwrap_or_default() {
+        let name = entry.name.trim();
+        if name.is_empty() || found.configs.iter().any(|other| other.name == name) {
+            return Err(SettingError::new(VARIABLE, "a \"name\" in each element that is not blank and not used twice"));
+        }
+        entry.add(settings, found)?;
+    }
+    let known = |name: &String| found.configs.iter().any(|config| config.name == *name);
+    let lost = found.configs.iter().any(|one| one.fallback.as_ref().is_some_and(|to| !known(to) || *to == one.name));
+    if lost { Err(SettingError::new(VARIABLE, "as \"fallback\" the name of another configured model")) } else { Ok(()) }
+}
+
+impl Entry {
+    fn add(self, settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+        let name = self.name.trim().to_owned();
+        if self.model.trim().is_empty() || (self.base_url.is_none() && self.api_key_var.is_none()) {
+            return Err(SettingError::new(VARIABLE, ACCEPTED));
+        }
+        let api_key = self.api_key_var.as_deref().map(|variable| key(settings, variable)).transpose()?.flatten();
+        if self.api_key_var.is_some() && api_key.is_none() {
+            // The variable's name is not repeated: the key itself may have been written there.
+            found.notes.push(format!("MODELS: the variable in \"apiKeyVar\" of `{name}` is not set"));
+            if self.base_url.is_none() {
+                return Ok(());
+            }
+        }
+        let base_url = self.base_url()?;
+        let Self { model, wire, tools, fallback, .. } = self;
+        let model = model.trim().to_owned();
+        found.configs.push(ModelConfig { name, base_url, api_key, model, wire, tools, fallback, demo: false });
+        Ok(())
+    }
+
+    fn base_url(&self) -> Result<String, SettingError> {
+        let base = match &self.base_url {
+            Some(text) => url::base(text.trim(), self.wire),
+            None => url::default_base(self.wire).map(str::to_owned),
+        };
+        base.ok_or_else(|| SettingError::new(VARIABLE, format!("as \"baseUrl\" {}", url::ACCEPTED)))
+    }
+}

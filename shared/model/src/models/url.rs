@@ -1,0 +1,41 @@
+use reqwest::Url;
+
+use crate::Wire;
+
+pub(super) const ACCEPTED: &str = "an http or https URL without user, password, query and fragment";
+
+pub(super) const OPENAI: &str = "https://api.openai.com/v1";
+const ANTHROPIC: &str = "https://api.anthropic.com";
+const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
+
+const OLLAMA_PORT: &str = "11434";
+
+/// The base URL without a trailing slash, or `None` if it is not of the accepted form.
+pub(super) fn base(text: &str, wire: Wire) -> Option<String> {
+    let text = if wire == Wire::Ollama { with_port(text) } else { text.to_owned() };
+    let url = Url::parse(&text).ok()?;
+    let plain = url.username().is_empty() && url.password().is_none();
+    let bare = url.query().is_none() && url.fragment().is_none();
+    let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && plain && bare;
+    // An empty user name is still a user name.
+    (fits && !text.contains('@')).then(|| url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// Where a wire is spoken if nothing else is said.
+pub(super) fn default_base(wire: Wire) -> Option<&'static str> {
+    match wire {
+        Wire::Openai => Some(OPENAI),
+        Wire::Ollama => None,
+        Wire::Anthropic => Some(ANTHROPIC),
+        Wire::Gemini => Some(GEMINI),
+    }
+}
+
+/// Ollama's port where no port is written; a `:80` that is written stays, which a parsed URL cannot tell.
+fn with_port(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let has_port = host.rsplit(']').next().is_some_and(|tail| tail.contains(':'));
+    if has_port || host.is_empty() { text.to_owned() } else { format!("{scheme}://{host}:{OLLAMA_PORT}{path}") }
+}

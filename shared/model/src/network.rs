@@ -1,0 +1,54 @@
+//! Sorts the errors of the HTTP client.
+
+use std::error::Error;
+use std::io;
+
+use tokio::time::Instant;
+
+use crate::ModelError;
+use crate::fault::{Again, Fault};
+
+/// The fault when a request brought no response; `pooled` tells whether it may have gone over a connection from the pool.
+pub(crate) fn no_response(error: &reqwest::Error, pooled: bool) -> Fault {
+    if any(error, is_certificate_error) {
+        return Fault::last(ModelError::Unavailable);
+    }
+    if error.is_builder() {
+        return Fault::last(ModelError::Rejected);
+    }
+    let cut = any(error, is_cut);
+    if cut && pooled && !error.is_connect() {
+        return Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
+    }
+    Fault::passing(if cut && !error.is_connect() { ModelError::Disconnected } else { ModelError::Unavailable })
+}
+
+fn any(error: &reqwest::Error, holds: fn(&(dyn Error + 'static)) -> bool) -> bool {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if holds(error) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// An `io::Error` hides what it wraps from `source`.
+fn is_certificate_error(error: &(dyn Error + 'static)) -> bool {
+    let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let tls = error.downcast_ref().or_else(|| wrapped.and_then(|inner| inner.downcast_ref()));
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+fn is_cut(error: &(dyn Error + 'static)) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let incomplete = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message);
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    incomplete || matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
+}
+
+/// The fault when nothing came until `until`.
+pub(crate) fn silent(until: Instant, deadline: Instant) -> Fault {
+    if until >= deadline { Fault::last(ModelError::Deadline) } else { Fault::passing(ModelError::Stalled) }
+}

@@ -1,0 +1,14 @@
+use conversation::{Message, ToolChoice, ToolSpec};
+
+/// What a model is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    /// The system prompt; empty for none.
+    pub system: String,
+    /// Oldest first; ends with what the model shall answer.
+    pub messages: Vec<Message>,
+    /// Sent as native tools; empty on the text path and with tools off.
+    pub tools: Vec<ToolSpec>,
+    /// Sent only together with `tools`.
+    pub tool_choice: ToolChoice,
+}

@@ -1,0 +1,5 @@
+use super::Provider;
+
+/// Volcengine Ark, and BytePlus ModelArk outside China.
+pub(super) const ROW: Provider =
+    Provider { name: "ark", hosts: &["volces.com", "bytepluses.com"], usage_option: true, echo_reasoning: false };

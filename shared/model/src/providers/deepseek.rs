@@ -1,0 +1,5 @@
+use super::Provider;
+
+/// DeepSeek: a history with calls but without their reasoning is refused.
+pub(super) const ROW: Provider =
+    Provider { name: "deepseek", hosts: &["api.deepseek.com"], usage_option: true, echo_reasoning: true };

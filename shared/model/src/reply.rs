@@ -1,0 +1,145 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::{Instant, timeout_at};
+
+use crate::fault::Fault;
+use crate::pool::Place;
+use crate::timers::Timers;
+use crate::trace::Trace;
+use crate::wire::{Decoding, Phase};
+use crate::{Delta, ModelError, network};
+
+/// How long the rest of a response is waited for after its end was told: for the token counts, and for the connection
+/// to become free for the next request.
+const AFTER_FINISH: Duration = Duration::from_secs(2);
+const AFTER_DONE: Duration = Duration::from_millis(20);
+
+/// A reply on its way.
+pub struct Reply {
+    response: reqwest::Response,
+    decoding: Decoding,
+    limits: Limits,
+    state: State,
+    trace: Trace,
+    place: Place,
+}
+
+/// Whether more is to come.
+#[derive(Debug)]
+enum State {
+    Reading,
+    /// The deltas that are ready are the last.
+    Complete,
+    /// After the deltas that are ready comes this.
+    Failed(Fault),
+    Over,
+}
+
+/// The times at which the reply counts as dead; set when waiting begins, so that a slow reader harms nothing.
+#[derive(Debug)]
+struct Limits {
+    timers: Timers,
+    idle: Option<Instant>,
+    progress: Option<Instant>,
+    deadline: Instant,
+}
+
+impl Limits {
+    fn next(&mut self, phase: Phase) -> Instant {
+        let now = Instant::now();
+        let rest = match phase {
+            Phase::Open => self.timers.idle,
+            Phase::Finished => AFTER_FINISH.min(self.timers.idle),
+            Phase::Done => AFTER_DONE,
+        };
+        let idle = *self.idle.get_or_insert(now + rest);
+        let progress = *self.progress.get_or_insert(now + self.timers.progress);
+        idle.min(progress).min(self.deadline)
+    }
+}
+
+impl Reply {
+    /// A reply whose first byte must be there at `first_byte`.
+    pub(crate) fn new(
+        response: reqwest::Response,
+        decoding: Decoding,
+        timers: Timers,
+        (first_byte, deadline): (Instant, Instant),
+        trace: Trace,
+        place: Place,
+    ) -> Self {
+        let limits = Limits { timers, idle: Some(first_byte), progress: None, deadline };
+        Self { response, decoding, limits, state: State::Reading, trace, place }
+    }
+
+    /// The next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
+    ///
+    /// Losing the future loses nothing: the next one goes on from there.
+    pub async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
+        while self.decoding.deltas().is_empty() && matches!(self.state, State::Reading) {
+            self.read().await;
+        }
+        if let Some(delta) = self.decoding.pop() {
+            return Some(Ok(delta));
+        }
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Failed(fault) => {
+                self.trace.failed(&fault);
+                Some(Err(fault.error))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads until something was said; what is given out after that is never asked for again.
+    pub(crate) async fn begin(mut self) -> Result<Self, Fault> {
+        while !self.decoding.deltas().has_substance() {
+            match self.state {
+                State::Reading => self.read().await,
+                State::Failed(fault) => return Err(fault),
+                State::Complete | State::Over => break,
+            }
+        }
+        Ok(self)
+    }
+
+    async fn read(&mut self) {
+        let phase = self.decoding.phase();
+        let until = self.limits.next(phase);
+        let result = match timeout_at(until, self.response.chunk()).await {
+            Ok(Ok(Some(bytes))) => self.take(&bytes),
+            Ok(Ok(None)) => {
+                self.place.freed();
+                self.end()
+            }
+            _ if phase > Phase::Open => self.end(),
+            Ok(Err(_)) => Err(Fault::passing(ModelError::Disconnected)),
+            Err(_) => Err(network::silent(until, self.limits.deadline)),
+        };
+        if let Err(fault) = result {
+            self.state = State::Failed(fault);
+        }
+    }
+
+    fn take(&mut self, bytes: &Bytes) -> Result<(), Fault> {
+        // The rest after the finish has one limit, however it trickles.
+        if self.decoding.phase() == Phase::Open {
+            self.limits.idle = None;
+        }
+        let before = self.decoding.phase();
+        let result = self.decoding.push(bytes);
+        if self.decoding.deltas().take_progress() {
+            self.limits.progress = None;
+        }
+        if self.decoding.phase() > before {
+            self.limits.idle = None;
+        }
+        result
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        self.state = State::Complete;
+        self.decoding.end()
+    }
+}

@@ -1,0 +1,58 @@
+use std::time::SystemTime;
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderName, StatusCode};
+use tokio::time::{Instant, timeout_at};
+
+use crate::fault::Fault;
+use crate::refusal::Refusal;
+use crate::{ModelError, Wire, retry};
+
+/// Most bytes that are read of an error.
+const ERROR_LIMIT: usize = 64 * 1024;
+
+/// A response that may be an answer.
+pub(crate) struct Declared {
+    pub(crate) response: reqwest::Response,
+    /// Whether it is declared to be one JSON document.
+    pub(crate) json: bool,
+}
+
+/// Sorts out responses that are no answer by their status and headers; an error is read until `until` at most.
+pub(crate) async fn accept(response: reqwest::Response, wire: Wire, until: Instant) -> Result<Declared, Fault> {
+    let status = response.status();
+    if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
+        return Err(Fault::passing(ModelError::BadResponse).with_status(status.as_u16()));
+    }
+    if !status.is_success() {
+        return Err(refused(response, until).await);
+    }
+    let kind = header(&response, CONTENT_TYPE);
+    // Nothing compressed was asked for: what is compressed all the same may hold any number of bytes.
+    let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
+    if compressed || kind == "text/html" {
+        return Err(Fault::last(ModelError::BadResponse).with_status(status.as_u16()));
+    }
+    // Ollama's lines are declared as this or that.
+    let json = wire != Wire::Ollama && (kind == "application/json" || kind.ends_with("+json"));
+    Ok(Declared { response, json })
+}
+
+async fn refused(mut response: reqwest::Response, until: Instant) -> Fault {
+    let status = response.status().as_u16();
+    let retry_after = retry::retry_after(response.headers(), SystemTime::now());
+    let mut body = Vec::new();
+    while let Ok(Ok(Some(bytes))) = timeout_at(until, response.chunk()).await {
+        body.extend_from_slice(&bytes[..bytes.len().min(ERROR_LIMIT - body.len())]);
+        if body.len() == ERROR_LIMIT {
+            break;
+        }
+    }
+    Refusal::parse(&String::from_utf8_lossy(&body)).with_status(status, retry_after)
+}
+
+/// The header's value without parameters, in lower case; empty if there is none.
+fn header(response: &reqwest::Response, name: HeaderName) -> String {
+    let value = response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}

@@ -1,0 +1,142 @@
+//! Reads server-sent events.
+//!
+//! Follows the event stream format of the HTML standard with three exceptions that streams of models need: an event
+//! without its final blank line still counts, `id` and `retry` mean nothing, and a line that begins with `{` is given
+//! out as it is, because some endpoints write an error without `data:`.
+
+use memchr::memchr2;
+
+/// Longest line and longest data of one event, in bytes.
+pub(crate) const EVENT_LIMIT: usize = 1024 * 1024;
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// One thing found in a stream; bytes that are not UTF-8 have become U+FFFD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frame<'a> {
+    /// An event with its type (empty for the default one) and its data.
+    Event { kind: &'a str, data: &'a str },
+    /// A line outside the format that begins with `{`.
+    Bare(&'a str),
+}
+
+/// A line or an event is longer than [`EVENT_LIMIT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+/// Receives frames; its error ends the push.
+pub(crate) trait Frames<E> {
+    fn frame(&mut self, frame: Frame<'_>) -> Result<(), E>;
+}
+
+impl<E, F: FnMut(Frame<'_>) -> Result<(), E>> Frames<E> for F {
+    fn frame(&mut self, frame: Frame<'_>) -> Result<(), E> {
+        self(frame)
+    }
+}
+
+/// A decoder that takes bytes as they come, in time linear in their number.
+#[derive(Debug, Default)]
+pub(crate) struct SseDecoder {
+    /// The start of a line whose end has not come yet.
+    line: Vec<u8>,
+    /// Whether the last line ended in a CR, so that a LF now belongs to it.
+    after_cr: bool,
+    /// Whether a line has been read: only the first may carry a byte-order mark.
+    begun: bool,
+    kind: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+}
+
+impl SseDecoder {
+    /// Takes more bytes and gives out each frame that they complete.
+    pub(crate) fn push<E: From<TooLong>>(&mut self, mut bytes: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
+        while !bytes.is_empty() {
+            if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let Some(end) = memchr2(b'\r', b'\n', bytes) else {
+                return Ok(self.keep(bytes)?);
+            };
+            self.after_cr = bytes[end] == b'\r';
+            self.end_line(&bytes[..end], out)?;
+            bytes = &bytes[end + 1..];
+        }
+        Ok(())
+    }
+
+    /// Ends the stream: what stands unfinished counts as finished.
+    pub(crate) fn finish<E: From<TooLong>>(&mut self, out: &mut impl Frames<E>) -> Result<(), E> {
+        if !self.line.is_empty() {
+            self.end_line(&[], out)?;
+        }
+        self.dispatch(out)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        self.line.extend_from_slice(bytes);
+        if self.line.len() > EVENT_LIMIT { Err(TooLong) } else { Ok(()) }
+    }
+
+    fn end_line<E: From<TooLong>>(&mut self, rest: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
+        if self.line.is_empty() {
+            return self.line(rest, out);
+        }
+        self.keep(rest)?;
+        let mut line = std::mem::take(&mut self.line);
+        let result = self.line(&line, out);
+        line.clear();
+        self.line = line;
+        result
+    }
+
+    fn line<E: From<TooLong>>(&mut self, mut line: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
+        if !std::mem::replace(&mut self.begun, true) {
+            line = line.strip_prefix(BOM).unwrap_or(line);
+        }
+        match line.first() {
+            None => self.dispatch(out),
+            Some(b':') => Ok(()),
+            Some(b'{') => out.frame(Frame::Bare(&String::from_utf8_lossy(line))),
+            Some(_) => Ok(self.field(line)?),
+        }
+    }
+
+    fn field(&mut self, line: &[u8]) -> Result<(), TooLong> {
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => self.add_data(value),
+            b"event" => {
+                value.clone_into(&mut self.kind);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add_data(&mut self, value: &[u8]) -> Result<(), TooLong> {
+        if std::mem::replace(&mut self.has_data, true) {
+            self.data.push(b'\n');
+        }
+        self.data.extend_from_slice(value);
+        if self.data.len() > EVENT_LIMIT { Err(TooLong) } else { Ok(()) }
+    }
+
+    fn dispatch<E>(&mut self, out: &mut impl Frames<E>) -> Result<(), E> {
+        let result = if std::mem::take(&mut self.has_data) {
+            let (kind, data) = (String::from_utf8_lossy(&self.kind), String::from_utf8_lossy(&self.data));
+            out.frame(Frame::Event { kind: &kind, data: &data })
+        } else {
+            Ok(())
+        };
+        self.kind.clear();
+        self.data.clear();
+        result
+    }
+}

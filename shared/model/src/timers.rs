@@ -1,0 +1,25 @@
+use std::time::Duration;
+
+use settings::{SettingError, Settings};
+
+/// How long a call may be silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timers {
+    /// From the request to the first byte of the answer.
+    pub(crate) first_byte: Duration,
+    /// Between two bytes, of comments too.
+    pub(crate) idle: Duration,
+    /// Between two pieces of the answer.
+    pub(crate) progress: Duration,
+}
+
+impl Timers {
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let seconds = |name, default| settings.whole(name, 1..=900, default).map(Duration::from_secs);
+        Ok(Self {
+            first_byte: seconds("MODEL_FIRST_BYTE_SECONDS", 30)?,
+            idle: seconds("MODEL_IDLE_SECONDS", 30)?,
+            progress: seconds("MODEL_PROGRESS_SECONDS", 90)?,
+        })
+    }
+}

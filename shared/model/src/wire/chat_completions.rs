@@ -1,0 +1,124 @@
+//! OpenAI's chat completions: `POST {base}/chat/completions`, answered by server-sent events.
+//!
+//! The format is OpenAI's; the tolerances are for the many endpoints that speak it nearly.
+
+mod chunk;
+mod request;
+
+use crate::fault::Fault;
+use crate::refusal::Refusal;
+use crate::sse::Frame;
+use crate::wire::tool_calls::Calls;
+use crate::wire::{Decode, Deltas, Phase};
+use crate::{Finish, ModelError, TokenUsage};
+
+use chunk::{Choice, Chunk, Message};
+pub(crate) use request::encode;
+
+/// What one response has said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    calls: Calls,
+    usage: Option<TokenUsage>,
+    finish: Option<Finish>,
+    /// The whole response is one document, which is complete without a reason for its end.
+    whole: bool,
+}
+
+impl Decode for Decoder {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
+        match frame {
+            Frame::Event { data, .. } if data.trim() == "[DONE]" => return Ok(Phase::Done),
+            Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
+            Frame::Event { data, .. } if data.trim().is_empty() => {}
+            Frame::Event { data, .. } => self.chunk(&parse(data)?, out)?,
+            // A line that is no event is not worth failing for, unless it can be read.
+            Frame::Bare(line) => {
+                if let Ok(chunk) = serde_json::from_str(line) {
+                    self.chunk(&chunk, out)?;
+                }
+            }
+        }
+        Ok(if self.finish.is_some() { Phase::Finished } else { Phase::Open })
+    }
+
+    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault> {
+        let chunk: Chunk<'_> = parse(text)?;
+        self.chunk(&chunk, out)?;
+        if chunk.choices.is_empty() {
+            return Err(Refusal::parse(text).in_stream());
+        }
+        self.whole = true;
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault> {
+        let finish = match self.finish {
+            Some(finish) => finish,
+            None if self.whole => Finish::Stop,
+            None => return Err(Fault::passing(ModelError::Disconnected)),
+        };
+        let calls = self.calls.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
+        let finish = match finish {
+            Finish::Stop | Finish::ToolCalls if calls.is_empty() => Finish::Stop,
+            Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
+            cut => cut,
+        };
+        calls.into_iter().for_each(|call| out.call(call));
+        out.finish(self.usage, finish);
+        Ok(())
+    }
+}
+
+impl Decoder {
+    fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Deltas) -> Result<(), Fault> {
+        if let Some(error) = chunk.error() {
+            return Err(Refusal::parse(error.get()).in_stream());
+        }
+        self.usage = chunk.usage().or(self.usage);
+        match chunk.first_choice() {
+            Some(choice) => self.choice(choice, out),
+            None => Ok(()),
+        }
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>, out: &mut Deltas) -> Result<(), Fault> {
+        if let Some(message) = choice.delta.as_ref().or(choice.message.as_ref()) {
+            self.message(message, out)?;
+        }
+        if let Some(reason) = choice.finish_reason.as_deref().filter(|reason| !reason.is_empty()) {
+            self.finish = Some(finish(reason)?);
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: &Message<'_>, out: &mut Deltas) -> Result<(), Fault> {
+        out.thinking(message.reasoning())?;
+        out.thinking(&message.content.thinking)?;
+        out.text(&message.content.text)?;
+        out.text(&message.refusal.text)?;
+        for call in message.tool_calls.iter().flatten() {
+            let arguments = call.arguments();
+            self.calls.add(&call.piece(&arguments), out)?;
+        }
+        Ok(())
+    }
+}
+
+fn parse(data: &str) -> Result<Chunk<'_>, Fault> {
+    serde_json::from_str(data).map_err(|_| Fault::last(ModelError::BadResponse))
+}
+
+/// Beside OpenAI's reasons those of Zhipu (`sensitive`, `network_error`), DeepSeek (`insufficient_system_resource`),
+/// Mistral (`model_length`), OpenRouter (`error`) and vLLM (`abort`).
+fn finish(reason: &str) -> Result<Finish, Fault> {
+    match reason {
+        "tool_calls" | "function_call" => Ok(Finish::ToolCalls),
+        "length" | "max_tokens" | "model_length" => Ok(Finish::Length),
+        "content_filter" | "sensitive" => Ok(Finish::ContentFilter),
+        "error" | "abort" | "network_error" | "insufficient_system_resource" => {
+            Err(Fault::passing(ModelError::Unavailable))
+        }
+        _ => Ok(Finish::Stop),
+    }
+}

@@ -1,0 +1,129 @@
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::TokenUsage;
+use crate::wire::lax::{Words, arguments, fitting, nullable};
+use crate::wire::tool_calls::Piece;
+
+/// One event of a stream, or a whole completion: the two differ in `delta` and `message` only.
+#[derive(Debug, Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, default, deserialize_with = "nullable")]
+    pub(super) choices: Vec<Choice<'a>>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    /// Where Groq puts the usage.
+    #[serde(borrow, default)]
+    x_groq: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Choice<'a> {
+    #[serde(borrow, default)]
+    index: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) delta: Option<Message<'a>>,
+    #[serde(borrow, default)]
+    pub(super) message: Option<Message<'a>>,
+    #[serde(default)]
+    pub(super) finish_reason: Option<Cow<'a, str>>,
+    /// Where Moonshot puts the usage.
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+    /// Where OpenRouter may put an error.
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow, default)]
+    pub(super) content: Words<'a>,
+    #[serde(borrow, default)]
+    pub(super) refusal: Words<'a>,
+    #[serde(borrow, default)]
+    reasoning_content: Words<'a>,
+    #[serde(borrow, default)]
+    reasoning: Words<'a>,
+    #[serde(borrow, default, deserialize_with = "nullable")]
+    pub(super) tool_calls: Vec<Option<CallDelta<'a>>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CallDelta<'a> {
+    #[serde(borrow, default)]
+    index: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    id: Words<'a>,
+    #[serde(borrow, default)]
+    function: Option<FunctionDelta<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FunctionDelta<'a> {
+    #[serde(borrow, default)]
+    name: Words<'a>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+}
+
+#[derive(Deserialize)]
+struct Groq {
+    usage: Usage,
+}
+
+impl<'a> Chunk<'a> {
+    /// The answer is the choice numbered 0, or the one without a number.
+    pub(super) fn first_choice(&self) -> Option<&Choice<'a>> {
+        self.choices.iter().find(|choice| fitting(choice.index).unwrap_or(0) == 0)
+    }
+
+    /// The error, which some endpoints put into an answer of status 200.
+    pub(super) fn error(&self) -> Option<&'a RawValue> {
+        self.error.or_else(|| self.first_choice()?.error)
+    }
+
+    /// What was counted so far.
+    pub(super) fn usage(&self) -> Option<TokenUsage> {
+        let usage = fitting::<Usage>(self.usage)
+            .or_else(|| fitting(self.first_choice()?.usage))
+            .or_else(|| Some(fitting::<Groq>(self.x_groq)?.usage))?;
+        Some(TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
+    }
+}
+
+impl Message<'_> {
+    /// The reasoning, of which some endpoints send a copy under a second name.
+    pub(super) fn reasoning(&self) -> &str {
+        [&self.reasoning_content, &self.reasoning]
+            .map(|words| &*words.text)
+            .into_iter()
+            .find(|text| !text.is_empty())
+            .unwrap_or_default()
+    }
+}
+
+impl<'a> CallDelta<'a> {
+    /// The arguments as text.
+    pub(super) fn arguments(&self) -> Cow<'a, str> {
+        arguments(self.function.as_ref().and_then(|function| function.arguments))
+    }
+
+    /// The same with `arguments` as the arguments.
+    pub(super) fn piece<'b>(&'b self, arguments: &'b str) -> Piece<'b> {
+        let name = self.function.as_ref().map_or("", |function| &function.name.text);
+        Piece { index: fitting(self.index), id: &self.id.text, name, arguments }
+    }
+}

@@ -1,0 +1,123 @@
+use conversation::{Message, ToolCall, ToolChoice};
+use serde::Serialize;
+
+use crate::fault::Fault;
+use crate::wire::functions::Tool;
+use crate::wire::{Ask, Encoded, Quirks};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<WireMessage<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    // An empty list is refused by some endpoints, and so is a choice without tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+enum WireMessage<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: &'a str,
+    },
+    Assistant {
+        /// `null` when there is nothing but calls.
+        content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<Call<'a>>,
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: CalledFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct CalledFunction<'a> {
+    name: &'a str,
+    /// JSON in a string.
+    arguments: String,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Word(&'static str),
+    Function {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        function: Named<'a>,
+    },
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+/// The request; `tool_choice` is left out when it says what endpoints do anyway.
+pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
+    let Ask { model, prompt, quirks } = ask;
+    let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
+    let body = Body {
+        model,
+        messages: system.into_iter().chain(prompt.messages.iter().filter_map(|one| message(one, quirks))).collect(),
+        stream: true,
+        stream_options: quirks.usage_option.then_some(StreamOptions { include_usage: true }),
+        tools: prompt.tools.iter().map(Tool::from).collect(),
+        tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
+    };
+    Encoded::new("/chat/completions", &body)
+}
+
+fn message(message: &Message, quirks: Quirks) -> Option<WireMessage<'_>> {
+    match message {
+        Message::User { text } => Some(WireMessage::User { content: text }),
+        // Nothing was said: several endpoints refuse such a message.
+        Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
+        Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
+            content: Some(&**text).filter(|text| !text.is_empty()),
+            reasoning_content: Some(&**thinking).filter(|_| quirks.echo_reasoning && !calls.is_empty()),
+            tool_calls: calls.iter().map(call).collect(),
+        }),
+        Message::Tool(result) => Some(WireMessage::Tool { tool_call_id: &result.call_id, content: &result.content }),
+    }
+}
+
+fn call(call: &ToolCall) -> Call<'_> {
+    let function = CalledFunction { name: &call.name, arguments: call.arguments.to_string() };
+    Call { id: &call.id, kind: "function", function }
+}
+
+fn choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(Choice::Word("none")),
+        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
+        ToolChoice::Required => Some(Choice::Word("required")),
+        ToolChoice::Tool(name) => Some(Choice::Function { kind: "function", function: Named { name } }),
+    }
+}

@@ -1,0 +1,120 @@
+use crate::fault::Fault;
+use crate::sse::{Frame, SseDecoder};
+use crate::wire::{Decode, Deltas, Phase, decoder};
+use crate::{Delta, ModelError, Wire};
+
+/// Most bytes of one response, frames and comments included.
+const RESPONSE_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Most bytes of a response that comes as one JSON document.
+const DOCUMENT_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Turns the bytes of one response into deltas, however they are cut.
+pub(crate) struct Decoding {
+    framing: Framing,
+    decoder: Box<dyn Decode>,
+    out: Deltas,
+    phase: Phase,
+    bytes: usize,
+}
+
+/// How the response is cut into pieces of meaning.
+enum Framing {
+    /// Not known before the first byte that is not white space.
+    Unknown {
+        json: bool,
+    },
+    Events(SseDecoder),
+    Document(Vec<u8>),
+}
+
+impl Decoding {
+    /// A decoding of a response over `wire`; `json` tells whether it is declared to be one JSON document.
+    pub(crate) fn new(wire: Wire, json: bool) -> Self {
+        let framing = Framing::Unknown { json };
+        Self { framing, decoder: decoder(wire), out: Deltas::default(), phase: Phase::Open, bytes: 0 }
+    }
+
+    /// Takes more bytes; those after the end are ignored.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        if self.bytes > RESPONSE_LIMIT {
+            return Err(Fault::last(ModelError::BadResponse));
+        }
+        self.recognise(bytes)?;
+        match &mut self.framing {
+            Framing::Unknown { .. } => Ok(()),
+            Framing::Events(events) => {
+                let mut reader = Reader { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
+                events.push(bytes, &mut |frame: Frame<'_>| reader.take(frame))
+            }
+            Framing::Document(document) if document.len() + bytes.len() > DOCUMENT_LIMIT => {
+                Err(Fault::last(ModelError::BadResponse))
+            }
+            Framing::Document(document) => {
+                document.extend_from_slice(bytes);
+                self.out.grow(0)
+            }
+        }
+    }
+
+    /// Takes the end of the body.
+    pub(crate) fn end(&mut self) -> Result<(), Fault> {
+        match std::mem::replace(&mut self.framing, Framing::Unknown { json: false }) {
+            Framing::Unknown { .. } if self.phase == Phase::Open => {
+                return Err(Fault::passing(ModelError::BadResponse));
+            }
+            Framing::Unknown { .. } => {}
+            Framing::Events(mut events) => {
+                let mut reader = Reader { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
+                events.finish(&mut |frame: Frame<'_>| reader.take(frame))?;
+            }
+            Framing::Document(document) => {
+                self.decoder.document(&String::from_utf8_lossy(&document), &mut self.out)?;
+            }
+        }
+        self.decoder.end(&mut self.out)
+    }
+
+    /// How far the response has come.
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The deltas that are ready.
+    pub(crate) fn deltas(&mut self) -> &mut Deltas {
+        &mut self.out
+    }
+
+    /// The oldest delta that is ready.
+    pub(crate) fn pop(&mut self) -> Option<Delta> {
+        self.out.pop()
+    }
+
+    /// Decides by the first byte of meaning: a page is refused, a document is kept whole, all else is events.
+    fn recognise(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let Framing::Unknown { json } = self.framing else { return Ok(()) };
+        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            None => {}
+            Some(b'<') => return Err(Fault::last(ModelError::BadResponse)),
+            Some(b'{' | b'[') if json => self.framing = Framing::Document(Vec::new()),
+            Some(_) => self.framing = Framing::Events(SseDecoder::default()),
+        }
+        Ok(())
+    }
+}
+
+struct Reader<'a> {
+    decoder: &'a mut dyn Decode,
+    out: &'a mut Deltas,
+    phase: &'a mut Phase,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, frame: Frame<'_>) -> Result<(), Fault> {
+        if *self.phase < Phase::Done {
+            *self.phase = self.decoder.frame(frame, self.out)?.max(*self.phase);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+use std::collections::VecDeque;
+
+use crate::fault::Fault;
+use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
+
+/// Most bytes of text, thinking and calls in one reply.
+pub(crate) const REPLY_LIMIT: usize = 4 * 1024 * 1024;
+
+/// The deltas that are ready to be taken; neighbours of one kind are one delta.
+#[derive(Debug, Default)]
+pub(crate) struct Deltas {
+    ready: VecDeque<Delta>,
+    bytes: usize,
+    /// Whether anything of the answer came since this was last looked at.
+    progress: bool,
+    substance: bool,
+}
+
+impl Deltas {
+    /// More of the answer.
+    pub(crate) fn text(&mut self, more: &str) -> Result<(), Fault> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.substance = true;
+        match self.ready.back_mut() {
+            Some(Delta::Text(text)) => text.push_str(more),
+            _ => self.ready.push_back(Delta::Text(more.to_owned())),
+        }
+        self.grow(more.len())
+    }
+
+    /// More of the reasoning.
+    pub(crate) fn thinking(&mut self, more: &str) -> Result<(), Fault> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.substance = true;
+        match self.ready.back_mut() {
+            Some(Delta::Thinking(text)) => text.push_str(more),
+            _ => self.ready.push_back(Delta::Thinking(more.to_owned())),
+        }
+        self.grow(more.len())
+    }
+
+    /// A piece of a call came that is not ready to be given out.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.progress |= bytes > 0;
+        self.bytes += bytes;
+        if self.bytes > REPLY_LIMIT { Err(Fault::last(ModelError::BadResponse)) } else { Ok(()) }
+    }
+
+    /// A complete call.
+    pub(crate) fn call(&mut self, call: NativeCall) {
+        self.substance = true;
+        self.ready.push_back(Delta::Call(call));
+    }
+
+    /// The end, after what the provider counted.
+    pub(crate) fn finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
+        self.ready.extend(usage.filter(|usage| *usage != TokenUsage::default()).map(Delta::Usage));
+        self.ready.push_back(Delta::Finish(finish));
+    }
+
+    /// The oldest delta.
+    pub(crate) fn pop(&mut self) -> Option<Delta> {
+        self.ready.pop_front()
+    }
+
+    /// Whether nothing is ready.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    /// Whether there has been text, thinking or a call: from then on the request is not repeated.
+    pub(crate) fn has_substance(&self) -> bool {
+        self.substance
+    }
+
+    /// Whether there was progress since the last time this was asked.
+    pub(crate) fn take_progress(&mut self) -> bool {
+        std::mem::take(&mut self.progress)
+    }
+}

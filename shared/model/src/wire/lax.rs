@@ -1,0 +1,132 @@
+//! Fields of which endpoints disagree about the type.
+//!
+//! Each of these accepts any JSON and keeps what it can use: an odd field must not cost the answer.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// Text that comes as a string, as `null`, or as an array of parts of which some are reasoning.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words<'a> {
+    /// What belongs to the answer.
+    pub(crate) text: Cow<'a, str>,
+    /// What stood in parts of type `thinking`.
+    pub(crate) thinking: String,
+}
+
+impl Words<'_> {
+    fn all(self) -> String {
+        if self.thinking.is_empty() { self.text.into_owned() } else { self.thinking + &self.text }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WordsVisitor)
+    }
+}
+
+struct WordsVisitor;
+
+impl<'de> Visitor<'de> for WordsVisitor {
+    type Value = Words<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text or parts of text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Words { text: Cow::Borrowed(text), thinking: String::new() })
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Words { text: Cow::Owned(text.to_owned()), thinking: String::new() })
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+        let mut words = Words::default();
+        while let Some(part) = parts.next_element::<Words<'de>>()? {
+            words.text.to_mut().push_str(&part.text);
+            words.thinking.push_str(&part.thinking);
+        }
+        Ok(words)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut part: A) -> Result<Self::Value, A::Error> {
+        let mut words = Words::default();
+        while let Some(name) = part.next_key::<Cow<'de, str>>()? {
+            match &*name {
+                "text" => words.text = Cow::Owned(part.next_value::<Words<'de>>()?.all()),
+                "thinking" => words.thinking = part.next_value::<Words<'de>>()?.all(),
+                _ => drop(part.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// The value if it is of the type that is expected, else nothing.
+pub(crate) fn fitting<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// The arguments of a call as JSON text, whether they come as a string or as an object; empty if there are none.
+pub(crate) fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
+    match raw.map(RawValue::get) {
+        None => Cow::Borrowed(""),
+        Some(json) if json.starts_with('"') => fitting(raw).map(Cow::Owned).unwrap_or_default(),
+        Some(json) => Cow::Borrowed(json),
+    }
+}
+
+/// Takes `null` for the default.
+pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f027_text_is_read_from_a_string_from_null_and_from_parts() {
+        let cases = [
+            (r#""a\n""#, "a\n", ""),
+            ("null", "", ""),
+            ("7", "", ""),
+            ("{}", "", ""),
+            (r#"["a",{"type":"text","text":"b"},{"type":"image","url":"x"}]"#, "ab", ""),
+            (r#"[{"type":"thinking","thinking":[{"type":"text","text":"t"}]},{"text":"b"}]"#, "b", "t"),
+            (r#"[{"type":"thinking","thinking":"t"}]"#, "", "t"),
+        ];
+        for (json, text, thinking) in cases {
+            let words: Words<'_> = serde_json::from_str(json).unwrap();
+            assert_eq!((&*words.text, &*words.thinking), (text, thinking), "{json}");
+        }
+    }
+}

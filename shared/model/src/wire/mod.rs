@@ -1,0 +1,135 @@
+//! The protocols of endpoints, a file for each.
+//!
+//! A wire turns a prompt into a request and the frames of the response into deltas. It knows nothing of connections,
+//! time or attempts.
+
+mod chat_completions;
+mod decoding;
+mod deltas;
+mod functions;
+mod lax;
+mod ollama;
+mod tool_calls;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+
+use crate::fault::Fault;
+use crate::providers::{self, Provider};
+use crate::sse::Frame;
+use crate::{ModelError, Prompt, Wire};
+
+pub(crate) use decoding::Decoding;
+pub(crate) use deltas::Deltas;
+
+/// What a request is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask<'a> {
+    /// The endpoint's name for the model.
+    pub(crate) model: &'a str,
+    pub(crate) prompt: &'a Prompt,
+    /// The endpoint's particulars, as far as they are known and learned.
+    pub(crate) quirks: Quirks,
+}
+
+/// What an endpoint takes and wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quirks {
+    /// Whether `stream_options.include_usage` may be sent.
+    pub(crate) usage_option: bool,
+    /// Whether a call may be demanded by `tool_choice`.
+    pub(crate) forced_choice: bool,
+    /// Whether assistant messages with calls must carry `reasoning_content`.
+    pub(crate) echo_reasoning: bool,
+}
+
+impl From<&Provider> for Quirks {
+    fn from(provider: &Provider) -> Self {
+        Self { usage_option: provider.usage_option, forced_choice: true, echo_reasoning: provider.echo_reasoning }
+    }
+}
+
+/// A request in the words of a wire.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    /// Joined to the base URL; begins with a slash.
+    pub(crate) path: String,
+    /// JSON.
+    pub(crate) body: Vec<u8>,
+}
+
+impl Encoded {
+    fn new(path: impl Into<String>, body: &impl Serialize) -> Result<Self, Fault> {
+        let body = serde_json::to_vec(body).map_err(|_| Fault::last(ModelError::Rejected))?;
+        Ok(Self { path: path.into(), body })
+    }
+}
+
+/// How far a response has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// More must come.
+    Open,
+    /// The reason for the end came: the rest is at most what was counted.
+    Finished,
+    /// Nothing more counts.
+    Done,
+}
+
+/// Reads the frames of one response.
+pub(crate) trait Decode: Send {
+    /// Takes a frame of a stream.
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault>;
+
+    /// Takes a response that came as one JSON document.
+    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault>;
+
+    /// Takes the end of the response and gives out what was kept for it: calls, usage and the finish.
+    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault>;
+}
+
+/// The request that asks for `ask` over `wire`.
+pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
+    match wire {
+        Wire::Openai => chat_completions::encode(ask),
+        Wire::Ollama => ollama::encode(ask),
+        Wire::Anthropic | Wire::Gemini => Err(Fault::last(ModelError::Rejected)),
+    }
+}
+
+/// A decoder for a response over `wire`.
+pub(crate) fn decoder(wire: Wire) -> Box<dyn Decode> {
+    match wire {
+        Wire::Openai => Box::new(chat_completions::Decoder::default()),
+        _ => Box::new(ollama::Decoder::default()),
+    }
+}
+
+/// The headers that carry `key` over `wire`.
+pub(crate) fn authorisation(wire: Wire, key: &SecretString) -> Result<(HeaderName, HeaderValue), Fault> {
+    let key = key.expose_secret();
+    let (name, value) = match wire {
+        Wire::Openai | Wire::Ollama => (AUTHORIZATION, format!("Bearer {key}")),
+        Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
+        Wire::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
+    };
+    let mut value = HeaderValue::try_from(value).map_err(|_| Fault::last(ModelError::Auth))?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+/// The provider that serves `base_url` over `wire`.
+pub(crate) fn provider(wire: Wire, base_url: &str) -> &'static Provider {
+    match wire {
+        Wire::Openai => {
+            let host = Url::parse(base_url).ok().and_then(|url| url.host_str().map(providers::of_host));
+            host.unwrap_or(&providers::OTHER)
+        }
+        Wire::Ollama => &providers::OLLAMA,
+        Wire::Anthropic => &providers::ANTHROPIC,
+        Wire::Gemini => &providers::GEMINI,
+    }
+}

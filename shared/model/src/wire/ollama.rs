@@ -1,0 +1,120 @@
+//! Ollama's own protocol: `POST {base}/api/chat`, answered by a JSON object on each line.
+//!
+//! Calls come whole, with their arguments as an object; an error in the middle is a line with `error`.
+
+mod request;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::fault::Fault;
+use crate::refusal::Refusal;
+use crate::sse::Frame;
+use crate::wire::lax::{Words, arguments, fitting, nullable};
+use crate::wire::{Decode, Deltas, Phase};
+use crate::{Finish, ModelError, NativeCall, TokenUsage};
+
+pub(crate) use request::encode;
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, default)]
+    message: Option<Message<'a>>,
+    #[serde(default)]
+    done: bool,
+    #[serde(borrow, default)]
+    done_reason: Words<'a>,
+    #[serde(borrow, default)]
+    prompt_eval_count: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    eval_count: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    content: Words<'a>,
+    #[serde(borrow, default)]
+    thinking: Words<'a>,
+    #[serde(borrow, default, deserialize_with = "nullable")]
+    tool_calls: Vec<Call<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow, default)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    function: Function<'a>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    name: Words<'a>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// What one response has said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    called: bool,
+    end: Option<(Finish, TokenUsage)>,
+}
+
+impl Decode for Decoder {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
+        let (Frame::Bare(line) | Frame::Event { data: line, .. }) = frame;
+        self.line(line, out)?;
+        Ok(if self.end.is_some() { Phase::Done } else { Phase::Open })
+    }
+
+    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault> {
+        self.line(text, out)
+    }
+
+    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault> {
+        let (finish, usage) = self.end.ok_or_else(|| Fault::passing(ModelError::Disconnected))?;
+        let finish = if self.called && finish == Finish::Stop { Finish::ToolCalls } else { finish };
+        out.finish(Some(usage), finish);
+        Ok(())
+    }
+}
+
+impl Decoder {
+    fn line(&mut self, line: &str, out: &mut Deltas) -> Result<(), Fault> {
+        let line: Line<'_> = serde_json::from_str(line).map_err(|_| Fault::last(ModelError::BadResponse))?;
+        if let Some(error) = line.error {
+            return Err(Refusal::parse(error.get()).in_stream());
+        }
+        if let Some(message) = &line.message {
+            self.message(message, out)?;
+        }
+        if line.done {
+            let finish = if line.done_reason.text == "length" { Finish::Length } else { Finish::Stop };
+            let count = |raw| fitting(raw).unwrap_or_default();
+            let usage = TokenUsage { input: count(line.prompt_eval_count), output: count(line.eval_count) };
+            self.end = Some((finish, usage));
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: &Message<'_>, out: &mut Deltas) -> Result<(), Fault> {
+        out.thinking(&message.thinking.text)?;
+        out.text(&message.content.text)?;
+        for call in &message.tool_calls {
+            let name = call.function.name.text.trim();
+            if name.is_empty() {
+                continue;
+            }
+            let arguments = arguments(call.function.arguments);
+            out.grow(name.len() + arguments.len())?;
+            self.called = true;
+            out.call(NativeCall::new(&call.id.text, name, &arguments));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+use conversation::{Message, ToolCall, ToolChoice, ToolSpec};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::wire::functions::{Tool, object};
+use crate::wire::{Ask, Encoded};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<WireMessage<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+enum WireMessage<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: &'a str,
+    },
+    Assistant {
+        content: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        thinking: &'a str,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<Call<'a>>,
+    },
+    Tool {
+        tool_name: &'a str,
+        content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: &'a Value,
+}
+
+/// The request. Ollama knows no choice of tools: to forbid them they are left out, and none can be demanded.
+pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
+    let Ask { model, prompt, .. } = ask;
+    let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
+    let tools: &[ToolSpec] = if prompt.tool_choice == ToolChoice::None { &[] } else { &prompt.tools };
+    let body = Body {
+        model,
+        messages: system.into_iter().chain(prompt.messages.iter().filter_map(message)).collect(),
+        stream: true,
+        tools: tools.iter().map(Tool::from).collect(),
+    };
+    Encoded::new("/api/chat", &body)
+}
+
+fn message(message: &Message) -> Option<WireMessage<'_>> {
+    match message {
+        Message::User { text } => Some(WireMessage::User { content: text }),
+        Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
+        Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
+            content: text,
+            // Of use only to go on after calls.
+            thinking: if calls.is_empty() { "" } else { thinking },
+            tool_calls: calls.iter().map(call).collect(),
+        }),
+        Message::Tool(result) => Some(WireMessage::Tool { tool_name: &result.name, content: &result.content }),
+    }
+}
+
+fn call(call: &ToolCall) -> Call<'_> {
+    Call { function: Function { name: &call.name, arguments: object(&call.arguments) } }
+}

@@ -1,0 +1,262 @@
+//! A server that answers each request with the next part of a script and keeps what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use model::{Delta, ModelClient, ModelError, Models, Prompt};
+use serde_json::Value;
+use settings::Settings;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant};
+
+/// What the server does, in order.
+#[derive(Clone)]
+pub(crate) enum Step {
+    /// Writes bytes as they are.
+    Raw(Vec<u8>),
+    /// Writes nothing more until the test says so.
+    Wait(Arc<Notify>),
+    /// Writes nothing more while the client is there.
+    Stall,
+    /// Closes the connection.
+    Close,
+    /// Resets the connection.
+    Reset,
+}
+
+/// The answer to one request.
+#[derive(Clone, Default)]
+pub(crate) struct Answer {
+    steps: Vec<Step>,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Counts connections from 0.
+    pub connection: usize,
+    /// Method and path.
+    pub line: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Answer {
+    /// A response with a length.
+    pub(crate) fn new(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
+        let mut head = format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n", body.len());
+        headers.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
+        Self::default().raw(format!("{head}\r\n{body}"))
+    }
+
+    /// A JSON response.
+    pub(crate) fn json(status: u16, body: &str) -> Self {
+        Self::new(status, &[("content-type", "application/json")], body)
+    }
+
+    /// The head of a stream of events in chunked coding.
+    pub(crate) fn stream() -> Self {
+        Self::streaming("text/event-stream")
+    }
+
+    /// The head of a response of some type in chunked coding.
+    pub(crate) fn streaming(kind: &str) -> Self {
+        Self::default().raw(format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n"))
+    }
+
+    pub(crate) fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.step(Step::Raw(bytes.into()))
+    }
+
+    pub(crate) fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// A chunk.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
+        let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+        chunk.extend_from_slice(bytes);
+        chunk.extend_from_slice(b"\r\n");
+        self.raw(chunk)
+    }
+
+    /// An event with data.
+    pub(crate) fn data(self, data: &str) -> Self {
+        self.bytes(format!("data: {data}\n\n").as_bytes())
+    }
+
+    /// A piece of text of OpenAI's wire.
+    pub(crate) fn text(self, text: &str) -> Self {
+        let text = serde_json::to_string(text).unwrap();
+        self.data(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}]}}"#))
+    }
+
+    /// The finish of OpenAI's wire.
+    pub(crate) fn finish(self, reason: &str) -> Self {
+        self.data(&format!(r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{reason}"}}]}}"#))
+    }
+
+    /// `[DONE]` and the end of the body.
+    pub(crate) fn done(self) -> Self {
+        self.data("[DONE]").end()
+    }
+
+    /// The end of a chunked body.
+    pub(crate) fn end(self) -> Self {
+        self.raw("0\r\n\r\n")
+    }
+
+    /// A complete short answer.
+    pub(crate) fn hello() -> Self {
+        Self::stream().text("hello").finish("stop").done()
+    }
+
+    async fn play(&self, socket: &mut TcpStream) -> bool {
+        for step in &self.steps {
+            match step {
+                Step::Raw(bytes) => {
+                    if socket.write_all(bytes).await.is_err() {
+                        return false;
+                    }
+                }
+                Step::Wait(gate) => gate.notified().await,
+                Step::Stall => {
+                    let _ = socket.read(&mut [0; 1]).await;
+                    return false;
+                }
+                Step::Close => return false,
+                Step::Reset => {
+                    let _ = socket.set_zero_linger();
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// A running server.
+pub(crate) struct Server {
+    pub root: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    gone: Arc<Notify>,
+}
+
+impl Server {
+    /// Answers the requests in turn, the last answer again and again.
+    pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let root = format!("http://{}", listener.local_addr().unwrap());
+        let server = Self { root, asked: Arc::default(), gone: Arc::default() };
+        let script = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
+        let (asked, gone) = (Arc::clone(&server.asked), Arc::clone(&server.gone));
+        tokio::spawn(async move {
+            for connection in 0.. {
+                let Ok((socket, _)) = listener.accept().await else { return };
+                let (script, asked, gone) = (Arc::clone(&script), Arc::clone(&asked), Arc::clone(&gone));
+                tokio::spawn(async move {
+                    serve(socket, connection, &script, &asked).await;
+                    gone.notify_one();
+                });
+            }
+        });
+        server
+    }
+
+    /// What was asked so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// Waits until a connection is over.
+    pub(crate) async fn disconnected(&self) {
+        self.gone.notified().await;
+    }
+
+    /// The model `openai` at this server, with more settings.
+    pub(crate) fn client(&self, more: &[(&str, &str)]) -> ModelClient {
+        let mut settings = Settings::from_pairs([("OPENAI_BASE_URL", &*self.root), ("OPENAI_MODEL", "m")]);
+        more.iter().for_each(|(name, value)| settings.set(*name, *value));
+        Models::from_settings(&settings, transport::client().unwrap()).unwrap().default_model().unwrap().clone()
+    }
+}
+
+async fn serve(mut socket: TcpStream, connection: usize, script: &Mutex<VecDeque<Answer>>, asked: &Mutex<Vec<Asked>>) {
+    let mut buffer = Vec::new();
+    while let Some(request) = read_request(&mut socket, &mut buffer, connection).await {
+        asked.lock().unwrap().push(request);
+        let answer = {
+            let mut script = script.lock().unwrap();
+            if script.len() > 1 { script.pop_front().unwrap() } else { script.front().unwrap().clone() }
+        };
+        if !answer.play(&mut socket).await {
+            return;
+        }
+    }
+}
+
+async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: usize) -> Option<Asked> {
+    let end = loop {
+        match buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+            Some(at) => break at,
+            None => more(socket, buffer).await?,
+        }
+    };
+    let head = String::from_utf8(buffer[..end].to_vec()).unwrap();
+    let mut lines = head.lines();
+    let line = lines.next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length: usize = headers.iter().find(|(name, _)| name == "content-length").unwrap().1.parse().unwrap();
+    while buffer.len() < end + 4 + length {
+        more(socket, buffer).await?;
+    }
+    let body = serde_json::from_slice(&buffer[end + 4..end + 4 + length]).unwrap();
+    buffer.drain(..end + 4 + length);
+    Some(Asked { connection, line, headers, body })
+}
+
+async fn more(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
+    let mut bytes = [0; 16 * 1024];
+    let count = socket.read(&mut bytes).await.ok().filter(|count| *count > 0)?;
+    buffer.extend_from_slice(&bytes[..count]);
+    Some(())
+}
+
+/// A prompt of one question.
+pub(crate) fn question() -> Prompt {
+    Prompt { messages: vec![conversation::Message::User { text: "hi".to_owned() }], ..Prompt::default() }
+}
+
+/// A deadline that is far away.
+pub(crate) fn later() -> Instant {
+    Instant::now() + Duration::from_secs(300)
+}
+
+/// All deltas of a reply, and the error it ended with.
+pub(crate) async fn ask(client: &ModelClient, prompt: &Prompt, deadline: Instant) -> (Vec<Delta>, Option<ModelError>) {
+    let mut reply = match client.reply(prompt, deadline).await {
+        Ok(reply) => reply,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let mut deltas = Vec::new();
+    while let Some(next) = reply.next().await {
+        match next {
+            Ok(delta) => deltas.push(delta),
+            Err(error) => return (deltas, Some(error)),
+        }
+    }
+    (deltas, None)
+}
