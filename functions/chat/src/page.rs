@@ -25,7 +25,31 @@ const INDEX: &[u8] = include_bytes!("../page/index.html");
 const ASSETS: &[(&str, &str, &[u8])] = assets! {
     "text/css; charset=utf-8" => "style.css";
     "image/svg+xml" => "icon.svg";
-    SCRIPT => "app.js";
+    SCRIPT => "answer.js"
+        "api.js"
+        "app.js"
+        "chat.js"
+        "composer.js"
+        "conversations.js"
+        "dialogs.js"
+        "dom.js"
+        "key.js"
+        "markdown-blocks.js"
+        "markdown-emphasis.js"
+        "markdown-inline.js"
+        "markdown-lines.js"
+        "markdown-links.js"
+        "markdown-list.js"
+        "markdown-table.js"
+        "markdown.js"
+        "models.js"
+        "notice.js"
+        "sse.js"
+        "steps.js"
+        "theme.js"
+        "thread.js"
+        "turn.js"
+        "words.js";
 };
 
 /// The page itself.
