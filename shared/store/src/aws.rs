@@ -1,0 +1,161 @@
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, SharedHttpClient};
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext};
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+use aws_types::SdkConfig;
+use aws_types::region::Region;
+use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
+use settings::{SettingError, Settings};
+
+use crate::roots::trust_store;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
+const OPERATION_TIMEOUT: Duration = Duration::from_secs(10);
+/// Below the idle limits of the services' load balancers, and of a frozen instance's NAT entries.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+const ATTEMPTS: u32 = 3;
+
+const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+
+/// The AWS configuration made by hand: region, credentials from the environment, `AWS_ENDPOINT_URL_DYNAMODB`, embedded
+/// roots, timeouts.
+///
+/// The override holds for DynamoDB alone, so the same configuration serves clients of other services. With it, region
+/// and credentials may be absent; without it they are required. Makes no call and reads no file.
+pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
+    let endpoint = settings.parsed(ENDPOINT, "a URL that begins with http:// or https://", parse_endpoint)?;
+    let region = region(settings, endpoint.is_some())?;
+    let mut config = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .credentials_provider(SharedCredentialsProvider::new(credentials(settings, endpoint.is_some())?))
+        // The credentials are constant: a cache would only add its own timeouts and buffer times.
+        .identity_cache(IdentityCache::no_cache())
+        .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS))
+        .timeout_config(timeouts())
+        .http_client(http_client(endpoint.as_deref(), &region)?)
+        .region(region);
+    if let Some(endpoint) = endpoint {
+        config = config.service_config(DynamoDbEndpoint(endpoint));
+    }
+    Ok(config.build())
+}
+
+fn parse_endpoint(text: &str) -> Option<String> {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
+    let plausible = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic());
+    plausible.then(|| text.to_owned())
+}
+
+fn region(settings: &Settings, overridden: bool) -> Result<Region, SettingError> {
+    let named = settings.var("AWS_REGION").or_else(|| settings.var("AWS_DEFAULT_REGION"));
+    match named {
+        Some(name) => Ok(Region::new(name.to_owned())),
+        None if overridden => Ok(Region::from_static("us-east-1")),
+        None => Err(SettingError::new("AWS_REGION", "the name of an AWS region, such as eu-central-1")),
+    }
+}
+
+fn credentials(settings: &Settings, overridden: bool) -> Result<Credentials, SettingError> {
+    let (id, secret) = (settings.var("AWS_ACCESS_KEY_ID"), settings.var("AWS_SECRET_ACCESS_KEY"));
+    let token = settings.var("AWS_SESSION_TOKEN").map(str::to_owned);
+    match (id, secret) {
+        (Some(id), Some(secret)) => Ok(Credentials::new(id, secret, token, None, "environment")),
+        (None, None) if overridden => Ok(Credentials::new("local", "local", None, None, "endpoint override")),
+        (None, _) => Err(SettingError::new("AWS_ACCESS_KEY_ID", "an access key id")),
+        (_, None) => Err(SettingError::new("AWS_SECRET_ACCESS_KEY", "the secret of AWS_ACCESS_KEY_ID")),
+    }
+}
+
+fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .operation_attempt_timeout(ATTEMPT_TIMEOUT)
+        .operation_timeout(OPERATION_TIMEOUT)
+        .build()
+}
+
+/// One provider and embedded roots; this builder reads no proxy from the environment.
+fn http_client(endpoint: Option<&str>, region: &Region) -> Result<SharedHttpClient, SettingError> {
+    let tls = TlsContext::builder().with_trust_store(trust_store(endpoint, region.as_ref())).build();
+    let tls = tls.map_err(|_| SettingError::new(ENDPOINT, "an endpoint that TLS can be configured for"))?;
+    let client = Builder::new()
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+        .tls_provider(Provider::rustls(CryptoMode::Ring))
+        .tls_context(tls)
+        .build_https();
+    Ok(client)
+}
+
+/// Overrides the endpoint of DynamoDB and of no other service.
+#[derive(Debug)]
+struct DynamoDbEndpoint(String);
+
+impl LoadServiceConfig for DynamoDbEndpoint {
+    fn load_config(&self, key: ServiceConfigKey<'_>) -> Option<String> {
+        let asked = key.service_id() == "DynamoDB" && key.env() == "AWS_ENDPOINT_URL";
+        asked.then(|| self.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &[(&str, &str)]) -> Result<SdkConfig, String> {
+        sdk_config(&Settings::from_pairs(pairs.iter().copied())).map_err(|error| error.variable)
+    }
+
+    #[test]
+    fn without_an_override_the_missing_variable_is_named() {
+        let key = ("AWS_ACCESS_KEY_ID", "AKIA");
+        assert_eq!(from(&[]).unwrap_err(), "AWS_REGION");
+        assert_eq!(from(&[("AWS_REGION", "eu-west-1")]).unwrap_err(), "AWS_ACCESS_KEY_ID");
+        assert_eq!(from(&[("AWS_DEFAULT_REGION", "eu-west-1"), key]).unwrap_err(), "AWS_SECRET_ACCESS_KEY");
+        assert_eq!(from(&[(ENDPOINT, "localhost:8000")]).unwrap_err(), ENDPOINT);
+        assert_eq!(from(&[(ENDPOINT, "http://local host")]).unwrap_err(), ENDPOINT);
+    }
+
+    #[test]
+    fn an_override_needs_neither_region_nor_credentials() {
+        let config = from(&[(ENDPOINT, "http://127.0.0.1:8000")]).unwrap();
+        assert_eq!(config.region().unwrap().as_ref(), "us-east-1");
+        assert!(config.credentials_provider().is_some());
+    }
+
+    #[test]
+    fn the_override_holds_for_dynamodb_alone() {
+        let config = from(&[(ENDPOINT, "https://127.0.0.1:8000"), ("AWS_REGION", "eu-west-1")]).unwrap();
+        assert_eq!(config.endpoint_url(), None);
+        let asked = |service| {
+            let key = ServiceConfigKey::builder().service_id(service).env("AWS_ENDPOINT_URL").profile("endpoint_url");
+            config.service_config().unwrap().load_config(key.build().unwrap())
+        };
+        assert_eq!(asked("DynamoDB").as_deref(), Some("https://127.0.0.1:8000"));
+        assert_eq!(asked("SSM"), None);
+    }
+
+    #[test]
+    fn secrets_do_not_show_in_debug_output() {
+        let pairs = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
+        assert!(!format!("{:?}", from(&pairs).unwrap()).contains("hunter2"));
+    }
+
+    #[test]
+    fn clients_build_with_every_choice_of_roots() {
+        for endpoint in [None, Some("http://127.0.0.1:1"), Some("https://127.0.0.1:1")] {
+            let mut settings = Settings::from_pairs([("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a")]);
+            settings.set("AWS_SECRET_ACCESS_KEY", "b");
+            if let Some(endpoint) = endpoint {
+                settings.set(ENDPOINT, endpoint);
+            }
+            let _client = aws_sdk_dynamodb::Client::new(&sdk_config(&settings).unwrap());
+        }
+    }
+}

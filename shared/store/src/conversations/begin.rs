@@ -1,0 +1,119 @@
+use std::time::{Duration, SystemTime};
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use conversation::new_id;
+
+use super::ConversationStore;
+use super::head::{Head, first, lease, taken};
+use super::message::{cut_off, running_answer, user_message};
+use super::transcript::opened;
+use super::turn::{BeginError, NewTurn, TurnLease};
+use crate::StoreError;
+use crate::key::Owner;
+use crate::pause::pause;
+use crate::table::Expression;
+use crate::transaction::{Outcome, transact};
+
+/// How often a begin looks again when others change the conversation at the same moment.
+const ATTEMPTS: u32 = 5;
+
+impl ConversationStore {
+    /// Makes or takes the conversation and stores the user's message and a running answer, in one transaction.
+    ///
+    /// Called again with the same turn id while that turn runs, it gives the same lease.
+    pub async fn begin(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
+        match &turn.conversation_id {
+            None => self.begin_new(owner, turn, now).await,
+            Some(id) => self.begin_next(owner, id, turn, now).await,
+        }
+    }
+
+    async fn begin_new(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
+        let lease = lease(owner, &new_id(), &turn.turn_id, 2);
+        let absent = Expression::when("attribute_not_exists(pk)");
+        let mut writes = vec![self.table.putting(first(&lease, turn, now), absent)?];
+        writes.extend(self.messages_of(&lease, turn, now)?);
+        match transact(&self.table.client, writes).await {
+            Ok(Outcome::Done) => Ok(lease),
+            Ok(_) => Err(StoreError::fault("a fresh conversation id is taken").into()),
+            Err(error) => self.settle(owner, &lease.conversation_id, turn, error).await,
+        }
+    }
+
+    async fn begin_next(
+        &self,
+        owner: &Owner,
+        id: &str,
+        turn: &NewTurn,
+        now: SystemTime,
+    ) -> Result<TurnLease, BeginError> {
+        let mut head = self.head(owner, id).await?;
+        for attempt in 0..ATTEMPTS {
+            let before = head.ok_or(BeginError::NotFound)?;
+            if let Some(lease) = before.lease_of(owner, &turn.turn_id) {
+                return Ok(lease);
+            }
+            if let Some(retry_after) = before.running.as_ref().and_then(|running| running.left(now)) {
+                return Err(BeginError::InProgress { retry_after });
+            }
+            let lease = lease(owner, id, &turn.turn_id, before.seq + 2);
+            head = match self.take(&before, &lease, turn, now).await {
+                Ok(Outcome::Done) => return Ok(lease),
+                Ok(Outcome::Refused(item)) => item.map(|item| Head::read(&item)).transpose()?,
+                Ok(Outcome::Conflict) => {
+                    pause(attempt).await;
+                    self.head(owner, id).await?
+                }
+                Err(error) => return self.settle(owner, id, turn, error).await,
+            };
+        }
+        Err(StoreError::Busy.into())
+    }
+
+    async fn take(
+        &self,
+        before: &Head,
+        lease: &TurnLease,
+        turn: &NewTurn,
+        now: SystemTime,
+    ) -> Result<Outcome, StoreError> {
+        let mut writes = vec![self.table.updating(&lease.head, taken(before, lease, turn, now))?];
+        writes.extend(self.messages_of(lease, turn, now)?);
+        if before.running.is_some() {
+            let (key, change) = cut_off(&lease.partition, before.seq);
+            writes.push(self.table.updating(&key, change)?);
+        }
+        transact(&self.table.client, writes).await
+    }
+
+    fn messages_of(
+        &self,
+        lease: &TurnLease,
+        turn: &NewTurn,
+        now: SystemTime,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let mut items = user_message(lease, turn, now);
+        items.push(running_answer(lease, turn, now));
+        items.push(opened(lease, turn));
+        items.into_iter().map(|item| self.table.putting(item, Expression::default())).collect()
+    }
+
+    /// A write without an answer may have happened: the head says whether the turn is this one.
+    async fn settle(
+        &self,
+        owner: &Owner,
+        id: &str,
+        turn: &NewTurn,
+        error: StoreError,
+    ) -> Result<TurnLease, BeginError> {
+        if error != StoreError::Busy {
+            return Err(error.into());
+        }
+        let head = tokio::time::timeout(SETTLE_TIMEOUT, self.head(owner, id)).await;
+        let head = head.ok().and_then(Result::ok).flatten();
+        head.and_then(|head| head.lease_of(owner, &turn.turn_id)).ok_or(BeginError::Store(error))
+    }
+}
+
+/// Longest wait for the look after a write without an answer; the caller has waited already.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(3);

@@ -1,0 +1,67 @@
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::ReadError;
+use crate::StoreError;
+use crate::key::{digest, hex, unhex};
+
+/// Longer ones were not made here.
+const LONGEST: usize = 512;
+
+/// The version of the cursors' content.
+const VERSION: u32 = 1;
+
+/// Where a list goes on: hexadecimal JSON with the list it belongs to.
+///
+/// It carries no right: the partition that is read always comes from the caller, so the worst that a made-up cursor can
+/// do is to begin the maker's own list somewhere else.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cursor<T> {
+    v: u32,
+    of: String,
+    at: T,
+}
+
+/// Makes a cursor of the list that is named by `list`.
+pub(super) fn write<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
+    let cursor = Cursor { v: VERSION, of: tag(list), at };
+    serde_json::to_vec(&cursor).map(|json| hex(&json)).map_err(|_| StoreError::fault("a cursor that JSON cannot hold"))
+}
+
+/// Reads a cursor of that same list.
+pub(super) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, ReadError> {
+    let bytes = Some(text).filter(|text| text.len() <= LONGEST).and_then(unhex).ok_or(ReadError::BadCursor)?;
+    let cursor: Cursor<T> = serde_json::from_slice(&bytes).map_err(|_| ReadError::BadCursor)?;
+    let ours = cursor.v == VERSION && cursor.of == tag(list);
+    if ours { Ok(cursor.at) } else { Err(ReadError::BadCursor) }
+}
+
+/// Tells lists apart without saying their names.
+fn tag(list: &str) -> String {
+    digest(list).chars().take(16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_cursor_of_another_list_or_version_is_malformed() {
+        let cursor = write("U#a", 7_u64).unwrap();
+        assert_eq!(read::<u64>("U#a", &cursor), Ok(7));
+        assert_eq!(read::<u64>("U#b", &cursor), Err(ReadError::BadCursor));
+        assert_eq!(read::<String>("U#a", &cursor), Err(ReadError::BadCursor));
+        let later = hex(format!("{{\"v\":2,\"of\":\"{}\",\"at\":7}}", tag("U#a")).as_bytes());
+        assert_eq!(read::<u64>("U#a", &later), Err(ReadError::BadCursor));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_but_a_cursor_is_one(text in ".{0,600}") {
+            prop_assert_eq!(read::<u64>("U#a", &text), Err(ReadError::BadCursor));
+        }
+    }
+}

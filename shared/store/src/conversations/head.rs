@@ -1,0 +1,156 @@
+use std::time::{Duration, SystemTime};
+
+use super::turn::{NewTurn, TurnLease};
+use super::{Conversation, ConversationStore};
+use crate::clock::{millis, rfc3339, span_millis};
+use crate::item::{Item, Read, item, n, s};
+use crate::key::{Key, Owner, is_ulid};
+use crate::table::Expression;
+use crate::{StoreError, UPDATED_AT};
+
+/// What the sort keys of heads begin with.
+pub(super) const HEAD_PREFIX: &str = "C#";
+
+/// The longest stored title, in characters.
+const LONGEST_TITLE: usize = 200;
+
+/// A conversation's own item, which says what runs and where the next message goes.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) id: String,
+    title: String,
+    model: String,
+    message_count: u64,
+    created_at: i64,
+    pub(super) updated_at: i64,
+    /// The place of the last message.
+    pub(super) seq: u64,
+    pub(super) running: Option<Running>,
+}
+
+/// The turn that holds the conversation, or held it when its process died.
+#[derive(Clone, Debug)]
+pub(super) struct Running {
+    pub(super) turn: String,
+    pub(super) until: i64,
+}
+
+impl Running {
+    /// The time left; `None` when the lease is over.
+    pub(super) fn left(&self, now: SystemTime) -> Option<Duration> {
+        let left = self.until.saturating_sub(millis(now));
+        u64::try_from(left).ok().filter(|left| *left > 0).map(Duration::from_millis)
+    }
+}
+
+impl ConversationStore {
+    /// Reads a head; `None` for an id that is none, without asking the database.
+    pub(super) async fn head(&self, owner: &Owner, id: &str) -> Result<Option<Head>, StoreError> {
+        if !is_ulid(id) {
+            return Ok(None);
+        }
+        self.table.get(&head_key(owner, id)).await?.map(|item| Head::read(&item)).transpose()
+    }
+}
+
+pub(super) fn head_key(owner: &Owner, id: &str) -> Key {
+    Key::new(owner.partition(), format!("{HEAD_PREFIX}{id}"))
+}
+
+/// The time at which a lease taken or renewed now ends.
+pub(super) fn lease_end(now: SystemTime) -> i64 {
+    millis(now).saturating_add(span_millis(ConversationStore::LEASE))
+}
+
+/// A title that fits its item whatever was given.
+pub(super) fn bounded_title(title: &str) -> String {
+    title.chars().take(LONGEST_TITLE).collect()
+}
+
+impl Head {
+    pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
+        if !item.is_current() {
+            return Err(StoreError::fault("a conversation of another version"));
+        }
+        Ok(Self {
+            id: item.text("sk")?.trim_start_matches(HEAD_PREFIX).to_owned(),
+            title: item.text("title")?.to_owned(),
+            model: item.text("model")?.to_owned(),
+            message_count: item.number("messageCount")?,
+            created_at: item.number("createdAt")?,
+            updated_at: item.number(UPDATED_AT)?,
+            seq: item.number("seq")?,
+            running: Running::read(item)?,
+        })
+    }
+
+    pub(super) fn into_conversation(self) -> Conversation {
+        Conversation {
+            id: self.id,
+            title: self.title,
+            model: self.model,
+            message_count: self.message_count,
+            created_at: rfc3339(self.created_at),
+            updated_at: rfc3339(self.updated_at),
+        }
+    }
+
+    /// The lease of the turn with this id, where it is the one that runs.
+    pub(super) fn lease_of(&self, owner: &Owner, turn_id: &str) -> Option<TurnLease> {
+        let running = self.running.as_ref().filter(|running| running.turn == turn_id)?;
+        Some(lease(owner, &self.id, &running.turn, self.seq))
+    }
+}
+
+impl Running {
+    fn read(item: &Item) -> Result<Option<Self>, StoreError> {
+        if !item.contains_key("turn") {
+            return Ok(None);
+        }
+        Ok(Some(Self { turn: item.text("turn")?.to_owned(), until: item.number("leaseUntil")? }))
+    }
+}
+
+pub(super) fn lease(owner: &Owner, id: &str, turn_id: &str, answer: u64) -> TurnLease {
+    TurnLease {
+        conversation_id: id.to_owned(),
+        turn_id: turn_id.to_owned(),
+        head: head_key(owner, id),
+        partition: owner.conversation_partition(id),
+        answer,
+    }
+}
+
+/// The head of a new conversation whose first turn runs.
+pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
+    item(
+        &lease.head,
+        [
+            ("title", s(bounded_title(&turn.title))),
+            ("model", s(&turn.model)),
+            ("messageCount", n(2)),
+            ("createdAt", n(millis(now))),
+            (UPDATED_AT, n(millis(now))),
+            ("seq", n(lease.answer)),
+            ("turn", s(&lease.turn_id)),
+            ("leaseUntil", n(lease_end(now))),
+        ],
+    )
+}
+
+/// The next turn takes the conversation: where nothing has moved since `before` was read and no lease holds.
+pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
+    Expression::update(format!(
+        "SET seq = :next, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
+         ADD messageCount :two"
+    ))
+    .and_when("seq = :seq AND (attribute_not_exists(turn) OR leaseUntil <= :now)")
+    .value(":seq", n(before.seq))
+    .value(":next", n(lease.answer))
+    .value(":turn", s(&lease.turn_id))
+    .value(":until", n(lease_end(now)))
+    .value(":model", s(&turn.model))
+    .value(":updated", n(before.updated_at.max(millis(now))))
+    .value(":two", n(2))
+    .value(":now", n(millis(now)))
+}

@@ -1,0 +1,185 @@
+use std::time::SystemTime;
+
+use super::bounds::{Piece, calls, pieces, sources};
+use super::head::Head;
+use super::turn::{Answer, NewTurn, TurnLease};
+use super::{Role, Status, StoredMessage};
+use crate::StoreError;
+use crate::clock::{millis, rfc3339};
+use crate::item::{Item, Read, item, n, s};
+use crate::key::Key;
+use crate::table::Expression;
+
+/// What the sort keys of messages, and of their further pieces, begin with.
+pub(super) const MESSAGE_PREFIX: &str = "M#";
+
+/// The length of a message's sort key; a further piece's is longer.
+const KEY_LEN: usize = MESSAGE_PREFIX.len() + 12;
+
+/// The sort key of the message at a place; all of one width, so that text order is the order of places.
+pub(super) fn message_sk(seq: u64) -> String {
+    format!("{MESSAGE_PREFIX}{seq:012}")
+}
+
+fn message_key(partition: &str, seq: u64) -> Key {
+    Key::new(partition, message_sk(seq))
+}
+
+/// The user's message: its item and those of its further pieces.
+pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Vec<Item> {
+    let seq = lease.answer - 1;
+    let pieces = pieces(&turn.text, "");
+    let mut message = message_item(lease, seq, Role::User, &turn.user_message_id, now);
+    message.extend([
+        ("model".to_owned(), s("")),
+        ("progress".to_owned(), s(Status::Complete.as_str())),
+        ("content".to_owned(), s(&pieces[0].content)),
+        ("parts".to_owned(), n(pieces.len() - 1)),
+    ]);
+    let mut items = vec![message];
+    items.extend(further_items(&lease.partition, seq, &pieces));
+    items
+}
+
+/// The answer while it is written.
+pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
+    let mut message = message_item(lease, lease.answer, Role::Assistant, &turn.assistant_message_id, now);
+    message.extend([
+        ("model".to_owned(), s(&turn.model)),
+        ("progress".to_owned(), s(Status::Running.as_str())),
+        ("content".to_owned(), s("")),
+        ("parts".to_owned(), n(0)),
+    ]);
+    message
+}
+
+fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTime) -> Item {
+    item(
+        &message_key(&lease.partition, seq),
+        [
+            ("id", s(id)),
+            ("turn", s(&lease.turn_id)),
+            ("author", s(role.as_str())),
+            ("createdAt", n(millis(now))),
+            ("thinking", s("")),
+            ("calls", s("[]")),
+            ("sources", s("[]")),
+        ],
+    )
+}
+
+/// The further pieces of a long message, as items of their own.
+fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
+    let further = pieces.iter().enumerate().skip(1);
+    let key = |number: usize| Key::new(partition, format!("{}#{number:03}", message_sk(seq)));
+    further
+        .map(|(number, piece)| item(&key(number), [("content", s(&piece.content)), ("thinking", s(&piece.thinking))]))
+        .collect()
+}
+
+/// The end of a turn: the change of the answer's item and the items of its further pieces.
+pub(super) fn ended_answer(
+    lease: &TurnLease,
+    answer: &Answer,
+    now: SystemTime,
+) -> Result<(Key, Expression, Vec<Item>), StoreError> {
+    let pieces = pieces(&answer.content, &answer.thinking);
+    let status = if answer.status == Status::Complete { Status::Complete } else { Status::Interrupted };
+    let change = Expression::update(
+        "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, \
+         progress = :progress, parts = :parts, tally = :tally, endedAt = :ended",
+    )
+    .and_when("turn = :turn")
+    .value(":turn", s(&lease.turn_id))
+    .value(":content", s(&pieces[0].content))
+    .value(":thinking", s(&pieces[0].thinking))
+    .value(":calls", s(json(&calls(&answer.tool_calls))?))
+    .value(":sources", s(json(&sources(&answer.sources))?))
+    .value(":progress", s(status.as_str()))
+    .value(":parts", n(pieces.len() - 1))
+    .value(":tally", s(json(&answer.usage)?))
+    .value(":ended", n(millis(now)));
+    let further = further_items(&lease.partition, lease.answer, &pieces);
+    Ok((message_key(&lease.partition, lease.answer), change, further))
+}
+
+/// The answer of a turn whose lease ran out.
+pub(super) fn cut_off(partition: &str, seq: u64) -> (Key, Expression) {
+    let change = Expression::update("SET progress = :progress").and_when("attribute_exists(pk)");
+    (message_key(partition, seq), change.value(":progress", s(Status::Interrupted.as_str())))
+}
+
+/// Whether this item is the answer of the turn, and the turn has ended by itself.
+pub(super) fn is_ended_by(item: &Item, turn_id: &str) -> bool {
+    item.contains_key("endedAt") && item.text("turn").is_ok_and(|turn| turn == turn_id)
+}
+
+pub(super) fn answer_key(lease: &TurnLease) -> Key {
+    message_key(&lease.partition, lease.answer)
+}
+
+pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|_| StoreError::fault("a value that JSON cannot hold"))
+}
+
+/// A message as it is put together from its items.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) seq: u64,
+    turn: String,
+    message: StoredMessage,
+}
+
+impl Gathered {
+    /// Reads a message's own item.
+    pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
+        if !item.is_current() {
+            return Err(StoreError::fault("a message of another version"));
+        }
+        let message = StoredMessage {
+            id: item.text("id")?.to_owned(),
+            role: known(Role::parse(item.text("author")?))?,
+            content: item.text("content")?.to_owned(),
+            thinking: item.text("thinking")?.to_owned(),
+            model: item.text("model")?.to_owned(),
+            tool_calls: item.json("calls")?,
+            sources: item.json("sources")?,
+            status: known(Status::parse(item.text("progress")?))?,
+            created_at: rfc3339(item.number("createdAt")?),
+        };
+        let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
+        Ok(Self { seq, turn: item.text("turn")?.to_owned(), message })
+    }
+
+    /// Adds the next piece.
+    pub(super) fn append(&mut self, piece: &Item) -> Result<(), StoreError> {
+        self.message.content.push_str(piece.text("content")?);
+        self.message.thinking.push_str(piece.text("thinking")?);
+        Ok(())
+    }
+
+    /// The message as it stands at `now`, by the head that was read before it.
+    ///
+    /// An answer that is still marked as running runs only if the head says so. One that began after the head was read has
+    /// a later place than the head's last.
+    pub(super) fn into_message(mut self, head: &Head, now: SystemTime) -> StoredMessage {
+        let runs = match &head.running {
+            _ if self.seq > head.seq => true,
+            Some(running) => running.turn == self.turn && running.left(now).is_some(),
+            None => false,
+        };
+        if self.message.status == Status::Running && !runs {
+            self.message.status = Status::Interrupted;
+        }
+        self.message
+    }
+}
+
+/// Whether an item is a further piece and not a message's own.
+pub(super) fn is_further(item: &Item) -> Result<bool, StoreError> {
+    Ok(item.text("sk")?.len() > KEY_LEN)
+}
+
+fn known<T>(value: Option<T>) -> Result<T, StoreError> {
+    value.ok_or_else(|| StoreError::fault("a message that cannot be read"))
+}

@@ -1,0 +1,41 @@
+//! Conversations and their turns in the data table.
+//!
+//! A turn is one transaction at its begin (head, the user's message, a running answer, what models will read of it) and
+//! one at its end. What runs is said by a lease in the head; order is the head's sequence and never a clock.
+
+mod begin;
+mod bounds;
+mod cursor;
+mod edit;
+mod finish;
+mod head;
+mod history;
+mod message;
+mod page;
+mod read;
+mod transcript;
+mod turn;
+
+pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
+pub use turn::{Answer, BeginError, LeaseError, NewTurn, TurnLease};
+
+use std::time::Duration;
+
+use crate::table::Table;
+
+/// Conversations in the data table.
+#[derive(Clone)]
+pub struct ConversationStore {
+    table: Table,
+}
+
+impl ConversationStore {
+    /// How long a lease holds unless renewed.
+    ///
+    /// A holder renews well before: with every third of it, clocks that differ by seconds and a lost renewal do no harm.
+    pub const LEASE: Duration = Duration::from_secs(15);
+
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+}

@@ -1,0 +1,133 @@
+use conversation::Source;
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+
+/// A conversation without its messages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// A ULID.
+    pub id: String,
+    /// 1 to 200 characters.
+    pub title: String,
+    /// The name of the model of the last turn.
+    pub model: String,
+    /// User and assistant messages.
+    pub message_count: u64,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+    /// RFC 3339, UTC.
+    pub updated_at: String,
+}
+
+/// Who wrote a stored message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::User, Self::Assistant].into_iter().find(|role| role.as_str() == text)
+    }
+}
+
+/// How far a stored message got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Being written, under a lease that still holds.
+    Running,
+    /// Whole.
+    Complete,
+    /// Cut off; what had been said is kept.
+    Interrupted,
+}
+
+impl Status {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::Running, Self::Complete, Self::Interrupted].into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// A call as it is shown again later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredCall {
+    /// Unique within the turn.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// As the model wrote them; very long ones as a shortened text.
+    pub arguments: serde_json::Value,
+    /// Whether it did what was asked.
+    pub ok: bool,
+    /// A few words.
+    pub summary: String,
+}
+
+/// A message as a client reads it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredMessage {
+    /// A ULID.
+    pub id: String,
+    /// Who wrote it.
+    pub role: Role,
+    /// What was shown.
+    pub content: String,
+    /// The reasoning; empty for none.
+    pub thinking: String,
+    /// The name of the model; empty for user messages.
+    pub model: String,
+    /// The calls of the turn.
+    pub tool_calls: Vec<StoredCall>,
+    /// The pages of the turn.
+    pub sources: Vec<Source>,
+    /// How far it got.
+    pub status: Status,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+}
+
+/// A page of a list and where the next one begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    /// The rows.
+    pub items: Vec<T>,
+    /// Opaque; `None` after the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// A list that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// No such conversation of this owner.
+    #[error("not found")]
+    NotFound,
+    /// The cursor was not made by this list.
+    #[error("malformed cursor")]
+    BadCursor,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

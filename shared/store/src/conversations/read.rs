@@ -1,0 +1,126 @@
+use std::time::SystemTime;
+
+use super::cursor;
+use super::head::{Head, head_key};
+use super::message::{Gathered, is_further, message_sk};
+use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage};
+use crate::error::sort;
+use crate::item::{Item, n, s};
+use crate::key::{Owner, is_ulid};
+use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
+
+/// The most rows of a page.
+const MOST_ROWS: u32 = 100;
+
+/// Sorts after every message and every piece of one.
+const AFTER_MESSAGES: &str = "M$";
+
+impl ConversationStore {
+    /// The owner's conversations, last updated first; `limit` counts from 1 to 100.
+    pub async fn list(&self, owner: &Owner, limit: u32, cursor: Option<&str>) -> Result<Page<Conversation>, ReadError> {
+        let partition = owner.partition();
+        let after = cursor.map(|text| cursor::read::<(i64, String)>(&partition, text)).transpose()?;
+        let limit = rows(limit);
+        let mut heads = self.heads(owner, after, limit + 1).await?;
+        let more = heads.len() > limit;
+        heads.truncate(limit);
+        let last = heads.last().filter(|_| more).map(|head| (head.updated_at, head.id.clone()));
+        let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
+        Ok(Page { items: heads.into_iter().map(Head::into_conversation).collect(), next_cursor })
+    }
+
+    async fn heads(&self, owner: &Owner, after: Option<(i64, String)>, count: usize) -> Result<Vec<Head>, ReadError> {
+        let mut start = after.map(|(updated_at, id)| start_of(owner, updated_at, &id)).transpose()?;
+        let mut heads = Vec::new();
+        loop {
+            let wanted = i32::try_from(count - heads.len()).unwrap_or(i32::MAX);
+            let call =
+                self.table.query(&owner.partition()).index_name(UPDATED_INDEX).key_condition_expression("pk = :pk");
+            let call = call.scan_index_forward(false).limit(wanted).set_exclusive_start_key(start);
+            let answer = call.send().await.map_err(|error| sort("Query", &error))?;
+            for item in answer.items.unwrap_or_default() {
+                heads.push(Head::read(&item)?);
+            }
+            start = answer.last_evaluated_key;
+            if start.is_none() || heads.len() >= count {
+                return Ok(heads);
+            }
+        }
+    }
+
+    /// A conversation.
+    pub async fn get(&self, owner: &Owner, id: &str) -> Result<Conversation, ReadError> {
+        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        Ok(head.into_conversation())
+    }
+
+    /// Its messages, oldest first; `limit` counts from 1 to 100.
+    ///
+    /// An answer whose turn died reads as `Interrupted` from the moment its lease ends.
+    pub async fn messages(
+        &self,
+        owner: &Owner,
+        id: &str,
+        limit: u32,
+        cursor: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Page<StoredMessage>, ReadError> {
+        // The head comes first: what begins after this read has a later place, which is how it is told apart.
+        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        let partition = owner.conversation_partition(id);
+        let after = cursor.map(|text| cursor::read::<u64>(&partition, text)).transpose()?.unwrap_or(0);
+        let limit = rows(limit);
+        let mut messages = self.gather(&partition, after, limit + 1).await?;
+        let more = messages.len() > limit;
+        messages.truncate(limit);
+        let last = messages.last().filter(|_| more).map(|message| message.seq);
+        let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
+        let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
+        Ok(Page { items, next_cursor })
+    }
+
+    /// Up to `count` messages after a place; all but the last are sure to have all their pieces.
+    async fn gather(&self, partition: &str, after: u64, count: usize) -> Result<Vec<Gathered>, StoreError> {
+        let (mut start, mut messages) = (None, Vec::new());
+        loop {
+            let wanted = i32::try_from(count - messages.len()).unwrap_or(i32::MAX);
+            let call = self.table.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+            let call = call
+                .expression_attribute_values(":first", s(message_sk(after.saturating_add(1))))
+                .expression_attribute_values(":last", s(AFTER_MESSAGES));
+            let answer = call.limit(wanted).set_exclusive_start_key(start).send().await;
+            let answer = answer.map_err(|error| sort("Query", &error))?;
+            for item in answer.items.unwrap_or_default() {
+                add(&mut messages, &item)?;
+            }
+            start = answer.last_evaluated_key;
+            if start.is_none() || messages.len() >= count {
+                return Ok(messages);
+            }
+        }
+    }
+}
+
+fn rows(limit: u32) -> usize {
+    limit.clamp(1, MOST_ROWS) as usize
+}
+
+/// The key in the index of a conversation that a cursor names.
+fn start_of(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError> {
+    if !is_ulid(id) {
+        return Err(ReadError::BadCursor);
+    }
+    let mut key = head_key(owner, id).attributes();
+    key.insert(UPDATED_AT.to_owned(), n(updated_at));
+    Ok(key)
+}
+
+/// Adds an item of the partition, in its order: a message, or a further piece of the one before.
+fn add(messages: &mut Vec<Gathered>, item: &Item) -> Result<(), StoreError> {
+    if !is_further(item)? {
+        messages.push(Gathered::read(item)?);
+        return Ok(());
+    }
+    let message = messages.last_mut().ok_or_else(|| StoreError::fault("a piece without its message"))?;
+    message.append(item)
+}

@@ -1,0 +1,87 @@
+use std::time::Duration;
+
+use conversation::{Message, Source, Usage};
+
+use super::{Status, StoredCall};
+use crate::StoreError;
+use crate::key::Key;
+
+/// A turn to be started.
+#[derive(Clone, Debug)]
+pub struct NewTurn {
+    /// `None` for a new conversation.
+    pub conversation_id: Option<String>,
+    /// A fresh id.
+    pub turn_id: String,
+    /// A fresh id for the user's message.
+    pub user_message_id: String,
+    /// A fresh id for the answer.
+    pub assistant_message_id: String,
+    /// The user's words.
+    pub text: String,
+    /// The name of the model.
+    pub model: String,
+    /// For a new conversation.
+    pub title: String,
+}
+
+/// A turn that cannot be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BeginError {
+    /// No such conversation of this owner.
+    #[error("not found")]
+    NotFound,
+    /// Another turn runs.
+    #[error("turn in progress")]
+    InProgress {
+        /// When its lease ends at the latest.
+        retry_after: Duration,
+    },
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A running turn: what its holder must renew and end.
+#[derive(Clone, Debug)]
+pub struct TurnLease {
+    /// The conversation, new or continued.
+    pub conversation_id: String,
+    /// The turn.
+    pub turn_id: String,
+    pub(super) head: Key,
+    /// The partition of what lies under the conversation.
+    pub(super) partition: String,
+    /// The place of the answer; the user's message stands one before it.
+    pub(super) answer: u64,
+}
+
+/// Why a lease cannot be used any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeaseError {
+    /// The conversation is gone or another turn holds it.
+    #[error("lease lost")]
+    Lost,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How a turn ended, as it is stored.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// All that was shown.
+    pub content: String,
+    /// All reasoning.
+    pub thinking: String,
+    /// The calls.
+    pub tool_calls: Vec<StoredCall>,
+    /// The pages.
+    pub sources: Vec<Source>,
+    /// `Complete` or `Interrupted`.
+    pub status: Status,
+    /// What the model wrote and read in this turn after the user's message, for later prompts.
+    pub transcript: Vec<Message>,
+    /// What it consumed.
+    pub usage: Usage,
+}

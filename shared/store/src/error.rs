@@ -1,0 +1,57 @@
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+
+/// A storage failure, named by what the caller does next.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Throttled or unreachable after the SDK's retries: try later.
+    #[error("storage busy")]
+    Busy,
+    /// A fault in what was asked or in what is stored; the text names the operation, never a value.
+    #[error("storage fault: {0}")]
+    Fault(String),
+}
+
+impl StoreError {
+    pub(crate) fn fault(what: impl Into<String>) -> Self {
+        Self::Fault(what.into())
+    }
+}
+
+/// The codes with which DynamoDB says "later", besides every status of 500 and above.
+const BUSY_CODES: [&str; 11] = [
+    "InternalServerError",
+    "LimitExceededException",
+    "ProvisionedThroughputExceeded",
+    "ProvisionedThroughputExceededException",
+    "ReplicatedWriteConflictException",
+    "RequestLimitExceeded",
+    "ThrottlingError",
+    "ThrottlingException",
+    "TransactionConflict",
+    "TransactionConflictException",
+    "TransactionInProgressException",
+];
+
+/// Whether an error code, of a call or of one item of a transaction, means that the same may succeed later.
+pub(crate) fn is_busy(code: &str) -> bool {
+    BUSY_CODES.contains(&code)
+}
+
+/// Sorts a failed call; keeps the operation and the error code, and drops the service's sentence, which may quote values.
+pub(crate) fn sort<E: ProvideErrorMetadata>(operation: &str, error: &SdkError<E, HttpResponse>) -> StoreError {
+    match error {
+        SdkError::DispatchFailure(failure) if failure.is_user() => StoreError::fault(format!("{operation}: not sent")),
+        SdkError::DispatchFailure(_) | SdkError::TimeoutError(_) => StoreError::Busy,
+        SdkError::ResponseError(answer) => sort_answer(operation, answer.raw().status().as_u16(), None),
+        SdkError::ServiceError(answer) => sort_answer(operation, answer.raw().status().as_u16(), answer.err().code()),
+        _ => StoreError::fault(format!("{operation}: not built")),
+    }
+}
+
+fn sort_answer(operation: &str, status: u16, code: Option<&str>) -> StoreError {
+    if status >= 500 || code.is_some_and(is_busy) {
+        return StoreError::Busy;
+    }
+    StoreError::fault(format!("{operation}: {}", code.unwrap_or("unreadable answer")))
+}

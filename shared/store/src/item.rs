@@ -1,0 +1,65 @@
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+use crate::key::Key;
+
+/// An item as the SDK gives and takes it.
+pub(crate) type Item = HashMap<String, AttributeValue>;
+
+/// The version of the item shapes; every item carries it as `v`.
+pub(crate) const SHAPE: u32 = 1;
+
+/// A string attribute.
+pub(crate) fn s(value: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(value.into())
+}
+
+/// A number attribute.
+pub(crate) fn n(value: impl Display + Copy) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
+
+/// An item of the current shape.
+pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue); N]) -> Item {
+    let mut item = key.attributes();
+    item.insert("v".to_owned(), n(SHAPE));
+    item.extend(attributes.map(|(name, value)| (name.to_owned(), value)));
+    item
+}
+
+/// The typed reading of an item; a fault names the attribute, never its value.
+pub(crate) trait Read {
+    fn text(&self, name: &str) -> Result<&str, StoreError>;
+    fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError>;
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
+    fn is_current(&self) -> bool;
+}
+
+impl Read for Item {
+    fn text(&self, name: &str) -> Result<&str, StoreError> {
+        let value = self.get(name).and_then(|value| value.as_s().ok());
+        value.map(String::as_str).ok_or_else(|| unreadable(name))
+    }
+
+    fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError> {
+        let value = self.get(name).and_then(|value| value.as_n().ok());
+        value.and_then(|text| text.parse().ok()).ok_or_else(|| unreadable(name))
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
+        serde_json::from_str(self.text(name)?).map_err(|_| unreadable(name))
+    }
+
+    fn is_current(&self) -> bool {
+        self.number::<u32>("v").is_ok_and(|version| version == SHAPE)
+    }
+}
+
+fn unreadable(name: &str) -> StoreError {
+    StoreError::fault(format!("attribute {name} is missing or not readable"))
+}

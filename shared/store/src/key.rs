@@ -1,0 +1,156 @@
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use sha2::{Digest, Sha256};
+use ulid::Ulid;
+
+use crate::item::s;
+
+/// The name of the partition key in both tables.
+pub(crate) const PK: &str = "pk";
+/// The name of the sort key in both tables.
+pub(crate) const SK: &str = "sk";
+
+/// The longest encoded name that stands in a key as it is; longer ones are hashed (a partition key holds 2048 bytes).
+const LONGEST_PLAIN: usize = 512;
+
+/// The verified identity to whom items belong; every key starts with it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Owner(String);
+
+impl Owner {
+    /// An owner by the name that authentication gave; any text.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The partition of the owner's conversations.
+    pub(crate) fn partition(&self) -> String {
+        format!("U#{}", encode(&self.0))
+    }
+
+    /// The partition of what lies under one conversation of this owner.
+    pub(crate) fn conversation_partition(&self, conversation: &str) -> String {
+        format!("{}#C#{conversation}", self.partition())
+    }
+}
+
+/// The primary key of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) pk: String,
+    pub(crate) sk: String,
+}
+
+impl Key {
+    pub(crate) fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+        Self { pk: pk.into(), sk: sk.into() }
+    }
+
+    pub(crate) fn attributes(&self) -> HashMap<String, AttributeValue> {
+        HashMap::from([(PK.to_owned(), s(&self.pk)), (SK.to_owned(), s(&self.sk))])
+    }
+}
+
+/// A name as a part of a key: no two names give the same part, and no part holds `#`, so none can forge another's key.
+///
+/// Letters, digits and `-._~` stay, other bytes become `%XX`; what grows too long becomes `h:` and a SHA-256, which no
+/// encoded name looks like because `:` is always encoded.
+pub(crate) fn encode(name: &str) -> String {
+    let mut part = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            part.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(part, "%{byte:02X}");
+        }
+    }
+    if part.len() > LONGEST_PLAIN { format!("h:{}", digest(name)) } else { part }
+}
+
+/// The SHA-256 of a text, in lower-case hexadecimal.
+pub(crate) fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Bytes in lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The bytes of a hexadecimal text; `None` when it is not one.
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+}
+
+/// Whether a text is a ULID in its one canonical spelling; nothing else is ever looked up.
+pub(crate) fn is_ulid(text: &str) -> bool {
+    Ulid::from_string(text).is_ok_and(|id| id.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn f119_an_owner_cannot_write_another_owners_key() {
+        let forged = Owner::new("a#C#01J");
+        assert_eq!(forged.partition(), "U#a%23C%2301J");
+        assert_ne!(forged.partition(), Owner::new("a").conversation_partition("01J"));
+        assert_ne!(Owner::new("%41").partition(), Owner::new("A").partition());
+        assert_ne!(Owner::new("").conversation_partition("x"), Owner::new("#C#x").partition());
+    }
+
+    #[test]
+    fn a_very_long_owner_is_hashed_and_collides_with_no_short_one() {
+        let long = "甲".repeat(5_000);
+        let partition = Owner::new(long.clone()).partition();
+        assert_eq!(partition.len(), "U#h:".len() + 64);
+        assert_ne!(partition, Owner::new(format!("h:{}", digest(&long))).partition());
+    }
+
+    #[test]
+    fn an_id_counts_only_in_its_canonical_spelling() {
+        assert!(is_ulid("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+        for text in ["", "01arz3ndektsv4rrffq69g5fav", "01ARZ3NDEKTSV4RRFFQ69G5FA", "81ARZ3NDEKTSV4RRFFQ69G5FAV", "…"]
+        {
+            assert!(!is_ulid(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn f119_different_names_have_different_parts(a in ".{0,300}", b in ".{0,300}") {
+            prop_assert_eq!(encode(&a) == encode(&b), a == b);
+            prop_assert!(!encode(&a).contains('#'));
+        }
+
+        #[test]
+        fn hexadecimal_text_comes_back(bytes: Vec<u8>) {
+            prop_assert_eq!(unhex(&hex(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn any_text_is_hexadecimal_or_refused(text in ".{0,40}") {
+            if let Some(bytes) = unhex(&text) {
+                prop_assert_eq!(hex(&bytes), text.to_lowercase());
+            }
+        }
+    }
+}

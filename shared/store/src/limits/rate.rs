@@ -1,0 +1,65 @@
+use std::time::Duration;
+
+use crate::clock::span_micros;
+
+/// The largest burst and the longest window that make sense for a caller; beyond them a limit is a typing error.
+const MOST_BURST: u32 = 1_000_000;
+const LONGEST_WINDOW: u64 = 31_536_000;
+
+/// `N/Ws`: a burst of N, one back every W/N seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// N.
+    pub burst: u32,
+    /// W.
+    pub window: Duration,
+}
+
+impl RateLimit {
+    /// Parses `10/60s`: a burst from 1 to 1,000,000, a window from 1 s to a year, digits only.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (burst, window) = text.strip_suffix('s')?.split_once('/')?;
+        let (burst, window): (u32, u64) = (digits(burst)?.parse().ok()?, digits(window)?.parse().ok()?);
+        let sensible = (1..=MOST_BURST).contains(&burst) && (1..=LONGEST_WINDOW).contains(&window);
+        sensible.then(|| Self { burst, window: Duration::from_secs(window) })
+    }
+
+    /// The time for one request to come back, in microseconds, rounded up so that a window never admits more.
+    pub(super) fn interval(self) -> i64 {
+        let (window, burst) = (self.window_micros(), i64::from(self.burst.max(1)));
+        (window / burst + i64::from(window % burst != 0)).max(1)
+    }
+
+    pub(super) fn window_micros(self) -> i64 {
+        span_micros(self.window.min(Duration::from_secs(LONGEST_WINDOW)))
+    }
+}
+
+/// Whole numbers parse with a sign too; a setting has none.
+fn digits(text: &str) -> Option<&str> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_burst_and_a_window_in_seconds() {
+        let expected = RateLimit { burst: 10, window: Duration::from_mins(1) };
+        assert_eq!(RateLimit::parse("10/60s"), Some(expected));
+        assert_eq!(expected.interval(), 6_000_000);
+        assert_eq!(RateLimit::parse("7/60s").map(RateLimit::interval), Some(8_571_429));
+    }
+
+    #[test]
+    fn f089_zero_and_nonsense_are_no_limits() {
+        let nonsense = [
+            "", "10", "10/60", "/60s", "10/s", "0/60s", "10/0s", "+1/60s", "-1/60s", "1 /60s", "1/60ss", "1/60s ",
+            "1/1/1s",
+        ];
+        for text in nonsense.into_iter().chain(["4294967296/1s", "1000001/1s", "1/31536001s", "1e3/60s", "１/60s"]) {
+            assert_eq!(RateLimit::parse(text), None, "{text}");
+        }
+    }
+}

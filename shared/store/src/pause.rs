@@ -1,0 +1,13 @@
+use std::time::Duration;
+
+use ulid::Ulid;
+
+const SHORTEST: u64 = 10;
+
+/// Waits before another attempt: twice as long each time from 10 ms, and up to as much again by chance, so that
+/// competitors part.
+pub(crate) async fn pause(attempt: u32) {
+    let base = SHORTEST << attempt.min(7);
+    let chance = u64::try_from(Ulid::new().random() % u128::from(base)).unwrap_or(0);
+    tokio::time::sleep(Duration::from_millis(base + chance)).await;
+}

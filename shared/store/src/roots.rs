@@ -1,0 +1,44 @@
+use aws_smithy_http_client::tls::TrustStore;
+use aws_smithy_types::base64;
+use webpki_root_certs::TLS_SERVER_ROOT_CERTS;
+
+/// What the subjects of the roots of Amazon Trust Services begin with; AWS endpoints chain to these.
+const AMAZON: [&[u8]; 2] = [b"Amazon Root CA", b"Starfield Services Root Certificate Authority"];
+
+/// The roots that the client needs, from the binary and never from the machine.
+///
+/// AWS's own endpoints need the few of Amazon, which keeps a cold start short. The Chinese partition is run by others, and
+/// another endpoint may need any; an endpoint without TLS needs none.
+pub(crate) fn trust_store(endpoint: Option<&str>, region: &str) -> TrustStore {
+    let roots = TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref);
+    let wanted: Vec<&[u8]> = match endpoint {
+        None if !region.starts_with("cn-") => roots.filter(|der| is_amazon(der)).collect(),
+        Some(url) if url.starts_with("http://") => Vec::new(),
+        _ => roots.collect(),
+    };
+    wanted.into_iter().fold(TrustStore::empty(), |store, der| store.with_pem_certificate(pem(der)))
+}
+
+fn is_amazon(der: &[u8]) -> bool {
+    // The subject stands in the first part of a certificate, before its key and signature.
+    let head = der.get(..HEAD).unwrap_or(der);
+    AMAZON.iter().any(|name| head.windows(name.len()).any(|window| window == *name))
+}
+
+/// Enough to hold serial, issuer, validity and subject of these roots.
+const HEAD: usize = 400;
+
+fn pem(der: &[u8]) -> String {
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", base64::encode(der))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_five_roots_of_amazon_trust_services_are_found() {
+        let found = TLS_SERVER_ROOT_CERTS.iter().filter(|der| is_amazon(der)).count();
+        assert_eq!(found, 5);
+    }
+}

@@ -1,0 +1,137 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, Put, ReturnValue, ReturnValuesOnConditionCheckFailure as OnRefusal, TransactWriteItem, Update,
+};
+
+use crate::StoreError;
+use crate::error::sort;
+use crate::item::{Item, s};
+use crate::key::{Key, PK};
+
+/// One table behind the shared client, with strongly consistent reads throughout.
+#[derive(Clone)]
+pub(crate) struct Table {
+    pub(crate) client: Client,
+    pub(crate) name: Arc<str>,
+}
+
+/// What a conditional write came to; a condition that does not hold is a result, not an error.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// Written; the item as it is now, where it was asked for.
+    Done(Option<Item>),
+    /// The condition did not hold for the item as it is; `None` when there is none.
+    Refused(Option<Item>),
+}
+
+/// A condition or an update over one item, with its values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Expression {
+    pub(crate) update: Option<String>,
+    pub(crate) condition: Option<String>,
+    pub(crate) values: HashMap<String, AttributeValue>,
+}
+
+impl Expression {
+    pub(crate) fn update(text: impl Into<String>) -> Self {
+        Self { update: Some(text.into()), ..Self::default() }
+    }
+
+    pub(crate) fn when(condition: impl Into<String>) -> Self {
+        Self::default().and_when(condition)
+    }
+
+    pub(crate) fn and_when(mut self, condition: impl Into<String>) -> Self {
+        self.condition = Some(condition.into());
+        self
+    }
+
+    pub(crate) fn value(mut self, name: &str, value: AttributeValue) -> Self {
+        self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    fn values(self) -> Option<HashMap<String, AttributeValue>> {
+        Some(self.values).filter(|values| !values.is_empty())
+    }
+}
+
+impl Table {
+    pub(crate) fn new(client: Client, name: String) -> Self {
+        Self { client, name: name.into() }
+    }
+
+    /// Reads one item.
+    pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
+        let call = self.client.get_item().table_name(&*self.name).set_key(Some(key.attributes())).consistent_read(true);
+        Ok(call.send().await.map_err(|error| sort("GetItem", &error))?.item)
+    }
+
+    /// Updates one item where the condition holds; gives the item as it is afterwards.
+    pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
+        let call = self.client.update_item().table_name(&*self.name).set_key(Some(key.attributes()));
+        let call = call
+            .set_update_expression(change.update.clone())
+            .set_condition_expression(change.condition.clone())
+            .set_expression_attribute_values(change.values())
+            .return_values(ReturnValue::AllNew)
+            .return_values_on_condition_check_failure(OnRefusal::AllOld);
+        match call.send().await {
+            Ok(answer) => Ok(Write::Done(answer.attributes)),
+            Err(error) => match error.as_service_error() {
+                Some(UpdateItemError::ConditionalCheckFailedException(why)) => Ok(Write::Refused(why.item.clone())),
+                _ => Err(sort("UpdateItem", &error)),
+            },
+        }
+    }
+
+    /// Deletes one item where the condition holds.
+    pub(crate) async fn delete(&self, key: &Key, rule: Expression) -> Result<Write, StoreError> {
+        let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
+        let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
+        match call.return_values_on_condition_check_failure(OnRefusal::AllOld).send().await {
+            Ok(_) => Ok(Write::Done(None)),
+            Err(error) => match error.as_service_error() {
+                Some(DeleteItemError::ConditionalCheckFailedException(why)) => Ok(Write::Refused(why.item.clone())),
+                _ => Err(sort("DeleteItem", &error)),
+            },
+        }
+    }
+
+    /// A query over one partition; the caller adds to it and follows its pages.
+    pub(crate) fn query(&self, partition: &str) -> QueryFluentBuilder {
+        let call = self.client.query().table_name(&*self.name).consistent_read(true);
+        call.expression_attribute_values(format!(":{PK}"), s(partition))
+    }
+
+    /// A put as a part of a transaction.
+    pub(crate) fn putting(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&*self.name).set_item(Some(item));
+        let put = put.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
+        let put = put.return_values_on_condition_check_failure(OnRefusal::AllOld).build();
+        Ok(TransactWriteItem::builder().put(put.map_err(|_| not_built())?).build())
+    }
+
+    /// An update as a part of a transaction.
+    pub(crate) fn updating(&self, key: &Key, change: Expression) -> Result<TransactWriteItem, StoreError> {
+        let update = Update::builder()
+            .table_name(&*self.name)
+            .set_key(Some(key.attributes()))
+            .set_update_expression(change.update.clone())
+            .set_condition_expression(change.condition.clone())
+            .set_expression_attribute_values(change.values())
+            .return_values_on_condition_check_failure(OnRefusal::AllOld)
+            .build();
+        Ok(TransactWriteItem::builder().update(update.map_err(|_| not_built())?).build())
+    }
+}
+
+fn not_built() -> StoreError {
+    StoreError::fault("TransactWriteItems: not built")
+}

@@ -1,0 +1,152 @@
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection, ProjectionType,
+    ScalarAttributeType, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
+};
+use aws_types::SdkConfig;
+use settings::{SettingError, Settings};
+
+use crate::error::sort;
+use crate::key::{PK, SK};
+use crate::{EXPIRES, StoreError, UPDATED_AT, UPDATED_INDEX};
+
+/// How often, and how many times, a table is asked whether it is usable.
+const POLL: (Duration, u32) = (Duration::from_millis(200), 150);
+
+/// The names of the two tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableNames {
+    /// Durable items.
+    pub data: String,
+    /// Items with a time to live.
+    pub ephemeral: String,
+}
+
+impl TableNames {
+    /// `DATA_TABLE` and `EPHEMERAL_TABLE`, or their defaults; they must differ.
+    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let data = name(settings, "DATA_TABLE", "lambda-chat-data")?;
+        let ephemeral = name(settings, "EPHEMERAL_TABLE", "lambda-chat-ephemeral")?;
+        if data == ephemeral {
+            return Err(SettingError::new("EPHEMERAL_TABLE", "another table than DATA_TABLE"));
+        }
+        Ok(Self { data, ephemeral })
+    }
+}
+
+fn name(settings: &Settings, variable: &str, default: &str) -> Result<String, SettingError> {
+    let accepted = "a DynamoDB table name: 3 to 255 letters, digits, dots, hyphens and underscores";
+    let named = settings.parsed(variable, accepted, |text| is_table_name(text).then(|| text.to_owned()))?;
+    Ok(named.unwrap_or_else(|| default.to_owned()))
+}
+
+fn is_table_name(text: &str) -> bool {
+    (3..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+}
+
+/// Makes both tables where they do not exist, for the local server and the tests; waits until they are usable.
+///
+/// A deployed function's tables come from its template; this is the same shape.
+pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<(), StoreError> {
+    let client = Client::new(config);
+    let data = keyed(client.create_table().table_name(&names.data))?
+        .attribute_definitions(defined(UPDATED_AT, ScalarAttributeType::N)?)
+        .local_secondary_indexes(by_updated()?);
+    create(data).await?;
+    create(keyed(client.create_table().table_name(&names.ephemeral))?).await?;
+    wait_until_usable(&client, &names.data).await?;
+    wait_until_usable(&client, &names.ephemeral).await?;
+    enable_expiry(&client, &names.ephemeral).await
+}
+
+fn keyed(table: CreateTableFluentBuilder) -> Result<CreateTableFluentBuilder, StoreError> {
+    Ok(table
+        .billing_mode(BillingMode::PayPerRequest)
+        .attribute_definitions(defined(PK, ScalarAttributeType::S)?)
+        .attribute_definitions(defined(SK, ScalarAttributeType::S)?)
+        .key_schema(part(PK, KeyType::Hash)?)
+        .key_schema(part(SK, KeyType::Range)?))
+}
+
+/// A local index, because only those are strongly consistent: a conversation is in its owner's list when `begin` returns.
+fn by_updated() -> Result<LocalSecondaryIndex, StoreError> {
+    LocalSecondaryIndex::builder()
+        .index_name(UPDATED_INDEX)
+        .key_schema(part(PK, KeyType::Hash)?)
+        .key_schema(part(UPDATED_AT, KeyType::Range)?)
+        .projection(Projection::builder().projection_type(ProjectionType::All).build())
+        .build()
+        .map_err(|_| not_built())
+}
+
+fn defined(name: &str, kind: ScalarAttributeType) -> Result<AttributeDefinition, StoreError> {
+    AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().map_err(|_| not_built())
+}
+
+fn part(name: &str, kind: KeyType) -> Result<KeySchemaElement, StoreError> {
+    KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(|_| not_built())
+}
+
+fn not_built() -> StoreError {
+    StoreError::fault("CreateTable: not built")
+}
+
+async fn create(table: CreateTableFluentBuilder) -> Result<(), StoreError> {
+    match table.send().await {
+        Ok(_) => Ok(()),
+        Err(SdkError::ServiceError(answer)) if answer.err().is_resource_in_use_exception() => Ok(()),
+        Err(error) => Err(sort("CreateTable", &error)),
+    }
+}
+
+async fn wait_until_usable(client: &Client, name: &str) -> Result<(), StoreError> {
+    let (pause, times) = POLL;
+    for _ in 0..times {
+        let answer = client.describe_table().table_name(name).send().await;
+        let table = answer.map_err(|error| sort("DescribeTable", &error))?.table;
+        if table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
+            return Ok(());
+        }
+        tokio::time::sleep(pause).await;
+    }
+    Err(StoreError::Busy)
+}
+
+async fn enable_expiry(client: &Client, name: &str) -> Result<(), StoreError> {
+    let answer = client.describe_time_to_live().table_name(name).send().await;
+    let known = answer.map_err(|error| sort("DescribeTimeToLive", &error))?.time_to_live_description;
+    let status = known.and_then(|description| description.time_to_live_status);
+    if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
+        return Ok(());
+    }
+    let wanted = TimeToLiveSpecification::builder().enabled(true).attribute_name(EXPIRES).build();
+    let wanted = wanted.map_err(|_| StoreError::fault("UpdateTimeToLive: not built"))?;
+    let answer = client.update_time_to_live().table_name(name).time_to_live_specification(wanted).send().await;
+    answer.map(|_| ()).map_err(|error| sort("UpdateTimeToLive", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_default_names_and_settings_replace_them() {
+        let names = TableNames::from_settings(&Settings::from_pairs([("DATA_TABLE", "my.data_1")]));
+        let expected = TableNames { data: "my.data_1".to_owned(), ephemeral: "lambda-chat-ephemeral".to_owned() };
+        assert_eq!(names, Ok(expected));
+    }
+
+    #[test]
+    fn a_name_that_is_none_and_one_table_for_both_are_refused() {
+        for (variable, value) in
+            [("DATA_TABLE", "a b c"), ("EPHEMERAL_TABLE", "x"), ("EPHEMERAL_TABLE", "lambda-chat-data")]
+        {
+            let error = TableNames::from_settings(&Settings::from_pairs([(variable, value)])).unwrap_err();
+            assert_eq!(error.variable, variable);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{CancellationReason, TransactWriteItem};
+use conversation::new_id;
+
+use crate::StoreError;
+use crate::error::{is_busy, sort};
+use crate::item::Item;
+
+/// What a transaction came to.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// All of it is written.
+    Done,
+    /// Nothing is written: a condition did not hold. The first such item as it is; `None` when there is none.
+    Refused(Option<Item>),
+    /// Nothing is written: another transaction was at one of the items.
+    Conflict,
+}
+
+/// Writes all or nothing. The token makes the SDK's own retries of one call write once.
+pub(crate) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> Result<Outcome, StoreError> {
+    let call = client.transact_write_items().set_transact_items(Some(items)).client_request_token(new_id());
+    match call.send().await {
+        Ok(_) => Ok(Outcome::Done),
+        Err(error) => match error.as_service_error() {
+            Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
+                why(canceled.cancellation_reasons())
+            }
+            _ => Err(sort("TransactWriteItems", &error)),
+        },
+    }
+}
+
+/// Reads the reasons, one for each item: a conflict is only then the reason when no condition failed.
+fn why(reasons: &[CancellationReason]) -> Result<Outcome, StoreError> {
+    let code = |reason: &CancellationReason| reason.code.clone().unwrap_or_default();
+    if let Some(refused) = reasons.iter().find(|reason| code(reason) == "ConditionalCheckFailed") {
+        return Ok(Outcome::Refused(refused.item.clone()));
+    }
+    if reasons.iter().any(|reason| code(reason) == "TransactionConflict") {
+        return Ok(Outcome::Conflict);
+    }
+    if reasons.iter().any(|reason| is_busy(&code(reason))) {
+        return Err(StoreError::Busy);
+    }
+    let codes: Vec<String> = reasons.iter().map(code).filter(|code| code != "None").collect();
+    Err(StoreError::fault(format!("TransactWriteItems: {}", codes.join(", "))))
+}

@@ -1,0 +1,87 @@
+//! A database of its own for each test, behind the real SDK over loopback.
+
+#![expect(clippy::unwrap_used, reason = "a test whose database cannot be set up has failed")]
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use conversation::{Message, Usage, new_id};
+use dynoxide::Database;
+use settings::Settings;
+use store::{Answer, NewTurn, Owner, Status, Store, TableNames, create_tables, sdk_config};
+use tokio::net::TcpListener;
+
+/// A fresh store, and the address of its database.
+pub(crate) async fn store() -> Store {
+    store_at(&database().await).await
+}
+
+/// Serves an empty database; gives its address.
+pub(crate) async fn database() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
+    format!("http://{address}")
+}
+
+/// A store over the database at an address, with its tables made.
+pub(crate) async fn store_at(endpoint: &str) -> Store {
+    let names = names();
+    create_tables(&config(endpoint), &names).await.unwrap();
+    Store::new(&config(endpoint), names)
+}
+
+pub(crate) fn names() -> TableNames {
+    TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() }
+}
+
+pub(crate) fn config(endpoint: &str) -> aws_types::SdkConfig {
+    sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])).unwrap()
+}
+
+/// A point in time, in seconds after the tests' beginning of time.
+pub(crate) fn at(seconds: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds)
+}
+
+pub(crate) fn alice() -> Owner {
+    Owner::new("alice")
+}
+
+/// A turn that begins a conversation.
+pub(crate) fn first_turn(text: &str) -> NewTurn {
+    NewTurn {
+        conversation_id: None,
+        turn_id: new_id(),
+        user_message_id: new_id(),
+        assistant_message_id: new_id(),
+        text: text.to_owned(),
+        model: "volcano".to_owned(),
+        title: format!("About {text}"),
+    }
+}
+
+/// A turn that continues one.
+pub(crate) fn next_turn(conversation: &str, text: &str) -> NewTurn {
+    NewTurn { conversation_id: Some(conversation.to_owned()), ..first_turn(text) }
+}
+
+/// An answer without tools.
+pub(crate) fn answer(text: &str) -> Answer {
+    Answer {
+        content: text.to_owned(),
+        thinking: String::new(),
+        tool_calls: Vec::new(),
+        sources: Vec::new(),
+        status: Status::Complete,
+        transcript: vec![said(text)],
+        usage: Usage::default(),
+    }
+}
+
+pub(crate) fn asked(text: &str) -> Message {
+    Message::User { text: text.to_owned() }
+}
+
+pub(crate) fn said(text: &str) -> Message {
+    Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: Vec::new() }
+}
