@@ -1,0 +1,79 @@
+// The items of a Markdown list: where one begins, and which lines belong to it. Pure.
+
+import { indentOf, isBlank } from './markdown-lines.js';
+
+const MARKER = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)/;
+const FENCE = /^\s*(`{3,}|~{3,})/;
+
+/**
+ * The list marker that a line begins with, or null.
+ *
+ * `kind` tells lists apart (`-`, `*`, `+`, `.`, `)`), `need` is how far a line must be indented to belong to the item:
+ * two spaces more than the marker are enough, because models rarely write the three that a number asks for.
+ */
+export function marker(line) {
+  const found = MARKER.exec(line);
+  if (!found) return null;
+  const [whole, indent, mark] = found;
+  return {
+    kind: mark.at(-1),
+    ordered: mark.length > 1,
+    start: Number.parseInt(mark, 10) || 0,
+    width: whole.length,
+    need: Math.min(whole.length, indent.length + 2),
+    empty: isBlank(line.slice(whole.length)),
+  };
+}
+
+/** Collects the lines of one item, without their indentation. */
+export class Item {
+  lines = [];
+  loose = false;
+  #mark;
+  #startsBlock;
+  #fence = null;
+
+  constructor(mark, startsBlock) {
+    this.#mark = mark;
+    this.#startsBlock = startsBlock;
+  }
+
+  /** Reads from the marker's line on and returns the number of the first line that is not the item's. */
+  read(lines, from) {
+    this.#add(lines[from].slice(this.#mark.width));
+    let at = from + 1;
+    while (at < lines.length) {
+      const next = isBlank(lines[at]) ? this.#acrossBlank(lines, at) : at;
+      if (next < 0 || !(next > at || this.#belongs(lines[at]))) break;
+      for (; at <= next; at += 1) this.#add(this.#stripped(lines[at]));
+    }
+    return at;
+  }
+
+  /** The next line with text when it is the item's, so that the blank ones before it are too; else -1. */
+  #acrossBlank(lines, from) {
+    let at = from;
+    while (at < lines.length && isBlank(lines[at])) at += 1;
+    if (at === lines.length || indentOf(lines[at]) < this.#mark.need) return -1;
+    this.loose ||= this.#fence === null;
+    return at;
+  }
+
+  #belongs(line) {
+    if (indentOf(line) >= this.#mark.need) return true;
+    const last = this.lines.at(-1);
+    const text = this.#fence === null && !isBlank(last) && !this.#startsBlock(last);
+    return text && !marker(line) && !this.#startsBlock(line);
+  }
+
+  #stripped(line) {
+    return line.slice(Math.min(indentOf(line), this.#mark.width));
+  }
+
+  #add(line) {
+    const fence = FENCE.exec(line)?.[1];
+    if (this.#fence === null) this.#fence = fence ?? null;
+    else if (fence?.startsWith(this.#fence)) this.#fence = null;
+    this.lines.push(line);
+  }
+}

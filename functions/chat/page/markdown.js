@@ -1,0 +1,182 @@
+// Markdown as elements: a tree of blocks becomes DOM, and a growing text keeps its DOM up to date.
+//
+// Nothing here goes through markup: text becomes text nodes, links carry addresses that `safeHref` let through, images
+// become links, HTML stays text. So what a model or a web page wrote can show itself and do nothing else.
+
+import { el } from './dom.js';
+import { parseBlocks } from './markdown-blocks.js';
+import { parseInline } from './markdown-inline.js';
+
+const MAX_NESTING = 24;
+const SMALL = 32 * 1024;
+const GROWTH = 64;
+const MARKS_ONLY = /(?:^|\n)[ \t>]*(?:[-*_#`~|+=]{1,3}|\d{1,3}[.)]?)$/;
+
+/** Renders a growing text into `root`. `cite` gives the source of a citation's number, or nothing. */
+export class MarkdownView {
+  #root;
+  #cite;
+  #open = '';
+  #nodes = [];
+  #rendered = 0;
+
+  constructor(root, cite = () => null) {
+    this.#root = root;
+    this.#cite = cite;
+  }
+
+  /** Adds text; it shows at the next `render` or `finish`. */
+  push(text) {
+    this.#open += text.replaceAll('\r', '');
+  }
+
+  /**
+   * Shows what was pushed. Call it once per frame.
+   *
+   * Only the last block, the one that can still change, is read again. A very long one waits until it has grown by a
+   * fixed part of itself, so that the work of all frames together stays linear in the text.
+   */
+  render() {
+    const grown = this.#open.length - this.#rendered;
+    if (grown === 0 || (this.#open.length > SMALL && grown * GROWTH < this.#open.length)) return;
+    const held = MARKS_ONLY.exec(this.#open.slice(-40))?.[0].trimStart().length ?? 0;
+    this.#show(this.#open.slice(0, this.#open.length - held), true);
+  }
+
+  /** Shows everything; nothing may be pushed after it. */
+  finish() {
+    this.#show(this.#open, false);
+  }
+
+  #show(text, partial) {
+    const blocks = parseBlocks(text, partial);
+    const fresh = blocks.map((block, n) => blockElement(block, { cite: this.#cite, partial: partial && n === blocks.length - 1 }));
+    this.#nodes = fresh.map((node, n) => this.#place(this.#nodes[n], node));
+    if (partial) this.#settle(text, blocks);
+    this.#rendered = this.#open.length;
+  }
+
+  #place(old, fresh) {
+    if (old) return merge(old, fresh);
+    this.#root.append(fresh);
+    return fresh;
+  }
+
+  /** Lets go of the blocks that later text cannot change: those before the last that begins on a complete line. */
+  #settle(text, blocks) {
+    const complete = text.split('\n').length - 1;
+    const last = blocks.findLastIndex((block) => block.line < complete);
+    if (last <= 0) return;
+    this.#open = this.#open.slice(lineStart(text, blocks[last].line));
+    this.#nodes = this.#nodes.slice(last);
+  }
+}
+
+function lineStart(text, line) {
+  let at = 0;
+  for (let n = 0; n < line; n += 1) at = text.indexOf('\n', at) + 1;
+  return at;
+}
+
+/** Makes `old` look like `fresh` and keeps every node that is the same, and with it selection and focus. */
+function merge(old, fresh) {
+  if (old.nodeType === Node.TEXT_NODE && fresh.nodeType === Node.TEXT_NODE) {
+    if (fresh.data.startsWith(old.data)) old.appendData(fresh.data.slice(old.data.length));
+    else old.data = fresh.data;
+    return old;
+  }
+  if (!old.cloneNode(false).isEqualNode(fresh.cloneNode(false))) {
+    old.replaceWith(fresh);
+    return fresh;
+  }
+  const [have, want] = [[...old.childNodes], [...fresh.childNodes]];
+  want.forEach((node, n) => {
+    if (!have[n]) old.append(node);
+    else if (!have[n].isEqualNode(node)) merge(have[n], node);
+  });
+  for (const surplus of have.slice(want.length)) surplus.remove();
+  return old;
+}
+
+const ELEMENTS = {
+  paragraph: (block, context) => inline(el('p'), block.text, context),
+  heading: (block, context) => inline(el(`h${Math.min(block.level + 2, 6)}`, { class: `level-${block.level}` }), block.text, context),
+  rule: () => el('hr'),
+  quote: (block, context) => el('blockquote', {}, ...elements(block.blocks, context)),
+  code: codeElement,
+  list: listElement,
+  table: tableElement,
+};
+
+function blockElement(block, context) {
+  return ELEMENTS[block.type](block, context);
+}
+
+/** Inner blocks; only the last of them can be unfinished. */
+function elements(blocks, context) {
+  return blocks.map((block, n) => blockElement(block, { ...context, partial: context.partial && n === blocks.length - 1 }));
+}
+
+function codeElement(block) {
+  const copy = el('button', { type: 'button', class: 'copy-code', 'data-copy': 'code' }, 'Copy');
+  const head = el('div', { class: 'code-head' }, el('span', {}, block.language || 'text'), copy);
+  return el('div', { class: 'code' }, head, el('pre', { tabindex: '0' }, el('code', {}, block.text)));
+}
+
+function listElement(block, context) {
+  const list = el(block.ordered ? 'ol' : 'ul', { class: block.loose ? 'loose' : 'tight' });
+  if (block.ordered && block.start !== 1) list.setAttribute('start', block.start);
+  const last = block.items.length - 1;
+  block.items.forEach((blocks, n) => list.append(el('li', {}, ...elements(blocks, { ...context, partial: context.partial && n === last }))));
+  return list;
+}
+
+function tableElement(block, context) {
+  const row = (cells, tag) => el('tr', {}, ...cells.map((text, n) => {
+    const side = block.align[n];
+    return inline(el(tag, { class: side && `align-${side}` }), text, { ...context, partial: false });
+  }));
+  const head = el('thead', {}, row(block.header, 'th'));
+  const body = el('tbody', {}, ...block.rows.map((cells) => row(cells, 'td')));
+  return el('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': 'Table' }, el('table', {}, head, body));
+}
+
+/** Writes a block's text into `parent`. Elements deeper than the limit are left out, their text is not. */
+function inline(parent, text, context) {
+  const stack = [parent];
+  const ignored = [];
+  for (const token of parseInline(text, context.partial)) {
+    const top = stack.at(-1);
+    if (token.kind === 'open') {
+      const deeper = stack.length <= MAX_NESTING;
+      ignored.push(!deeper);
+      if (deeper) stack.push(openElement(top, token));
+    } else if (token.kind === 'close') {
+      if (!ignored.pop()) stack.pop();
+    } else leaf(top, token, context);
+  }
+  return parent;
+}
+
+function openElement(parent, token) {
+  const node = token.tag === 'a' ? link(token.href) : el(token.tag);
+  parent.append(node);
+  return node;
+}
+
+function leaf(parent, token, context) {
+  if (token.kind === 'code') parent.append(el('code', {}, token.text));
+  else if (token.kind === 'break') parent.append(el('br'));
+  else if (token.kind === 'cite') parent.append(citation(token.number, context.cite(token.number)));
+  else parent.append(token.text);
+}
+
+function citation(number, source) {
+  if (!source) return `[${number}]`;
+  return el('sup', { class: 'cite' }, link(source.url, source.title, `Source ${number}`, String(number)));
+}
+
+/** A link that tells the other side nothing and says where it goes; `href` must have passed `safeHref`. */
+export function link(href, title = href, label = null, ...children) {
+  return el('a', { href, title, target: '_blank', rel: 'noopener noreferrer nofollow', 'aria-label': label }, ...children);
+}
