@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use agent::Events;
 use axum::Json;
@@ -14,13 +14,16 @@ use serde::Deserialize;
 use store::{Admission, BeginError, NewTurn, Owner, TurnLease};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use web::{ApiError, RequestId};
+use web::{ApiError, InvocationDeadline, RequestId};
 
 use crate::turn::TurnTask;
 use crate::{App, caller};
 
 /// Events that wait for a slow client before the turn waits too.
 const EVENTS_AHEAD: usize = 64;
+
+/// Kept back of an invocation's time for storing the answer and ending the stream.
+const RESERVE: Duration = Duration::from_secs(8);
 
 /// The longest title made of a first message, in characters.
 const TITLE: usize = 60;
@@ -37,6 +40,7 @@ pub(crate) struct Options {
 pub(crate) async fn chat(
     State(app): State<App>,
     Extension(id): Extension<RequestId>,
+    invocation: Option<Extension<InvocationDeadline>>,
     options: Result<Query<Options>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
@@ -48,7 +52,8 @@ pub(crate) async fn chat(
     let model = choose(&app, &request, &headers)?.clone();
     admit(&app, &owner).await?;
     let stream = request.stream;
-    let (turn_id, events) = begin(&app, owner, model, request).await?;
+    let deadline = deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
+    let (turn_id, events) = begin(&app, owner, model, request, deadline).await?;
     if !stream {
         return Ok(Json(web::collect(events).await?).into_response());
     }
@@ -103,17 +108,24 @@ async fn admit(app: &App, owner: &Owner) -> Result<(), ApiError> {
     }
 }
 
+/// When the turn must be over: a little before the invocation that carries it, so that the answer is stored in time.
+fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: Instant) -> Instant {
+    let longest = now + app.config.turn;
+    let Some(InvocationDeadline(end)) = invocation else { return longest };
+    longest.min(end.checked_sub(RESERVE).unwrap_or(now))
+}
+
 /// Stores the user's message and starts the turn; its first event is already on its way.
 async fn begin(
     app: &App,
     owner: Owner,
     model: ModelClient,
     request: TurnRequest,
+    deadline: Instant,
 ) -> Result<(String, mpsc::Receiver<Event>), ApiError> {
     if app.running.is_shutting_down() {
         return Err(ErrorCode::Interrupted.into());
     }
-    let deadline = Instant::now() + app.config.turn;
     let title = title(&request.message);
     let turn = NewTurn {
         conversation_id: request.conversation_id.clone(),

@@ -9,6 +9,7 @@ mod catalog;
 mod chat;
 mod config;
 mod conversations;
+mod lambda;
 mod page;
 mod running;
 mod turn;
@@ -18,6 +19,7 @@ use axum::routing::{get, post};
 
 pub use app::App;
 pub use config::Config;
+pub use lambda::run;
 
 /// The route table.
 fn routes(app: App) -> Router {

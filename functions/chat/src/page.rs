@@ -83,9 +83,9 @@ fn file(content: &'static [u8], kind: &'static str, request: &HeaderMap) -> Resp
 
 /// FNV-1a of the content: files change only with the build, so that telling two builds apart is all that is needed.
 fn entity_tag(content: &[u8]) -> String {
-    let hash = content.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = content
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     format!("\"{hash:016x}\"")
 }
 

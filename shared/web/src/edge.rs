@@ -115,7 +115,14 @@ mod tests {
         let routes = Router::new()
             .route("/fine", get(|| async { "fine" }))
             .route("/busy", post(|| async { ApiError(Failure::from(ErrorCode::RateLimited).retry_after(3)) }))
-            .route("/panic", get(|| async { if true { panic!("canary-text") } }));
+            .route(
+                "/panic",
+                get(|| async {
+                    if true {
+                        panic!("canary-text")
+                    }
+                }),
+            );
         edge(routes, Origins::from_settings(&settings).unwrap())
     }
 
@@ -150,7 +157,10 @@ mod tests {
     #[tokio::test]
     async fn f108_a_wrong_method_is_told_which_are_right() {
         let (status, headers, body) = ask("DELETE", "/fine").await;
-        assert_eq!((status, &headers["allow"]), (StatusCode::METHOD_NOT_ALLOWED, &HeaderValue::from_static("GET,HEAD")));
+        assert_eq!(
+            (status, &headers["allow"]),
+            (StatusCode::METHOD_NOT_ALLOWED, &HeaderValue::from_static("GET,HEAD"))
+        );
         assert_eq!(body["error"]["code"], "method_not_allowed");
         assert_eq!(ask("HEAD", "/fine").await.0, StatusCode::OK);
     }

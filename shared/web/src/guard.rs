@@ -23,7 +23,9 @@ fn refusal(headers: &HeaderMap, target: Option<&Authority>, origins: &Origins) -
         Some(value) => value.to_str().ok().and_then(|text| text.parse().ok()),
         None => target.cloned(),
     };
-    let Some(host) = host.filter(is_loopback) else { return Some("Only requests to a loopback host are answered here.") };
+    let Some(host) = host.filter(is_loopback) else {
+        return Some("Only requests to a loopback host are answered here.");
+    };
     let Some(origin) = headers.get(header::ORIGIN) else { return None };
     let own = origin.to_str().ok().and_then(|text| text.strip_prefix("http://")) == Some(host.as_str());
     (!own && origins.allowed(headers).is_none()).then_some("Pages of other origins may not use this server.")
@@ -55,7 +57,9 @@ mod tests {
         for host in ["127.0.0.1:3000", "localhost:3000", "LOCALHOST", "[::1]:3000", "127.0.0.2"] {
             assert!(!refused(host, None), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1.nip.io:3000", "10.0.0.1", "localhost.evil.example", "127.0.0.1@evil.example"] {
+        for host in
+            ["evil.example", "127.0.0.1.nip.io:3000", "10.0.0.1", "localhost.evil.example", "127.0.0.1@evil.example"]
+        {
             assert!(refused(host, None), "{host}");
         }
     }

@@ -7,6 +7,7 @@ mod body;
 mod edge;
 mod error;
 mod guard;
+mod lambda;
 mod origins;
 mod sse;
 
@@ -14,5 +15,6 @@ pub use body::json_body;
 pub use edge::{RequestId, edge};
 pub use error::{ApiError, status};
 pub use guard::loopback_only;
+pub use lambda::{InvocationDeadline, ResponseMode, run};
 pub use origins::Origins;
 pub use sse::{collect, stream};

@@ -1,0 +1,54 @@
+use std::io::Write;
+use std::process::ExitCode;
+
+use settings::Settings;
+use tracing_subscriber::EnvFilter;
+use web::ResponseMode;
+
+use crate::{App, Config};
+
+/// Runs the function until its instance ends.
+///
+/// A setting that cannot be parsed is one line and exit code 2; a runtime that breaks off is exit code 1.
+pub fn run() -> ExitCode {
+    log();
+    match assemble(&Settings::from_env()) {
+        Ok((app, mode)) => serve(&app, mode),
+        Err(line) => failed(&line, 2),
+    }
+}
+
+fn assemble(settings: &Settings) -> Result<(App, ResponseMode), String> {
+    let http = transport::client().map_err(|error| error.to_string())?;
+    let config = Config::from_settings(settings, http).map_err(|error| error.to_string())?;
+    let mode = ResponseMode::from_settings(settings).map_err(|error| error.to_string())?;
+    let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
+    Ok((App::new(config, &aws), mode))
+}
+
+fn serve(app: &App, mode: ResponseMode) -> ExitCode {
+    // One thread: an instance has one turn at a time, and most of its memory sizes have less than one core.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error.to_string(), 1),
+    };
+    match runtime.block_on(web::run(app.router(), mode, |_| {})) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error.to_string(), 1),
+    }
+}
+
+fn failed(line: &str, code: u8) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "{line}");
+    ExitCode::from(code)
+}
+
+/// One JSON object per line, and of a panic only where it happened: its message may hold what a user wrote.
+fn log() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().json().with_env_filter(filter).with_ansi(false).init();
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a panic");
+    }));
+}
