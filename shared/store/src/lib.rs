@@ -1,4 +1,24 @@
 //! DynamoDB: conversations, the search cache, rate limits. The only crate with SDK types.
+//!
+//! Two tables, both keyed by the strings `pk` and `sk`. The *data* table holds what users own; every partition begins with
+//! its owner (`{o}`, encoded so that it holds no `#`, and hashed when long). The *ephemeral* table holds what may be lost;
+//! its items expire by `expires`. DynamoDB takes days to delete what expired, so every read looks at the times itself.
+//!
+//! | `pk` | `sk` | attributes | written by |
+//! |---|---|---|---|
+//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message); while a turn runs `turn`, `leaseUntil` | `begin`, `renew`, `finish`, `rename` |
+//! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` | `begin`, `finish` |
+//! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
+//! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
+//! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
+//! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
+//!
+//! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: users'
+//! messages are odd, answers even. Times are milliseconds since 1970 unless said otherwise; `expires` is in seconds.
+//!
+//! The data table has one index, [`UPDATED_INDEX`], over `pk` and [`UPDATED_AT`] with all attributes. It is a *local*
+//! one, because only those can be read with strong consistency; only heads have its sort key. All reads are strongly
+//! consistent.
 
 mod aws;
 mod clock;

@@ -72,7 +72,7 @@ impl SearchCache {
             return Ok(Claim::Fresh(value));
         }
         let lead = Lead { key, id: new_id() };
-        let (entry, leads) = match self.table.update(&lead.key, lead.taking(lease, now)).await? {
+        let (entry, leads) = match self.table.update_and_read(&lead.key, lead.taking(lease, now)).await? {
             Write::Done(entry) => (entry.unwrap_or_default(), true),
             // An attempt of this same call may have been written before its answer was lost.
             Write::Refused(entry) => {

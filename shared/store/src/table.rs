@@ -2,6 +2,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
@@ -13,6 +15,10 @@ use crate::StoreError;
 use crate::error::sort;
 use crate::item::{Item, s};
 use crate::key::{Key, PK};
+use crate::pause::pause;
+
+/// How often a call waits for a transaction at its item to end; one takes milliseconds.
+const CONFLICTS: u32 = 4;
 
 /// One table behind the shared client, with strongly consistent reads throughout.
 #[derive(Clone)]
@@ -70,19 +76,28 @@ impl Table {
     /// Reads one item.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
         let call = self.client.get_item().table_name(&*self.name).set_key(Some(key.attributes())).consistent_read(true);
-        Ok(call.send().await.map_err(|error| sort("GetItem", &error))?.item)
+        Ok(Box::pin(call.send()).await.map_err(|error| sort("GetItem", &error))?.item)
+    }
+
+    /// Updates one item where the condition holds.
+    pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
+        self.update_returning(key, change, ReturnValue::None).await
     }
 
     /// Updates one item where the condition holds; gives the item as it is afterwards.
-    pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
+    pub(crate) async fn update_and_read(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
+        self.update_returning(key, change, ReturnValue::AllNew).await
+    }
+
+    async fn update_returning(&self, key: &Key, change: Expression, what: ReturnValue) -> Result<Write, StoreError> {
         let call = self.client.update_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call
             .set_update_expression(change.update.clone())
             .set_condition_expression(change.condition.clone())
             .set_expression_attribute_values(change.values())
-            .return_values(ReturnValue::AllNew)
+            .return_values(what)
             .return_values_on_condition_check_failure(OnRefusal::AllOld);
-        match call.send().await {
+        match past_transactions(|| call.clone().send()).await {
             Ok(answer) => Ok(Write::Done(answer.attributes)),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(why)) => Ok(Write::Refused(why.item.clone())),
@@ -91,23 +106,34 @@ impl Table {
         }
     }
 
-    /// Deletes one item where the condition holds.
-    pub(crate) async fn delete(&self, key: &Key, rule: Expression) -> Result<Write, StoreError> {
+    /// Deletes one item where there is one.
+    pub(crate) async fn delete(&self, key: &Key) -> Result<Write, StoreError> {
         let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
-        let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
-        match call.return_values_on_condition_check_failure(OnRefusal::AllOld).send().await {
+        let call = call.condition_expression("attribute_exists(pk)");
+        match past_transactions(|| call.clone().send()).await {
             Ok(_) => Ok(Write::Done(None)),
             Err(error) => match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(why)) => Ok(Write::Refused(why.item.clone())),
+                Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(Write::Refused(None)),
                 _ => Err(sort("DeleteItem", &error)),
             },
         }
     }
 
-    /// A query over one partition; the caller adds to it and follows its pages.
+    /// A query over one partition; the caller adds to it and asks for its pages.
     pub(crate) fn query(&self, partition: &str) -> QueryFluentBuilder {
         let call = self.client.query().table_name(&*self.name).consistent_read(true);
         call.expression_attribute_values(format!(":{PK}"), s(partition))
+    }
+
+    /// A page of a query, and where the next page starts; a page ends at its limit or at 1 MB.
+    pub(crate) async fn page(
+        &self,
+        query: QueryFluentBuilder,
+        start: Option<Item>,
+    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
+        let answer = Box::pin(query.set_exclusive_start_key(start).send()).await;
+        let answer = answer.map_err(|error| sort("Query", &error))?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
     }
 
     /// A put as a part of a transaction.
@@ -130,6 +156,21 @@ impl Table {
             .build();
         Ok(TransactWriteItem::builder().update(update.map_err(|_| not_built())?).build())
     }
+}
+
+/// Repeats a call that was refused because a transaction was at its item; such a call has written nothing.
+async fn past_transactions<T, E, F>(call: impl Fn() -> F) -> Result<T, SdkError<E, HttpResponse>>
+where
+    E: ProvideErrorMetadata,
+    F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+{
+    for attempt in 0..CONFLICTS {
+        match Box::pin(call()).await {
+            Err(error) if error.code() == Some("TransactionConflictException") => pause(attempt).await,
+            outcome => return outcome,
+        }
+    }
+    Box::pin(call()).await
 }
 
 fn not_built() -> StoreError {

@@ -21,7 +21,7 @@ pub(crate) enum Outcome {
 /// Writes all or nothing. The token makes the SDK's own retries of one call write once.
 pub(crate) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> Result<Outcome, StoreError> {
     let call = client.transact_write_items().set_transact_items(Some(items)).client_request_token(new_id());
-    match call.send().await {
+    match Box::pin(call.send()).await {
         Ok(_) => Ok(Outcome::Done),
         Err(error) => match error.as_service_error() {
             Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {

@@ -35,7 +35,7 @@ impl ConversationStore {
             .and_when("attribute_exists(pk)")
             .value(":title", s(bounded_title(title)))
             .value(":updated", n(millis(now)));
-        match self.table.update(&head_key(owner, id), change).await? {
+        match self.table.update_and_read(&head_key(owner, id), change).await? {
             Write::Done(item) => Ok(Head::read(&item.unwrap_or_default())?.into_conversation()),
             Write::Refused(_) => Err(ReadError::NotFound),
         }
@@ -49,8 +49,7 @@ impl ConversationStore {
         if !is_ulid(id) {
             return Err(ReadError::NotFound);
         }
-        let there = Expression::when("attribute_exists(pk)");
-        let head = self.table.delete(&head_key(owner, id), there).await?;
+        let head = self.table.delete(&head_key(owner, id)).await?;
         let rest = self.delete_under(&owner.conversation_partition(id)).await?;
         match head {
             // Without a head there may be the rest of a deletion that broke off, or of this one's first attempt.
@@ -64,13 +63,12 @@ impl ConversationStore {
         let (mut start, mut count) = (None, 0);
         loop {
             let call = self.table.query(partition).key_condition_expression("pk = :pk").projection_expression("pk, sk");
-            let answer = call.set_exclusive_start_key(start).send().await.map_err(|error| sort("Query", &error))?;
-            let keys = answer.items.unwrap_or_default();
+            let (keys, next) = self.table.page(call, start).await?;
             for batch in keys.chunks(BATCH) {
                 self.delete_batch(batch).await?;
             }
             count += keys.len();
-            start = answer.last_evaluated_key;
+            start = next;
             if start.is_none() {
                 return Ok(count);
             }
@@ -82,7 +80,7 @@ impl ConversationStore {
         let mut left = HashMap::from([(self.table.name.to_string(), deletions(keys)?)]);
         for attempt in 0..ATTEMPTS {
             let call = self.table.client.batch_write_item().set_request_items(Some(left));
-            let answer = call.send().await.map_err(|error| sort("BatchWriteItem", &error))?;
+            let answer = Box::pin(call.send()).await.map_err(|error| sort("BatchWriteItem", &error))?;
             left = answer.unprocessed_items.unwrap_or_default();
             if left.values().all(Vec::is_empty) {
                 return Ok(());

@@ -39,8 +39,11 @@ impl ConversationStore {
             let outcome = transact(&self.table.client, self.end(lease, answer, now)?).await;
             match outcome {
                 Ok(Outcome::Done) => return Ok(()),
-                Ok(Outcome::Refused(_)) => return self.ended_before(lease).await,
+                Ok(Outcome::Refused(_)) if self.has_ended(lease).await? => return Ok(()),
+                Ok(Outcome::Refused(_)) => return Err(LeaseError::Lost),
                 Ok(Outcome::Conflict) => pause(attempt).await,
+                // A write without an answer may have happened.
+                Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -65,10 +68,9 @@ impl ConversationStore {
         Ok(writes)
     }
 
-    /// Why an end was refused: this same turn ended earlier, also by a write whose answer was lost, or the lease is gone.
-    async fn ended_before(&self, lease: &TurnLease) -> Result<(), LeaseError> {
+    /// Whether this same turn ended earlier, also by a write whose answer was lost.
+    async fn has_ended(&self, lease: &TurnLease) -> Result<bool, StoreError> {
         let message = self.table.get(&answer_key(lease)).await?;
-        let ended = message.is_some_and(|message| is_ended_by(&message, &lease.turn_id));
-        if ended { Ok(()) } else { Err(LeaseError::Lost) }
+        Ok(message.is_some_and(|message| is_ended_by(&message, &lease.turn_id)))
     }
 }

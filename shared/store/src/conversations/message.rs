@@ -158,6 +158,11 @@ impl Gathered {
         Ok(())
     }
 
+    /// The length of its texts.
+    pub(super) fn bytes(&self) -> usize {
+        self.message.content.len() + self.message.thinking.len()
+    }
+
     /// The message as it stands at `now`, by the head that was read before it.
     ///
     /// An answer that is still marked as running runs only if the head says so. One that began after the head was read has

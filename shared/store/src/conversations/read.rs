@@ -4,13 +4,15 @@ use super::cursor;
 use super::head::{Head, head_key};
 use super::message::{Gathered, is_further, message_sk};
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage};
-use crate::error::sort;
 use crate::item::{Item, n, s};
 use crate::key::{Owner, is_ulid};
 use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
 
 /// The most rows of a page.
 const MOST_ROWS: u32 = 100;
+
+/// A page of messages ends early beyond this, in bytes of their texts: a buffered answer of a function holds 6 MB.
+const MOST_BYTES: usize = 3 * 1024 * 1024;
 
 /// Sorts after every message and every piece of one.
 const AFTER_MESSAGES: &str = "M$";
@@ -34,17 +36,16 @@ impl ConversationStore {
         let mut heads = Vec::new();
         loop {
             let wanted = i32::try_from(count - heads.len()).unwrap_or(i32::MAX);
-            let call =
-                self.table.query(&owner.partition()).index_name(UPDATED_INDEX).key_condition_expression("pk = :pk");
-            let call = call.scan_index_forward(false).limit(wanted).set_exclusive_start_key(start);
-            let answer = call.send().await.map_err(|error| sort("Query", &error))?;
-            for item in answer.items.unwrap_or_default() {
+            let call = self.table.query(&owner.partition()).key_condition_expression("pk = :pk");
+            let call = call.index_name(UPDATED_INDEX).scan_index_forward(false).limit(wanted);
+            let (items, next) = self.table.page(call, start).await?;
+            for item in items {
                 heads.push(Head::read(&item)?);
             }
-            start = answer.last_evaluated_key;
-            if start.is_none() || heads.len() >= count {
+            if next.is_none() || heads.len() >= count {
                 return Ok(heads);
             }
+            start = next;
         }
     }
 
@@ -54,7 +55,7 @@ impl ConversationStore {
         Ok(head.into_conversation())
     }
 
-    /// Its messages, oldest first; `limit` counts from 1 to 100.
+    /// Its messages, oldest first; `limit` counts from 1 to 100. Very long messages make a page shorter.
     ///
     /// An answer whose turn died reads as `Interrupted` from the moment its lease ends.
     pub async fn messages(
@@ -69,36 +70,41 @@ impl ConversationStore {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
         let after = cursor.map(|text| cursor::read::<u64>(&partition, text)).transpose()?.unwrap_or(0);
-        let limit = rows(limit);
-        let mut messages = self.gather(&partition, after, limit + 1).await?;
-        let more = messages.len() > limit;
-        messages.truncate(limit);
+        let (messages, more) = self.gather(&partition, after, rows(limit)).await?;
         let last = messages.last().filter(|_| more).map(|message| message.seq);
         let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
         let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
         Ok(Page { items, next_cursor })
     }
 
-    /// Up to `count` messages after a place; all but the last are sure to have all their pieces.
-    async fn gather(&self, partition: &str, after: u64, count: usize) -> Result<Vec<Gathered>, StoreError> {
+    /// The messages after a place, each with all its pieces, up to `limit` or [`MOST_BYTES`]; and whether more follow.
+    async fn gather(&self, partition: &str, after: u64, limit: usize) -> Result<(Vec<Gathered>, bool), StoreError> {
         let (mut start, mut messages) = (None, Vec::new());
         loop {
-            let wanted = i32::try_from(count - messages.len()).unwrap_or(i32::MAX);
+            let wanted = i32::try_from(limit + 1 - messages.len()).unwrap_or(i32::MAX);
             let call = self.table.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
             let call = call
                 .expression_attribute_values(":first", s(message_sk(after.saturating_add(1))))
                 .expression_attribute_values(":last", s(AFTER_MESSAGES));
-            let answer = call.limit(wanted).set_exclusive_start_key(start).send().await;
-            let answer = answer.map_err(|error| sort("Query", &error))?;
-            for item in answer.items.unwrap_or_default() {
-                add(&mut messages, &item)?;
+            let (items, next) = self.table.page(call.limit(wanted), start).await?;
+            for item in &items {
+                add(&mut messages, item)?;
             }
-            start = answer.last_evaluated_key;
-            if start.is_none() || messages.len() >= count {
-                return Ok(messages);
+            let full = messages.len() > limit || messages.len() > 1 && bytes(&messages) > MOST_BYTES;
+            if full {
+                // Pieces of the last one may not have been read.
+                messages.pop();
             }
+            if full || next.is_none() {
+                return Ok((messages, full));
+            }
+            start = next;
         }
     }
+}
+
+fn bytes(messages: &[Gathered]) -> usize {
+    messages.iter().map(Gathered::bytes).sum()
 }
 
 fn rows(limit: u32) -> usize {

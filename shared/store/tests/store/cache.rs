@@ -1,17 +1,147 @@
 use std::time::Duration;
 
-use store::Claim;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use store::{Claim, Lead, SearchCache, Store, StoreError};
 
-use crate::support::{at, store};
+use crate::support::{at, config, database, impatient_store_at, names, rows, store, store_at};
+use crate::wire::{Fault, Wire};
 
 const LEASE: Duration = Duration::from_secs(12);
 const HOUR: Duration = Duration::from_hours(1);
 
+/// A claim in short: what it says to do, and the value that comes with it, empty for none.
+async fn claim(cache: &SearchCache, seconds: u64) -> (&'static str, String) {
+    match cache.claim("k", LEASE, at(seconds)).await.unwrap() {
+        Claim::Fresh(value) => ("fresh", value),
+        Claim::Lead { stale, .. } => ("lead", stale.unwrap_or_default()),
+        Claim::Follow { stale } => ("follow", stale.unwrap_or_default()),
+    }
+}
+
+fn is(what: &'static str, value: &str) -> (&'static str, String) {
+    (what, value.to_owned())
+}
+
+async fn lead(cache: &SearchCache, seconds: u64) -> Lead {
+    match cache.claim("k", LEASE, at(seconds)).await.unwrap() {
+        Claim::Lead { lead, .. } => lead,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test]
-async fn a_miss_leads_others_follow_and_then_all_get_the_value() {
+async fn f075_a_value_is_fresh_then_stale_then_nothing_though_it_is_still_stored() {
     let cache = store().await.search_cache;
-    let Claim::Lead { lead, stale: None } = cache.claim("k", LEASE, at(0)).await.unwrap() else { panic!("no lead") };
-    assert!(matches!(cache.claim("k", LEASE, at(1)).await.unwrap(), Claim::Follow { stale: None }));
+    let lead = lead(&cache, 0).await;
+    assert_eq!(claim(&cache, 1).await, is("follow", ""));
     cache.put(lead, "value", HOUR, at(2)).await.unwrap();
-    assert!(matches!(cache.claim("k", LEASE, at(3)).await.unwrap(), Claim::Fresh(value) if value == "value"));
+    let day = 24 * 3600;
+    assert_eq!(claim(&cache, 3).await, is("fresh", "value"));
+    assert_eq!(claim(&cache, 3601).await, is("fresh", "value"));
+    assert_eq!(claim(&cache, 3602).await, is("lead", "value"));
+    assert_eq!(claim(&cache, 3603).await, is("follow", "value"));
+    assert_eq!(claim(&cache, 3601 + day).await, is("lead", "value"));
+    assert_eq!(claim(&cache, 3602 + day + 12).await, is("lead", ""));
+}
+
+#[tokio::test]
+async fn f070_of_many_simultaneous_misses_one_leads() {
+    let endpoint = database().await;
+    let caches = [store_at(&endpoint).await.search_cache, store_at(&endpoint).await.search_cache];
+    let tasks: Vec<_> = (0..20)
+        .map(|number: usize| {
+            let cache = caches[number % 2].clone();
+            tokio::spawn(async move { claim(&cache, 0).await.0 })
+        })
+        .collect();
+    let mut seen = Vec::new();
+    for task in tasks {
+        seen.push(task.await.unwrap());
+    }
+    seen.sort_unstable();
+    let expected: Vec<&str> = std::iter::repeat_n("follow", 19).chain(["lead"]).collect();
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn f071_a_dead_leaders_lease_ends_by_itself() {
+    let cache = store().await.search_cache;
+    assert_eq!(claim(&cache, 0).await, is("lead", ""));
+    assert_eq!(claim(&cache, 11).await, is("follow", ""));
+    assert_eq!(claim(&cache, 12).await, is("lead", ""));
+}
+
+#[tokio::test]
+async fn f072_a_late_leader_overwrites_nothing_and_takes_nobodys_lead() {
+    let cache = store().await.search_cache;
+    let late = lead(&cache, 0).await;
+    let next = lead(&cache, 12).await;
+    cache.put(late.clone(), "late", HOUR, at(13)).await.unwrap();
+    cache.release(late.clone()).await.unwrap();
+    assert_eq!(claim(&cache, 13).await, is("follow", ""));
+    cache.put(next, "new", HOUR, at(14)).await.unwrap();
+    cache.put(late, "late", HOUR, at(15)).await.unwrap();
+    assert_eq!(claim(&cache, 16).await, is("fresh", "new"));
+}
+
+#[tokio::test]
+async fn f069_a_failed_fetch_leaves_the_old_value_and_the_lead_to_the_next() {
+    let cache = store().await.search_cache;
+    cache.put(lead(&cache, 0).await, "old", Duration::from_secs(10), at(0)).await.unwrap();
+    let failing = lead(&cache, 20).await;
+    cache.release(failing).await.unwrap();
+    assert_eq!(claim(&cache, 21).await, is("lead", "old"));
+}
+
+#[tokio::test]
+async fn f076_a_value_of_another_version_is_a_miss_and_is_replaced() {
+    let endpoint = database().await;
+    let cache = store_at(&endpoint).await.search_cache;
+    cache.put(lead(&cache, 0).await, "old shape", HOUR, at(0)).await.unwrap();
+    let mut row = rows(&endpoint, "ephemeral").await.remove(0);
+    row.insert("v".to_owned(), AttributeValue::N("2".to_owned()));
+    let client = Client::new(&config(&endpoint));
+    client.put_item().table_name("ephemeral").set_item(Some(row)).send().await.unwrap();
+    let lead = lead(&cache, 1).await;
+    assert_eq!(claim(&cache, 2).await, is("follow", ""));
+    cache.put(lead, "new shape", HOUR, at(3)).await.unwrap();
+    assert_eq!(claim(&cache, 4).await, is("fresh", "new shape"));
+}
+
+#[tokio::test]
+async fn f077_a_value_too_large_for_an_item_is_not_stored_and_no_error() {
+    let cache = store().await.search_cache;
+    let largest = "x".repeat(380_000);
+    cache.put(lead(&cache, 0).await, &format!("{largest}x"), HOUR, at(0)).await.unwrap();
+    let next = lead(&cache, 1).await;
+    cache.put(next, &largest, HOUR, at(1)).await.unwrap();
+    assert_eq!(claim(&cache, 2).await.0, "fresh");
+}
+
+#[tokio::test]
+async fn f078_a_cache_that_cannot_be_reached_is_busy() {
+    let retries = aws_smithy_types::retry::RetryConfig::disabled();
+    let config = config("http://127.0.0.1:9").to_builder().retry_config(retries).build();
+    let cache = Store::new(&config, names()).search_cache;
+    assert_eq!(cache.claim("k", LEASE, at(0)).await.err(), Some(StoreError::Busy));
+}
+
+#[tokio::test]
+async fn f081_a_lead_whose_answer_was_lost_is_still_led() {
+    let (wire, endpoint) = Wire::new().await;
+    let cache = store_at(&endpoint).await.search_cache;
+    wire.fail("UpdateItem", &[Fault::LostAnswer]);
+    assert_eq!(claim(&cache, 0).await, is("lead", ""));
+    assert_eq!(claim(&cache, 1).await, is("follow", ""));
+}
+
+#[tokio::test]
+async fn a_hit_is_one_read() {
+    let (wire, endpoint) = Wire::new().await;
+    let cache = impatient_store_at(&endpoint).await.search_cache;
+    cache.put(lead(&cache, 0).await, "value", HOUR, at(0)).await.unwrap();
+    wire.seen();
+    assert_eq!(claim(&cache, 1).await.0, "fresh");
+    assert_eq!(wire.seen(), ["GetItem"]);
 }

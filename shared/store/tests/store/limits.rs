@@ -1,19 +1,177 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use store::{Admission, RateLimit};
+use proptest::prelude::*;
+use store::{Admission, RateLimit, Store, StoreError};
+use tokio::runtime::Runtime;
 
-use crate::support::{at, store};
+use crate::support::{at, config, database, impatient_store_at, names, rows, store, store_at};
+use crate::wire::{Fault, Wire};
+
+fn limit(text: &str) -> RateLimit {
+    RateLimit::parse(text).unwrap()
+}
+
+fn denied(millis: u64) -> Admission {
+    Admission::Denied { retry_after: Duration::from_millis(millis) }
+}
 
 #[tokio::test]
 async fn f089_a_burst_passes_and_then_one_request_for_each_interval() {
     let limiter = store().await.rate_limiter;
-    let limit = RateLimit::parse("3/30s").unwrap();
     for _ in 0..3 {
-        assert_eq!(limiter.admit("search:alice", limit, at(0)).await.unwrap(), Admission::Admitted);
+        assert_eq!(limiter.admit("search:alice", limit("3/30s"), at(0)).await.unwrap(), Admission::Admitted);
     }
-    let denied = Admission::Denied { retry_after: Duration::from_secs(10) };
-    assert_eq!(limiter.admit("search:alice", limit, at(0)).await.unwrap(), denied);
-    assert_eq!(limiter.admit("search:bob", limit, at(0)).await.unwrap(), Admission::Admitted);
-    assert_eq!(limiter.admit("search:alice", limit, at(10)).await.unwrap(), Admission::Admitted);
-    assert_eq!(limiter.admit("search:alice", limit, at(10)).await.unwrap(), denied);
+    let mut seen = Vec::new();
+    for seconds in [0, 4, 9, 10, 10, 25, 30] {
+        seen.push(limiter.admit("search:alice", limit("3/30s"), at(seconds)).await.unwrap());
+    }
+    let admitted = Admission::Admitted;
+    assert_eq!(seen, [denied(10_000), denied(6_000), denied(1_000), admitted, denied(10_000), admitted, admitted]);
+}
+
+#[tokio::test]
+async fn f089_callers_scopes_and_limits_do_not_touch_each_other() {
+    let limiter = store().await.rate_limiter;
+    for key in ["search:alice", "search:bob", "chat:alice", "search:alice#", ""] {
+        assert_eq!(limiter.admit(key, limit("1/60s"), at(0)).await.unwrap(), Admission::Admitted, "{key}");
+        assert_eq!(limiter.admit(key, limit("1/60s"), at(0)).await.unwrap(), denied(60_000), "{key}");
+    }
+    assert_eq!(limiter.admit("chat:alice", limit("2/60s"), at(0)).await.unwrap(), Admission::Admitted);
+}
+
+#[tokio::test]
+async fn f089_a_limit_of_zero_admits_nothing_and_idle_ages_do_not_overflow() {
+    let limiter = store().await.rate_limiter;
+    let zero = RateLimit { burst: 0, window: Duration::from_mins(1) };
+    assert_eq!(limiter.admit("k", zero, at(0)).await.unwrap(), denied(60_000));
+    let widest = RateLimit { burst: u32::MAX, window: Duration::MAX };
+    let far = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 10_000);
+    for now in [SystemTime::UNIX_EPOCH, at(0), far] {
+        assert_eq!(limiter.admit("k", limit("1/1s"), now).await.unwrap(), Admission::Admitted);
+        assert_eq!(limiter.admit("k", widest, now).await.unwrap(), Admission::Admitted);
+    }
+}
+
+#[tokio::test]
+async fn f089_simultaneous_requests_are_admitted_up_to_the_burst_exactly() {
+    let endpoint = database().await;
+    let instances = [store_at(&endpoint).await, store_at(&endpoint).await];
+    let tasks: Vec<_> = (0..30)
+        .map(|number: usize| {
+            let limiter = instances[number % 2].rate_limiter.clone();
+            tokio::spawn(async move { limiter.admit("k", limit("10/60s"), at(0)).await.unwrap() })
+        })
+        .collect();
+    let mut admitted = 0;
+    for task in tasks {
+        admitted += usize::from(task.await.unwrap() == Admission::Admitted);
+    }
+    assert_eq!(admitted, 10);
+}
+
+#[tokio::test]
+async fn f090_a_denied_key_costs_the_store_nothing_until_its_time() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = store_at(&endpoint).await.rate_limiter;
+    limiter.admit("k", limit("1/10s"), at(0)).await.unwrap();
+    assert_eq!(limiter.admit("k", limit("1/10s"), at(1)).await.unwrap(), denied(9_000));
+    wire.seen();
+    assert_eq!(limiter.admit("k", limit("1/10s"), at(2)).await.unwrap(), denied(8_000));
+    assert_eq!(wire.seen(), Vec::<String>::new());
+    assert_eq!(limiter.admit("k", limit("1/10s"), at(10)).await.unwrap(), Admission::Admitted);
+}
+
+#[tokio::test]
+async fn a_decision_is_one_or_two_writes_and_no_read() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = store_at(&endpoint).await.rate_limiter;
+    let mut costs = Vec::new();
+    for seconds in [0, 1, 2] {
+        wire.seen();
+        limiter.admit("k", limit("2/100s"), at(seconds)).await.unwrap();
+        costs.push(wire.seen());
+    }
+    assert_eq!(costs, [vec!["UpdateItem"; 2], vec!["UpdateItem"], vec!["UpdateItem"]]);
+}
+
+#[tokio::test]
+async fn f088_one_failure_of_the_store_is_tried_again_and_counts() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = impatient_store_at(&endpoint).await.rate_limiter;
+    wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
+    assert_eq!(limiter.admit("k", limit("1/10s"), at(0)).await.unwrap(), Admission::Admitted);
+    assert_eq!(limiter.admit("k", limit("1/10s"), at(0)).await.unwrap(), denied(10_000));
+}
+
+#[tokio::test]
+async fn f088_without_a_store_one_request_a_second_passes_and_the_rest_fail() {
+    let retries = aws_smithy_types::retry::RetryConfig::disabled();
+    let config = config("http://127.0.0.1:9").to_builder().retry_config(retries).build();
+    let limiter = Store::new(&config, names()).rate_limiter;
+    let mut seen = Vec::new();
+    for (key, now) in [("a", at(0)), ("b", at(0)), ("a", at(1)), ("a", at(1))] {
+        seen.push(limiter.admit(key, limit("10/60s"), now).await.ok());
+    }
+    assert_eq!(seen, [Some(Admission::Admitted), None, Some(Admission::Admitted), None]);
+}
+
+#[tokio::test]
+async fn f088_a_fault_of_the_store_admits_nobody() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = impatient_store_at(&endpoint).await.rate_limiter;
+    wire.fail("UpdateItem", &[Fault::Refused("AccessDeniedException")]);
+    let failed = limiter.admit("k", limit("10/60s"), at(0)).await.unwrap_err();
+    assert_eq!(failed, StoreError::Fault("UpdateItem: AccessDeniedException".to_owned()));
+}
+
+#[tokio::test]
+async fn an_item_says_in_seconds_when_it_is_of_no_more_use() {
+    let endpoint = database().await;
+    let limiter = store_at(&endpoint).await.rate_limiter;
+    limiter.admit("k", limit("10/60s"), at(0)).await.unwrap();
+    let rows = rows(&endpoint, "ephemeral").await;
+    assert_eq!(rows[0]["expires"].as_n().unwrap(), "1800000120");
+    assert_eq!(rows[0]["tat"].as_n().unwrap(), "1800000006000000");
+}
+
+/// Requests of one key: at which millisecond, and how far its instance's clock is off.
+fn arrivals() -> impl Strategy<Value = Vec<(u64, i64)>> {
+    prop::collection::vec((0..20_000_u64, -500..=500_i64), 1..60).prop_map(|mut requests| {
+        requests.sort_unstable();
+        requests
+    })
+}
+
+async fn admitted(requests: &[(u64, i64)], limit: RateLimit) -> Vec<u64> {
+    let endpoint = database().await;
+    store_at(&endpoint).await;
+    let mut admitted = Vec::new();
+    for (millis, skew) in requests {
+        // An instance of its own for each request: none remembers a denial.
+        let limiter = Store::new(&config(&endpoint), names()).rate_limiter;
+        let now = at(100) + Duration::from_millis(millis.saturating_add_signed(*skew + 500));
+        if limiter.admit("k", limit, now).await.unwrap() == Admission::Admitted {
+            admitted.push(*millis);
+        }
+    }
+    admitted
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn f087_no_window_admits_more_than_the_burst_and_what_came_back(
+        requests in arrivals(), burst in 1..6_u32, seconds in 1..10_u64,
+    ) {
+        let limit = RateLimit { burst, window: Duration::from_secs(seconds) };
+        let admitted = Runtime::new().unwrap().block_on(admitted(&requests, limit));
+        let interval = seconds * 1000 / u64::from(burst);
+        for (first, start) in admitted.iter().enumerate() {
+            for (last, end) in admitted.iter().enumerate().skip(first) {
+                let most = u64::from(burst) + (end - start + 2 * 500) / interval;
+                prop_assert!((last - first + 1) as u64 <= most, "{} in {} ms", last - first + 1, end - start);
+            }
+        }
+    }
 }

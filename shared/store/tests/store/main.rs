@@ -1,6 +1,16 @@
 //! The stores against the embedded database, through the real SDK.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
+
 mod cache;
+mod deletion;
+mod faults;
+mod history;
 mod limits;
+mod lists;
+mod owners;
+mod size;
 mod support;
+mod tables;
 mod turns;
+mod wire;

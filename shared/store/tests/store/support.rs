@@ -1,9 +1,11 @@
 //! A database of its own for each test, behind the real SDK over loopback.
 
-#![expect(clippy::unwrap_used, reason = "a test whose database cannot be set up has failed")]
-
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use aws_smithy_types::retry::RetryConfig;
 use conversation::{Message, Usage, new_id};
 use dynoxide::Database;
 use settings::Settings;
@@ -25,9 +27,21 @@ pub(crate) async fn database() -> String {
 
 /// A store over the database at an address, with its tables made.
 pub(crate) async fn store_at(endpoint: &str) -> Store {
-    let names = names();
-    create_tables(&config(endpoint), &names).await.unwrap();
-    Store::new(&config(endpoint), names)
+    create_tables(&config(endpoint), &names()).await.unwrap();
+    Store::new(&config(endpoint), names())
+}
+
+/// A store whose SDK does not try again, so that one fault of the wire is one failed call.
+pub(crate) async fn impatient_store_at(endpoint: &str) -> Store {
+    create_tables(&config(endpoint), &names()).await.unwrap();
+    let config = config(endpoint).to_builder().retry_config(RetryConfig::disabled()).build();
+    Store::new(&config, names())
+}
+
+/// Everything that a table holds.
+pub(crate) async fn rows(endpoint: &str, table: &str) -> Vec<HashMap<String, AttributeValue>> {
+    let scan = Client::new(&config(endpoint)).scan().table_name(table).consistent_read(true);
+    scan.into_paginator().items().send().collect::<Result<_, _>>().await.unwrap()
 }
 
 pub(crate) fn names() -> TableNames {

@@ -1,33 +1,162 @@
 use std::time::Duration;
 
-use store::{BeginError, Role, Status};
+use conversation::{Source, Usage};
+use serde_json::json;
+use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage};
 
 use crate::support::{alice, answer, asked, at, first_turn, next_turn, said, store};
 
 #[tokio::test]
-async fn a_turn_is_stored_and_becomes_history() {
+async fn a_turn_is_stored_whole_and_counted() {
     let store = store().await.conversations;
-    let lease = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
-    store.finish(&lease, &answer("A1"), at(1)).await.unwrap();
-    let id = lease.conversation_id;
-    let next = store.begin(&alice(), &next_turn(&id, "Q2"), at(2)).await.unwrap();
-    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q1"), said("A1")]);
-    let page = store.messages(&alice(), &id, 10, None, at(3)).await.unwrap();
-    let shown: Vec<_> = page.items.iter().map(|m| (m.role, m.content.as_str(), m.status)).collect();
-    let expected = [
-        (Role::User, "Q1", Status::Complete),
-        (Role::Assistant, "A1", Status::Complete),
-        (Role::User, "Q2", Status::Complete),
-        (Role::Assistant, "", Status::Running),
-    ];
-    assert_eq!(shown, expected);
-    assert_eq!(page.next_cursor, None);
+    let turn = first_turn("Q");
+    let lease = store.begin(&alice(), &turn, at(0)).await.unwrap();
+    let call = StoredCall {
+        id: "call_1".to_owned(),
+        name: "search_web".to_owned(),
+        arguments: json!({ "query": "天气" }),
+        ok: true,
+        summary: "10 results".to_owned(),
+    };
+    let source = Source { index: 1, title: "T".to_owned(), url: "https://a.example/".to_owned() };
+    let answer = Answer {
+        thinking: "hm".to_owned(),
+        tool_calls: vec![call.clone()],
+        sources: vec![source.clone()],
+        usage: Usage { input_tokens: 3, output_tokens: 4, search_credits: 2, estimated: false },
+        ..answer("A")
+    };
+    store.finish(&lease, &answer, at(2)).await.unwrap();
+    let user = StoredMessage {
+        id: turn.user_message_id,
+        role: Role::User,
+        content: "Q".to_owned(),
+        thinking: String::new(),
+        model: String::new(),
+        tool_calls: Vec::new(),
+        sources: Vec::new(),
+        status: Status::Complete,
+        created_at: "2027-01-15T08:00:00.000Z".to_owned(),
+    };
+    let assistant = StoredMessage {
+        id: turn.assistant_message_id,
+        role: Role::Assistant,
+        content: "A".to_owned(),
+        thinking: "hm".to_owned(),
+        model: "volcano".to_owned(),
+        tool_calls: vec![call],
+        sources: vec![source],
+        ..user.clone()
+    };
+    let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(3)).await.unwrap();
+    assert_eq!((page.items, page.next_cursor), (vec![user, assistant], None));
+    let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
+    assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));
+    let times = (head.created_at.as_str(), head.updated_at.as_str());
+    assert_eq!(times, ("2027-01-15T08:00:00.000Z", "2027-01-15T08:00:02.000Z"));
 }
 
 #[tokio::test]
 async fn f099_a_second_turn_is_told_how_long_the_first_holds() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
-    let refused = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(5)).await.unwrap_err();
+    let next = next_turn(&lease.conversation_id, "Q2");
+    let refused = store.begin(&alice(), &next, at(5)).await.unwrap_err();
     assert_eq!(refused, BeginError::InProgress { retry_after: Duration::from_secs(10) });
+    store.renew(&lease, at(10)).await.unwrap();
+    let refused = store.begin(&alice(), &next, at(20)).await.unwrap_err();
+    assert_eq!(refused, BeginError::InProgress { retry_after: Duration::from_secs(5) });
+    store.finish(&lease, &answer("A1"), at(21)).await.unwrap();
+    store.begin(&alice(), &next, at(22)).await.unwrap();
+}
+
+#[tokio::test]
+async fn f100_of_many_simultaneous_turns_one_runs_and_nothing_is_lost_or_doubled() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q0"), at(0)).await.unwrap();
+    store.finish(&lease, &answer("A0"), at(0)).await.unwrap();
+    let tasks: Vec<_> = (0..8)
+        .map(|number| {
+            let (store, turn) = (store.clone(), next_turn(&lease.conversation_id, &number.to_string()));
+            tokio::spawn(async move { store.begin(&alice(), &turn, at(1)).await })
+        })
+        .collect();
+    let mut begun = Vec::new();
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(lease) => begun.push(lease),
+            Err(error) => assert_eq!(error, BeginError::InProgress { retry_after: Duration::from_secs(15) }),
+        }
+    }
+    assert_eq!(begun.len(), 1);
+    let page = store.messages(&alice(), &lease.conversation_id, 100, None, at(1)).await.unwrap();
+    assert_eq!(page.items.len(), 4);
+    assert_eq!(store.get(&alice(), &lease.conversation_id).await.unwrap().message_count, 4);
+}
+
+#[tokio::test]
+async fn f101_a_dead_turn_reads_as_interrupted_and_frees_the_conversation_when_its_lease_ends() {
+    let store = store().await.conversations;
+    let dead = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    let id = dead.conversation_id.clone();
+    for (seconds, status) in [(14, Status::Running), (15, Status::Interrupted)] {
+        let page = store.messages(&alice(), &id, 10, None, at(seconds)).await.unwrap();
+        assert_eq!(page.items[1].status, status, "after {seconds} s");
+    }
+    let next = store.begin(&alice(), &next_turn(&id, "Q2"), at(15)).await.unwrap();
+    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q1")]);
+    assert_eq!(store.renew(&dead, at(16)).await, Err(LeaseError::Lost));
+    assert_eq!(store.finish(&dead, &answer("late"), at(16)).await, Err(LeaseError::Lost));
+    store.finish(&next, &answer("A2"), at(17)).await.unwrap();
+    let page = store.messages(&alice(), &id, 10, None, at(18)).await.unwrap();
+    let shown: Vec<_> = page.items.iter().map(|message| (message.content.as_str(), message.status)).collect();
+    let (complete, interrupted) = (Status::Complete, Status::Interrupted);
+    assert_eq!(shown, [("Q1", complete), ("", interrupted), ("Q2", complete), ("A2", complete)]);
+}
+
+#[tokio::test]
+async fn a_late_end_counts_while_nobody_else_took_the_conversation() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    store.finish(&lease, &answer("A"), at(60)).await.unwrap();
+    let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(61)).await.unwrap();
+    assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("A", Status::Complete));
+}
+
+#[tokio::test]
+async fn a_turn_ends_once_and_saying_it_again_changes_nothing() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    store.finish(&lease, &answer("A"), at(1)).await.unwrap();
+    store.finish(&lease, &answer("B"), at(2)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(3)).await.unwrap();
+    store.finish(&lease, &answer("C"), at(4)).await.unwrap();
+    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q"), said("A")]);
+    assert_eq!(store.renew(&lease, at(5)).await, Err(LeaseError::Lost));
+}
+
+#[tokio::test]
+async fn an_interrupted_answer_keeps_what_was_said() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let cut = Answer { status: Status::Interrupted, ..answer("half an ans") };
+    store.finish(&lease, &cut, at(1)).await.unwrap();
+    let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
+    assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("half an ans", Status::Interrupted));
+}
+
+#[tokio::test]
+async fn order_is_the_sequence_whatever_the_clocks_say() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("1"), at(1000)).await.unwrap();
+    store.finish(&lease, &answer("2"), at(1000)).await.unwrap();
+    let id = lease.conversation_id;
+    for (text, reply) in [("3", "4"), ("5", "6"), ("7", "8"), ("9", "10"), ("11", "12")] {
+        let lease = store.begin(&alice(), &next_turn(&id, text), at(5)).await.unwrap();
+        store.finish(&lease, &answer(reply), at(1)).await.unwrap();
+    }
+    let page = store.messages(&alice(), &id, 100, None, at(6)).await.unwrap();
+    let shown: Vec<String> = page.items.into_iter().map(|message| message.content).collect();
+    let expected: Vec<String> = (1..=12).map(|number| number.to_string()).collect();
+    assert_eq!(shown, expected);
 }

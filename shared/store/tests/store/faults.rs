@@ -1,0 +1,89 @@
+use store::{BeginError, LeaseError, StoreError};
+
+use crate::support::{
+    alice, answer, asked, at, config, first_turn, impatient_store_at, names, next_turn, rows, said, store_at,
+};
+use crate::wire::{Fault, Wire};
+
+#[tokio::test]
+async fn f081_a_lost_answer_to_a_begin_is_found_to_have_worked() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
+    store.finish(&lease, &answer("A"), at(1)).await.unwrap();
+    wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
+    let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
+    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q"), said("A")]);
+    assert_eq!(store.get(&alice(), &lease.conversation_id).await.unwrap().message_count, 4);
+}
+
+#[tokio::test]
+async fn f082_the_sdks_own_second_attempt_writes_once() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await.conversations;
+    wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    assert_eq!(store.get(&alice(), &lease.conversation_id).await.unwrap().message_count, 2);
+    assert_eq!(rows(&endpoint, "data").await.len(), 4);
+}
+
+#[tokio::test]
+async fn a_begin_that_never_arrived_is_busy_and_leaves_nothing() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    wire.fail("TransactWriteItems", &[Fault::Refused("ThrottlingException")]);
+    let failed = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap_err();
+    assert_eq!(failed, BeginError::Store(StoreError::Busy));
+    assert_eq!(rows(&endpoint, "data").await, []);
+}
+
+#[tokio::test]
+async fn f082_a_conflict_is_tried_again_at_begin_and_end() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    wire.fail("TransactWriteItems", &[Fault::Cancelled("TransactionConflict"); 2]);
+    store.finish(&lease, &answer("A"), at(1)).await.unwrap();
+    wire.fail("TransactWriteItems", &[Fault::Cancelled("TransactionConflict"); 2]);
+    let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
+    wire.fail("UpdateItem", &[Fault::Refused("TransactionConflictException"); 2]);
+    store.renew(&next, at(3)).await.unwrap();
+}
+
+#[tokio::test]
+async fn f079_throttling_is_tried_again_and_then_busy() {
+    let (wire, endpoint) = Wire::new().await;
+    let patient = store_at(&endpoint).await.conversations;
+    wire.fail("TransactWriteItems", &[Fault::Refused("ProvisionedThroughputExceededException")]);
+    let lease = patient.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let impatient = impatient_store_at(&endpoint).await.conversations;
+    for code in ["ThrottlingException", "RequestLimitExceeded", "ProvisionedThroughputExceededException"] {
+        wire.fail("UpdateItem", &[Fault::Refused(code)]);
+        assert_eq!(impatient.renew(&lease, at(1)).await, Err(LeaseError::Store(StoreError::Busy)), "{code}");
+    }
+    wire.fail("TransactWriteItems", &[Fault::Cancelled("ThrottlingError")]);
+    assert_eq!(impatient.finish(&lease, &answer("A"), at(1)).await, Err(LeaseError::Store(StoreError::Busy)));
+}
+
+#[tokio::test]
+async fn a_fault_names_the_operation_and_the_code_and_no_words_of_the_user() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    wire.fail("TransactWriteItems", &[Fault::Refused("ValidationException")]);
+    let failed = store.begin(&alice(), &first_turn("hunter2"), at(0)).await.unwrap_err();
+    assert_eq!(failed.to_string(), "storage fault: TransactWriteItems: ValidationException");
+    wire.fail("TransactWriteItems", &[Fault::Cancelled("ValidationError")]);
+    let failed = store.begin(&alice(), &first_turn("hunter2"), at(0)).await.unwrap_err();
+    assert_eq!(failed.to_string(), "storage fault: TransactWriteItems: ValidationError");
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_busy() {
+    let nobody = "http://127.0.0.1:9";
+    let config = config(nobody).to_builder().retry_config(aws_smithy_types::retry::RetryConfig::disabled()).build();
+    let store = store::Store::new(&config, names());
+    let failed = store.conversations.list(&alice(), 10, None).await.unwrap_err();
+    assert_eq!(failed, StoreError::Busy.into());
+}

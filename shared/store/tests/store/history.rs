@@ -1,0 +1,118 @@
+use conversation::{Message, ToolCall, ToolResult};
+use serde_json::json;
+use store::{Answer, ConversationStore, Status, TurnLease};
+
+use crate::support::{alice, answer, asked, at, first_turn, next_turn, said, store};
+
+/// Stores finished turns and begins one more.
+async fn after(store: &ConversationStore, turns: &[(&str, Answer)]) -> TurnLease {
+    let mut id = None;
+    for (text, answer) in turns {
+        let turn = id.as_ref().map_or_else(|| first_turn(text), |id: &String| next_turn(id, text));
+        let lease = store.begin(&alice(), &turn, at(0)).await.unwrap();
+        store.finish(&lease, answer, at(0)).await.unwrap();
+        id = Some(lease.conversation_id);
+    }
+    let turn = id.as_ref().map_or_else(|| first_turn("now"), |id| next_turn(id, "now"));
+    store.begin(&alice(), &turn, at(1)).await.unwrap()
+}
+
+fn calling(text: &str, ids: &[&str]) -> Message {
+    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "f".to_owned(), arguments: json!({ "id": id }) };
+    Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: ids.iter().map(call).collect() }
+}
+
+fn result(id: &str, content: &str) -> Message {
+    let (call_id, name) = (id.to_owned(), "f".to_owned());
+    Message::Tool(ToolResult { call_id, name, ok: true, content: content.to_owned() })
+}
+
+fn with_transcript(transcript: Vec<Message>) -> Answer {
+    Answer { transcript, ..answer("shown") }
+}
+
+#[tokio::test]
+async fn a_first_turn_has_no_history_and_a_turn_never_reads_itself() {
+    let store = store().await.conversations;
+    let lease = after(&store, &[]).await;
+    assert_eq!(store.history(&lease, 1000).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn f102_the_newest_whole_turns_that_fit_are_kept_in_order() {
+    let store = store().await.conversations;
+    let turns = [("11", answer("aa")), ("22", answer("bb")), ("33", answer("cc"))];
+    let lease = after(&store, &turns).await;
+    let all = [asked("11"), said("aa"), asked("22"), said("bb"), asked("33"), said("cc")];
+    for (budget, count) in [(0, 0), (3, 0), (4, 2), (7, 2), (8, 4), (11, 4), (12, 6), (usize::MAX, 6)] {
+        assert_eq!(store.history(&lease, budget).await.unwrap(), all[6 - count..], "budget {budget}");
+    }
+}
+
+#[tokio::test]
+async fn f102_a_budget_counts_characters_of_any_language_calls_and_results_too() {
+    let store = store().await.conversations;
+    let transcript = vec![calling("好", &["1"]), result("1", "天气"), said("晴")];
+    let lease = after(&store, &[("问", with_transcript(transcript.clone()))]).await;
+    // One for the question, one and the call's name and arguments, two, one.
+    let length = 1 + 1 + 1 + r#"{"id":"1"}"#.len() + 2 + 1;
+    assert_eq!(store.history(&lease, length - 1).await.unwrap(), []);
+    let expected: Vec<Message> = std::iter::once(asked("问")).chain(transcript).collect();
+    assert_eq!(store.history(&lease, length).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn f102_a_call_without_its_result_and_a_result_without_its_call_are_left_out() {
+    let store = store().await.conversations;
+    let transcript = vec![
+        result("0", "of nothing"),
+        calling("looking", &["1", "2"]),
+        result("2", "two"),
+        result("9", "of nothing"),
+        calling("", &["3"]),
+        said("  "),
+    ];
+    let cut = Answer { status: Status::Interrupted, ..with_transcript(transcript) };
+    let lease = after(&store, &[("Q", cut)]).await;
+    let expected = [asked("Q"), calling("looking", &["2"]), result("2", "two")];
+    assert_eq!(store.history(&lease, 1000).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn an_interrupted_answer_that_said_nothing_leaves_the_question_alone() {
+    let store = store().await.conversations;
+    let cut = Answer { status: Status::Interrupted, content: String::new(), ..with_transcript(vec![said("")]) };
+    let lease = after(&store, &[("Q", cut)]).await;
+    assert_eq!(store.history(&lease, 1000).await.unwrap(), [asked("Q")]);
+}
+
+#[tokio::test]
+async fn a_long_history_is_read_page_by_page() {
+    let store = store().await.conversations;
+    let texts: Vec<String> = (0..35).map(|number| number.to_string()).collect();
+    let turns: Vec<_> = texts.iter().map(|text| (text.as_str(), answer(text))).collect();
+    let lease = after(&store, &turns).await;
+    let expected: Vec<Message> = texts.iter().flat_map(|text| [asked(text), said(text)]).collect();
+    assert_eq!(store.history(&lease, usize::MAX).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn f086_a_transcript_that_is_too_long_loses_old_results_and_keeps_its_pairs_and_answer() {
+    let store = store().await.conversations;
+    let mut transcript = Vec::new();
+    for id in ["1", "2", "3"] {
+        transcript.extend([calling("step", &[id]), result(id, &id.repeat(100_000))]);
+    }
+    transcript.push(said("the answer"));
+    let lease = after(&store, &[("Q", with_transcript(transcript))]).await;
+    let history = store.history(&lease, usize::MAX).await.unwrap();
+    let lengths: Vec<usize> = history
+        .iter()
+        .filter_map(|message| match message {
+            Message::Tool(result) => Some(result.content.len()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((lengths, history.len()), (vec![2_000, 100_000, 100_000], 8));
+    assert_eq!(history.last(), Some(&said("the answer")));
+}

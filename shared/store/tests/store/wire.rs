@@ -1,0 +1,102 @@
+//! A wire between the SDK and the database that loses answers, refuses calls and counts them.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::support::database;
+
+/// What the wire does with one call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    /// The database does what was asked, and its answer is lost.
+    LostAnswer,
+    /// The database never hears of it; the answer is this error code.
+    Refused(&'static str),
+    /// A transaction is cancelled before it begins, for this reason at its first item.
+    Cancelled(&'static str),
+    /// The database gets the first half of a batch; the other half is unprocessed.
+    HalfBatch,
+}
+
+/// Passes calls on, except for the faults that it was told of.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    database: String,
+    client: reqwest::Client,
+    seen: Arc<Mutex<Vec<String>>>,
+    faults: Arc<Mutex<HashMap<&'static str, VecDeque<Fault>>>>,
+}
+
+impl Wire {
+    /// A wire to a new database, and its address.
+    pub(crate) async fn new() -> (Self, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let (database, client) = (database().await, transport::client().unwrap());
+        let wire = Self { database, client, seen: Arc::default(), faults: Arc::default() };
+        let router = Router::new().fallback(pass).with_state(wire.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (wire, endpoint)
+    }
+
+    /// The next calls of an operation meet these faults, one each.
+    pub(crate) fn fail(&self, operation: &'static str, faults: &[Fault]) {
+        self.faults.lock().unwrap().entry(operation).or_default().extend(faults);
+    }
+
+    /// The operations called since the last time this was asked.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        std::mem::take(&mut *self.seen.lock().unwrap())
+    }
+
+    fn next_fault(&self, operation: &str) -> Option<Fault> {
+        self.seen.lock().unwrap().push(operation.to_owned());
+        self.faults.lock().unwrap().get_mut(operation)?.pop_front()
+    }
+
+    async fn forward(&self, headers: &HeaderMap, body: Bytes) -> (StatusCode, String) {
+        let mut request = self.client.post(&self.database).body(body);
+        for name in ["x-amz-target", "content-type", "authorization", "x-amz-date"] {
+            request = request.header(name, &headers[name]);
+        }
+        let answer = request.send().await.unwrap();
+        (answer.status(), answer.text().await.unwrap())
+    }
+
+    async fn half_batch(&self, headers: &HeaderMap, body: &[u8]) -> (StatusCode, String) {
+        let mut asked: Value = serde_json::from_slice(body).unwrap();
+        let requests = asked["RequestItems"]["data"].as_array_mut().unwrap();
+        let left = requests.split_off(requests.len() / 2);
+        if !requests.is_empty() {
+            let (status, _) = self.forward(headers, asked.to_string().into()).await;
+            assert_eq!(status, StatusCode::OK);
+        }
+        (StatusCode::OK, json!({ "UnprocessedItems": { "data": left } }).to_string())
+    }
+}
+
+async fn pass(State(wire): State<Wire>, headers: HeaderMap, body: Bytes) -> (StatusCode, String) {
+    let target = headers["x-amz-target"].to_str().unwrap();
+    let operation = target.rsplit('.').next().unwrap();
+    match wire.next_fault(operation) {
+        None => wire.forward(&headers, body).await,
+        Some(Fault::HalfBatch) => wire.half_batch(&headers, &body).await,
+        Some(Fault::Refused(code)) => (StatusCode::BAD_REQUEST, json!({ "__type": code }).to_string()),
+        Some(Fault::Cancelled(reason)) => {
+            let reasons = json!([{ "Code": reason }, { "Code": "None" }]);
+            let error = json!({ "__type": "TransactionCanceledException", "CancellationReasons": reasons });
+            (StatusCode::BAD_REQUEST, error.to_string())
+        }
+        Some(Fault::LostAnswer) => {
+            wire.forward(&headers, body).await;
+            (StatusCode::INTERNAL_SERVER_ERROR, String::new())
+        }
+    }
+}
