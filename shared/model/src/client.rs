@@ -11,7 +11,7 @@ use crate::pool::Pool;
 use crate::providers::Provider;
 use crate::timers::Timers;
 use crate::trace::Trace;
-use crate::wire::{self, Ask, Decoding};
+use crate::wire::{self, Ask, Decoding, Quirks};
 use crate::{ModelConfig, ModelError, Prompt, Reply, network, response, retry};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
@@ -37,6 +37,7 @@ struct Call<'a> {
     deadline: Instant,
     id: HeaderValue,
     attempt: u32,
+    quirks: Quirks,
     /// Whether the attempt goes over a connection of its own.
     fresh: bool,
 }
@@ -65,12 +66,13 @@ impl ModelClient {
     pub async fn reply(&self, prompt: &Prompt, deadline: Instant) -> Result<Reply, ModelError> {
         let id = Ulid::new();
         let header = HeaderValue::try_from(id.to_string()).map_err(|_| ModelError::Rejected)?;
-        let mut call = Call { prompt, deadline, id: header, attempt: 1, fresh: false };
+        let quirks = self.quirks();
+        let mut call = Call { prompt, deadline, id: header, attempt: 1, quirks, fresh: false };
         loop {
             let trace = Trace::new(&self.shared.config.name, id, call.attempt);
             let fault = match self.attempt(&call, trace.clone()).await {
                 Ok(reply) => return Ok(reply),
-                Err(fault) => self.judge(fault, prompt),
+                Err(fault) => self.judge(fault, &mut call),
             };
             trace.failed(&fault);
             let left = deadline.saturating_duration_since(Instant::now());
@@ -113,14 +115,15 @@ impl ModelClient {
     }
 
     async fn request(&self, call: &Call<'_>) -> Result<reqwest::Request, Fault> {
-        let Shared { config, provider, learned, http, .. } = &*self.shared;
-        let ask = Ask { model: &config.model, prompt: call.prompt, quirks: learned.apply((*provider).into()) };
+        let Shared { config, http, .. } = &*self.shared;
+        let ask = Ask { model: &config.model, prompt: call.prompt, quirks: call.quirks };
         let encoded = wire::encode(config.wire, ask)?;
         let mut request = http
             .post(format!("{}{}", config.base_url, encoded.path))
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
             .header(REQUEST_ID, call.id.clone())
+            .headers(encoded.headers.into_iter().collect())
             .body(encoded.body);
         if let Some(key) = &config.api_key {
             let key = key.reveal().await.map_err(|_| Fault::last(ModelError::Auth))?;
@@ -130,16 +133,22 @@ impl ModelClient {
         request.build().map_err(|_| Fault::last(ModelError::Rejected))
     }
 
-    /// Draws from a fault what only the asker knows: whether there were tools, and whether the request can be mended.
-    fn judge(&self, mut fault: Fault, prompt: &Prompt) -> Fault {
-        if fault.error == ModelError::ToolsUnsupported && prompt.tools.is_empty() {
+    /// Draws from a fault what only the asker knows: whether there were tools, and whether an amendment changes anything.
+    fn judge(&self, mut fault: Fault, call: &mut Call<'_>) -> Fault {
+        if fault.error == ModelError::ToolsUnsupported && call.prompt.tools.is_empty() {
             fault.error = ModelError::Rejected;
         }
-        if let Again::Without(part) = fault.again
-            && !self.shared.learned.remember(part)
-        {
-            fault.again = Again::Never;
+        if let Again::Amended(amendment) = fault.again {
+            self.shared.learned.remember(amendment);
+            let before = std::mem::replace(&mut call.quirks, self.quirks());
+            if call.quirks == before {
+                fault.again = Again::Never;
+            }
         }
         fault
+    }
+
+    fn quirks(&self) -> Quirks {
+        self.shared.learned.apply(self.shared.provider.into())
     }
 }

@@ -30,19 +30,21 @@ pub(crate) enum Again {
     Later,
     /// Yes, at once and on a new connection: the pooled one was dead.
     NewConnection,
-    /// Yes, at once and without what the endpoint does not take.
-    Without(Unaccepted),
+    /// Yes, at once, with the request changed as the endpoint wants it.
+    Amended(Amendment),
 }
 
-/// Part of a request that an endpoint refused, so that it is left out (or added) from now on.
+/// How requests to an endpoint are changed from the refusal on that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unaccepted {
-    /// `stream_options` is unknown to it.
-    UsageOption,
-    /// `tool_choice` other than `auto` is refused.
-    ForcedChoice,
-    /// Assistant messages with calls must carry their reasoning.
-    MissingReasoning,
+pub(crate) enum Amendment {
+    /// `stream_options` is left out.
+    NoUsageOption,
+    /// No call is demanded by `tool_choice`.
+    NoForcedChoice,
+    /// Assistant messages with calls carry their reasoning.
+    Reasoning,
+    /// Past calls carry a signature, or what stands for one.
+    Signatures,
 }
 
 /// An error code that is safe to log: `[A-Za-z0-9_.-]{1,64}`, so never a sentence and hardly ever a key.

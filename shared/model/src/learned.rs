@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::fault::Unaccepted;
+use crate::fault::Amendment;
 use crate::wire::Quirks;
 
 /// What the refusals of an endpoint taught, for the life of the process.
@@ -9,17 +9,19 @@ pub(crate) struct Learned {
     no_usage_option: AtomicBool,
     no_forced_choice: AtomicBool,
     echo_reasoning: AtomicBool,
+    signatures: AtomicBool,
 }
 
 impl Learned {
-    /// Keeps in mind what was not accepted; `false` if that was known, so that leaving it out does not help.
-    pub(crate) fn remember(&self, part: Unaccepted) -> bool {
-        let known = match part {
-            Unaccepted::UsageOption => &self.no_usage_option,
-            Unaccepted::ForcedChoice => &self.no_forced_choice,
-            Unaccepted::MissingReasoning => &self.echo_reasoning,
+    /// Keeps an amendment in mind.
+    pub(crate) fn remember(&self, amendment: Amendment) {
+        let learned = match amendment {
+            Amendment::NoUsageOption => &self.no_usage_option,
+            Amendment::NoForcedChoice => &self.no_forced_choice,
+            Amendment::Reasoning => &self.echo_reasoning,
+            Amendment::Signatures => &self.signatures,
         };
-        !known.swap(true, Ordering::Relaxed)
+        learned.store(true, Ordering::Relaxed);
     }
 
     /// The particulars of the provider, corrected.
@@ -29,6 +31,7 @@ impl Learned {
             usage_option: quirks.usage_option && !learned(&self.no_usage_option),
             forced_choice: quirks.forced_choice && !learned(&self.no_forced_choice),
             echo_reasoning: quirks.echo_reasoning || learned(&self.echo_reasoning),
+            signatures: quirks.signatures || learned(&self.signatures),
         }
     }
 }

@@ -24,21 +24,19 @@ pub(crate) fn no_response(error: &reqwest::Error, pooled: bool) -> Fault {
 }
 
 fn any(error: &reqwest::Error, holds: fn(&(dyn Error + 'static)) -> bool) -> bool {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if holds(error) {
-            return true;
-        }
-        next = error.source();
-    }
-    false
+    std::iter::successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).any(holds)
 }
 
-/// An `io::Error` hides what it wraps from `source`.
+/// What an error wraps, which `io::Error` hides from `source`.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
 fn is_certificate_error(error: &(dyn Error + 'static)) -> bool {
-    let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let tls = error.downcast_ref().or_else(|| wrapped.and_then(|inner| inner.downcast_ref()));
-    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+    matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 
 fn is_cut(error: &(dyn Error + 'static)) -> bool {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::ModelError;
-use crate::fault::{Again, Code, Fault, Unaccepted};
+use crate::fault::{Again, Amendment, Code, Fault};
 
 use kind::Kind;
 
@@ -102,8 +102,9 @@ fn of_kind(kind: Kind) -> (ModelError, Again) {
         Kind::Content => (ModelError::ContentFiltered, Again::Never),
         Kind::Context => (ModelError::ContextTooLong, Again::Never),
         Kind::Tools => (ModelError::ToolsUnsupported, Again::Never),
-        Kind::UsageOption => (ModelError::Rejected, Again::Without(Unaccepted::UsageOption)),
-        Kind::ForcedChoice => (ModelError::Rejected, Again::Without(Unaccepted::ForcedChoice)),
-        Kind::Reasoning => (ModelError::Rejected, Again::Without(Unaccepted::MissingReasoning)),
+        Kind::UsageOption => (ModelError::Rejected, Again::Amended(Amendment::NoUsageOption)),
+        Kind::ForcedChoice => (ModelError::Rejected, Again::Amended(Amendment::NoForcedChoice)),
+        Kind::Signatures => (ModelError::Rejected, Again::Amended(Amendment::Signatures)),
+        Kind::Reasoning => (ModelError::Rejected, Again::Amended(Amendment::Reasoning)),
     }
 }

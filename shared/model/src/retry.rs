@@ -15,7 +15,7 @@ pub(crate) const ATTEMPTS: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// An endpoint that asks for more than this does not mean it.
-const CREDIBLE: Duration = Duration::from_secs(24 * 60 * 60);
+const CREDIBLE: Duration = Duration::from_hours(24);
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
@@ -28,7 +28,7 @@ pub(crate) fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) ->
         Again::Never => return Err(fault.error.clone()),
         Again::NewConnection => Duration::ZERO,
         _ if attempts >= ATTEMPTS => return Err(fault.error.clone()),
-        Again::Without(_) => Duration::ZERO,
+        Again::Amended(_) => Duration::ZERO,
         Again::Later => fault.retry_after.unwrap_or_else(|| backoff(attempts, jitter)),
     };
     if wait > LONGEST_WAIT || wait >= left { Err(fault.error.clone()) } else { Ok(wait) }
@@ -66,3 +66,6 @@ pub(crate) fn jitter(id: Ulid) -> f64 {
     let random = u16::try_from(id.random() & u128::from(u16::MAX)).unwrap_or_default();
     f64::from(random) / f64::from(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests;

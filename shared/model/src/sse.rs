@@ -140,3 +140,6 @@ impl SseDecoder {
         result
     }
 }
+
+#[cfg(test)]
+mod tests;

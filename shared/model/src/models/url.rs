@@ -14,11 +14,16 @@ const OLLAMA_PORT: &str = "11434";
 pub(super) fn base(text: &str, wire: Wire) -> Option<String> {
     let text = if wire == Wire::Ollama { with_port(text) } else { text.to_owned() };
     let url = Url::parse(&text).ok()?;
-    let plain = url.username().is_empty() && url.password().is_none();
-    let bare = url.query().is_none() && url.fragment().is_none();
-    let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && plain && bare;
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    let has_query = url.query().is_some() || url.fragment().is_some();
+    let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && !has_user && !has_query;
     // An empty user name is still a user name.
-    (fits && !text.contains('@')).then(|| url.as_str().trim_end_matches('/').to_owned())
+    let mut base = url.as_str().trim_end_matches('/');
+    if wire == Wire::Anthropic {
+        // The version belongs to the path of a request; some people write it here.
+        base = base.strip_suffix("/v1").unwrap_or(base);
+    }
+    (fits && !text.contains('@')).then(|| base.to_owned())
 }
 
 /// Where a wire is spoken if nothing else is said.

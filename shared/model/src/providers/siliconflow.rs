@@ -1,6 +1,6 @@
 use super::Provider;
 
-/// SiliconFlow.
+/// `SiliconFlow`.
 pub(super) const ROW: Provider = Provider {
     name: "siliconflow",
     hosts: &["api.siliconflow.cn", "api.siliconflow.com"],

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     ForcedChoice,
     /// `reasoning_content` of earlier messages is missing.
     Reasoning,
+    /// Past calls lack their signatures.
+    Signatures,
 }
 
 /// Codes and types, compared whole and without regard to case.
@@ -54,6 +56,7 @@ const SENTENCES: &[(&[&str], Kind)] = &[
     (&["not support", "tool_choice"], Kind::ForcedChoice),
     (&["reasoning_content", "must be passed back"], Kind::Reasoning),
     (&["reasoning_content is missing"], Kind::Reasoning),
+    (&["missing a thought_signature"], Kind::Signatures),
     (&["maximum context length"], Kind::Context),
     (&["context window"], Kind::Context),
     (&["available context size"], Kind::Context),

@@ -58,14 +58,7 @@ impl Decode for Decoder {
             None if self.whole => Finish::Stop,
             None => return Err(Fault::passing(ModelError::Disconnected)),
         };
-        let calls = self.calls.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
-        let finish = match finish {
-            Finish::Stop | Finish::ToolCalls if calls.is_empty() => Finish::Stop,
-            Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
-            cut => cut,
-        };
-        calls.into_iter().for_each(|call| out.call(call));
-        out.finish(self.usage, finish);
+        self.calls.give_out(self.usage, finish, out);
         Ok(())
     }
 }

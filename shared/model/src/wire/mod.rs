@@ -3,13 +3,16 @@
 //! A wire turns a prompt into a request and the frames of the response into deltas. It knows nothing of connections,
 //! time or attempts.
 
+mod anthropic;
 mod chat_completions;
 mod decoding;
 mod deltas;
 mod functions;
+mod gemini;
 mod lax;
 mod ollama;
 mod tool_calls;
+mod turns;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
@@ -37,6 +40,7 @@ pub(crate) struct Ask<'a> {
 
 /// What an endpoint takes and wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about an endpoint")]
 pub(crate) struct Quirks {
     /// Whether `stream_options.include_usage` may be sent.
     pub(crate) usage_option: bool,
@@ -44,11 +48,14 @@ pub(crate) struct Quirks {
     pub(crate) forced_choice: bool,
     /// Whether assistant messages with calls must carry `reasoning_content`.
     pub(crate) echo_reasoning: bool,
+    /// Whether past calls must carry a signature.
+    pub(crate) signatures: bool,
 }
 
 impl From<&Provider> for Quirks {
     fn from(provider: &Provider) -> Self {
-        Self { usage_option: provider.usage_option, forced_choice: true, echo_reasoning: provider.echo_reasoning }
+        let Provider { usage_option, echo_reasoning, .. } = *provider;
+        Self { usage_option, forced_choice: true, echo_reasoning, signatures: false }
     }
 }
 
@@ -59,12 +66,14 @@ pub(crate) struct Encoded {
     pub(crate) path: String,
     /// JSON.
     pub(crate) body: Vec<u8>,
+    /// Beside those that every request has.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Encoded {
     fn new(path: impl Into<String>, body: &impl Serialize) -> Result<Self, Fault> {
         let body = serde_json::to_vec(body).map_err(|_| Fault::last(ModelError::Rejected))?;
-        Ok(Self { path: path.into(), body })
+        Ok(Self { path: path.into(), body, headers: Vec::new() })
     }
 }
 
@@ -96,7 +105,8 @@ pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
     match wire {
         Wire::Openai => chat_completions::encode(ask),
         Wire::Ollama => ollama::encode(ask),
-        Wire::Anthropic | Wire::Gemini => Err(Fault::last(ModelError::Rejected)),
+        Wire::Anthropic => anthropic::encode(ask),
+        Wire::Gemini => gemini::encode(ask),
     }
 }
 
@@ -104,7 +114,9 @@ pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
 pub(crate) fn decoder(wire: Wire) -> Box<dyn Decode> {
     match wire {
         Wire::Openai => Box::new(chat_completions::Decoder::default()),
-        _ => Box::new(ollama::Decoder::default()),
+        Wire::Ollama => Box::new(ollama::Decoder::default()),
+        Wire::Anthropic => Box::new(anthropic::Decoder::default()),
+        Wire::Gemini => Box::new(gemini::Decoder::default()),
     }
 }
 
@@ -133,3 +145,8 @@ pub(crate) fn provider(wire: Wire, base_url: &str) -> &'static Provider {
         Wire::Gemini => &providers::GEMINI,
     }
 }
+
+#[cfg(test)]
+mod recorded;
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::NativeCall;
 use crate::fault::Fault;
 use crate::wire::deltas::Deltas;
+use crate::{Finish, NativeCall, TokenUsage};
 
 /// A piece of a call; empty strings mean that a field was absent.
 #[derive(Debug, Default)]
@@ -47,12 +47,26 @@ impl Calls {
         out.grow(piece.id.len() + piece.name.len() + piece.arguments.len())
     }
 
+    /// Gives out the end of a reply: its calls, what was counted, and a finish that agrees with the calls.
+    pub(crate) fn give_out(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut Deltas) {
+        let calls = self.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
+        let finish = match finish {
+            Finish::Stop | Finish::ToolCalls if calls.is_empty() => Finish::Stop,
+            Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
+            cut => cut,
+        };
+        for call in calls {
+            out.call(call);
+        }
+        out.finish(usage, finish);
+    }
+
     /// The calls that have a name; of a reply that was `cut` only those whose arguments are whole.
-    pub(crate) fn finish(&mut self, cut: bool) -> Vec<NativeCall> {
+    fn finish(&mut self, cut: bool) -> Vec<NativeCall> {
         self.open = 0;
         let slots = std::mem::take(&mut self.slots).into_iter();
         slots
-            .filter(|slot| !slot.name.trim().is_empty() && !(cut && !is_object(&slot.arguments)))
+            .filter(|slot| !slot.name.trim().is_empty() && (!cut || is_object(&slot.arguments)))
             .map(Slot::call)
             .collect()
     }
@@ -108,9 +122,9 @@ impl Slot {
 }
 
 impl NativeCall {
-    /// A call without the white space around it; `{}` stands for no arguments.
+    /// A call without the white space around it; `{}` stands for no arguments and for `null`.
     pub(crate) fn new(id: &str, name: &str, arguments: &str) -> Self {
-        let arguments = Some(arguments.trim()).filter(|text| !text.is_empty()).unwrap_or("{}");
+        let arguments = Some(arguments.trim()).filter(|text| !matches!(*text, "" | "null")).unwrap_or("{}");
         Self { id: id.to_owned(), name: name.trim().to_owned(), arguments: arguments.to_owned() }
     }
 }

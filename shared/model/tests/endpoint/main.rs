@@ -1,4 +1,10 @@
-//! The crate against real servers on loopback that play a script.
+//! The crate against real servers on loopback that play a script; time is virtual and never waited for.
+#![expect(clippy::unwrap_used, reason = "what fails to be set up shall fail the test")]
 
-mod attempts;
+mod amendments;
+mod before_bytes;
+mod connections;
+mod in_stream;
 mod server;
+mod waits;
+mod wires;

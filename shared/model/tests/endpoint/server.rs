@@ -18,6 +18,8 @@ pub(crate) enum Step {
     Raw(Vec<u8>),
     /// Writes nothing more until the test says so.
     Wait(Arc<Notify>),
+    /// Lets time pass.
+    After(Duration),
     /// Writes nothing more while the client is there.
     Stall,
     /// Closes the connection.
@@ -54,7 +56,9 @@ impl Answer {
     /// A response with a length.
     pub(crate) fn new(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
         let mut head = format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n", body.len());
-        headers.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
+        for (name, value) in headers {
+            head = head + name + ": " + value + "\r\n";
+        }
         Self::default().raw(format!("{head}\r\n{body}"))
     }
 
@@ -130,6 +134,7 @@ impl Answer {
                     }
                 }
                 Step::Wait(gate) => gate.notified().await,
+                Step::After(time) => tokio::time::sleep(*time).await,
                 Step::Stall => {
                     let _ = socket.read(&mut [0; 1]).await;
                     return false;
@@ -163,6 +168,8 @@ impl Server {
         tokio::spawn(async move {
             for connection in 0.. {
                 let Ok((socket, _)) = listener.accept().await else { return };
+                // A byte that waits for an acknowledgement waits in real time, while virtual time runs on.
+                socket.set_nodelay(true).unwrap();
                 let (script, asked, gone) = (Arc::clone(&script), Arc::clone(&asked), Arc::clone(&gone));
                 tokio::spawn(async move {
                     serve(socket, connection, &script, &asked).await;
@@ -186,7 +193,9 @@ impl Server {
     /// The model `openai` at this server, with more settings.
     pub(crate) fn client(&self, more: &[(&str, &str)]) -> ModelClient {
         let mut settings = Settings::from_pairs([("OPENAI_BASE_URL", &*self.root), ("OPENAI_MODEL", "m")]);
-        more.iter().for_each(|(name, value)| settings.set(*name, *value));
+        for (name, value) in more {
+            settings.set(*name, *value);
+        }
         Models::from_settings(&settings, transport::client().unwrap()).unwrap().default_model().unwrap().clone()
     }
 }
@@ -229,10 +238,7 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: 
 }
 
 async fn more(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
-    let mut bytes = [0; 16 * 1024];
-    let count = socket.read(&mut bytes).await.ok().filter(|count| *count > 0)?;
-    buffer.extend_from_slice(&bytes[..count]);
-    Some(())
+    socket.read_buf(buffer).await.ok().filter(|count| *count > 0).map(drop)
 }
 
 /// A prompt of one question.
@@ -242,7 +248,7 @@ pub(crate) fn question() -> Prompt {
 
 /// A deadline that is far away.
 pub(crate) fn later() -> Instant {
-    Instant::now() + Duration::from_secs(300)
+    Instant::now() + Duration::from_mins(5)
 }
 
 /// All deltas of a reply, and the error it ended with.

@@ -73,9 +73,9 @@ struct FunctionDelta<'a> {
 
 #[derive(Deserialize)]
 struct Usage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "nullable")]
     prompt_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "nullable")]
     completion_tokens: u64,
 }
 
@@ -92,7 +92,8 @@ impl<'a> Chunk<'a> {
 
     /// The error, which some endpoints put into an answer of status 200.
     pub(super) fn error(&self) -> Option<&'a RawValue> {
-        self.error.or_else(|| self.first_choice()?.error)
+        let told = |error: &&RawValue| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false");
+        self.error.or_else(|| self.first_choice()?.error).filter(told)
     }
 
     /// What was counted so far.

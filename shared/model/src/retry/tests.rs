@@ -1,0 +1,134 @@
+use http::HeaderValue;
+
+use super::*;
+
+/// 2026-01-01 00:00:00 UTC.
+const NOW: u64 = 1_767_225_600;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
+}
+
+fn headers(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
+    pairs.iter().map(|(name, value)| ((*name).parse().unwrap(), HeaderValue::from_bytes(value).unwrap())).collect()
+}
+
+fn rate_limited(retry_after: Option<Duration>) -> Fault {
+    Fault { retry_after, ..Fault::passing(ModelError::RateLimited { retry_after }) }
+}
+
+#[test]
+fn f001_f002_each_form_of_retry_after_is_read_or_counts_as_not_said() {
+    let cases: [(&str, Option<f64>); 36] = [
+        ("20", Some(20.0)),
+        ("1", Some(1.0)),
+        (" 7 ", Some(7.0)),
+        ("+5", Some(5.0)),
+        ("0.25", Some(0.25)),
+        ("1.5", Some(1.5)),
+        (".5", Some(0.5)),
+        ("1e1", Some(10.0)),
+        ("60", Some(60.0)),
+        ("61", Some(61.0)),
+        ("86400", Some(86_400.0)),
+        ("86401", None),
+        ("0", None),
+        ("0.0", None),
+        ("-0", None),
+        ("-10", None),
+        ("-0.5", None),
+        ("nan", None),
+        ("NaN", None),
+        ("inf", None),
+        ("-inf", None),
+        ("infinity", None),
+        ("1e999", None),
+        ("99999999999999999999999999999999999", None),
+        ("", None),
+        ("soon", None),
+        ("5s", None),
+        ("5, 10", None),
+        ("0x10", None),
+        ("Thu, 01 Jan 2026 00:00:20 GMT", Some(20.0)),
+        ("Thu, 01 Jan 2026 00:01:00 GMT", Some(60.0)),
+        ("Thursday, 01-Jan-26 00:00:20 GMT", Some(20.0)),
+        ("Thu Jan  1 00:00:20 2026", Some(20.0)),
+        ("Thu, 01 Jan 2026 00:00:00 GMT", None),
+        ("Wed, 31 Dec 2025 23:59:50 GMT", None),
+        ("Zun, 01 Jan 2026 00:00:20 GMT", None),
+    ];
+    for (value, seconds) in cases {
+        let read = retry_after(&headers(&[("retry-after", value.as_bytes())]), now());
+        assert_eq!(read, seconds.map(Duration::from_secs_f64), "{value:?}");
+    }
+    assert_eq!(retry_after(&headers(&[("retry-after", b"\xff")]), now()), None);
+    assert_eq!(retry_after(&HeaderMap::new(), now()), None);
+}
+
+#[test]
+fn f001_milliseconds_go_before_seconds_when_they_make_sense() {
+    let both = |millis: &'static str, seconds: &'static str| {
+        retry_after(&headers(&[("retry-after-ms", millis.as_bytes()), ("retry-after", seconds.as_bytes())]), now())
+    };
+    assert_eq!(both("1500", "9"), Some(Duration::from_millis(1500)));
+    assert_eq!(both("0.5", "9"), Some(Duration::from_micros(500)));
+    assert_eq!(both("0", "9"), Some(Duration::from_secs(9)));
+    assert_eq!(both("soon", "9"), Some(Duration::from_secs(9)));
+    assert_eq!(both("-1", ""), None);
+}
+
+#[test]
+fn f001_a_wait_is_kept_when_it_is_short_and_passed_on_when_it_is_long() {
+    let minute = Duration::from_mins(1);
+    let wait = |seconds| Some(Duration::from_secs(seconds));
+    assert_eq!(next(&rate_limited(wait(20)), 1, minute, 0.0), Ok(Duration::from_secs(20)));
+    let long = rate_limited(wait(21));
+    assert_eq!(next(&long, 1, minute, 0.0), Err(ModelError::RateLimited { retry_after: wait(21) }));
+    let late = rate_limited(wait(10));
+    assert_eq!(next(&late, 1, Duration::from_secs(10), 0.0), Err(ModelError::RateLimited { retry_after: wait(10) }));
+}
+
+#[test]
+fn f002_the_wait_doubles_and_jitter_only_shortens_it() {
+    let waits = |jitter: f64| {
+        [1, 2].map(|attempts| next(&rate_limited(None), attempts, Duration::MAX, jitter).unwrap().as_millis())
+    };
+    assert_eq!(waits(0.0), [500, 1000]);
+    assert_eq!(waits(1.0), [375, 750]);
+    assert_eq!(waits(f64::INFINITY), [375, 750]);
+    assert_eq!(backoff(u32::MAX, 0.0), LONGEST_BACKOFF);
+    assert_eq!(backoff(0, 0.0), FIRST_BACKOFF);
+}
+
+#[test]
+fn there_are_three_attempts_and_one_more_only_for_a_dead_connection() {
+    let fault = Fault::passing(ModelError::Unavailable);
+    assert!(next(&fault, 2, Duration::MAX, 0.0).is_ok());
+    assert_eq!(next(&fault, 3, Duration::MAX, 0.0), Err(ModelError::Unavailable));
+    let dead = Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
+    assert_eq!(next(&dead, 3, Duration::from_secs(1), 0.0), Ok(Duration::ZERO));
+    let last = Fault::last(ModelError::Auth);
+    assert_eq!(next(&last, 1, Duration::MAX, 0.0), Err(ModelError::Auth));
+}
+
+#[test]
+fn no_wait_reaches_past_the_time_that_is_left() {
+    // A small generator of numbers, so that the scripts are the same in each run.
+    let mut state = 1_u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for _ in 0..10_000 {
+        let mut left = Duration::from_millis(random(60_000));
+        let mut attempts = 1;
+        loop {
+            let asked = (random(2) == 0).then(|| Duration::from_millis(random(40_000)));
+            let jitter = f64::from(u32::try_from(random(1000)).unwrap()) / 999.0;
+            let Ok(wait) = next(&rate_limited(asked), attempts, left, jitter) else { break };
+            left = left.checked_sub(wait).unwrap();
+            attempts += 1;
+        }
+        assert!(attempts <= ATTEMPTS);
+    }
+}

@@ -1,0 +1,152 @@
+//! The vectors are those of the web-platform-tests for `EventSource`, restated; where this decoder departs from the
+//! standard on purpose, the case says so.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Found {
+    Event(String, String),
+    Bare(String),
+}
+
+impl From<Frame<'_>> for Found {
+    fn from(frame: Frame<'_>) -> Self {
+        match frame {
+            Frame::Event { kind, data } => Self::Event(kind.to_owned(), data.to_owned()),
+            Frame::Bare(line) => Self::Bare(line.to_owned()),
+        }
+    }
+}
+
+fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Found>, TooLong> {
+    let mut found = Vec::new();
+    let mut decoder = SseDecoder::default();
+    let mut keep = |frame: Frame<'_>| {
+        found.push(Found::from(frame));
+        Ok(())
+    };
+    for chunk in chunks {
+        decoder.push::<TooLong>(chunk, &mut keep)?;
+    }
+    decoder.finish::<TooLong>(&mut keep)?;
+    Ok(found)
+}
+
+/// Decodes whole, cut at each place, and byte by byte, and expects the same each time.
+fn expect(stream: &[u8], events: &[(&str, &str)]) {
+    let events: Vec<Found> =
+        events.iter().map(|(kind, data)| Found::Event((*kind).to_owned(), (*data).to_owned())).collect();
+    let name = String::from_utf8_lossy(stream);
+    for cut in 0..=stream.len() {
+        let (before, after) = stream.split_at(cut);
+        assert_eq!(decode([before, after]).as_ref(), Ok(&events), "{name:?} cut at {cut}");
+    }
+    assert_eq!(decode(stream.chunks(1)).as_ref(), Ok(&events), "{name:?} byte by byte");
+}
+
+/// The same for events of the default type.
+fn expect_data(stream: &str, data: &[&str]) {
+    expect(stream.as_bytes(), &data.iter().map(|data| ("", *data)).collect::<Vec<_>>());
+}
+
+#[test]
+fn f036_a_byte_order_mark_counts_at_the_start_only_and_once() {
+    expect_data("\u{feff}data:1\n\n\u{feff}data:2\n\ndata:3\n\n", &["1", "3"]);
+    expect_data("\u{feff}\u{feff}data:1\n\ndata:2\n\ndata:3\n\n", &["2", "3"]);
+}
+
+#[test]
+fn f037_lines_end_in_cr_lf_or_both_mixed_at_will() {
+    expect_data("data:test\r\ndata\ndata:test\r\n\r", &["test\n\ntest"]);
+    expect_data("data:a\r\rdata:b\n\ndata:c\r\n\r\ndata:d\r\n\ndata:e\n\r\n", &["a", "b", "c", "d", "e"]);
+}
+
+#[test]
+fn f038_comments_give_nothing_wherever_they_stand() {
+    let long = "x".repeat(2049);
+    let stream = format!("data:1\r:\0\n:\r\ndata:2\n:{long}\rdata:3\n:data:fail\r:{long}\ndata:4\n\n");
+    expect_data(&stream, &["1\n2\n3\n4"]);
+    expect_data(": OPENROUTER PROCESSING\n\n: keep-alive\n\ndata: x\n\n", &["x"]);
+}
+
+#[test]
+fn f039_fields_are_parsed_as_the_standard_says() {
+    expect_data(
+        "data:\0\ndata:  2\rData:1\ndata\0:2\ndata:1\r\0data:4\nda-ta:3\rdata_5\ndata:3\rdata:\r\n data:32\ndata:4\n\n",
+        &["\0\n 2\n1\n3\n\n4"],
+    );
+    expect_data("data:test\n data\ndata\nfoobar:xxx\njustsometext\n:comment\ndata:test\n\n", &["test\n\ntest"]);
+    expect_data("data:\ttest\rdata: \ndata:test\n\n", &["\ttest\n\ntest"]);
+    expect_data("data:\0\n\n\n\n", &["\0"]);
+    expect_data("id:1\nretry:10\nretry:x\ndata:a\n\nid\ndata:b\n\n", &["a", "b"]);
+}
+
+#[test]
+fn f040_several_data_lines_are_joined_by_line_feeds() {
+    expect_data("data:\n\ndata\ndata\n\ndata:test\n\n", &["", "\n", "test"]);
+    expect_data("data: {\ndata: \"a\": 1}\n\n", &["{\n\"a\": 1}"]);
+}
+
+#[test]
+fn an_event_type_holds_for_one_event() {
+    expect(b"event:test\ndata:x\n\ndata:x\n\n", &[("test", "x"), ("", "x")]);
+    expect(b"event: \ndata:data\n\n", &[("", "data")]);
+    expect(b"event:lost\n\ndata:x\n\n", &[("", "x")]);
+    expect(b"event: a\nevent: b\ndata: x\n\n", &[("b", "x")]);
+}
+
+#[test]
+fn an_event_without_its_blank_line_still_counts_at_the_end() {
+    // The standard drops both; a stream that ends after its last `data:` line would lose its finish.
+    expect_data("retry:1000\ndata:test1\n\nid:test\ndata:test2\n", &["test1", "test2"]);
+    expect_data("data:1\n\ndata:2", &["1", "2"]);
+}
+
+#[test]
+fn a_line_that_begins_with_a_brace_is_given_out_as_it_is() {
+    let stream = "data: x\n\n{\"error\":{\"code\":\"A\"}}\n\r\n";
+    let expected =
+        vec![Found::Event(String::new(), "x".to_owned()), Found::Bare("{\"error\":{\"code\":\"A\"}}".to_owned())];
+    for cut in 0..=stream.len() {
+        let (before, after) = stream.as_bytes().split_at(cut);
+        assert_eq!(decode([before, after]), Ok(expected.clone()), "cut at {cut}");
+    }
+}
+
+#[test]
+fn f034_f035_utf_8_may_be_cut_anywhere_and_what_is_none_becomes_a_replacement() {
+    expect_data("data: 天气🌤é\n\n", &["天气🌤é"]);
+    expect(b"data: a\xff\xfeb\xe5\xa4\n\n", &[("", "a\u{fffd}\u{fffd}b\u{fffd}")]);
+}
+
+#[test]
+fn f041_a_line_or_an_event_over_the_limit_is_an_error() {
+    let line = format!("data: {}", "x".repeat(EVENT_LIMIT + 1));
+    assert_eq!(decode([line.as_bytes()]), Err(TooLong));
+    assert_eq!(decode(line.as_bytes().chunks(1000)), Err(TooLong));
+    let event = format!("data: {}\n", "x".repeat(1000)).repeat(EVENT_LIMIT / 1000 + 1);
+    assert_eq!(decode([event.as_bytes()]), Err(TooLong));
+    let comment = format!(":{}", "x".repeat(EVENT_LIMIT + 1));
+    assert_eq!(decode(comment.as_bytes().chunks(1000)), Err(TooLong));
+    let many = format!("data: {}\n\n", "x".repeat(1000)).repeat(EVENT_LIMIT / 500);
+    assert_eq!(decode([many.as_bytes()]).map(|found| found.len()), Ok(EVENT_LIMIT / 500));
+}
+
+#[test]
+fn f045_time_is_linear_in_the_number_of_bytes_however_they_are_cut() {
+    let took = |events: usize, chunk: usize| {
+        let stream = "data: {\"a\":1}\r\n\r\n".repeat(events);
+        let begun = Instant::now();
+        let found = decode(stream.as_bytes().chunks(chunk)).unwrap();
+        assert_eq!(found.len(), events);
+        begun.elapsed().max(Duration::from_micros(500))
+    };
+    // Ten times the input may take thirty times as long on a busy machine, but not the hundred of a square.
+    for chunk in [1, usize::MAX] {
+        let small = (0..5).map(|_| took(10_000, chunk)).min().unwrap();
+        let large = (0..3).map(|_| took(100_000, chunk)).min().unwrap();
+        assert!(large < small * 30, "{small:?} for 10,000 events, {large:?} for 100,000, by {chunk}");
+    }
+}

@@ -1,0 +1,147 @@
+use std::collections::HashMap;
+
+use conversation::{Message, ToolChoice, ToolSpec};
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::wire::functions::object;
+use crate::wire::turns::{Side, turns};
+use crate::wire::{Ask, Encoded};
+
+const VERSION: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
+
+/// The wire demands a limit; this one is taken by every model that is still served.
+const MAX_TOKENS: u32 = 8192;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    system: &'a str,
+    messages: Vec<Turn<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: String,
+        name: &'a str,
+        input: &'a Value,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Choice<'a> {
+    Any,
+    None,
+    Tool { name: &'a str },
+}
+
+/// The request.
+pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
+    let Ask { model, prompt, quirks } = ask;
+    let mut ids = Ids::default();
+    let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, &mut ids)).collect();
+    let choice = match &prompt.tool_choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(Choice::None),
+        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
+        ToolChoice::Required => Some(Choice::Any),
+        ToolChoice::Tool(name) => Some(Choice::Tool { name }),
+    };
+    let body = Body {
+        model,
+        max_tokens: MAX_TOKENS,
+        system: &prompt.system,
+        messages: turns(blocks).into_iter().map(turn).collect(),
+        stream: true,
+        tools: prompt.tools.iter().map(tool).collect(),
+        tool_choice: choice.filter(|_| !prompt.tools.is_empty()),
+    };
+    let mut encoded = Encoded::new("/v1/messages", &body)?;
+    encoded.headers.push(VERSION);
+    Ok(encoded)
+}
+
+fn turn((side, content): (Side, Vec<Block<'_>>)) -> Turn<'_> {
+    Turn { role: if side == Side::User { "user" } else { "assistant" }, content }
+}
+
+fn blocks<'a>(message: &'a Message, ids: &mut Ids<'a>) -> Vec<(Side, Block<'a>)> {
+    let said = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
+    match message {
+        Message::User { text } => said(text).map(|block| (Side::User, block)).into_iter().collect(),
+        Message::Assistant { text, calls, .. } => {
+            let calls = calls.iter().map(|call| Block::ToolUse {
+                id: ids.call(&call.id),
+                name: &call.name,
+                input: object(&call.arguments),
+            });
+            said(text).into_iter().chain(calls).map(|block| (Side::Model, block)).collect()
+        }
+        Message::Tool(result) => {
+            let block = Block::ToolResult {
+                tool_use_id: ids.result(&result.call_id),
+                content: &result.content,
+                is_error: !result.ok,
+            };
+            vec![(Side::User, block)]
+        }
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    Tool { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
+}
+
+/// Numbers the calls: ids must be unique in a request and of few characters, and those of other endpoints are not.
+#[derive(Default)]
+struct Ids<'a> {
+    last: HashMap<&'a str, usize>,
+    count: usize,
+}
+
+impl<'a> Ids<'a> {
+    fn call(&mut self, id: &'a str) -> String {
+        self.count += 1;
+        self.last.insert(id, self.count);
+        format!("call_{}", self.count)
+    }
+
+    fn result(&self, id: &str) -> String {
+        format!("call_{}", self.last.get(id).copied().unwrap_or_default())
+    }
+}

@@ -1,0 +1,180 @@
+//! Gemini's `POST {base}/models/{model}:streamGenerateContent`, answered by server-sent events without a last one.
+
+mod request;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::fault::Fault;
+use crate::refusal::Refusal;
+use crate::sse::Frame;
+use crate::wire::lax::{Words, arguments, fitting, nullable};
+use crate::wire::{Decode, Deltas, Phase};
+use crate::{Finish, ModelError, NativeCall, TokenUsage};
+
+pub(crate) use request::encode;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Chunk<'a> {
+    #[serde(borrow, default, deserialize_with = "nullable")]
+    candidates: Vec<Candidate<'a>>,
+    #[serde(borrow, default)]
+    prompt_feedback: Option<Feedback<'a>>,
+    #[serde(borrow, default)]
+    usage_metadata: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate<'a> {
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow, default)]
+    content: Option<Content<'a>>,
+    #[serde(borrow, default)]
+    finish_reason: Words<'a>,
+}
+
+#[derive(Deserialize)]
+struct Content<'a> {
+    #[serde(borrow, default, deserialize_with = "nullable")]
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(borrow, default)]
+    text: Words<'a>,
+    /// Whether the text is reasoning.
+    #[serde(default)]
+    thought: bool,
+    #[serde(borrow, default)]
+    function_call: Option<Call<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow, default)]
+    id: Words<'a>,
+    #[serde(borrow, default)]
+    name: Words<'a>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Feedback<'a> {
+    #[serde(borrow, default)]
+    block_reason: Words<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
+struct Usage {
+    prompt_token_count: u64,
+    tool_use_prompt_token_count: u64,
+    candidates_token_count: u64,
+    thoughts_token_count: u64,
+}
+
+/// What one response has said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    called: bool,
+    usage: Option<TokenUsage>,
+    finish: Option<Finish>,
+}
+
+impl Decode for Decoder {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
+        match frame {
+            Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
+            Frame::Event { data, .. } if data.trim().is_empty() => {}
+            Frame::Event { data, .. } => self.chunk(&parse(data)?, out)?,
+            Frame::Bare(line) => {
+                if let Ok(chunk) = serde_json::from_str(line) {
+                    self.chunk(&chunk, out)?;
+                }
+            }
+        }
+        Ok(if self.finish.is_some() { Phase::Finished } else { Phase::Open })
+    }
+
+    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault> {
+        if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
+            return parse::<Vec<Chunk<'_>>>(text)?.iter().try_for_each(|chunk| self.chunk(chunk, out));
+        }
+        self.chunk(&parse(text)?, out)
+    }
+
+    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault> {
+        let finish = self.finish.ok_or_else(|| Fault::passing(ModelError::Disconnected))?;
+        out.finish(self.usage, if self.called && finish == Finish::Stop { Finish::ToolCalls } else { finish });
+        Ok(())
+    }
+}
+
+impl Decoder {
+    fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Deltas) -> Result<(), Fault> {
+        if let Some(error) = chunk.error {
+            return Err(Refusal::parse(error.get()).in_stream());
+        }
+        if chunk.prompt_feedback.as_ref().is_some_and(|feedback| !feedback.block_reason.text.is_empty()) {
+            return Err(Fault::last(ModelError::ContentFiltered));
+        }
+        self.usage = fitting::<Usage>(chunk.usage_metadata).map(TokenUsage::from).or(self.usage);
+        let Some(candidate) = chunk.candidates.iter().find(|candidate| candidate.index == 0) else { return Ok(()) };
+        candidate.content.iter().flat_map(|content| &content.parts).try_for_each(|part| self.part(part, out))?;
+        if !candidate.finish_reason.text.is_empty() {
+            self.finish = Some(finish(&candidate.finish_reason.text)?);
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: &Part<'_>, out: &mut Deltas) -> Result<(), Fault> {
+        if part.thought {
+            out.thinking(&part.text.text)?;
+        } else {
+            out.text(&part.text.text)?;
+        }
+        let Some(call) = part.function_call.as_ref().filter(|call| !call.name.text.trim().is_empty()) else {
+            return Ok(());
+        };
+        let arguments = arguments(call.args);
+        out.grow(call.name.text.len() + arguments.len())?;
+        self.called = true;
+        out.call(NativeCall::new(&call.id.text, &call.name.text, &arguments));
+        Ok(())
+    }
+}
+
+impl From<Usage> for TokenUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.prompt_token_count + usage.tool_use_prompt_token_count,
+            output: usage.candidates_token_count + usage.thoughts_token_count,
+        }
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Fault> {
+    serde_json::from_str(data).map_err(|_| Fault::last(ModelError::BadResponse))
+}
+
+/// A malformed call is the model's slip: asked again it may do better.
+fn finish(reason: &str) -> Result<Finish, Fault> {
+    match reason {
+        "MAX_TOKENS" => Ok(Finish::Length),
+        "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
+            Ok(Finish::ContentFilter)
+        }
+        "MALFORMED_FUNCTION_CALL" => Err(Fault::passing(ModelError::BadResponse)),
+        _ => Ok(Finish::Stop),
+    }
+}

@@ -1,0 +1,149 @@
+use conversation::{Message, ToolChoice, ToolSpec};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::wire::functions::object;
+use crate::wire::turns::{Side, turns};
+use crate::wire::{Ask, Encoded, Quirks};
+
+/// What Google documents for calls whose signature was not kept.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tools<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<ToolConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Part<'a> {
+    Text {
+        text: &'a str,
+    },
+    Call {
+        function_call: Call<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thought_signature: Option<&'static str>,
+    },
+    Response {
+        function_response: Response<'a>,
+    },
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    name: &'a str,
+    args: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Response<'a> {
+    name: &'a str,
+    response: Answer<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer<'a> {
+    Result(&'a str),
+    Error(&'a str),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    /// Unlike `parameters` it takes the whole of JSON Schema.
+    parameters_json_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: Calling<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Calling<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a str; 1]>,
+}
+
+/// The request.
+pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
+    let Ask { model, prompt, quirks } = ask;
+    let parts = prompt.messages.iter().flat_map(|message| parts(message, quirks));
+    let system = Some(&*prompt.system).filter(|text| !text.is_empty());
+    let declared = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
+    let body = Body {
+        contents: turns(parts).into_iter().map(content).collect(),
+        system_instruction: system.map(|text| Content { role: None, parts: vec![Part::Text { text }] }),
+        tool_config: calling(&prompt.tool_choice, quirks)
+            .filter(|_| declared.is_some())
+            .map(|function_calling_config| ToolConfig { function_calling_config }),
+        tools: declared.map(|function_declarations| [Tools { function_declarations }]),
+    };
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    Encoded::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)
+}
+
+fn content((side, parts): (Side, Vec<Part<'_>>)) -> Content<'_> {
+    Content { role: Some(if side == Side::User { "user" } else { "model" }), parts }
+}
+
+fn parts(message: &Message, quirks: Quirks) -> Vec<(Side, Part<'_>)> {
+    match message {
+        Message::User { text } => vec![(Side::User, Part::Text { text })],
+        Message::Assistant { text, calls, .. } => {
+            let thought_signature = quirks.signatures.then_some(NO_SIGNATURE);
+            let calls = calls.iter().map(|call| {
+                let function_call = Call { name: &call.name, args: object(&call.arguments) };
+                Part::Call { function_call, thought_signature }
+            });
+            let text = Some(Part::Text { text }).filter(|_| !text.is_empty());
+            text.into_iter().chain(calls).map(|part| (Side::Model, part)).collect()
+        }
+        Message::Tool(result) => {
+            let response = if result.ok { Answer::Result(&result.content) } else { Answer::Error(&result.content) };
+            vec![(Side::User, Part::Response { function_response: Response { name: &result.name, response } })]
+        }
+    }
+}
+
+fn declaration(spec: &ToolSpec) -> Declaration<'_> {
+    Declaration { name: &spec.name, description: &spec.description, parameters_json_schema: &spec.parameters }
+}
+
+fn calling(choice: &ToolChoice, quirks: Quirks) -> Option<Calling<'_>> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(Calling { mode: "NONE", allowed_function_names: None }),
+        ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
+        ToolChoice::Required => Some(Calling { mode: "ANY", allowed_function_names: None }),
+        ToolChoice::Tool(name) => Some(Calling { mode: "ANY", allowed_function_names: Some([name]) }),
+    }
+}

@@ -1,0 +1,136 @@
+//! Every wire on whole responses, cut in every way, against the transcripts in `fixtures`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::value::RawValue;
+
+use super::*;
+use crate::{Delta, Finish, NativeCall};
+
+/// The deltas of a response that comes in `chunks`, neighbours of one kind joined, and the error it ends with.
+pub(super) fn decode<'a>(
+    wire: Wire,
+    json: bool,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<Result<Delta, ModelError>> {
+    let mut decoding = Decoding::new(wire, json);
+    let mut found = Vec::new();
+    let mut result = Ok(());
+    for chunk in chunks {
+        if result.is_ok() && decoding.phase() < Phase::Done {
+            result = decoding.push(chunk);
+            collect(&mut decoding, &mut found);
+        }
+    }
+    let result = result.and_then(|()| decoding.end());
+    collect(&mut decoding, &mut found);
+    found.extend(result.err().map(|fault| Err(fault.error)));
+    found
+}
+
+fn collect(decoding: &mut Decoding, found: &mut Vec<Result<Delta, ModelError>>) {
+    while let Some(delta) = decoding.pop() {
+        match (found.last_mut(), delta) {
+            (Some(Ok(Delta::Text(text))), Delta::Text(more))
+            | (Some(Ok(Delta::Thinking(text))), Delta::Thinking(more)) => text.push_str(&more),
+            (_, delta) => found.push(Ok(delta)),
+        }
+    }
+}
+
+/// Decodes whole, byte by byte, cut at every place of a short response, and in random cuts; the same must come out.
+pub(super) fn decode_in_all_cuts(wire: Wire, json: bool, bytes: &[u8], name: &str) -> Vec<Result<Delta, ModelError>> {
+    let whole = decode(wire, json, [bytes]);
+    assert_eq!(decode(wire, json, bytes.chunks(1)), whole, "{name}, byte by byte");
+    for cut in (0..bytes.len()).take_while(|_| bytes.len() <= 4096) {
+        let (before, after) = bytes.split_at(cut);
+        assert_eq!(decode(wire, json, [before, after]), whole, "{name}, cut at {cut}");
+    }
+    for seed in 1..=20 {
+        assert_eq!(decode(wire, json, random_cuts(bytes, seed)), whole, "{name}, cut at random with seed {seed}");
+    }
+    whole
+}
+
+fn random_cuts(mut bytes: &[u8], seed: u64) -> Vec<&[u8]> {
+    let mut state = seed;
+    let mut chunks = Vec::new();
+    while !bytes.is_empty() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let length = usize::try_from(state >> 40).unwrap() % 200;
+        let (chunk, rest) = bytes.split_at(length.min(bytes.len()));
+        chunks.push(chunk);
+        bytes = rest;
+    }
+    chunks
+}
+
+fn transcript(found: &[Result<Delta, ModelError>]) -> String {
+    let line = |one: &Result<Delta, ModelError>| match one {
+        Ok(delta) => format!("{delta:?}\n"),
+        Err(error) => format!("Err({error:?})\n"),
+    };
+    found.iter().map(line).collect()
+}
+
+fn fixtures(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension != "txt")).collect()
+}
+
+fn check_fixtures(wire: Wire, folder: &str) {
+    let files = fixtures(folder);
+    assert!(!files.is_empty());
+    for file in files {
+        let json = file.extension().is_some_and(|extension| extension == "json");
+        let name = file.display().to_string();
+        let found = decode_in_all_cuts(wire, json, &fs::read(&file).unwrap(), &name);
+        assert_eq!(transcript(&found), fs::read_to_string(file.with_extension("txt")).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn f026_f027_the_dialects_of_chat_completions_are_read() {
+    check_fixtures(Wire::Openai, "openai");
+}
+
+#[test]
+fn ollamas_lines_are_read() {
+    check_fixtures(Wire::Ollama, "ollama");
+}
+
+#[derive(serde::Deserialize)]
+struct CallCase {
+    name: String,
+    deltas: Vec<Box<RawValue>>,
+    finish: Option<String>,
+    calls: Vec<(String, String, String)>,
+}
+
+/// The events that carry `deltas` one by one.
+pub(super) fn call_stream(deltas: &[Box<RawValue>], finish: &str) -> String {
+    let one = |delta: &RawValue| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{delta}]}}}}]}}\n\n")
+    };
+    let end = format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{finish}\"}}]}}\n\n");
+    deltas.iter().map(|delta| one(delta)).collect::<String>() + &end
+}
+
+#[test]
+fn f029_f031_native_calls_are_put_together_however_their_pieces_are_numbered() {
+    let cases = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/native_calls.jsonl")).unwrap();
+    for case in cases.lines().map(|line| serde_json::from_str::<CallCase>(line).unwrap()) {
+        let finish = case.finish.as_deref().unwrap_or("tool_calls");
+        let found = decode_in_all_cuts(Wire::Openai, false, call_stream(&case.deltas, finish).as_bytes(), &case.name);
+        let end = match finish {
+            "length" => Finish::Length,
+            _ if case.calls.is_empty() => Finish::Stop,
+            _ => Finish::ToolCalls,
+        };
+        let calls = case.calls.into_iter().map(|(id, name, arguments)| Delta::Call(NativeCall { id, name, arguments }));
+        let expected: Vec<_> = calls.chain([Delta::Finish(end)]).map(Ok).collect();
+        assert_eq!(found, expected, "{}", case.name);
+    }
+}

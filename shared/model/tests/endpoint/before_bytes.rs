@@ -1,0 +1,245 @@
+//! Refusals and things that are no answer.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use model::{Delta, Finish, ModelError, TokenUsage};
+use tokio::time::Instant;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::server::{Answer, Server, Step, ask, later, question};
+
+/// Asks a server that says this and nothing else; the error, and how often it was asked.
+async fn refused(answer: Answer) -> (Option<ModelError>, usize) {
+    let server = Server::start([answer]).await;
+    let (deltas, error) = ask(&server.client(&[("OPENAI_API_KEY", "key-canary")]), &question(), later()).await;
+    assert_eq!(deltas, []);
+    (error, server.asked().len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f003_an_exhausted_allowance_is_not_tried_again() {
+    for (status, body) in [
+        (
+            429,
+            r#"{"error":{"message":"You exceeded","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
+        ),
+        (403, r#"{"error":{"code":"AccountOverdueError","message":"overdue","type":"Forbidden"}}"#),
+        (429, r#"{"error":{"code":"QuotaExceeded","message":"used up","type":"TooManyRequests"}}"#),
+        (402, r#"{"error":{"message":"Insufficient Balance","type":"unknown_error","code":"invalid_request_error"}}"#),
+        (402, r#"{"error":{"code":402,"message":"credits"}}"#),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
+        ),
+        (429, r#"{"error":{"code":"1113","message":"欠费"}}"#),
+    ] {
+        assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::QuotaExhausted), 1), "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f005_a_wrong_request_is_not_tried_again() {
+    for (status, body) in [
+        (400, r#"{"error":{"code":"InvalidParameter","message":"no"}}"#),
+        (400, r#"{"error":{"code":"InvalidEndpoint.ClosedEndpoint","message":"closed"}}"#),
+        (404, r#"{"error":{"code":"ModelNotOpen","message":"activate it"}}"#),
+        (404, "not found"),
+        (422, r#"{"detail":[{"loc":["body","x"],"msg":"Extra inputs are not permitted"}]}"#),
+        (400, r#"{"error":{"message":"model does not support tools"}}"#),
+        (405, ""),
+    ] {
+        assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::Rejected), 1), "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f006_refused_content_is_not_tried_again() {
+    for (status, body) in [
+        (400, r#"{"error":{"code":"SensitiveContentDetected","message":"x"}}"#),
+        (400, r#"{"error":{"code":"SensitiveContentDetected.Violence","message":"x"}}"#),
+        (400, r#"{"error":{"code":"InputTextSensitiveContentDetected","message":"x"}}"#),
+        (400, r#"{"error":{"code":"InputTextRiskDetection","message":"x"}}"#),
+        (400, r#"{"error":{"code":"data_inspection_failed","message":"x"}}"#),
+        (400, r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#),
+        (
+            400,
+            r#"{"error":{"code":"content_filter","message":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#,
+        ),
+    ] {
+        assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::ContentFiltered), 1), "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f007_a_refused_key_is_not_tried_again() {
+    for status in [401, 403] {
+        let body = r#"{"error":{"code":"AuthenticationError","message":"the key key-canary is wrong"}}"#;
+        assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::Auth), 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f008_a_prompt_that_is_too_long_is_told_apart() {
+    for (status, body) in [
+        (
+            400,
+            r#"{"error":{"code":"context_length_exceeded","message":"This model's maximum context length is 8192"}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 65536 tokens","code":"invalid_request_error"}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"request (2009 tokens) exceeds the available context size (512 tokens)"}}"#,
+        ),
+        (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 > 8"}}"#),
+        (
+            400,
+            r#"{"error":{"code":"InvalidParameter","message":"Total tokens of image and text exceed max message tokens"}}"#,
+        ),
+        (400, r#"{"code":"InvalidParameter","message":"Range of input length should be [1, 98304]"}"#),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed"}}]"#,
+        ),
+        (413, "too large"),
+    ] {
+        assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::ContextTooLong), 1), "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f013_a_json_completion_is_an_answer_in_one_piece() {
+    let body = r#"{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"whole","reasoning_content":"hm"},
+        "finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
+    let server = Server::start([Answer::json(200, body)]).await;
+    let expected = vec![
+        Delta::Thinking("hm".to_owned()),
+        Delta::Text("whole".to_owned()),
+        Delta::Usage(TokenUsage { input: 3, output: 4 }),
+        Delta::Finish(Finish::Stop),
+    ];
+    assert_eq!(ask(&server.client(&[]), &question(), later()).await, (expected, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f013_events_that_are_declared_as_json_are_still_events() {
+    let answer = Answer::streaming("application/json").text("hello").finish("stop").done();
+    let server = Server::start([answer]).await;
+    let expected = vec![Delta::Text("hello".to_owned()), Delta::Finish(Finish::Stop)];
+    assert_eq!(ask(&server.client(&[]), &question(), later()).await, (expected, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f013_a_json_error_counts_as_the_status_that_it_names_and_a_page_as_a_bad_response() {
+    let json = |body| Answer::json(200, body);
+    let page = |kind| Answer::new(200, &[("content-type", kind)], "<!doctype html><title>Sign in</title>");
+    for (answer, error, asked) in [
+        (json(r#"{"error":{"code":401,"message":"x"}}"#), ModelError::Auth, 1),
+        (json(r#"{"error":{"code":503,"message":"x"}}"#), ModelError::Unavailable, 3),
+        (json(r#"{"error":{"code":"InternalServiceError","message":"x"}}"#), ModelError::Unavailable, 3),
+        (json(r#"{"error":{"code":"RateLimitExceeded.X"}}"#), ModelError::RateLimited { retry_after: None }, 3),
+        (json("{\"choices\":"), ModelError::BadResponse, 1),
+        (page("text/html; charset=utf-8"), ModelError::BadResponse, 1),
+        (page("text/event-stream"), ModelError::BadResponse, 1),
+        (page("application/json"), ModelError::BadResponse, 1),
+    ] {
+        assert_eq!(refused(answer).await, (Some(error), asked));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f014_a_redirection_is_not_followed() {
+    let elsewhere = Server::start([Answer::hello()]).await;
+    for status in [301, 302, 303, 307, 308] {
+        let answer = Answer::new(status, &[("location", &elsewhere.root)], "");
+        assert_eq!(refused(answer).await, (Some(ModelError::BadResponse), 1), "{status}");
+    }
+    assert!(elsewhere.asked().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f015_an_empty_answer_is_tried_again() {
+    for empty in [
+        Answer::default().raw("HTTP/1.1 204 No Content\r\n\r\n"),
+        Answer::new(200, &[("content-type", "text/event-stream")], ""),
+        Answer::json(200, ""),
+        Answer::stream().bytes(b"\r\n\r\n").end(),
+    ] {
+        assert_eq!(refused(empty).await, (Some(ModelError::BadResponse), 3));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f016_of_an_error_no_more_than_64_kib_are_waited_for() {
+    let begun = Instant::now();
+    let endless = Answer::default()
+        .raw("HTTP/1.1 400 Bad\r\ncontent-length: 100000000\r\n\r\n")
+        .raw("x".repeat(65 * 1024))
+        .step(Step::Stall);
+    assert_eq!(refused(endless).await, (Some(ModelError::Rejected), 1));
+    assert!(begun.elapsed().is_zero());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f017_a_compressed_answer_is_not_unpacked() {
+    let answer = Answer::new(200, &[("content-type", "text/event-stream"), ("content-encoding", "gzip")], "\x1f");
+    assert_eq!(refused(answer).await, (Some(ModelError::BadResponse), 1));
+}
+
+/// Keeps what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f007_the_log_names_status_code_and_attempt_and_nothing_that_anybody_wrote() {
+    // For the whole process, because one for this thread alone would miss places that another thread reached first.
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+    for (status, body) in [
+        (503, r#"{"error":{"code":"ServerOverloaded","message":"body-canary key-canary http://canary.example"}}"#),
+        (401, r#"{"error":{"code":"the key key-canary is wrong"}}"#),
+    ] {
+        let server = Server::start([Answer::json(status, body)]).await;
+        let models =
+            r#"[{"name":"logged","model":"m","baseUrl":"BASE","apiKeyVar":"KEY"}]"#.replace("BASE", &server.root);
+        let client = server.client(&[("MODELS", &models), ("KEY", "key-canary"), ("DEFAULT_MODEL", "logged")]);
+        let (_, error) = ask(&client, &question(), later()).await;
+        let error = error.unwrap();
+        assert!(!format!("{error:?} {error}").contains("canary"));
+    }
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log: Vec<_> = log.lines().filter(|line| line.contains("model=logged")).collect();
+    assert_eq!(log.len(), 4, "{log:?}");
+    for (line, words) in log.iter().zip([
+        ["attempt=1", "status=503", "code=\"ServerOverloaded\""],
+        ["attempt=2", "status=503", "code=\"ServerOverloaded\""],
+        ["attempt=3", "status=503", "code=\"ServerOverloaded\""],
+        ["attempt=1", "status=401", "error=not authorised"],
+    ]) {
+        assert!(words.iter().all(|word| line.contains(word)), "{words:?} in {line}");
+        assert!(!line.contains("canary") && !line.contains("127.0.0.1"), "{line}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Connections that cannot be made, are dead, or are kept.
+
+use std::sync::Arc;
+
+use model::{Delta, Finish, ModelClient, ModelError, Models};
+use rcgen::CertifiedKey;
+use reqwest::dns::{Name, Resolve, Resolving};
+use settings::Settings;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::time::{Duration, Instant};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+use crate::server::{Answer, Server, Step, ask, later, question};
+
+fn hello() -> (Vec<Delta>, Option<ModelError>) {
+    (vec![Delta::Text("hello".to_owned()), Delta::Finish(Finish::Stop)], None)
+}
+
+fn connections(server: &Server) -> Vec<usize> {
+    server.asked().iter().map(|asked| asked.connection).collect()
+}
+
+fn client_of(http: reqwest::Client, base: &str) -> ModelClient {
+    let settings = Settings::from_pairs([("OPENAI_BASE_URL", base), ("OPENAI_MODEL", "m")]);
+    Models::from_settings(&settings, http).unwrap().default_model().unwrap().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn f009_a_refused_connection_is_tried_again() {
+    // A port that was free a moment ago.
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let client = client_of(transport::client().unwrap(), &format!("http://127.0.0.1:{port}"));
+    let begun = Instant::now();
+    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert!(begun.elapsed() >= Duration::from_millis(1125), "two waits");
+}
+
+struct NoNames;
+
+impl Resolve for NoNames {
+    fn resolve(&self, _: Name) -> Resolving {
+        Box::pin(async { Err("no such host".into()) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f009_a_name_that_is_not_found_is_tried_again() {
+    let http = reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames);
+    let client = client_of(http.build().unwrap(), "http://model.invalid");
+    let begun = Instant::now();
+    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert!(begun.elapsed() >= Duration::from_millis(1125), "two waits");
+}
+
+fn trusting_nobody() -> rustls::ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    config.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+}
+
+#[tokio::test(start_paused = true)]
+async fn f009_a_certificate_that_is_not_trusted_is_not_tried_again() {
+    let CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![cert.der().clone()], key).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let accepting = tokio::spawn(async move {
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let mut accepted = 0;
+        while let Ok((socket, _)) = listener.accept().await {
+            accepted += 1;
+            let refused = acceptor.accept(socket).await.is_err();
+            assert!(refused && accepted == 1);
+        }
+    });
+    let client = client_of(transport::client().unwrap(), &format!("https://127.0.0.1:{port}"));
+    let begun = Instant::now();
+    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert!(begun.elapsed().is_zero(), "no wait");
+    assert!(!accepting.is_finished());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f010_a_connection_that_hangs_is_given_up_after_five_seconds() {
+    // Nobody accepts, and the queue is full.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let _queued = [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
+    let client = client_of(transport::client().unwrap(), &format!("http://{address}"));
+    let begun = Instant::now();
+    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert_eq!(begun.elapsed().as_secs(), 16, "three times five seconds and the waits between");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f012_a_kept_connection_that_turns_out_dead_is_replaced_at_once() {
+    for death in [Step::Close, Step::Reset] {
+        let dead = Answer::default().step(death);
+        let server = Server::start([Answer::hello(), dead, Answer::hello()]).await;
+        let client = server.client(&[]);
+        assert_eq!(ask(&client, &question(), later()).await, hello());
+        let begun = Instant::now();
+        assert_eq!(ask(&client, &question(), later()).await, hello());
+        assert!(begun.elapsed() < Duration::from_millis(100), "{:?}", begun.elapsed());
+        assert_eq!(connections(&server), [0, 0, 1]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f012_a_new_connection_that_dies_counts_as_an_attempt() {
+    for death in [Step::Close, Step::Reset] {
+        let server = Server::start([Answer::default().step(death)]).await;
+        let outcome = ask(&server.client(&[]), &question(), later()).await;
+        assert_eq!(outcome, (vec![], Some(ModelError::Disconnected)));
+        assert_eq!(connections(&server), [0, 1, 2]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_connection_of_a_complete_answer_is_used_again() {
+    let server = Server::start([Answer::hello()]).await;
+    let client = server.client(&[]);
+    for _ in 0..3 {
+        assert_eq!(ask(&client, &question(), later()).await, hello());
+    }
+    assert_eq!(connections(&server), [0, 0, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_reply_closes_its_connection() {
+    let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
+    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    assert_eq!(reply.next().await, Some(Ok(Delta::Text("hello".to_owned()))));
+    drop(reply);
+    server.disconnected().await;
+}

@@ -1,0 +1,224 @@
+//! What can happen once an answer has begun.
+
+use std::sync::Arc;
+
+use model::{Delta, Finish, ModelError, TokenUsage};
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant, timeout};
+
+use crate::server::{Answer, Server, Step, ask, later, question};
+
+const USAGE: &str = r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
+
+fn text(text: &str) -> Delta {
+    Delta::Text(text.to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_delta_leaves_before_the_next_one_comes() {
+    let gate = Arc::new(Notify::new());
+    let wait = Step::Wait(Arc::clone(&gate));
+    let answer = Answer::stream().text("one").step(wait.clone()).text("two").step(wait).finish("stop").done();
+    let server = Server::start([answer]).await;
+    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    assert_eq!(reply.next().await, Some(Ok(text("one"))));
+    gate.notify_one();
+    assert_eq!(reply.next().await, Some(Ok(text("two"))));
+    gate.notify_one();
+    assert_eq!(reply.next().await, Some(Ok(Delta::Finish(Finish::Stop))));
+    assert_eq!(reply.next().await, None);
+    assert_eq!(reply.next().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn losing_the_future_of_a_delta_loses_no_delta_and_does_not_put_off_the_timers() {
+    let server = Server::start([Answer::stream().text("one").step(Step::Stall)]).await;
+    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    assert_eq!(reply.next().await, Some(Ok(text("one"))));
+    let begun = Instant::now();
+    let error = loop {
+        if let Ok(next) = timeout(Duration::from_secs(10), reply.next()).await {
+            break next;
+        }
+    };
+    assert_eq!(error, Some(Err(ModelError::Stalled)));
+    assert_eq!(begun.elapsed().as_secs(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f019_a_stalled_model_ends_the_reply_after_its_idle_time() {
+    let server = Server::start([Answer::stream().text("one").step(Step::Stall)]).await;
+    let begun = Instant::now();
+    let client = server.client(&[("MODEL_IDLE_SECONDS", "5")]);
+    assert_eq!(ask(&client, &question(), later()).await, (vec![text("one")], Some(ModelError::Stalled)));
+    assert_eq!(begun.elapsed().as_secs(), 5);
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f019_a_model_that_stalls_before_it_said_anything_is_asked_again() {
+    let role = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#;
+    let server = Server::start([Answer::stream().data(role).step(Step::Stall), Answer::hello()]).await;
+    let expected = (vec![text("hello"), Delta::Finish(Finish::Stop)], None);
+    assert_eq!(ask(&server.client(&[]), &question(), later()).await, expected);
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f020_f021_a_stream_that_breaks_off_is_disconnected_and_not_asked_again() {
+    for end in [
+        Answer::stream().text("one").step(Step::Reset),
+        Answer::stream().text("one").step(Step::Close),
+        Answer::stream().text("one").raw("5\r\nda").step(Step::Close),
+        Answer::stream().text("one").end(),
+    ] {
+        let server = Server::start([end]).await;
+        let outcome = ask(&server.client(&[]), &question(), later()).await;
+        assert_eq!(outcome, (vec![text("one")], Some(ModelError::Disconnected)));
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f020_f021_a_stream_that_breaks_off_before_anything_was_said_is_asked_again() {
+    let call = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}"#;
+    for end in [
+        Answer::stream().bytes(b": wait\n\n").step(Step::Reset),
+        Answer::stream().bytes(b": wait\n\n").end(),
+        Answer::stream().data(r#"{"choices":[{"index":0,"delta":{"content":""}}]}"#).step(Step::Close),
+        Answer::stream().data(call).step(Step::Close),
+    ] {
+        let server = Server::start([end, Answer::hello()]).await;
+        let expected = (vec![text("hello"), Delta::Finish(Finish::Stop)], None);
+        assert_eq!(ask(&server.client(&[]), &question(), later()).await, expected);
+        assert_eq!(server.asked().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f022_a_finish_is_enough_whatever_happens_to_the_connection_then() {
+    let expected =
+        (vec![text("one"), Delta::Usage(TokenUsage { input: 3, output: 4 }), Delta::Finish(Finish::Stop)], None);
+    for end in [Step::Close, Step::Reset, Step::Stall] {
+        let server = Server::start([Answer::stream().text("one").finish("stop").data(USAGE).step(end)]).await;
+        let begun = Instant::now();
+        assert_eq!(ask(&server.client(&[]), &question(), later()).await, expected);
+        assert!(begun.elapsed() <= Duration::from_millis(2100), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f024_after_done_nothing_counts() {
+    let answer = Answer::stream().text("one").finish("stop").data("[DONE]").text("more").step(Step::Stall);
+    let server = Server::start([answer]).await;
+    let begun = Instant::now();
+    let expected = (vec![text("one"), Delta::Finish(Finish::Stop)], None);
+    assert_eq!(ask(&server.client(&[]), &question(), later()).await, expected);
+    assert!(begun.elapsed() < Duration::from_millis(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f025_an_error_in_the_stream_is_tried_again_only_before_anything_was_said() {
+    let overloaded = r#"{"error":{"code":"ServerOverloaded","message":"busy","type":"TooManyRequests"}}"#;
+    for early in [
+        Answer::stream().data(overloaded).done(),
+        Answer::stream().bytes(format!("{overloaded}\n\n").as_bytes()).end(),
+        Answer::stream().bytes(format!("event: error\ndata: {overloaded}\n\n").as_bytes()).end(),
+        Answer::stream()
+            .data(r#"{"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"code":502}}]}"#)
+            .end(),
+    ] {
+        let server = Server::start([early, Answer::hello()]).await;
+        let expected = (vec![text("hello"), Delta::Finish(Finish::Stop)], None);
+        assert_eq!(ask(&server.client(&[]), &question(), later()).await, expected);
+    }
+    let server = Server::start([Answer::stream().text("one").data(overloaded).done()]).await;
+    let outcome = ask(&server.client(&[]), &question(), later()).await;
+    assert_eq!(outcome, (vec![text("one")], Some(ModelError::Unavailable)));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f025_an_error_that_repeating_cannot_mend_ends_the_reply() {
+    for (data, error) in [
+        (r#"{"error":{"code":"SensitiveContentDetected","message":"x"}}"#, ModelError::ContentFiltered),
+        (r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, ModelError::QuotaExhausted),
+        (r#"{"error":{"code":401,"message":"x"}}"#, ModelError::Auth),
+        (r#"{"error":{"type":"invalid_request_error","message":"x"}}"#, ModelError::Rejected),
+    ] {
+        let server = Server::start([Answer::stream().data(data).end()]).await;
+        assert_eq!(ask(&server.client(&[]), &question(), later()).await, (vec![], Some(error)));
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f038_comments_keep_a_reply_alive_but_not_for_ever() {
+    let comment = |answer: Answer| answer.step(Step::After(Duration::from_secs(20))).bytes(b": wait\n\n");
+    let slow = comment(comment(comment(Answer::stream().text("one")))).text("two").finish("stop").done();
+    let server = Server::start([slow]).await;
+    let expected = (vec![text("one"), text("two"), Delta::Finish(Finish::Stop)], None);
+    assert_eq!(ask(&server.client(&[]), &question(), later()).await, expected);
+
+    let endless = (0..20).fold(Answer::stream().text("one"), |answer, _| comment(answer));
+    let server = Server::start([endless]).await;
+    let begun = Instant::now();
+    let outcome = ask(&server.client(&[]), &question(), later()).await;
+    assert_eq!(outcome, (vec![text("one")], Some(ModelError::Stalled)));
+    assert_eq!(begun.elapsed().as_secs(), 90);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f038_pieces_of_a_call_are_progress_and_empty_deltas_are_none() {
+    let piece = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":" "}}]}}]}"#;
+    let empty = r#"{"choices":[{"index":0,"delta":{"content":"","role":"assistant"}}]}"#;
+    let head = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}"#;
+    let every = |answer: Answer, data: &str| answer.step(Step::After(Duration::from_secs(25))).data(data);
+    let calling = (0..8).fold(Answer::stream().data(head), |answer, _| every(answer, piece));
+    let server = Server::start([calling.finish("tool_calls").done()]).await;
+    let (deltas, error) = ask(&server.client(&[]), &question(), later()).await;
+    assert_eq!((deltas.len(), error), (2, None), "{deltas:?}");
+
+    let idling = (0..8).fold(Answer::stream().text("one"), |answer, _| every(answer, empty));
+    let server = Server::start([idling.finish("stop").done()]).await;
+    let (_, error) = ask(&server.client(&[]), &question(), later()).await;
+    assert_eq!(error, Some(ModelError::Stalled));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_is_not_taken_for_a_slow_model() {
+    let gate = Arc::new(Notify::new());
+    let answer = Answer::stream().text("one").step(Step::Wait(Arc::clone(&gate))).text("two").finish("stop").done();
+    let server = Server::start([answer]).await;
+    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    assert_eq!(reply.next().await, Some(Ok(text("one"))));
+    gate.notify_one();
+    tokio::time::advance(Duration::from_secs(200)).await;
+    assert_eq!(reply.next().await, Some(Ok(text("two"))));
+    assert_eq!(reply.next().await, Some(Ok(Delta::Finish(Finish::Stop))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_ends_a_reply_that_is_still_being_written() {
+    let endless =
+        (0..50).fold(Answer::stream(), |answer, _| answer.text("x").step(Step::After(Duration::from_secs(1))));
+    let server = Server::start([endless]).await;
+    let begun = Instant::now();
+    let (deltas, error) = ask(&server.client(&[]), &question(), begun + Duration::from_millis(9500)).await;
+    assert_eq!((deltas.len(), error), (10, Some(ModelError::Deadline)));
+    assert!(begun.elapsed() <= Duration::from_millis(9502));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f041_f042_an_event_or_an_answer_without_measure_is_a_bad_response() {
+    let server = Server::start([Answer::stream().text("one").text(&"x".repeat(1024 * 1024))]).await;
+    let outcome = ask(&server.client(&[]), &question(), later()).await;
+    assert_eq!(outcome, (vec![text("one")], Some(ModelError::BadResponse)));
+
+    let half = "x".repeat(512 * 1024);
+    let server = Server::start([(0..9).fold(Answer::stream(), |answer, _| answer.text(&half))]).await;
+    let (deltas, error) = ask(&server.client(&[]), &question(), later()).await;
+    let said: usize = deltas.iter().map(|delta| if let Delta::Text(text) = delta { text.len() } else { 0 }).sum();
+    assert_eq!(error, Some(ModelError::BadResponse));
+    assert!((4 * 1024 * 1024..=5 * 1024 * 1024).contains(&said), "{said}");
+}

@@ -1,0 +1,86 @@
+//! The other wires end to end.
+
+use model::{Delta, Finish, ModelClient, ModelError, Models};
+use serde_json::json;
+use settings::Settings;
+
+use crate::server::{Answer, Server, ask, later, question};
+
+fn client(server: &Server, wire: &str, model: &str) -> ModelClient {
+    let entry = json!([{"name": "x", "wire": wire, "baseUrl": server.root, "model": model, "apiKeyVar": "X_KEY"}]);
+    let settings = Settings::from_pairs([("MODELS", entry.to_string()), ("X_KEY", "k".to_owned())]);
+    Models::from_settings(&settings, transport::client().unwrap()).unwrap().get("x").unwrap().clone()
+}
+
+fn hello() -> (Vec<Delta>, Option<ModelError>) {
+    (vec![Delta::Text("hello".to_owned()), Delta::Finish(Finish::Stop)], None)
+}
+
+#[tokio::test(start_paused = true)]
+async fn openai_is_asked_at_chat_completions_with_a_bearer_key() {
+    let server = Server::start([Answer::hello()]).await;
+    let client = client(&server, "openai", "m");
+    assert_eq!(ask(&client, &question(), later()).await, hello());
+    let asked = server.asked();
+    assert_eq!(asked[0].line, "POST /chat/completions");
+    assert_eq!(asked[0].header("authorization"), Some("Bearer k"));
+    assert_eq!(client.provider(), "openai-compatible");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ollama_is_asked_at_api_chat_and_streams_at_once_whatever_type_it_declares() {
+    for kind in ["application/x-ndjson", "application/json"] {
+        let answer = Answer::streaming(kind)
+            .bytes(b"{\"message\":{\"role\":\"assistant\",\"content\":\"hello\"},\"done\":false}\n")
+            .bytes(b"{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}\n")
+            .end();
+        let server = Server::start([answer]).await;
+        let client = client(&server, "ollama", "m");
+        assert_eq!(ask(&client, &question(), later()).await, hello());
+        assert_eq!(server.asked()[0].line, "POST /api/chat");
+        assert_eq!(client.provider(), "ollama");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ollama_tells_that_a_model_takes_no_tools() {
+    let refusal = r#"{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}"#;
+    let server = Server::start([Answer::json(400, refusal)]).await;
+    let mut prompt = question();
+    prompt.tools.push(conversation::ToolSpec {
+        name: "now".to_owned(),
+        description: String::new(),
+        parameters: json!({"type": "object"}),
+        examples: vec![],
+    });
+    let outcome = ask(&client(&server, "ollama", "m"), &prompt, later()).await;
+    assert_eq!(outcome, (vec![], Some(ModelError::ToolsUnsupported)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn anthropic_is_asked_at_messages_with_its_own_headers() {
+    let answer = Answer::stream()
+        .bytes(b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hello\"}}\n\n")
+        .bytes(b"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n")
+        .bytes(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+        .end();
+    let server = Server::start([answer]).await;
+    assert_eq!(ask(&client(&server, "anthropic", "m"), &question(), later()).await, hello());
+    let asked = server.asked();
+    assert_eq!(asked[0].line, "POST /v1/messages");
+    assert_eq!(asked[0].header("x-api-key"), Some("k"));
+    assert_eq!(asked[0].header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(asked[0].header("authorization"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn gemini_is_asked_for_events_with_its_own_header_and_no_key_in_the_address() {
+    let answer = Answer::stream()
+        .data(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP"}]}"#)
+        .end();
+    let server = Server::start([answer]).await;
+    assert_eq!(ask(&client(&server, "gemini", "models/g"), &question(), later()).await, hello());
+    let asked = server.asked();
+    assert_eq!(asked[0].line, "POST /models/g:streamGenerateContent?alt=sse");
+    assert_eq!(asked[0].header("x-goog-api-key"), Some("k"));
+}
