@@ -12,15 +12,11 @@ use model::ModelClient;
 use protocols::{Accumulated, Native, TurnRequest};
 use serde::Deserialize;
 use store::{Admission, BeginError, NewTurn, Owner, TurnLease};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use web::{ApiError, InvocationDeadline, RequestId};
 
 use crate::turn::TurnTask;
 use crate::{App, caller};
-
-/// Events that wait for a slow client before the turn waits too.
-const EVENTS_AHEAD: usize = 64;
 
 /// Kept back of an invocation's time for storing the answer and ending the stream.
 const RESERVE: Duration = Duration::from_secs(8);
@@ -55,9 +51,9 @@ pub(crate) async fn chat(
     let deadline = deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
     let (turn_id, events) = begin(&app, owner, model, request, deadline).await?;
     if !stream {
-        return Ok(Json(web::collect(events).await?).into_response());
+        return Ok(Json(web::collect(events.follow(0)).await?).into_response());
     }
-    let native = Native::new(turn_id, id.0);
+    let (events, native) = (events.follow(0), Native::new(turn_id, id.0));
     Ok(if accumulated { web::stream(events, Accumulated::new(native)) } else { web::stream(events, native) })
 }
 
@@ -122,7 +118,7 @@ async fn begin(
     model: ModelClient,
     request: TurnRequest,
     deadline: Instant,
-) -> Result<(String, mpsc::Receiver<Event>), ApiError> {
+) -> Result<(String, Events), ApiError> {
     if app.running.is_shutting_down() {
         return Err(ErrorCode::Interrupted.into());
     }
@@ -137,12 +133,12 @@ async fn begin(
         title: title.clone(),
     };
     let lease = app.store.conversations.begin(&owner, &turn, SystemTime::now()).await.map_err(refused)?;
-    let (sender, events) = mpsc::channel(EVENTS_AHEAD);
+    let events = Events::default();
     let task = TurnTask {
         app: app.clone(),
         place: app.running.enter(&owner, &lease.conversation_id),
         title: request.conversation_id.is_none().then_some(title),
-        events: Events::new(sender, deadline),
+        events: events.clone(),
         started: started(&lease, &turn),
         owner,
         lease,

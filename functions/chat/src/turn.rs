@@ -43,15 +43,16 @@ enum Ending {
 impl TurnTask {
     /// Runs the turn, stores the answer, and only then ends the stream: Lambda freezes the process after the last byte.
     pub(crate) async fn drive(self) {
-        self.events.send(self.started.clone()).await;
+        let _closing = self.events.closing();
+        self.events.send(self.started.clone());
         let ending = self.until_end().await;
         let ending = self.save(ending).await;
         if let Some(title) = &self.title {
-            self.events.send(Event::Title(title.clone())).await;
+            self.events.send(Event::Title(title.clone()));
         }
         let usage = self.events.draft().usage;
-        self.events.send(Event::Usage(usage)).await;
-        self.events.send(terminal(ending)).await;
+        self.events.send(Event::Usage(usage));
+        self.events.send(terminal(ending));
     }
 
     /// Answers until there is an answer or something ends the turn from outside.

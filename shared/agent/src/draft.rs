@@ -1,8 +1,4 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use conversation::{Event, Message, Source, ToolCall, ToolReport, ToolResult, Usage};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
 
 /// What has been said and done in a turn so far; whatever ends the turn, this is what is kept of it.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +29,7 @@ pub struct CallRecord {
 }
 
 impl Draft {
-    fn note(&mut self, event: &Event) {
+    pub(crate) fn note(&mut self, event: &Event) {
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
@@ -71,33 +67,6 @@ impl Draft {
     }
 }
 
-/// Where a turn's events go: into the draft, and to the client for as long as there is one.
-#[derive(Clone)]
-pub struct Events {
-    draft: Arc<Mutex<Draft>>,
-    client: mpsc::Sender<Event>,
-    deadline: Instant,
-}
-
-impl Events {
-    /// A client that reads too slowly holds the turn up, but never past `deadline`.
-    pub fn new(client: mpsc::Sender<Event>, deadline: Instant) -> Self {
-        Self { draft: Arc::default(), client, deadline }
-    }
-
-    /// Notes the event and passes it on; a client that has left changes nothing.
-    pub async fn send(&self, event: Event) {
-        self.draft().note(&event);
-        let _gone = timeout_at(self.deadline, self.client.send(event)).await;
-    }
-
-    /// The draft; to be let go before anything is awaited.
-    pub fn draft(&self) -> MutexGuard<'_, Draft> {
-        // A panic elsewhere in the turn leaves the draft whole: every change to it is one step.
-        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,24 +93,5 @@ mod tests {
     #[test]
     fn a_round_without_words_or_calls_leaves_no_message() {
         assert!(Draft::default().transcript().is_empty());
-    }
-
-    #[tokio::test]
-    async fn f096_a_client_that_left_does_not_stop_the_draft() {
-        let (client, events) = mpsc::channel(1);
-        drop(events);
-        let events = Events::new(client, Instant::now() + std::time::Duration::from_secs(60));
-        events.send(Event::Text { delta: "kept".into() }).await;
-        assert_eq!(events.draft().content, "kept");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn f097_a_client_that_does_not_read_holds_the_turn_only_to_its_deadline() {
-        let (client, _unread) = mpsc::channel(1);
-        let events = Events::new(client, Instant::now() + std::time::Duration::from_secs(60));
-        for delta in ["a", "b", "c"] {
-            events.send(Event::Text { delta: delta.into() }).await;
-        }
-        assert_eq!(events.draft().content, "abc");
     }
 }

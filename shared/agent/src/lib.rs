@@ -6,16 +6,18 @@
 //! * `run`: the rounds and their limits
 //! * `step`: one reply, read while its calls already run
 //! * `prompt`: what the model reads
-//! * `draft`: what has been said so far
+//! * `draft`, `events`: what has been said so far, and those who follow it
 //! * `estimate`, `fallback`: for when a provider counts no tokens or a model says nothing
 
 mod draft;
 mod estimate;
+mod events;
 mod failure;
 mod fallback;
 mod prompt;
 mod run;
 mod step;
 
-pub use draft::{CallRecord, Draft, Events};
+pub use draft::{CallRecord, Draft};
+pub use events::{Closing, Events};
 pub use run::{Agent, Turn};

@@ -62,8 +62,8 @@ impl Agent {
         loop {
             let phase = run.phase();
             let ended = match run.round(&phase).await {
-                Ok(round) => run.after(round, &phase).await?,
-                Err(broken) => run.broken(&broken).await?,
+                Ok(round) => run.after(round, &phase)?,
+                Err(broken) => run.broken(&broken)?,
             };
             if let Some(reason) = ended {
                 return Ok(reason);
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
     }
 
     /// What follows a reply: another round, or the end.
-    async fn after(&mut self, round: Round, phase: &Phase) -> Result<Option<FinishReason>, Failure> {
+    fn after(&mut self, round: Round, phase: &Phase) -> Result<Option<FinishReason>, Failure> {
         if !round.calls.is_empty() {
             self.keep(round);
             return Ok(None);
@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
             (_, Phase::Tools) => FinishReason::Stop,
         };
         if !matches!(reason, FinishReason::Length | FinishReason::ContentFilter) && self.said_nothing() {
-            self.say_fallback().await;
+            self.say_fallback();
         }
         Ok(Some(reason))
     }
@@ -236,20 +236,20 @@ impl<'a> Run<'a> {
     }
 
     /// What follows a reply that broke off: another try with less history, an answer from what there is, or the error.
-    async fn broken(&mut self, broken: &Broken) -> Result<Option<FinishReason>, Failure> {
+    fn broken(&mut self, broken: &Broken) -> Result<Option<FinishReason>, Failure> {
         match broken {
             Broken::Model(ModelError::ContextTooLong) if !self.trimmed && self.trim() => Ok(None),
-            Broken::Model(ModelError::Deadline) => self.out_of_time().await.map(Some),
+            Broken::Model(ModelError::Deadline) => self.out_of_time().map(Some),
             other => Err(other.failure()),
         }
     }
 
-    async fn out_of_time(&self) -> Result<FinishReason, Failure> {
+    fn out_of_time(&self) -> Result<FinishReason, Failure> {
         if self.said_nothing() {
             if self.events.draft().sources.is_empty() {
                 return Err(ErrorCode::Deadline.into());
             }
-            self.say_fallback().await;
+            self.say_fallback();
         }
         Ok(FinishReason::Deadline)
     }
@@ -269,8 +269,8 @@ impl<'a> Run<'a> {
         self.events.draft().open_round().0.trim().is_empty()
     }
 
-    async fn say_fallback(&self) {
+    fn say_fallback(&self) {
         let delta = fallback::answer(&self.turn.text, &self.events.draft().sources);
-        self.events.send(Event::Text { delta }).await;
+        self.events.send(Event::Text { delta });
     }
 }

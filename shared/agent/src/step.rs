@@ -29,9 +29,9 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    async fn report(&self, ran: &Ran) {
+    fn report(&self, ran: &Ran) {
         self.events.draft().usage.search_credits += ran.credits;
-        self.events.send(Event::ToolResult(ran.report.clone())).await;
+        self.events.send(Event::ToolResult(ran.report.clone()));
     }
 }
 
@@ -78,12 +78,12 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             biased;
             Some((place, ran)) = running.next(), if !running.is_empty() => {
                 let ran: Ran = Result::map_err(ran, Broken::Fatal)?;
-                reader.report(&ran).await;
+                reader.report(&ran);
                 results[place] = Some(ran);
             }
             delta = deltas.next(), if open => match delta {
                 None => open = false,
-                Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?).await {
+                Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?) {
                     let place = results.len();
                     results.push(None);
                     running.push(async move { (place, reader.session.run(&call).await) });
@@ -123,77 +123,77 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes one delta and gives the calls that shall run now.
-    async fn take(&mut self, delta: Delta) -> Vec<ToolCall> {
+    fn take(&mut self, delta: Delta) -> Vec<ToolCall> {
         match delta {
             Delta::Text(text) => {
                 let parts = self.filter.as_mut().map(|filter| filter.push(&text)).unwrap_or_default();
-                self.parts(parts).await
+                self.parts(parts)
             }
             Delta::Thinking(delta) => {
-                self.reader.events.send(Event::Thinking { delta }).await;
+                self.reader.events.send(Event::Thinking { delta });
                 Vec::new()
             }
-            Delta::Call(call) => self.native_call(call).await.into_iter().collect(),
+            Delta::Call(call) => self.native_call(call).into_iter().collect(),
             Delta::Usage(usage) => {
                 self.usage = Some(usage);
                 Vec::new()
             }
-            Delta::Finish(finish) => self.end(finish).await,
+            Delta::Finish(finish) => self.end(finish),
         }
     }
 
-    async fn parts(&mut self, parts: Vec<Part>) -> Vec<ToolCall> {
+    fn parts(&mut self, parts: Vec<Part>) -> Vec<ToolCall> {
         let mut calls = Vec::new();
         for part in parts {
             match part {
-                Part::Thinking(delta) => self.reader.events.send(Event::Thinking { delta }).await,
+                Part::Thinking(delta) => self.reader.events.send(Event::Thinking { delta }),
                 Part::Text(text) => {
                     let pieces = self.scanner.as_mut().map(|scanner| scanner.push(&text)).unwrap_or_default();
-                    calls.extend(self.pieces(pieces).await);
+                    calls.extend(self.pieces(pieces));
                 }
             }
         }
         calls
     }
 
-    async fn pieces(&mut self, pieces: Vec<Piece>) -> Vec<ToolCall> {
+    fn pieces(&mut self, pieces: Vec<Piece>) -> Vec<ToolCall> {
         let mut calls = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Text(delta) => self.reader.events.send(Event::Text { delta }).await,
+                Piece::Text(delta) => self.reader.events.send(Event::Text { delta }),
                 Piece::Call(parsed) if self.reader.native => self.held.push(parsed),
-                Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments).await),
-                Piece::Malformed(malformed) => self.refuse(malformed).await,
+                Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
+                Piece::Malformed(malformed) => self.refuse(malformed),
             }
         }
         calls
     }
 
     /// The end of the text: what is still held becomes a call or text.
-    async fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
+    fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
         self.finish = Some(finish);
         let parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
-        let mut calls = self.parts(parts).await;
+        let mut calls = self.parts(parts);
         let end = if finish == Finish::Length { End::Cut } else { End::Complete };
         let pieces = self.scanner.take().map(|scanner| scanner.finish(end)).unwrap_or_default();
-        calls.extend(self.pieces(pieces).await);
+        calls.extend(self.pieces(pieces));
         // A model with native calls may repeat them in its text: then the native ones hold and the text is residue.
         if self.calls.is_empty() {
             for parsed in std::mem::take(&mut self.held) {
-                calls.extend(self.accept(String::new(), parsed.name, parsed.arguments).await);
+                calls.extend(self.accept(String::new(), parsed.name, parsed.arguments));
             }
         }
         calls
     }
 
-    async fn native_call(&mut self, call: NativeCall) -> Option<ToolCall> {
+    fn native_call(&mut self, call: NativeCall) -> Option<ToolCall> {
         let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
         // Arguments that cannot be read stay a string, which no tool accepts: the model is told so.
         let arguments = calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
-        self.accept(call.id, call.name, arguments).await
+        self.accept(call.id, call.name, arguments)
     }
 
-    async fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
+    fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
         if !self.reader.tools_on {
             return None;
         }
@@ -202,11 +202,11 @@ impl<'a> Reading<'a> {
         let id = if taken { format!("call_{number}") } else { id };
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
-        self.reader.events.send(Event::ToolCall(call.clone())).await;
+        self.reader.events.send(Event::ToolCall(call.clone()));
         Some(call)
     }
 
-    async fn refuse(&mut self, malformed: Malformed) {
+    fn refuse(&mut self, malformed: Malformed) {
         match &malformed.defect {
             Defect::Cut => self.malformed = Some(malformed),
             Defect::Unreadable(_) if self.reader.may_correct && self.malformed.is_none() => {
@@ -214,7 +214,7 @@ impl<'a> Reading<'a> {
             }
             Defect::Unreadable(_) => {
                 tracing::warn!(characters = malformed.raw.chars().count(), "a call could not be read and is shown as text");
-                self.reader.events.send(Event::Text { delta: malformed.raw }).await;
+                self.reader.events.send(Event::Text { delta: malformed.raw });
             }
         }
     }

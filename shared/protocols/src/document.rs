@@ -30,29 +30,31 @@ struct CallRow {
 
 impl Document {
     /// Takes the next event of the turn.
-    pub fn add(&mut self, event: Event) {
+    pub fn add(&mut self, event: &Event) {
         match event {
             Event::Started { conversation_id, message_id, model } => {
-                (self.conversation_id, self.message_id, self.model) = (conversation_id, message_id, model);
+                self.conversation_id.clone_from(conversation_id);
+                self.message_id.clone_from(message_id);
+                self.model.clone_from(model);
             }
-            Event::Text { delta } => self.content.push_str(&delta),
-            Event::Thinking { delta } => self.thinking.push_str(&delta),
+            Event::Text { delta } => self.content.push_str(delta),
+            Event::Thinking { delta } => self.thinking.push_str(delta),
             Event::ToolCall(call) => self.tool_calls.push(CallRow {
-                id: call.id,
-                name: call.name,
-                arguments: call.arguments,
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
                 ok: false,
                 summary: String::new(),
             }),
             Event::ToolResult(report) => {
                 Source::join(&mut self.sources, &report.sources);
                 if let Some(row) = self.tool_calls.iter_mut().find(|row| row.id == report.id) {
-                    (row.ok, row.summary) = (report.ok, report.summary);
+                    (row.ok, row.summary) = (report.ok, report.summary.clone());
                 }
             }
-            Event::Usage(usage) => self.usage = usage,
-            Event::Done { finish_reason } => self.finish_reason = Some(finish_reason),
-            Event::Failed(failure) => self.failure = Some(failure),
+            Event::Usage(usage) => self.usage = *usage,
+            Event::Done { finish_reason } => self.finish_reason = Some(*finish_reason),
+            Event::Failed(failure) => self.failure = Some(failure.clone()),
             Event::Title(_) => {}
         }
     }
@@ -108,7 +110,7 @@ mod tests {
             Event::Text { delta: "b".into() },
             Event::Done { finish_reason: FinishReason::Stop },
         ] {
-            document.add(event);
+            document.add(&event);
         }
         let expected = json!({
             "conversationId": "c", "messageId": "m", "model": "openai", "content": "ab", "thinking": "",
@@ -130,7 +132,7 @@ mod tests {
     #[test]
     fn a_failed_turn_is_an_error_and_so_is_one_that_never_ended() {
         let mut document = Document::default();
-        document.add(Event::Failed(ErrorCode::UpstreamStalled.into()));
+        document.add(&Event::Failed(ErrorCode::UpstreamStalled.into()));
         assert_eq!(document.finish().unwrap_err().code, ErrorCode::UpstreamStalled);
         assert_eq!(Document::default().finish().unwrap_err().code, ErrorCode::Interrupted);
     }

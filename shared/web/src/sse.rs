@@ -1,28 +1,30 @@
 use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use conversation::{Event, Failure};
-use futures_util::stream::unfold;
+use futures_util::StreamExt;
+use futures_util::stream::{Stream, unfold};
 use http::{HeaderValue, header};
 use protocols::{Document, Protocol};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// As many events as are ready go into one write, up to this many.
-const BATCH: usize = 64;
-
-/// Streams a turn's events as frames of `protocol`; the body ends when the sender is dropped, and never fails.
-pub fn stream(events: mpsc::Receiver<Event>, protocol: impl Protocol + 'static) -> Response {
-    let state = (events, protocol, Vec::with_capacity(BATCH));
-    let body = Body::from_stream(unfold(state, |(mut events, mut protocol, mut ready)| async move {
-        let chunk = next_chunk(&mut events, &mut protocol, &mut ready).await?;
-        Some((Ok::<_, Infallible>(chunk), (events, protocol, ready)))
+/// Streams a turn's events as frames of `protocol`, a write per batch; the body ends with the events and never fails.
+pub fn stream(
+    events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
+    protocol: impl Protocol + 'static,
+) -> Response {
+    let state = (Box::pin(events), protocol);
+    let body = Body::from_stream(unfold(state, |(mut events, mut protocol)| async move {
+        let chunk = next_chunk(&mut events, &mut protocol).await?;
+        Some((Ok::<_, Infallible>(chunk), (events, protocol)))
     }));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
@@ -32,38 +34,35 @@ pub fn stream(events: mpsc::Receiver<Event>, protocol: impl Protocol + 'static) 
 }
 
 async fn next_chunk(
-    events: &mut mpsc::Receiver<Event>,
+    events: &mut Pin<Box<impl Stream<Item = Vec<Arc<Event>>>>>,
     protocol: &mut impl Protocol,
-    ready: &mut Vec<Event>,
 ) -> Option<Bytes> {
-    match timeout(KEEP_ALIVE, events.recv_many(ready, BATCH)).await {
-        Err(_) => Some(Bytes::from_static(b": keep-alive\n\n")),
-        Ok(0) => None,
-        Ok(_) => {
-            let mut out = String::new();
-            for event in ready.drain(..) {
-                protocol.frames(&event, &mut out);
-            }
-            Some(Bytes::from(out))
-        }
+    let Ok(batch) = timeout(KEEP_ALIVE, events.next()).await else {
+        return Some(Bytes::from_static(b": keep-alive\n\n"));
+    };
+    let mut out = String::new();
+    for event in batch? {
+        protocol.frames(&event, &mut out);
     }
+    Some(Bytes::from(out))
 }
 
 /// Waits for the end of a turn and gives it as one document.
 ///
 /// # Errors
 /// The failure that ended the turn.
-pub async fn collect(mut events: mpsc::Receiver<Event>) -> Result<Document, Failure> {
-    let mut document = Document::default();
-    while let Some(event) = events.recv().await {
-        document.add(event);
-    }
-    document.finish()
+pub async fn collect(events: impl Stream<Item = Vec<Arc<Event>>>) -> Result<Document, Failure> {
+    let add = |mut document: Document, batch: Vec<Arc<Event>>| async move {
+        batch.iter().for_each(|event| document.add(event));
+        document
+    };
+    events.fold(Document::default(), add).await.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use conversation::FinishReason;
+    use futures_util::stream;
     use http_body_util::BodyExt;
     use protocols::Native;
 
@@ -76,22 +75,18 @@ mod tests {
 
     #[tokio::test]
     async fn events_that_are_ready_leave_in_one_write() {
-        let (sender, events) = mpsc::channel(8);
-        let mut body = stream(events, Native::new("T", "r")).into_body();
-        for delta in ["a", "b"] {
-            sender.send(Event::Text { delta: delta.into() }).await.unwrap();
-        }
+        let text = |delta: &str| Arc::new(Event::Text { delta: delta.into() });
+        let done = Arc::new(Event::Done { finish_reason: FinishReason::Stop });
+        let events = stream::iter([vec![text("a"), text("b")], vec![done]]);
+        let mut body = super::stream(events, Native::new("T", "r")).into_body();
         assert_eq!(next(&mut body).await.unwrap().matches("data:").count(), 2);
-        sender.send(Event::Done { finish_reason: FinishReason::Stop }).await.unwrap();
-        drop(sender);
         assert!(next(&mut body).await.unwrap().ends_with("data: [DONE]\n\n"));
         assert_eq!(next(&mut body).await, None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn f097_a_silent_stream_says_every_ten_seconds_that_it_lives() {
-        let (_sender, events) = mpsc::channel(8);
-        let mut body = stream(events, Native::new("T", "r")).into_body();
+        let mut body = super::stream(stream::pending(), Native::new("T", "r")).into_body();
         let begun = tokio::time::Instant::now();
         assert_eq!(next(&mut body).await.as_deref(), Some(": keep-alive\n\n"));
         assert_eq!(next(&mut body).await.as_deref(), Some(": keep-alive\n\n"));

@@ -1,0 +1,156 @@
+//! What happens in a turn, kept for as long as the turn runs: every reader follows at its own pace, from wherever it
+//! likes, and none can hold the turn up. The size is bounded by what a model may write.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use conversation::Event;
+use futures_util::stream::{Stream, unfold};
+use tokio::sync::watch;
+
+use crate::Draft;
+
+/// Where a turn's events go: into the draft, and to all who follow.
+#[derive(Clone)]
+pub struct Events(Arc<Shared>);
+
+struct Shared {
+    draft: Mutex<Draft>,
+    log: Mutex<Log>,
+    /// Wakes the followers; the log itself says what is new.
+    changed: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct Log {
+    events: Vec<Arc<Event>>,
+    closed: bool,
+}
+
+/// Ends the followers' streams when dropped, whatever happened to the turn.
+pub struct Closing(Events);
+
+impl Default for Events {
+    fn default() -> Self {
+        let (changed, _) = watch::channel(());
+        Self(Arc::new(Shared { draft: Mutex::default(), log: Mutex::default(), changed }))
+    }
+}
+
+impl Events {
+    /// Notes the event and passes it on to all followers.
+    pub fn send(&self, event: Event) {
+        self.draft().note(&event);
+        self.log().events.push(Arc::new(event));
+        self.0.changed.send_replace(());
+    }
+
+    /// The draft; to be let go before anything is awaited.
+    pub fn draft(&self) -> MutexGuard<'_, Draft> {
+        // A panic elsewhere in the turn leaves the draft whole: every change to it is one step.
+        self.0.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All events from the `first` on (counted from 0), in batches of as many as are ready; ends when the turn does.
+    pub fn follow(&self, first: usize) -> impl Stream<Item = Vec<Arc<Event>>> + Send + use<> {
+        let state = (self.clone(), self.0.changed.subscribe(), first);
+        unfold(state, |(events, mut changed, next)| async move {
+            loop {
+                changed.mark_unchanged();
+                let new = events.log().since(next);
+                if let Some(batch) = new {
+                    let next = next + batch.len();
+                    return (!batch.is_empty()).then_some((batch, (events, changed, next)));
+                }
+                changed.changed().await.ok()?;
+            }
+        })
+    }
+
+    /// A guard for whoever runs the turn.
+    pub fn closing(&self) -> Closing {
+        Closing(self.clone())
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.0.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    /// What is new from `next` on: `None` to wait for more, an empty batch at the end.
+    fn since(&self, next: usize) -> Option<Vec<Arc<Event>>> {
+        let new = self.events.get(next..).unwrap_or_default();
+        (!new.is_empty() || self.closed).then(|| new.to_vec())
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.log().closed = true;
+        self.0.0.changed.send_replace(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    fn text(events: &Events, delta: &str) {
+        events.send(Event::Text { delta: delta.into() });
+    }
+
+    async fn all(stream: impl Stream<Item = Vec<Arc<Event>>>) -> String {
+        let batches: Vec<_> = stream.collect().await;
+        let deltas = batches.iter().flatten().map(|event| match event.as_ref() {
+            Event::Text { delta } => delta.as_str(),
+            _ => "?",
+        });
+        deltas.collect()
+    }
+
+    #[tokio::test]
+    async fn every_follower_gets_all_from_where_it_likes_also_after_the_end() {
+        let events = Events::default();
+        let closing = events.closing();
+        let early = tokio::spawn(all(events.follow(0)));
+        for delta in ["a", "b", "c"] {
+            text(&events, delta);
+            tokio::task::yield_now().await;
+        }
+        let second = events.follow(1);
+        drop(closing);
+        assert_eq!(early.await.unwrap(), "abc");
+        assert_eq!(all(second).await, "bc");
+        assert_eq!(all(events.follow(0)).await, "abc");
+        assert_eq!(all(events.follow(9)).await, "");
+    }
+
+    #[tokio::test]
+    async fn what_is_ready_comes_in_one_batch() {
+        let events = Events::default();
+        let mut follower = pin!(events.follow(0));
+        text(&events, "a");
+        text(&events, "b");
+        assert_eq!(follower.next().await.unwrap().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn f096_a_follower_that_left_does_not_stop_the_turn() {
+        let events = Events::default();
+        drop(events.follow(0));
+        text(&events, "kept");
+        assert_eq!(events.draft().content, "kept");
+    }
+
+    #[tokio::test]
+    async fn f097_a_client_that_does_not_read_cannot_hold_the_turn_up() {
+        let events = Events::default();
+        let _unread = events.follow(0);
+        (0..10_000).for_each(|_| text(&events, "x"));
+        assert_eq!(events.draft().content.len(), 10_000);
+    }
+}
