@@ -1,0 +1,162 @@
+//! Where code stands in Markdown, byte by byte.
+
+/// The shortest run of backticks that opens a fence.
+const FENCE: usize = 3;
+
+/// Whether the place in a text is inside inline code or a fence.
+///
+/// Inline code does not go over the end of its line: a stray backtick must not hide the rest of a reply.
+#[derive(Debug)]
+pub(crate) struct Code {
+    line_start: bool,
+    /// How many backticks opened the inline code around the place; 0 outside.
+    inline: usize,
+    /// How many backticks stand right before the place, and whether they begin their line.
+    run: usize,
+    run_at_line_start: bool,
+    fence: Option<Fence>,
+}
+
+#[derive(Debug)]
+struct Fence {
+    ticks: usize,
+    /// Whether it may hold a call.
+    tentative: bool,
+    /// Whether the place is still on the opening line.
+    opening: bool,
+}
+
+impl Default for Code {
+    fn default() -> Self {
+        Self { line_start: true, inline: 0, run: 0, run_at_line_start: false, fence: None }
+    }
+}
+
+impl Code {
+    /// Whether only blanks stand before the place on its line.
+    pub(crate) fn line_start(&self) -> bool {
+        self.line_start
+    }
+
+    /// Whether the place is inside inline code that was not closed yet.
+    pub(crate) fn in_line(&self) -> bool {
+        self.inline > 0
+    }
+
+    /// The number of backticks of the fence around the place.
+    pub(crate) fn fence(&self) -> Option<usize> {
+        self.fence.as_ref().map(|fence| fence.ticks)
+    }
+
+    /// Whether a fence around the place may hold a call.
+    pub(crate) fn tentative(&self) -> bool {
+        self.fence.as_ref().is_some_and(|fence| fence.tentative)
+    }
+
+    /// Whether backticks stand right before the place.
+    pub(crate) fn in_run(&self) -> bool {
+        self.run > 0
+    }
+
+    /// A fence that may hold a call is open now; the place is before its content.
+    pub(crate) fn enter_fence(&mut self, ticks: usize) {
+        self.fence = Some(Fence { ticks, tentative: true, opening: false });
+        self.line_start = true;
+    }
+
+    /// The fence was closed; the place is behind its backticks.
+    pub(crate) fn leave_fence(&mut self) {
+        self.fence = None;
+        self.line_start = false;
+    }
+
+    /// Something that is not shown stands before the place.
+    pub(crate) fn pass_hidden(&mut self) {
+        self.end_run(None);
+        self.line_start = false;
+    }
+
+    /// Text stands before the place.
+    pub(crate) fn pass_text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.pass(byte);
+        }
+    }
+
+    /// This byte stands before the place.
+    pub(crate) fn pass(&mut self, byte: u8) {
+        if byte == b'`' {
+            if self.run == 0 {
+                self.run_at_line_start = self.line_start;
+            }
+            self.run += 1;
+            self.line_start = false;
+            return;
+        }
+        self.end_run(Some(byte));
+        match byte {
+            b'\n' => {
+                self.line_start = true;
+                self.inline = 0;
+                if let Some(fence) = &mut self.fence {
+                    fence.opening = false;
+                }
+            }
+            b' ' | b'\t' | b'\r' => {}
+            _ => self.line_start = false,
+        }
+    }
+
+    /// A run of backticks before the place is over; `next` follows it.
+    pub(crate) fn end_run(&mut self, next: Option<u8>) {
+        if self.run == 0 {
+            return;
+        }
+        let run = std::mem::take(&mut self.run);
+        match &self.fence {
+            // As many backticks on the opening line: that was inline code.
+            Some(fence) if fence.opening && fence.ticks == run => self.fence = None,
+            Some(fence) => {
+                let alone = next.is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b' ' | b'\t'));
+                if self.run_at_line_start && run >= fence.ticks && alone {
+                    self.fence = None;
+                }
+            }
+            None if self.run_at_line_start && run >= FENCE => {
+                self.fence = Some(Fence { ticks: run, tentative: false, opening: true });
+            }
+            None if self.inline == 0 => self.inline = run,
+            None if self.inline == run => self.inline = 0,
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    fn at_end(text: &str) -> (bool, Option<usize>) {
+        let mut code = Code::default();
+        code.pass_text(text);
+        code.end_run(None);
+        (code.in_line(), code.fence())
+    }
+
+    #[test]
+    fn inline_code_is_closed_by_as_many_backticks_or_the_end_of_the_line() {
+        assert_eq!(at_end("a `b"), (true, None));
+        assert_eq!(at_end("a `b` c"), (false, None));
+        assert_eq!(at_end("a ``b` c"), (true, None));
+        assert_eq!(at_end("a `b\nc"), (false, None));
+    }
+
+    #[test]
+    fn a_fence_is_closed_by_at_least_as_many_backticks_on_a_line_of_their_own() {
+        assert_eq!(at_end("```json\n{"), (false, Some(3)));
+        assert_eq!(at_end("a\n  ````\n```\n"), (false, Some(4)));
+        assert_eq!(at_end("```\nx\n```\n"), (false, None));
+        assert_eq!(at_end("```\nx ```\n"), (false, Some(3)));
+        assert_eq!(at_end("```inline``` x"), (false, None));
+    }
+}

@@ -1,0 +1,57 @@
+use std::collections::HashMap;
+
+use conversation::ToolSpec;
+use serde_json::{Map, Value};
+
+/// The declared tools: what decides where the form of a call alone is ambiguous.
+#[derive(Debug, Default)]
+pub(crate) struct Declared {
+    parameters: HashMap<String, Value>,
+}
+
+impl Declared {
+    pub(crate) fn new(tools: &[ToolSpec]) -> Self {
+        Self { parameters: tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.parameters.contains_key(name)
+    }
+
+    /// Whether some declared name starts with this.
+    pub(crate) fn has_prefix(&self, start: &str) -> bool {
+        self.parameters.keys().any(|name| name.starts_with(start))
+    }
+
+    /// The schema of one parameter.
+    pub(crate) fn parameter(&self, tool: &str, name: &str) -> Option<&Value> {
+        self.properties(tool)?.get(name)
+    }
+
+    /// Whether any tool has a parameter of this name.
+    pub(crate) fn any_has_parameter(&self, name: &str) -> bool {
+        self.parameters.keys().any(|tool| self.parameter(tool, name).is_some())
+    }
+
+    /// Whether the tool is declared and everything that its schema requires is there.
+    pub(crate) fn accepts(&self, tool: &str, arguments: &Value) -> bool {
+        let Some(schema) = self.parameters.get(tool) else { return false };
+        let Some(arguments) = arguments.as_object() else { return false };
+        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        required.iter().filter_map(Value::as_str).all(|name| arguments.contains_key(name))
+    }
+
+    /// The parameter of a tool that has no other one.
+    pub(crate) fn only_parameter(&self, tool: &str) -> Option<&str> {
+        let mut names = self.properties(tool)?.keys();
+        names.next().filter(|_| names.next().is_none()).map(String::as_str)
+    }
+
+    fn properties(&self, tool: &str) -> Option<&Map<String, Value>> {
+        self.parameters.get(tool)?.get("properties")?.as_object()
+    }
+}

@@ -1,0 +1,377 @@
+//! Fitting arguments to a tool's schema: the part of JSON Schema that tools use, and only safe conversions.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::json;
+use crate::typed::types;
+
+/// How deep a schema is followed.
+const MAX_DEPTH: usize = 16;
+
+/// Why arguments do not fit; its text is for the model and never repeats a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Misfit {
+    /// Required fields that are not there, as paths such as `filter.from`.
+    pub missing: Vec<String>,
+    /// Fields that hold something else than what is accepted.
+    pub wrong: Vec<Wrong>,
+}
+
+/// A field with a value that is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The field as a path; empty for the arguments as a whole.
+    pub field: String,
+    /// What is accepted, such as `an integer`.
+    pub accepted: String,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let missing = self.missing.iter().map(|field| format!("`{field}` is missing"));
+        let wrong = self.wrong.iter().map(|wrong| match wrong.field.as_str() {
+            "" => format!("the arguments must be {}", wrong.accepted),
+            field => format!("`{field}` must be {}", wrong.accepted),
+        });
+        f.write_str(&missing.chain(wrong).collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+/// Makes arguments fit a schema of type `object`, converting where nothing can be lost.
+///
+/// Converted are: numbers and booleans written as strings, whole floats for integers, numbers and booleans for strings,
+/// JSON in a string for objects and arrays, one value for an array of such values, the case of an enumeration's values.
+/// `null` counts as absent where it is not accepted. Unknown fields are dropped where the schema forbids them.
+/// The error names every field that is missing or wrong, with what is accepted.
+pub fn fit(schema: &Value, arguments: Value) -> Result<Value, Misfit> {
+    let arguments = match arguments {
+        Value::Null => Value::Object(Map::new()),
+        other => other,
+    };
+    let mut fitting = Fitting { misfit: Misfit::default(), path: Vec::new() };
+    let Some(Value::Object(arguments)) = convert(arguments, "object") else {
+        fitting.wrong("a JSON object".to_owned());
+        return Err(fitting.misfit);
+    };
+    let fitted = fitting.object(schema, arguments);
+    if fitting.misfit == Misfit::default() { Ok(Value::Object(fitted)) } else { Err(fitting.misfit) }
+}
+
+struct Fitting {
+    misfit: Misfit,
+    path: Vec<String>,
+}
+
+impl Fitting {
+    fn wrong(&mut self, accepted: String) {
+        self.misfit.wrong.push(Wrong { field: self.path.join("."), accepted });
+    }
+
+    fn object(&mut self, schema: &Value, mut members: Map<String, Value>) -> Map<String, Value> {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        members.retain(|name, value| match properties.and_then(|all| all.get(name)) {
+            Some(property) => !value.is_null() || accepts_null(property),
+            None => !closed,
+        });
+        for name in required(schema).filter(|name| !members.contains_key(*name)) {
+            self.path.push(name.to_owned());
+            self.misfit.missing.push(self.path.join("."));
+            self.path.pop();
+        }
+        for (name, property) in properties.into_iter().flatten() {
+            if let Some(value) = members.get_mut(name) {
+                self.path.push(name.clone());
+                *value = self.value(property, value.take());
+                self.path.pop();
+            }
+        }
+        members
+    }
+
+    /// The value as the schema wants it; where that is impossible the misfit is noted.
+    fn value(&mut self, schema: &Value, value: Value) -> Value {
+        if self.path.len() > MAX_DEPTH {
+            return value;
+        }
+        if let Some(choices) = alternatives(schema) {
+            return self.alternative(choices, value);
+        }
+        if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
+            return self.member_of(allowed, value);
+        }
+        let kinds = types(schema);
+        let direct = kinds.is_empty() || kinds.iter().any(|kind| is(&value, kind));
+        let fitted = if direct { Some(value) } else { kinds.iter().find_map(|kind| self.converted(schema, &value, kind)) };
+        match fitted {
+            Some(number @ Value::Number(_)) => self.in_range(schema, number),
+            Some(Value::Object(members)) => Value::Object(self.object(schema, members)),
+            Some(Value::Array(items)) => Value::Array(self.items(schema, items)),
+            Some(other) => other,
+            None => {
+                self.wrong(described(&kinds, schema));
+                Value::Null
+            }
+        }
+    }
+
+    fn converted(&self, schema: &Value, value: &Value, kind: &str) -> Option<Value> {
+        let whole = convert(value.clone(), kind);
+        if kind != "array" || whole.is_some() {
+            return whole;
+        }
+        // One value for a list of such values, unless its text may be a list in itself.
+        let item = schema.get("items")?;
+        let single = !value.as_str().is_some_and(|text| text.contains([',', '，', '、', '\n', '[']));
+        let fits = types(item).iter().any(|kind| is(value, kind));
+        (single && fits).then(|| Value::Array(vec![value.clone()]))
+    }
+
+    fn items(&mut self, schema: &Value, items: Vec<Value>) -> Vec<Value> {
+        let Some(item) = schema.get("items").filter(|item| item.is_object()) else { return items };
+        let fit = |(index, value): (usize, Value)| {
+            self.path.push(index.to_string());
+            let value = self.value(item, value);
+            self.path.pop();
+            value
+        };
+        items.into_iter().enumerate().map(fit).collect()
+    }
+
+    fn alternative(&mut self, choices: &[Value], value: Value) -> Value {
+        let exact = choices.iter().filter(|choice| types(choice).iter().any(|kind| is(&value, kind)));
+        for choice in exact.chain(choices) {
+            let mut attempt = Self { misfit: Misfit::default(), path: self.path.clone() };
+            let fitted = attempt.value(choice, value.clone());
+            if attempt.misfit == Misfit::default() {
+                return fitted;
+            }
+        }
+        let accepted: Vec<_> = choices.iter().map(|choice| described(&types(choice), choice)).collect();
+        self.wrong(accepted.join(" or "));
+        Value::Null
+    }
+
+    fn member_of(&mut self, allowed: &[Value], value: Value) -> Value {
+        if allowed.contains(&value) {
+            return value;
+        }
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned).trim().to_lowercase();
+        let wanted = text(&value);
+        let mut same = allowed.iter().filter(|other| text(other) == wanted);
+        match (same.next(), same.next()) {
+            (Some(only), None) => only.clone(),
+            _ => {
+                let allowed: Vec<_> = allowed.iter().map(Value::to_string).collect();
+                self.wrong(format!("one of {}", allowed.join(", ")));
+                Value::Null
+            }
+        }
+    }
+
+    fn in_range(&mut self, schema: &Value, number: Value) -> Value {
+        let bound = |key| schema.get(key).and_then(Value::as_f64);
+        let found = number.as_f64().unwrap_or_default();
+        let low = bound("minimum").is_some_and(|least| found < least);
+        let high = bound("maximum").is_some_and(|most| found > most);
+        if low || high {
+            self.wrong(described(&types(schema), schema));
+        }
+        number
+    }
+}
+
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn alternatives(schema: &Value) -> Option<&[Value]> {
+    ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
+}
+
+fn accepts_null(schema: &Value) -> bool {
+    let kinds = types(schema);
+    let listed = schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null));
+    listed || kinds.contains(&"null") || (kinds.is_empty() && schema.get("enum").is_none())
+}
+
+fn is(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}
+
+/// The value as one of this kind, if nothing is lost.
+fn convert(value: Value, kind: &str) -> Option<Value> {
+    if is(&value, kind) {
+        return Some(value);
+    }
+    match (&value, kind) {
+        (Value::Number(number), "integer") => whole(number.as_f64()?),
+        (Value::Number(_) | Value::Bool(_), "string") => Some(Value::String(value.to_string())),
+        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
+        (Value::String(text), "integer" | "number") => {
+            let number = json::parse(text).filter(Value::is_number)?;
+            if is(&number, kind) { Some(number) } else { whole(number.as_f64()?) }
+        }
+        (Value::String(text), "object" | "array") => json::parse(text).filter(|value| is(value, kind)),
+        _ => None,
+    }
+}
+
+/// A float without a fraction as an integer.
+fn whole(float: f64) -> Option<Value> {
+    /// Up to here every whole number has a float of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if float.fract() != 0.0 || float.abs() > EXACT {
+        return None;
+    }
+    json::parse(&format!("{float:.0}"))
+}
+
+/// What a schema accepts, in words.
+fn described(kinds: &[&str], schema: &Value) -> String {
+    let words: Vec<_> = kinds
+        .iter()
+        .map(|kind| match *kind {
+            "integer" => "an integer",
+            "array" => "an array",
+            "object" => "an object",
+            "string" => "a string",
+            "number" => "a number",
+            "boolean" => "true or false",
+            "null" => "null",
+            _ => "another value",
+        })
+        .collect();
+    let range = match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(least), Some(most)) => format!(" from {least} to {most}"),
+        (Some(least), None) => format!(" of at least {least}"),
+        (None, Some(most)) => format!(" of at most {most}"),
+        (None, None) => String::new(),
+    };
+    format!("{}{range}", words.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::fit;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string"},
+                "count": {"type": "integer", "minimum": 1, "maximum": 20},
+                "score": {"type": "number"},
+                "fresh": {"type": "boolean"},
+                "depth": {"type": "string", "enum": ["quick", "deep"]},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "filter": {"type": "object", "properties": {"from": {"type": "string"}}, "required": ["from"]},
+                "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "any": {},
+            },
+            "required": ["query"],
+        })
+    }
+
+    fn fitted(arguments: Value) -> Value {
+        match fit(&schema(), arguments) {
+            Ok(value) => value,
+            Err(misfit) => Value::String(misfit.to_string()),
+        }
+    }
+
+    #[test]
+    fn what_fits_is_left_as_it_is() {
+        let arguments = json!({
+            "query": "x", "count": 5, "score": 1.5, "fresh": true, "depth": "deep", "tags": ["a"],
+            "filter": {"from": "y"}, "limit": null, "any": [1], "unknown": 1,
+        });
+        assert_eq!(fitted(arguments.clone()), arguments);
+    }
+
+    #[test]
+    fn safe_conversions_are_made() {
+        assert_eq!(
+            fitted(json!({
+                "query": 2024, "count": "5", "score": "1.5", "fresh": "True", "depth": "Deep", "tags": "a",
+                "filter": "{\"from\": \"y\"}", "limit": "7",
+            })),
+            json!({
+                "query": "2024", "count": 5, "score": 1.5, "fresh": true, "depth": "deep", "tags": ["a"],
+                "filter": {"from": "y"}, "limit": 7,
+            })
+        );
+        assert_eq!(fitted(json!({"query": "x", "count": 5.0, "tags": "[\"a\"]"})), json!({"query": "x", "count": 5, "tags": ["a"]}));
+        assert_eq!(fitted(json!("{\"query\": \"x\"}")), json!({"query": "x"}));
+    }
+
+    #[test]
+    fn null_counts_as_absent_where_it_is_not_accepted() {
+        assert_eq!(fitted(json!({"query": "x", "count": null, "limit": null})), json!({"query": "x", "limit": null}));
+        assert_eq!(fitted(json!(null)), json!("`query` is missing"));
+    }
+
+    #[test]
+    fn f051_what_does_not_fit_is_refused_by_the_name_of_the_field() {
+        for (arguments, reason) in [
+            (json!({"query": ["x"]}), "`query` must be a string"),
+            (json!({"query": "x", "count": "many"}), "`count` must be an integer from 1 to 20"),
+            (json!({"query": "x", "count": 21}), "`count` must be an integer from 1 to 20"),
+            (json!({"query": "x", "count": 1.5}), "`count` must be an integer from 1 to 20"),
+            (json!({"query": "x", "fresh": 1}), "`fresh` must be true or false"),
+            (json!({"query": "x", "depth": "slow"}), "`depth` must be one of \"quick\", \"deep\""),
+            (json!({"query": "x", "tags": "a, b"}), "`tags` must be an array"),
+            (json!({"query": "x", "tags": ["a", {}]}), "`tags.1` must be a string"),
+            (json!({"query": "x", "limit": "no"}), "`limit` must be an integer or null"),
+            (json!({"filter": {}}), "`query` is missing; `filter.from` is missing"),
+            (json!("x"), "the arguments must be a JSON object"),
+            (json!([]), "the arguments must be a JSON object"),
+        ] {
+            assert_eq!(fitted(arguments.clone()), json!(reason), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn an_integer_too_big_for_the_machine_is_refused_and_not_rounded() {
+        assert_eq!(fitted(json!({"query": "12345678901234567890123"})), json!({"query": "12345678901234567890123"}));
+        assert_eq!(
+            fitted(json!({"query": "x", "limit": "12345678901234567890123"})),
+            json!("`limit` must be an integer or null")
+        );
+    }
+
+    #[test]
+    fn unknown_fields_go_where_the_schema_forbids_them() {
+        let closed = json!({"properties": {"a": {"type": "string"}}, "additionalProperties": false});
+        assert_eq!(fit(&closed, json!({"a": "x", "b": 1})), Ok(json!({"a": "x"})));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_fitted_fits(text in "[0-9a-z\\[\\]{}\":,. ]{0,8}", number in any::<f64>()) {
+            for value in [json!(text), json!(number)] {
+                let arguments = json!({"query": value, "score": value, "tags": value, "limit": value});
+                if let Ok(once) = fit(&schema(), arguments) {
+                    prop_assert_eq!(fit(&schema(), once.clone()), Ok(once));
+                }
+            }
+        }
+    }
+}

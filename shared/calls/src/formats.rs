@@ -1,0 +1,166 @@
+//! The text call formats: the markers that are read, the forms that prompts teach, and which model is taught which.
+//!
+//! All markers are read in every reply, whatever was taught. What stands behind a marker decides how it is read (JSON, a
+//! function's parameters, a name first), so a new format is usually a row of markers; one that prompts should teach is a
+//! file with a [`CallFormat`] and a line in `FAMILIES`.
+
+mod functions;
+mod glm;
+mod prompt;
+mod react;
+mod read_only;
+mod tag;
+
+use conversation::{ToolCall, ToolResult, ToolSpec};
+
+use crate::markers::Role;
+
+pub use react::REACT;
+
+/// A way of writing calls that a prompt can teach and that history is written in.
+pub trait CallFormat: Sync {
+    /// A short stable name, such as `tag`.
+    fn name(&self) -> &'static str;
+    /// A past call as the model should have written it.
+    fn render_call(&self, call: &ToolCall) -> String;
+    /// The part of the system prompt that teaches the form and lists the tools (Chinese); empty without tools.
+    fn instructions(&self, tools: &[ToolSpec]) -> String {
+        prompt::instructions(tools, &|call| self.render_call(call))
+    }
+    /// A result as it is given back.
+    ///
+    /// The content goes in as it is: whoever made it has put what came from outside through [`escape`](crate::escape()).
+    fn render_result(&self, result: &ToolResult) -> String {
+        format!("<tool_result name=\"{}\">\n{}\n</tool_result>", prompt::attribute(&result.name), result.content)
+    }
+}
+
+/// Which form a model is taught whose id contains one of these words, in lower case; the first row that fits counts.
+///
+/// Doubao models are taught the tag form: they follow it well, and an endpoint may take its own control tokens out of
+/// the text before they arrive.
+const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
+    (&["seed-oss"], &functions::SEED),
+    (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "mimo"], &functions::QWEN),
+    (&["qwen", "qwq", "hermes", "granite-4"], &tag::HERMES),
+    (&["glm-4", "glm-5"], &glm::GLM),
+    (&["minimax"], &functions::MINIMAX),
+    (&["claude"], &functions::INVOKE),
+];
+
+/// The form that a model is taught: that of its family, or the tag form.
+pub fn format_for(model: &str) -> &'static dyn CallFormat {
+    let model = model.to_lowercase();
+    let fits = |words: &[&str]| words.iter().any(|word| model.contains(word));
+    FAMILIES.iter().find(|(words, _)| fits(words)).map_or(&tag::TAG, |(_, format)| *format)
+}
+
+/// All markers.
+pub(crate) fn markers() -> Vec<(String, Role)> {
+    let plain = [tag::MARKERS, functions::MARKERS, glm::MARKERS, read_only::MARKERS].concat();
+    let mut markers: Vec<_> = plain.into_iter().map(|(text, role)| (text.to_owned(), role)).collect();
+    markers.extend(functions::prefixed_markers());
+    markers.extend(read_only::deepseek_markers());
+    markers
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::{ToolCall, ToolExample, ToolResult, ToolSpec};
+    use serde_json::{Value, json};
+
+    use super::{CallFormat, FAMILIES, REACT, format_for, tag};
+    use crate::{CallScanner, End, Piece};
+
+    fn search_web() -> ToolSpec {
+        ToolSpec {
+            name: "search_web".to_owned(),
+            description: "联网搜索工具。问题涉及新闻、天气等实时信息时使用。".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "搜索词"},
+                    "count": {"type": "integer", "description": "条数"},
+                    "domains": {"type": "array", "items": {"type": "string"}},
+                },
+                "required": ["query"],
+            }),
+            examples: vec![ToolExample {
+                question: "今天的新闻有哪些？".to_owned(),
+                arguments: json!({"query": "今天的新闻"}),
+            }],
+        }
+    }
+
+    fn call(arguments: Value) -> ToolCall {
+        ToolCall { id: "call_1".to_owned(), name: "search_web".to_owned(), arguments }
+    }
+
+    fn taught() -> Vec<&'static dyn CallFormat> {
+        let mut formats: Vec<&dyn CallFormat> = FAMILIES.iter().map(|(_, format)| *format).collect();
+        formats.push(&tag::TAG);
+        formats.push(&REACT);
+        formats
+    }
+
+    #[test]
+    fn what_a_form_renders_is_read_as_the_same_call() {
+        let arguments = [
+            json!({"query": "今天北京天气预报"}),
+            json!({"query": "a < b && \"c\" </tool_call>\nd", "count": 5, "domains": ["x.example", "y.example"]}),
+            json!({"query": "5"}),
+            json!({"query": ""}),
+        ];
+        for format in taught() {
+            for arguments in &arguments {
+                let mut scanner = CallScanner::new(&[search_web()]).with_actions();
+                let text = format!("好的。\n{}\n", format.render_call(&call(arguments.clone())));
+                let mut pieces = scanner.push(&text);
+                pieces.extend(scanner.finish(End::Complete));
+                let calls: Vec<_> = pieces.into_iter().filter(|piece| !matches!(piece, Piece::Text(_))).collect();
+                let expected = crate::ParsedCall { name: "search_web".to_owned(), arguments: arguments.clone() };
+                assert_eq!(calls, [Piece::Call(expected)], "{}: {text}", format.name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_instructions_teach_the_tag_form_with_the_tools_and_their_examples() {
+        let text = format_for("ep-20250101").instructions(&[search_web()]);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn without_tools_there_is_nothing_to_teach() {
+        for format in taught() {
+            assert_eq!(format.instructions(&[]), "", "{}", format.name());
+        }
+    }
+
+    #[test]
+    fn a_model_is_taught_the_form_of_its_family() {
+        let name = |model| format_for(model).name();
+        assert_eq!(name("doubao-seed-1-6-250615"), "tag");
+        assert_eq!(name("deepseek-v3-1"), "tag");
+        assert_eq!(name("Qwen/Qwen3-Coder-30B"), "qwen_functions");
+        assert_eq!(name("qwen2.5:7b"), "hermes");
+        assert_eq!(name("ByteDance-Seed/Seed-OSS-36B"), "seed_functions");
+        assert_eq!(name("glm-4.6"), "glm");
+        assert_eq!(name("MiniMax-M2"), "minimax_invoke");
+        assert_eq!(name("claude-sonnet-4"), "invoke");
+    }
+
+    #[test]
+    fn a_result_is_named_after_its_tool() {
+        let result = ToolResult {
+            call_id: "call_1".to_owned(),
+            name: "a\"<b".to_owned(),
+            ok: true,
+            content: "<search_results>\n1. x\n</search_results>".to_owned(),
+        };
+        assert_eq!(
+            format_for("").render_result(&result),
+            "<tool_result name=\"a&quot;&lt;b\">\n<search_results>\n1. x\n</search_results>\n</tool_result>"
+        );
+    }
+}

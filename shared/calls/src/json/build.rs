@@ -1,0 +1,89 @@
+use serde_json::{Map, Number, Value};
+
+use super::MAX_DEPTH;
+
+/// Builds a value from the parts of well-formed JSON.
+#[derive(Default)]
+pub(super) struct Builder {
+    open: Vec<Container>,
+    done: Option<Value>,
+}
+
+enum Container {
+    Array(Vec<Value>),
+    Object { members: Map<String, Value>, key: Option<String> },
+}
+
+impl Builder {
+    /// Opens an object or an array; false when the nesting is too deep.
+    pub(super) fn open(&mut self, object: bool) -> bool {
+        let container = if object {
+            Container::Object { members: Map::new(), key: None }
+        } else {
+            Container::Array(Vec::new())
+        };
+        self.open.push(container);
+        self.open.len() < MAX_DEPTH
+    }
+
+    pub(super) fn key(&mut self, name: String) {
+        if let Some(Container::Object { key, .. }) = self.open.last_mut() {
+            *key = Some(name);
+        }
+    }
+
+    pub(super) fn value(&mut self, value: Value) {
+        match self.open.last_mut() {
+            Some(Container::Array(items)) => items.push(value),
+            Some(Container::Object { members, key }) => {
+                members.insert(key.take().unwrap_or_default(), value);
+            }
+            None => self.done = Some(value),
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        match self.open.pop() {
+            Some(Container::Array(items)) => self.value(Value::Array(items)),
+            Some(Container::Object { members, .. }) => self.value(Value::Object(members)),
+            None => {}
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Option<Value> {
+        self.done.take()
+    }
+
+    /// The members so far of the outermost object, which may be an item of an array.
+    pub(super) fn outer(&self) -> Option<&Map<String, Value>> {
+        self.open.iter().take(2).find_map(|container| match container {
+            Container::Object { members, .. } => Some(members),
+            Container::Array(_) => None,
+        })
+    }
+
+    /// The key in that object whose value is being read.
+    pub(super) fn outer_key(&self) -> Option<&str> {
+        self.open.iter().take(2).find_map(|container| match container {
+            Container::Object { key, .. } => key.as_deref(),
+            Container::Array(_) => None,
+        })
+    }
+}
+
+/// A word outside strings: `true`, `false`, `null` or a number.
+pub(super) fn word(text: &str) -> Option<Value> {
+    match text {
+        "true" => Some(Value::Bool(true)),
+        "false" => Some(Value::Bool(false)),
+        "null" => Some(Value::Null),
+        _ => number(text),
+    }
+}
+
+fn number(text: &str) -> Option<Value> {
+    let number: Number = serde_json::from_str(text).ok()?;
+    let integer = !text.contains(['.', 'e', 'E']);
+    // A float here means that the digits did not fit; they must not be rounded silently.
+    Some(if integer && number.is_f64() && text != "-0" { Value::String(text.to_owned()) } else { Value::Number(number) })
+}

@@ -1,0 +1,169 @@
+//! Every marker of every format, as a prefix tree.
+//!
+//! No marker is a prefix of another one, so the first that matches is the one.
+
+use std::sync::LazyLock;
+
+use crate::formats;
+
+/// What a marker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Opens a wrapper; what is in it follows at once.
+    Wrapper,
+    /// Opens a wrapper with attributes: `<tool ` … `name="f">`.
+    WrapperWithAttributes,
+    /// Opens a function whose name follows up to `>`: `<function=`.
+    Function,
+    /// Opens a function with attributes: `<invoke ` … `name="f">`.
+    FunctionWithAttributes,
+    /// Ends a function.
+    FunctionEnd,
+    /// Ends a wrapper.
+    Close,
+    /// Stands between a name and its arguments.
+    Separator,
+    /// An id of the call follows, of no interest here.
+    CallId,
+    /// Opens a parameter whose name follows up to `>`: `<parameter=`.
+    Parameter,
+    /// Opens a parameter with attributes: `<parameter ` … `name="q">`.
+    ParameterWithAttributes,
+    /// Opens a parameter whose name is the text up to [`Role::KeyEnd`].
+    Key,
+    /// Ends the name opened by [`Role::Key`].
+    KeyEnd,
+    /// Ends a parameter's value.
+    ParameterEnd,
+}
+
+impl Role {
+    /// Whether a call may begin with it.
+    pub(crate) fn opens(self) -> bool {
+        matches!(self, Self::Wrapper | Self::WrapperWithAttributes | Self::Function | Self::FunctionWithAttributes)
+    }
+}
+
+/// What stands at the beginning of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look<T> {
+    /// This, with this length.
+    Is(T, usize),
+    /// Nothing of interest.
+    No,
+    /// Too little text to tell.
+    Short,
+}
+
+/// Markers by their bytes.
+#[derive(Default)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+}
+
+#[derive(Default)]
+struct Node {
+    next: Vec<(u8, usize)>,
+    role: Option<Role>,
+}
+
+/// Markers with which a call may begin.
+pub(crate) static OPENERS: LazyLock<Tree> = LazyLock::new(|| Tree::of(Role::opens));
+/// Markers with which a call may end.
+pub(crate) static CLOSERS: LazyLock<Tree> = LazyLock::new(|| Tree::of(|role| matches!(role, Role::Close | Role::FunctionEnd)));
+/// Markers that may stand between a name and its arguments.
+pub(crate) static SEPARATORS: LazyLock<Tree> =
+    LazyLock::new(|| Tree::of(|role| matches!(role, Role::Separator | Role::CallId)));
+/// Markers that structure a function's parameters.
+pub(crate) static PARAMETERS: LazyLock<Tree> = LazyLock::new(|| {
+    Tree::of(|role| {
+        matches!(
+            role,
+            Role::Parameter | Role::ParameterWithAttributes | Role::Key | Role::KeyEnd | Role::ParameterEnd | Role::FunctionEnd
+        )
+    })
+});
+
+impl Tree {
+    fn of(wanted: impl Fn(Role) -> bool) -> Self {
+        let mut tree = Self { nodes: vec![Node::default()] };
+        for (text, role) in formats::markers().into_iter().filter(|(_, role)| wanted(*role)) {
+            tree.insert(&text, role);
+        }
+        tree
+    }
+
+    fn insert(&mut self, text: &str, role: Role) {
+        let mut node = 0;
+        for &byte in text.as_bytes() {
+            node = match self.child(node, byte) {
+                Some(child) => child,
+                None => {
+                    self.nodes.push(Node::default());
+                    let child = self.nodes.len() - 1;
+                    self.nodes[node].next.push((byte, child));
+                    child
+                }
+            };
+        }
+        self.nodes[node].role = Some(role);
+    }
+
+    fn child(&self, node: usize, byte: u8) -> Option<usize> {
+        self.nodes[node].next.iter().find(|(key, _)| *key == byte).map(|(_, child)| *child)
+    }
+
+    /// Which marker the text begins with.
+    pub(crate) fn look(&self, text: &str) -> Look<Role> {
+        let mut node = 0;
+        for (at, &byte) in text.as_bytes().iter().enumerate() {
+            match self.child(node, byte) {
+                Some(child) => node = child,
+                None => return Look::No,
+            }
+            if let Some(role) = self.nodes[node].role {
+                return Look::Is(role, at + 1);
+            }
+        }
+        Look::Short
+    }
+
+    /// The first marker at or after `from`: its place, role and end.
+    /// Without one the error is the place from which to look again when there is more text.
+    pub(crate) fn find(&self, text: &str, from: usize) -> Result<(usize, Role, usize), usize> {
+        let mut at = from;
+        while let Some(found) = text[at..].find(['<', '[']) {
+            at += found;
+            match self.look(&text[at..]) {
+                Look::Is(role, length) => return Ok((at, role, at + length)),
+                Look::Short => return Err(at),
+                Look::No => at += 1,
+            }
+        }
+        Err(text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Look, OPENERS, Role};
+    use crate::formats;
+
+    #[test]
+    fn no_marker_is_a_prefix_of_another_and_none_has_a_start_in_its_middle() {
+        let markers = formats::markers();
+        for (at, (marker, _)) in markers.iter().enumerate() {
+            let others = markers.iter().enumerate().filter(|(other, _)| *other != at);
+            let prefixed: Vec<_> = others.filter(|(_, (other, _))| other.starts_with(marker.as_str())).collect();
+            assert!(prefixed.is_empty(), "{marker} {prefixed:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_told_from_a_marker_as_soon_as_possible() {
+        assert_eq!(OPENERS.look("<tool_call>{"), Look::Is(Role::Wrapper, 11));
+        assert_eq!(OPENERS.look("<tool_c"), Look::Short);
+        assert_eq!(OPENERS.look("<tool_cat"), Look::No);
+        assert_eq!(OPENERS.look("<b"), Look::No);
+    }
+}

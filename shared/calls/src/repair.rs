@@ -1,0 +1,235 @@
+//! Mending JSON, cheap steps first.
+//!
+//! 1. As it stands. 2. After a pass of our own that changes only what general repairers get wrong: backslashes that
+//! escape nothing are doubled (`\d` stays `\d`), control characters and quotes inside strings are escaped, full-width
+//! punctuation outside strings becomes ASCII. 3. With a general repairer, under a size cap.
+//!
+//! The caller must know that the text is whole: a repairer closes whatever is open, so a text that was cut would become
+//! a call that nobody made.
+
+use serde_json::Value;
+
+use crate::json;
+
+/// Texts longer than this, in bytes, get no general repair.
+const MAX_REPAIR: usize = 256 * 1024;
+
+/// Reads a JSON value that a model wrote, mending what is commonly broken; `None` when it cannot be mended.
+///
+/// An integer too big for 64 bits comes back as a string of its digits.
+pub fn repair(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if let Some(value) = json::parse(text) {
+        return Some(value);
+    }
+    let tidy = Tidy::of(text);
+    if let Some(value) = json::parse(&tidy) {
+        return Some(value);
+    }
+    if text.is_empty() || tidy.len() > MAX_REPAIR {
+        return None;
+    }
+    json::parse(&jsonrepair_rs::jsonrepair(&tidy).ok()?)
+}
+
+/// The pass of our own: copies the text and knows at each character whether it is inside a string.
+struct Tidy<'a> {
+    text: &'a str,
+    out: String,
+    /// True for an object, false for an array.
+    nesting: Vec<bool>,
+    /// In an object: whether a key comes next.
+    key: bool,
+}
+
+impl<'a> Tidy<'a> {
+    fn of(text: &'a str) -> String {
+        let mut tidy = Self { text, out: String::with_capacity(text.len() + 16), nesting: Vec::new(), key: false };
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let after = at + c.len_utf8();
+            at = match c {
+                '"' => tidy.string(after, '"'),
+                '“' | '”' => tidy.string(after, '”'),
+                _ => {
+                    tidy.structure(c);
+                    after
+                }
+            };
+        }
+        tidy.out
+    }
+
+    fn structure(&mut self, c: char) {
+        let c = match c {
+            '：' => ':',
+            '，' => ',',
+            _ => c,
+        };
+        match c {
+            '{' | '[' => {
+                self.nesting.push(c == '{');
+                self.key = c == '{';
+            }
+            '}' | ']' => {
+                self.nesting.pop();
+                self.key = false;
+            }
+            ':' => self.key = false,
+            ',' => self.key = self.nesting.last().copied().unwrap_or_default(),
+            _ => {}
+        }
+        self.out.push(c);
+    }
+
+    /// Copies a string whose content starts at `at`; gives the position behind its end.
+    fn string(&mut self, mut at: usize, quote: char) -> usize {
+        if !self.out.trim_end().ends_with([',', ':', '{', '[']) && !self.nesting.is_empty() {
+            self.structure(',');
+        }
+        self.out.push('"');
+        while let Some(c) = self.text[at..].chars().next() {
+            let after = at + c.len_utf8();
+            if c == quote && self.ends_string(after) {
+                self.out.push('"');
+                return after;
+            }
+            at = match c {
+                '\\' => self.escape(after),
+                '"' => self.push_str("\\\"", after),
+                '\n' => self.push_str("\\n", after),
+                '\r' => self.push_str("\\r", after),
+                '\t' => self.push_str("\\t", after),
+                c if c < ' ' => self.push_str(&format!("\\u{:04x}", u32::from(c)), after),
+                c => {
+                    self.out.push(c);
+                    after
+                }
+            };
+        }
+        at
+    }
+
+    fn push_str(&mut self, text: &str, after: usize) -> usize {
+        self.out.push_str(text);
+        after
+    }
+
+    /// Copies what follows a backslash; gives the position behind it.
+    fn escape(&mut self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        match rest.as_bytes().first() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.out.push('\\');
+                self.push_str(&rest[..1], at + 1)
+            }
+            Some(b'u') if rest.len() >= 5 && rest.as_bytes()[1..5].iter().all(u8::is_ascii_hexdigit) => {
+                self.unicode(&rest[1..], at + 1)
+            }
+            // An escaped line break or apostrophe means the character itself.
+            Some(b'\n' | b'\r' | b'\t' | b'\'') => at,
+            _ => self.push_str("\\\\", at),
+        }
+    }
+
+    /// Copies `XXXX` of a `\uXXXX`; a surrogate without its partner becomes U+FFFD.
+    fn unicode(&mut self, digits: &str, at: usize) -> usize {
+        let unit = |hex: Option<&str>| hex.and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or_default();
+        let first = unit(digits.get(..4));
+        let second = if digits.get(4..6) == Some("\\u") { unit(digits.get(6..10)) } else { 0 };
+        let pair = (0xD800..0xDC00).contains(&first) && (0xDC00..0xE000).contains(&second);
+        let (kept, length) = match first {
+            _ if pair => (&digits[..10], 10),
+            0xD800..0xE000 => ("fffd", 4),
+            _ => (&digits[..4], 4),
+        };
+        self.out.push_str("\\u");
+        self.push_str(kept, at + length)
+    }
+
+    /// Whether a quote before `at` ends its string: only what may follow a string follows it.
+    fn ends_string(&self, at: usize) -> bool {
+        let rest = self.text[at..].trim_start();
+        let spaced = rest.len() < self.text.len() - at;
+        let Some(next) = rest.chars().next() else { return true };
+        if self.key {
+            return matches!(next, ':' | '：');
+        }
+        match next {
+            '}' | ']' => true,
+            ',' | '，' => self.nesting.last() != Some(&true) || starts_member(&rest[next.len_utf8()..]),
+            '"' | '/' => spaced,
+            _ => false,
+        }
+    }
+}
+
+/// Whether what follows a comma in an object looks like its next member, its end, or the end of the text.
+fn starts_member(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    let word = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+    match rest.chars().next() {
+        None | Some('"' | '\'' | '“' | '”' | '}' | '/') => true,
+        _ => word.len() < rest.len() && word.trim_start().starts_with([':', '：']),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::repair;
+
+    #[test]
+    fn well_formed_json_is_read_as_it_stands() {
+        assert_eq!(repair(r#" {"a": [1, "\u00e9\n"]} "#), Some(json!({"a": [1, "é\n"]})));
+    }
+
+    #[test]
+    fn backslashes_that_escape_nothing_are_kept() {
+        assert_eq!(repair(r#"{"re": "\d+\s", "path": "C:\Users\x"}"#), Some(json!({"re": r"\d+\s", "path": r"C:\Users\x"})));
+    }
+
+    #[test]
+    fn raw_line_breaks_and_quotes_inside_strings_are_kept() {
+        assert_eq!(repair("{\"a\": \"one\ntwo\tthree\"}"), Some(json!({"a": "one\ntwo\tthree"})));
+        assert_eq!(
+            repair(r#"{"a": "He said "hello" to me", "b": "x"}"#),
+            Some(json!({"a": "He said \"hello\" to me", "b": "x"}))
+        );
+        assert_eq!(repair(r#"{"a": "say "hi", ok?"}"#), Some(json!({"a": "say \"hi\", ok?"})));
+    }
+
+    #[test]
+    fn full_width_punctuation_is_read_outside_strings_only() {
+        assert_eq!(
+            repair("{\"tool\"：\"search_web\"，“query”：“北京，天气：今天”}"),
+            Some(json!({"tool": "search_web", "query": "北京，天气：今天"}))
+        );
+    }
+
+    #[test]
+    fn common_defects_are_mended() {
+        for (text, value) in [
+            (r#"{"a": 1, "b": [1, 2,],}"#, json!({"a": 1, "b": [1, 2]})),
+            ("{'a': 'x', 'b': True, 'c': None}", json!({"a": "x", "b": true, "c": null})),
+            (r#"{a: 1, b: "x"}"#, json!({"a": 1, "b": "x"})),
+            (r#"{"a": 1 "b": 2}"#, json!({"a": 1, "b": 2})),
+            (r#"{"a": {"b": "x"}"#, json!({"a": {"b": "x"}})),
+            ("{\"a\": 1 // one\n}", json!({"a": 1})),
+            (r#"{"a": "\ud83d x"}"#, json!({"a": "\u{fffd} x"})),
+        ] {
+            assert_eq!(repair(text), Some(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_integer_too_big_for_the_machine_keeps_its_digits_when_mended() {
+        assert_eq!(repair("{'id': 12345678901234567890123}"), Some(json!({"id": "12345678901234567890123"})));
+    }
+
+    #[test]
+    fn nothing_is_made_of_nothing() {
+        assert_eq!(repair("  "), None);
+    }
+}

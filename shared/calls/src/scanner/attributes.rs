@@ -1,0 +1,125 @@
+use crate::markers::Look;
+
+/// The longest run of attributes, in bytes.
+const MAX_ATTRIBUTES: usize = 512;
+/// The longest name of a tool or parameter, in bytes.
+const MAX_NAME: usize = 256;
+
+/// What stands in a tag behind its element name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Attributes {
+    /// The tool's or the parameter's name.
+    pub(super) name: Option<String>,
+    /// Whether the parameter is said to be a string.
+    pub(super) string: Option<bool>,
+    /// Whether the tag ended in `/>`.
+    pub(super) empty: bool,
+}
+
+/// Reads `name="f" string="true">` at the beginning of a text, up to and with the `>`.
+pub(super) fn attributes(text: &str) -> Look<Attributes> {
+    let mut found = Attributes::default();
+    let mut at = 0;
+    loop {
+        at += space(&text[at..]);
+        let rest = &text[at..];
+        if at > MAX_ATTRIBUTES {
+            return Look::No;
+        }
+        if rest.starts_with('>') {
+            return Look::Is(found, at + 1);
+        }
+        if rest.starts_with("/>") {
+            found.empty = true;
+            return Look::Is(found, at + 2);
+        }
+        match attribute(rest) {
+            Look::Is((key, value), length) => {
+                at += length;
+                match key {
+                    "name" => found.name = Some(value.to_owned()),
+                    "string" => found.string = Some(value.eq_ignore_ascii_case("true")),
+                    _ => {}
+                }
+            }
+            Look::Short if text.len() <= MAX_ATTRIBUTES => return Look::Short,
+            _ => return Look::No,
+        }
+    }
+}
+
+/// Reads `key="value"` at the beginning of a text.
+fn attribute(text: &str) -> Look<(&str, &str)> {
+    let key = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').unwrap_or(text.len());
+    let rest = &text[key..];
+    let Some(rest) = rest.strip_prefix('=') else {
+        let short = rest.is_empty() || (key == 0 && rest == "/");
+        return if short { Look::Short } else { Look::No };
+    };
+    let Some(quote) = rest.chars().next() else { return Look::Short };
+    if key == 0 || !matches!(quote, '"' | '\'') {
+        return Look::No;
+    }
+    match rest[1..].find([quote, '<', '\n']) {
+        Some(end) if rest[1 + end..].starts_with(quote) => Look::Is((&text[..key], &rest[1..=end]), key + end + 3),
+        Some(_) => Look::No,
+        None => Look::Short,
+    }
+}
+
+/// Reads `f>` at the beginning of a text: a name up to and with the `>`, quotes around it dropped.
+pub(super) fn name(text: &str) -> Look<String> {
+    match text.find(['>', '<', '\n']) {
+        Some(end) if text[end..].starts_with('>') => {
+            let name = text[..end].trim().trim_matches(['"', '\'']);
+            if name.is_empty() || end > MAX_NAME { Look::No } else { Look::Is(name.to_owned(), end + 1) }
+        }
+        None if text.len() <= MAX_NAME => Look::Short,
+        _ => Look::No,
+    }
+}
+
+/// How many bytes of white space a text begins with.
+pub(super) fn space(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attributes, attributes, name};
+    use crate::markers::Look;
+
+    fn named(name: &str, string: Option<bool>) -> Attributes {
+        Attributes { name: Some(name.to_owned()), string, empty: false }
+    }
+
+    #[test]
+    fn attributes_are_read_up_to_the_end_of_the_tag() {
+        assert_eq!(attributes("name=\"f\">x"), Look::Is(named("f", None), 9));
+        assert_eq!(attributes("id='1'  name='q' string='true' >"), Look::Is(named("q", Some(true)), 32));
+        assert_eq!(attributes("name=\"f\"/>"), Look::Is(Attributes { empty: true, ..named("f", None) }, 10));
+    }
+
+    #[test]
+    fn attributes_may_come_in_pieces() {
+        let text = "name=\"f\" string=\"false\"/>";
+        for end in 0..text.len() {
+            assert_eq!(attributes(&text[..end]), Look::Short, "{end}");
+        }
+    }
+
+    #[test]
+    fn prose_in_a_tag_is_no_attribute() {
+        assert_eq!(attributes("name>"), Look::No);
+        assert_eq!(attributes("call with a"), Look::No);
+        assert_eq!(attributes("name=x>"), Look::No);
+    }
+
+    #[test]
+    fn a_name_ends_at_the_end_of_the_tag() {
+        assert_eq!(name("\"f\">"), Look::Is("f".to_owned(), 4));
+        assert_eq!(name("get_weath"), Look::Short);
+        assert_eq!(name("f\n>"), Look::No);
+        assert_eq!(name(">"), Look::No);
+    }
+}

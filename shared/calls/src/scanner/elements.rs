@@ -1,0 +1,196 @@
+use serde_json::{Map, Value};
+
+use super::attributes::{attributes, name, space};
+use crate::declared::Declared;
+use crate::json::{Scan, Seen};
+use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role};
+use crate::piece::ParsedCall;
+use crate::repair::repair;
+use crate::typed;
+
+/// The inside of a function written as XML: parameters one by one, or its arguments as one JSON object.
+pub(super) struct Elements {
+    name: String,
+    arguments: Map<String, Value>,
+    stage: Stage,
+    /// Whether the function's own end tag may close it; `<tool_call>f<arg_key>…` is closed by its wrapper.
+    wrapped: bool,
+}
+
+enum Stage {
+    /// Before a parameter or the end.
+    Between,
+    /// In the tag of a parameter.
+    Tag { attributes: bool },
+    /// In the text between `<arg_key>` and `</arg_key>`.
+    Key,
+    /// In the value that began at `start`.
+    Value { key: String, string: Option<bool>, start: usize },
+    /// In a JSON object that began at `start`.
+    Json { scan: Box<Scan>, start: usize },
+}
+
+/// What [`Elements::step`] came to.
+pub(super) enum Inside {
+    /// Go on from this position.
+    On(usize),
+    /// There must be more text; go on from this position then.
+    More(usize),
+    /// The call is complete and ends before this position.
+    Call(ParsedCall, usize),
+    /// This is not how a function is written, from this position on.
+    Unreadable(&'static str, usize),
+}
+
+impl Elements {
+    pub(super) fn new(name: String, wrapped: bool) -> Self {
+        Self { name, arguments: Map::new(), stage: Stage::Between, wrapped }
+    }
+
+    /// Reads on from position `at`.
+    pub(super) fn step(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
+        match &self.stage {
+            Stage::Between => self.between(text, at),
+            Stage::Tag { attributes } => self.tag(text, at, *attributes),
+            Stage::Key => self.key(text, at),
+            Stage::Value { .. } => self.value(text, at, declared),
+            Stage::Json { .. } => self.json(text, at),
+        }
+    }
+
+    /// Ends the text: a call if everything in it was closed, else the reason why not.
+    ///
+    /// A value that only a wrapper's end tag closed counts as closed.
+    pub(super) fn finish(&mut self, text: &str, at: usize, declared: &Declared) -> Result<(ParsedCall, usize), &'static str> {
+        match &self.stage {
+            Stage::Between if self.arguments.is_empty() => Err("the function is not closed"),
+            Stage::Between => Ok((self.call(), at)),
+            Stage::Value { start, .. } => match CLOSERS.find(text, *start) {
+                Ok((end, _, _)) => {
+                    self.set(&text[*start..end], declared);
+                    Ok((self.call(), end))
+                }
+                Err(_) => Err("a parameter is not closed"),
+            },
+            Stage::Tag { .. } | Stage::Key => Err("the tag of a parameter is not complete"),
+            Stage::Json { .. } => Err("the JSON ends before it is complete"),
+        }
+    }
+
+    fn between(&mut self, text: &str, at: usize) -> Inside {
+        let at = at + space(&text[at..]);
+        let rest = &text[at..];
+        if rest.starts_with('{') && self.arguments.is_empty() {
+            self.stage = Stage::Json { scan: Box::default(), start: at };
+            return Inside::On(at);
+        }
+        match PARAMETERS.look(rest) {
+            Look::Is(Role::FunctionEnd, length) => return Inside::Call(self.call(), at + length),
+            Look::Is(Role::ParameterEnd, length) => return Inside::On(at + length),
+            Look::Is(role, length) => {
+                self.stage = match role {
+                    Role::Key => Stage::Key,
+                    role => Stage::Tag { attributes: role == Role::ParameterWithAttributes },
+                };
+                return Inside::On(at + length);
+            }
+            Look::Short => return Inside::More(at),
+            Look::No => {}
+        }
+        match CLOSERS.look(rest) {
+            Look::Is(..) => return Inside::Call(self.call(), at),
+            Look::Short => return Inside::More(at),
+            Look::No => {}
+        }
+        match OPENERS.look(rest) {
+            Look::Short => Inside::More(at),
+            Look::Is(..) if !self.arguments.is_empty() => Inside::Call(self.call(), at),
+            Look::No if self.wrapped && !self.arguments.is_empty() => Inside::Call(self.call(), at),
+            _ => Inside::Unreadable("a parameter or the end of the function is expected", at),
+        }
+    }
+
+    fn tag(&mut self, text: &str, at: usize, with_attributes: bool) -> Inside {
+        let rest = &text[at..];
+        let (key, string, length) = if with_attributes {
+            match attributes(rest) {
+                Look::Is(found, length) => (found.name, found.string, length),
+                Look::Short => return Inside::More(at),
+                Look::No => (None, None, 0),
+            }
+        } else {
+            match name(rest) {
+                Look::Is(found, length) => (Some(found), None, length),
+                Look::Short => return Inside::More(at),
+                Look::No => (None, None, 0),
+            }
+        };
+        let Some(key) = key else { return Inside::Unreadable("a parameter has no name", at) };
+        self.stage = Stage::Value { key, string, start: at + length };
+        Inside::On(at + length)
+    }
+
+    fn key(&mut self, text: &str, at: usize) -> Inside {
+        const VALUE: &str = "<arg_value>";
+        let Some(end) = text[at..].find('<') else { return Inside::More(at) };
+        let key = text[at..at + end].trim().to_owned();
+        let at_end = at + end;
+        let Look::Is(Role::KeyEnd, length) = PARAMETERS.look(&text[at_end..]) else {
+            let short = PARAMETERS.look(&text[at_end..]) == Look::Short;
+            return if short { Inside::More(at) } else { Inside::Unreadable("a parameter has no name", at) };
+        };
+        let value = at_end + length + space(&text[at_end + length..]);
+        let rest = &text[value..];
+        if let Some(inside) = rest.strip_prefix(VALUE) {
+            let start = text.len() - inside.len();
+            self.stage = Stage::Value { key, string: None, start };
+            return Inside::On(start);
+        }
+        if VALUE.starts_with(rest) { Inside::More(at) } else { Inside::Unreadable("a parameter has no value", at) }
+    }
+
+    fn value(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
+        let Stage::Value { start, .. } = self.stage else { return Inside::On(at) };
+        match PARAMETERS.find(text, at) {
+            Ok((end, role, after)) => {
+                if role == Role::KeyEnd {
+                    return Inside::On(after);
+                }
+                self.set(&text[start..end], declared);
+                Inside::On(if role == Role::ParameterEnd { after } else { end })
+            }
+            Err(next) => Inside::More(next),
+        }
+    }
+
+    fn set(&mut self, text: &str, declared: &Declared) {
+        let Stage::Value { key, string, .. } = std::mem::replace(&mut self.stage, Stage::Between) else { return };
+        let value = typed::value(text, string, declared.parameter(&self.name, &key));
+        self.arguments.insert(key, value);
+    }
+
+    fn json(&mut self, text: &str, at: usize) -> Inside {
+        let Stage::Json { scan, start } = &mut self.stage else { return Inside::On(at) };
+        let end = match scan.advance(text, at) {
+            Seen::More(next) | Seen::News(next) => return Inside::More(next),
+            Seen::End(end) => end,
+            Seen::Foreign(place) => match CLOSERS.look(&text[place..]) {
+                Look::Is(..) => place,
+                Look::Short => return Inside::More(place),
+                Look::No => return Inside::On(scan.pass(place)),
+            },
+        };
+        let value = scan.take().or_else(|| if scan.in_string() { None } else { repair(&text[*start..end]) });
+        let Some(Value::Object(arguments)) = value else { return Inside::Unreadable("the JSON cannot be read", end) };
+        self.arguments = arguments;
+        self.stage = Stage::Between;
+        Inside::On(end)
+    }
+
+    fn call(&mut self) -> ParsedCall {
+        ParsedCall {
+            name: std::mem::take(&mut self.name),
+            arguments: Value::Object(std::mem::take(&mut self.arguments)),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+use crate::piece::{Malformed, ParsedCall, Piece};
+
+/// The longest run of bytes held only because what follows may confirm calls, and of white space around calls.
+const MAX_HELD: usize = 64 * 1024;
+
+/// What goes out, in order, and what waits to be confirmed.
+///
+/// White space between a call and another call, the beginning or the end of the reply belongs to the calls: it is shown
+/// only together with text behind it. All other text is shown as it was written.
+#[derive(Default)]
+pub(super) struct Output {
+    /// White space since the last call or the beginning.
+    gap: String,
+    /// Whether text was shown since the last call or the beginning.
+    shown: bool,
+    /// Calls that count only when nothing but calls and white space follows, and what came after them.
+    held: Vec<Held>,
+    held_bytes: usize,
+}
+
+/// A stretch of the reply behind the first unconfirmed call.
+struct Held {
+    raw: String,
+    calls: Vec<ParsedCall>,
+    /// Whether the calls count whatever follows.
+    sure: bool,
+}
+
+impl Output {
+    /// Whether no text was shown since the last call or the beginning.
+    pub(super) fn fresh(&self) -> bool {
+        !self.shown
+    }
+
+    /// Whether calls wait for what follows.
+    pub(super) fn waiting(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// How many bytes wait for what follows.
+    pub(super) fn held(&self) -> usize {
+        self.held_bytes
+    }
+
+    pub(super) fn text(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+        if self.held.is_empty() {
+            self.show(text, pieces);
+        } else if text.trim().is_empty() {
+            self.hold(text, Vec::new(), false, pieces);
+        } else {
+            self.reject(pieces);
+            self.show(text, pieces);
+        }
+    }
+
+    /// Calls that count whatever follows.
+    pub(super) fn calls(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
+        if !self.held.is_empty() {
+            return self.hold(raw, calls, true, pieces);
+        }
+        self.shown = false;
+        pieces.extend(calls.into_iter().map(Piece::Call));
+    }
+
+    /// Something that becomes text unless nothing but calls and white space follows.
+    pub(super) fn unconfirmed(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
+        self.hold(raw, calls, false, pieces);
+    }
+
+    pub(super) fn malformed(&mut self, malformed: Malformed, pieces: &mut Vec<Piece>) {
+        self.reject(pieces);
+        self.shown = false;
+        pieces.push(Piece::Malformed(malformed));
+    }
+
+    /// The reply ends here: what waited is confirmed.
+    pub(super) fn finish(&mut self, pieces: &mut Vec<Piece>) {
+        let calls = self.held.drain(..).flat_map(|held| held.calls);
+        pieces.extend(calls.map(Piece::Call));
+    }
+
+    fn hold(&mut self, raw: &str, calls: Vec<ParsedCall>, sure: bool, pieces: &mut Vec<Piece>) {
+        self.held_bytes += raw.len();
+        match self.held.last_mut() {
+            Some(last) if calls.is_empty() && last.calls.is_empty() => last.raw.push_str(raw),
+            _ => self.held.push(Held { raw: raw.to_owned(), calls, sure }),
+        }
+        if self.held_bytes > MAX_HELD {
+            self.reject(pieces);
+        }
+    }
+
+    /// Something else follows: what waited is text, but for the calls that count anyway.
+    fn reject(&mut self, pieces: &mut Vec<Piece>) {
+        self.held_bytes = 0;
+        for held in std::mem::take(&mut self.held) {
+            if held.sure {
+                self.shown = false;
+                pieces.extend(held.calls.into_iter().map(Piece::Call));
+            } else {
+                self.show(&held.raw, pieces);
+            }
+        }
+    }
+
+    fn show(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+        if self.shown {
+            return append(text, pieces);
+        }
+        let space = text.len() - text.trim_start().len();
+        self.gap.push_str(&text[..space]);
+        if space < text.len() || self.gap.len() > MAX_HELD {
+            self.shown = true;
+            append(&std::mem::take(&mut self.gap), pieces);
+            append(&text[space..], pieces);
+        }
+    }
+}
+
+fn append(text: &str, pieces: &mut Vec<Piece>) {
+    match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Piece::Text(last)) => last.push_str(text),
+        _ => pieces.push(Piece::Text(text.to_owned())),
+    }
+}

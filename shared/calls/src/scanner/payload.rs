@@ -1,0 +1,196 @@
+//! What stands behind an opening marker decides how it is read, not the marker.
+
+use std::ops::ControlFlow::{Break, Continue};
+
+use serde_json::{Map, Value};
+
+use super::attributes::space;
+use super::body::Body;
+use super::candidate::{Candidate, Kind, Stage, Step, Verdict};
+use super::elements::Elements;
+use super::fence::payload_fence;
+use super::pythonic::Brackets;
+use crate::declared::Declared;
+use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role, SEPARATORS};
+use crate::piece::ParsedCall;
+
+/// The longest name before its arguments, in bytes.
+const MAX_NAME: usize = 128;
+
+impl Candidate {
+    /// Behind the opening marker: JSON, a list, a fence around JSON, another marker, parameters, or a name.
+    pub(super) fn payload(&mut self, text: &str, declared: &Declared) -> Step {
+        let at = self.at + space(&text[self.at..]);
+        let rest = &text[at..];
+        let Some(first) = rest.chars().next() else { return Break(Verdict::More) };
+        match first {
+            '{' => self.json(at, false),
+            '"' if self.name.is_some() => self.json(at, false),
+            '[' => self.list(text, at, declared),
+            '`' => match payload_fence(rest) {
+                Look::Is((), length) => self.json(at + length, true),
+                Look::Short => Break(Verdict::More),
+                Look::No => Break(Verdict::Text),
+            },
+            '<' => self.marker(rest, at),
+            _ if self.name.is_none() && is_name(first) => self.name_first(text, at),
+            _ => Break(Verdict::Text),
+        }
+    }
+
+    fn json(&mut self, at: usize, fenced: bool) -> Step {
+        self.at = at;
+        self.stage = Stage::Body(Body::json(at, fenced, self.bare()));
+        Continue(())
+    }
+
+    fn list(&mut self, text: &str, at: usize, declared: &Declared) -> Step {
+        let inside = &text[at + 1..];
+        let inside = &inside[space(inside)..];
+        let Some(first) = inside.chars().next() else { return Break(Verdict::More) };
+        if first == '{' {
+            if self.kind == Kind::List {
+                self.kind = Kind::Json;
+            }
+            return self.json(at, false);
+        }
+        let end = inside.find(|c| !is_name(c));
+        let name = &inside[..end.unwrap_or(inside.len())];
+        let known = self.kind == Kind::Wrapper || declared.has_prefix(name);
+        match inside[name.len()..].chars().next() {
+            _ if name.is_empty() || name.len() > MAX_NAME || !known || self.kind == Kind::Json => Break(Verdict::Text),
+            None => Break(Verdict::More),
+            Some('(') if self.kind == Kind::Wrapper || declared.has(name) => {
+                self.at = at;
+                self.stage = Stage::Python { brackets: Brackets::default(), start: at };
+                Continue(())
+            }
+            Some(_) => Break(Verdict::Text),
+        }
+    }
+
+    /// A marker right behind the opening one: a wrapper in a wrapper, a function, or parameters of a named call.
+    fn marker(&mut self, rest: &str, at: usize) -> Step {
+        match OPENERS.look(rest) {
+            Look::Is(role, length) if self.name.is_none() => {
+                let control = self.control;
+                let marker = self.marker;
+                *self = Self { marker, ..Self::opened(role, &rest[..length], true) };
+                self.control &= control;
+                self.at = at + length;
+                return Continue(());
+            }
+            Look::Short => return Break(Verdict::More),
+            _ => {}
+        }
+        let Some(name) = self.name.clone() else { return Break(Verdict::Text) };
+        match (PARAMETERS.look(rest), CLOSERS.look(rest)) {
+            (_, Look::Is(_, length)) => {
+                let arguments = Value::Object(Map::new());
+                Break(Verdict::Calls(vec![ParsedCall { name, arguments }], at + length))
+            }
+            (Look::Is(..), _) => {
+                self.at = at;
+                self.stage = Stage::Elements(Elements::new(name, true));
+                Continue(())
+            }
+            (Look::Short, _) | (_, Look::Short) => Break(Verdict::More),
+            (Look::No, Look::No) => Break(Verdict::Text),
+        }
+    }
+
+    fn name_first(&mut self, text: &str, at: usize) -> Step {
+        let rest = &text[at..];
+        let end = rest.find(|c| !is_name(c));
+        let name = &rest[..end.unwrap_or(rest.len())];
+        if name.len() > MAX_NAME {
+            return Break(Verdict::Text);
+        }
+        if end.is_none() {
+            return Break(Verdict::More);
+        }
+        self.name = Some(bare_name(name).to_owned());
+        self.at = at + name.len();
+        self.stage = Stage::Named { separated: false };
+        Continue(())
+    }
+
+    /// Behind a name: a separator, JSON, parameters, or the wrapper's end.
+    pub(super) fn named(&mut self, text: &str, separated: bool, declared: &Declared) -> Step {
+        let at = self.at + space(&text[self.at..]);
+        let rest = &text[at..];
+        let Some(first) = rest.chars().next() else { return Break(Verdict::More) };
+        match SEPARATORS.look(rest) {
+            Look::Is(role, length) => {
+                if role == Role::CallId {
+                    return self.call_id(text, at + length);
+                }
+                self.at = at + length;
+                self.stage = Stage::Named { separated: true };
+                return Continue(());
+            }
+            Look::Short => return Break(Verdict::More),
+            Look::No => {}
+        }
+        match first {
+            '{' => self.json(at, false),
+            '`' if separated || text[self.at..at].contains('\n') => match payload_fence(rest) {
+                Look::Is((), length) => self.json(at + length, true),
+                Look::Short => Break(Verdict::More),
+                Look::No => Break(Verdict::Text),
+            },
+            '<' => self.named_marker(rest, at, declared),
+            _ if separated && is_name(first) => {
+                // DeepSeek V3 writes the kind of call first: this is the name.
+                self.at = at;
+                self.name = None;
+                self.stage = Stage::Payload;
+                Continue(())
+            }
+            _ => Break(Verdict::Text),
+        }
+    }
+
+    /// A marker behind a name. Without arguments only a declared name is a call: a word in a tag may be prose.
+    fn named_marker(&mut self, rest: &str, at: usize, declared: &Declared) -> Step {
+        let name = self.name.clone().unwrap_or_default();
+        match (PARAMETERS.look(rest), CLOSERS.look(rest)) {
+            (Look::Is(Role::Key | Role::Parameter | Role::ParameterWithAttributes, _), _) => {
+                self.at = at;
+                self.stage = Stage::Elements(Elements::new(name, true));
+                Continue(())
+            }
+            (_, Look::Is(_, length)) if declared.has(&name) => {
+                let arguments = Value::Object(Map::new());
+                Break(Verdict::Calls(vec![ParsedCall { name, arguments }], at + length))
+            }
+            (Look::Short, _) | (_, Look::Short) => Break(Verdict::More),
+            _ => Break(Verdict::Text),
+        }
+    }
+
+    fn call_id(&mut self, text: &str, at: usize) -> Step {
+        let rest = &text[at..];
+        match rest.find(|c| !is_name(c)) {
+            Some(end) if end <= MAX_NAME => {
+                self.at = at + end;
+                Continue(())
+            }
+            None if rest.len() <= MAX_NAME => Break(Verdict::More),
+            _ => Break(Verdict::Text),
+        }
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/')
+}
+
+/// A name without what Kimi K2 and harmony put around it: `functions.f:0`.
+fn bare_name(name: &str) -> &str {
+    let name = name.strip_prefix("functions.").unwrap_or(name);
+    match name.rsplit_once(':') {
+        Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    }
+}

@@ -1,0 +1,165 @@
+//! Ordinary text: where a call may begin.
+
+use super::fence::{closing, reply_fence};
+use crate::code::Code;
+use crate::markers::{CLOSERS, Look, OPENERS, Role};
+
+/// What the scanner knows besides the text itself.
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    /// Whether tools are declared, without which no ambiguous form is a call.
+    pub(super) tools: bool,
+    /// Whether `Action:` begins a call.
+    pub(super) actions: bool,
+    /// Whether unconfirmed calls wait for what follows.
+    pub(super) waiting: bool,
+    /// Whether no text was shown since the last call or the beginning.
+    pub(super) fresh: bool,
+    /// Whether an end marker here would be the rest of a call.
+    pub(super) residue: bool,
+    /// Before this position no bracket begins a call.
+    pub(super) bare_from: usize,
+    /// Whether the text ends here.
+    pub(super) ended: bool,
+}
+
+/// What stands behind the text that was passed over.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or what may still become something.
+    Nothing,
+    /// More text, now that there is some: what is around the place has changed.
+    Text,
+    /// A marker of this role and length that opens a call.
+    Opener(Role, usize),
+    /// A marker of this role and length that belongs to a call before it.
+    Closer(Role, usize),
+    /// A bracket with which a call may begin.
+    Bracket,
+    /// `functools`, of this length, before a bracket.
+    Functools(usize),
+    /// `Action:`, of this length.
+    Action(usize),
+    /// A code fence of this many backticks and this length that holds what may be a call.
+    Fence(usize, usize),
+    /// The end of that fence, of this length.
+    FenceEnd(usize),
+    /// At the end of the text, a marker that is not complete, of this length.
+    Half(usize),
+}
+
+/// Bytes at which something may begin in the middle of a line.
+static SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    table[b'\n' as usize] = true;
+    table[b'`' as usize] = true;
+    table[b'<' as usize] = true;
+    table[b'[' as usize] = true;
+    table
+};
+
+const FUNCTOOLS: &str = "functools[";
+const ACTION: &str = "Action:";
+
+/// Passes over text up to the next thing of interest; gives the length of that text.
+pub(super) fn scan(code: &mut Code, text: &str, around: Around) -> (usize, Found) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'`' {
+            code.end_run(Some(bytes[at]));
+        }
+        match found(code, &text[at..], at, around) {
+            Look::Is(found, _) => return (at, found),
+            Look::Short => return (at, short(code, &text[at..], around)),
+            Look::No => {}
+        }
+        code.pass(bytes[at]);
+        let begun = !bytes[at].is_ascii_whitespace();
+        at += 1;
+        if !code.line_start() && !code.in_run() {
+            at += bytes[at..].iter().position(|&byte| SPECIAL[byte as usize]).unwrap_or(bytes.len() - at);
+        }
+        if begun && (around.fresh || around.waiting) {
+            return (at, Found::Text);
+        }
+    }
+    (at, Found::Nothing)
+}
+
+fn found(code: &Code, rest: &str, at: usize, around: Around) -> Look<Found> {
+    let byte = rest.as_bytes()[0];
+    let plain = !matches!(byte, b'<' | b'[') && (!code.line_start() || byte.is_ascii_whitespace());
+    if plain || !open(code, around) {
+        return Look::No;
+    }
+    let marker = if matches!(byte, b'<' | b'[') { marker(code, rest, around) } else { Look::No };
+    match marker {
+        Look::No if code.line_start() => at_line_start(code, rest, at, around),
+        // A lone bracket is more likely JSON than the beginning of a marker; both are read as a candidate.
+        Look::Short if rest == "[" && code.line_start() && brackets(at, around) => Look::Is(Found::Bracket, 1),
+        marker => marker,
+    }
+}
+
+/// Whether calls may stand at the place at all: not in code, but for a fence that may hold one.
+fn open(code: &Code, around: Around) -> bool {
+    code.fence().is_none() || (code.tentative() && around.waiting)
+}
+
+fn brackets(at: usize, around: Around) -> bool {
+    around.tools && at >= around.bare_from
+}
+
+fn at_line_start(code: &Code, rest: &str, at: usize, around: Around) -> Look<Found> {
+    match rest.as_bytes()[0] {
+        b'{' | b'[' if brackets(at, around) => Look::Is(Found::Bracket, 1),
+        b'`' if !code.in_run() => fence(code, rest, around),
+        b'f' => word(rest, FUNCTOOLS, Found::Functools(FUNCTOOLS.len() - 1)),
+        b'A' if around.actions => word(rest, ACTION, Found::Action(ACTION.len())),
+        _ => Look::No,
+    }
+}
+
+fn fence(code: &Code, rest: &str, around: Around) -> Look<Found> {
+    match code.fence() {
+        Some(ticks) => match closing(rest, ticks) {
+            Look::Is((), length) => Look::Is(Found::FenceEnd(length), length),
+            Look::Short => Look::Short,
+            Look::No => Look::No,
+        },
+        None if !around.tools => Look::No,
+        None => match reply_fence(rest) {
+            Look::Is(ticks, length) => Look::Is(Found::Fence(ticks, length), length),
+            Look::Short => Look::Short,
+            Look::No => Look::No,
+        },
+    }
+}
+
+fn marker(code: &Code, rest: &str, around: Around) -> Look<Found> {
+    let closer = if around.residue && !code.in_line() { CLOSERS.look(rest) } else { Look::No };
+    match (OPENERS.look(rest), closer) {
+        (Look::Is(role, length), _) => Look::Is(Found::Opener(role, length), length),
+        (_, Look::Is(role, length)) => Look::Is(Found::Closer(role, length), length),
+        (Look::Short, _) | (_, Look::Short) => Look::Short,
+        (Look::No, Look::No) => Look::No,
+    }
+}
+
+/// At the end of the text, what only more of it could have completed.
+fn short(code: &Code, rest: &str, around: Around) -> Found {
+    let ticks = rest.len() - rest.trim_start_matches('`').len();
+    match code.fence() {
+        _ if !around.ended => Found::Nothing,
+        Some(wanted) if code.line_start() && ticks >= wanted => Found::FenceEnd(rest.len()),
+        _ => Found::Half(rest.len()),
+    }
+}
+
+fn word(rest: &str, wanted: &str, found: Found) -> Look<Found> {
+    if rest.starts_with(wanted) {
+        return Look::Is(found, wanted.len());
+    }
+    if wanted.starts_with(rest) { Look::Short } else { Look::No }
+}

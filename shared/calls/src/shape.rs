@@ -1,0 +1,187 @@
+//! From a JSON value to the calls it stands for.
+
+use serde_json::{Map, Value};
+
+use crate::declared::Declared;
+use crate::piece::ParsedCall;
+use crate::repair::repair;
+
+/// Keys that may hold the tool's name, in the order in which they are believed.
+pub(crate) const NAME_KEYS: [&str; 4] = ["tool", "tool_name", "name", "function"];
+/// Keys that may hold the arguments, in the order in which they are believed.
+const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", "input", "params"];
+/// Keys that go with a call and are no arguments of it.
+const OTHER_KEYS: [&str; 4] = ["id", "type", "tool_call_id", "index"];
+
+/// Whether a key of an object says that the object may be a call.
+pub(crate) fn is_call_key(key: &str) -> bool {
+    NAME_KEYS.contains(&key) || ARGUMENT_KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "tool_calls"
+}
+
+/// The calls that a JSON value stands for: an object, or an array of them.
+///
+/// With a `name` from elsewhere (an attribute, the text before the JSON) the object is that call's arguments.
+/// The error is for the model.
+pub(crate) fn calls(value: Value, name: Option<&str>, declared: &Declared) -> Result<Vec<ParsedCall>, String> {
+    match (value, name) {
+        (Value::Array(items), None) => {
+            let calls: Result<Vec<_>, _> = items.into_iter().map(|item| calls(item, None, declared)).collect();
+            let calls: Vec<_> = calls?.into_iter().flatten().collect();
+            if calls.is_empty() { Err("the list of calls is empty".to_owned()) } else { Ok(calls) }
+        }
+        (Value::Object(object), None) => unnamed(object, declared),
+        (value, Some(name)) => Ok(vec![named(value, name, declared)]),
+        (_, None) => Err("a call must be a JSON object".to_owned()),
+    }
+}
+
+fn unnamed(mut object: Map<String, Value>, declared: &Declared) -> Result<Vec<ParsedCall>, String> {
+    if let Some(inner) = object.get_mut("function").filter(|inner| inner.is_object()) {
+        return calls(inner.take(), None, declared);
+    }
+    if object.get("tool_calls").is_some_and(Value::is_array) && !object.contains_key("name") {
+        return calls(object.remove("tool_calls").unwrap_or_default(), None, declared);
+    }
+    let Some(key) = name_key(&object, declared) else {
+        return Err("the name of the tool is missing".to_owned());
+    };
+    let Some(Value::String(name)) = object.shift_remove(key) else {
+        return Err("the name of the tool must be a string".to_owned());
+    };
+    let arguments = arguments(object, &name, declared);
+    Ok(vec![ParsedCall { name, arguments }])
+}
+
+/// The key that holds the name: one whose value is a declared tool, else the first that holds any name.
+fn name_key(object: &Map<String, Value>, declared: &Declared) -> Option<&'static str> {
+    let name = |key: &&str| object.get(*key).and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+    let candidates = NAME_KEYS.into_iter().filter(|key| name(key).is_some());
+    let known = candidates.clone().find(|key| name(key).is_some_and(|name| declared.has(name)));
+    known.or_else(|| candidates.into_iter().next())
+}
+
+/// The arguments in an object whose name key was taken out: under a key of their own, or flat.
+fn arguments(mut object: Map<String, Value>, name: &str, declared: &Declared) -> Value {
+    let holds = |key: &&str| {
+        let parameter = declared.parameter(name, key).is_some();
+        object.get(*key).is_some_and(|value| !parameter || value.is_object())
+    };
+    if let Some(key) = ARGUMENT_KEYS.into_iter().find(holds) {
+        return plain(object.remove(key).unwrap_or_default());
+    }
+    object.retain(|key, _| !OTHER_KEYS.contains(&key.as_str()) || declared.parameter(name, key).is_some());
+    Value::Object(object)
+}
+
+/// A call whose name stands outside of its JSON.
+fn named(value: Value, name: &str, declared: &Declared) -> ParsedCall {
+    let arguments = match value {
+        Value::Object(mut object) => {
+            let repeats = name_key(&object, declared).filter(|key| object.get(*key).and_then(Value::as_str) == Some(name));
+            if let Some(key) = repeats.filter(|key| declared.parameter(name, key).is_none()) {
+                object.shift_remove(key);
+                arguments(object, name, declared)
+            } else if object.len() == 1 && object.contains_key("arguments") {
+                arguments(object, name, declared)
+            } else {
+                Value::Object(object)
+            }
+        }
+        other => plain(other),
+    };
+    ParsedCall { name: name.to_owned(), arguments }
+}
+
+/// Arguments without the wrapping that models add: JSON in a string, nothing for no arguments.
+fn plain(arguments: Value) -> Value {
+    match arguments {
+        Value::Null => Value::Object(Map::new()),
+        Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            repair(&text).filter(Value::is_object).unwrap_or(Value::String(text))
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::ToolSpec;
+    use serde_json::{Value, json};
+
+    use super::calls;
+    use crate::declared::Declared;
+
+    fn declared() -> Declared {
+        let tool = |name: &str, parameters: Value| ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            parameters: json!({"type": "object", "properties": parameters}),
+            examples: Vec::new(),
+        };
+        Declared::new(&[
+            tool("search_web", json!({"query": {"type": "string"}})),
+            tool("translate", json!({"input": {"type": "string"}, "name": {"type": "string"}})),
+        ])
+    }
+
+    fn read(value: Value, name: Option<&str>) -> Value {
+        match calls(value, name, &declared()) {
+            Ok(calls) => calls.into_iter().map(|call| json!([call.name, call.arguments])).collect(),
+            Err(reason) => Value::String(reason),
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_a_call_is_the_same_call() {
+        let call = json!([["search_web", {"query": "x"}]]);
+        for text in [
+            json!({"tool": "search_web", "query": "x"}),
+            json!({"tool": "search_web", "arguments": {"query": "x"}}),
+            json!({"name": "search_web", "parameters": {"query": "x"}, "id": "1"}),
+            json!({"function": "search_web", "args": {"query": "x"}}),
+            json!({"tool_name": "search_web", "tool_call_id": "0", "input": {"query": "x"}}),
+            json!({"name": "search_web", "arguments": "{\"query\": \"x\"}"}),
+            json!({"type": "function", "function": {"name": "search_web", "arguments": {"query": "x"}}}),
+            json!({"tool_calls": [{"name": "search_web", "arguments": {"query": "x"}}]}),
+            json!([{"name": "search_web", "arguments": {"query": "x"}}]),
+        ] {
+            assert_eq!(read(text.clone(), None), call, "{text}");
+        }
+    }
+
+    #[test]
+    fn parameters_named_like_a_key_of_the_call_stay_arguments() {
+        assert_eq!(
+            read(json!({"tool": "translate", "input": "x", "name": "y"}), None),
+            json!([["translate", {"input": "x", "name": "y"}]])
+        );
+        assert_eq!(read(json!({"name": "y"}), Some("translate")), json!([["translate", {"name": "y"}]]));
+    }
+
+    #[test]
+    fn no_arguments_are_an_empty_object() {
+        for text in [json!({"name": "f"}), json!({"name": "f", "arguments": null}), json!({"name": "f", "arguments": ""})] {
+            assert_eq!(read(text.clone(), None), json!([["f", {}]]), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_outside_makes_the_object_the_arguments() {
+        for text in [
+            json!({"query": "x"}),
+            json!({"arguments": {"query": "x"}}),
+            json!({"name": "search_web", "arguments": {"query": "x"}}),
+            json!("{\"query\": \"x\"}"),
+        ] {
+            assert_eq!(read(text.clone(), Some("search_web")), json!([["search_web", {"query": "x"}]]), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_call_says_why() {
+        assert_eq!(read(json!({"query": "x"}), None), json!("the name of the tool is missing"));
+        assert_eq!(read(json!([]), None), json!("the list of calls is empty"));
+        assert_eq!(read(json!([1]), None), json!("a call must be a JSON object"));
+    }
+}

@@ -1,0 +1,95 @@
+//! The values of XML parameters, which carry no type of their own.
+
+use serde_json::Value;
+
+use crate::json;
+use crate::repair::repair;
+
+/// The value of a parameter's text.
+///
+/// `string` is the attribute of that name, which wins; else the declared schema decides; else it is a string. One
+/// line break at each end belongs to the markup. Entities are not decoded, for the models do not encode them.
+pub(crate) fn value(text: &str, string: Option<bool>, schema: Option<&Value>) -> Value {
+    let text = strip_line_breaks(text);
+    match string {
+        Some(true) => Value::String(text.to_owned()),
+        Some(false) => read(text).unwrap_or_else(|| Value::String(text.to_owned())),
+        None => by_schema(text, &schema.map(types).unwrap_or_default()),
+    }
+}
+
+fn by_schema(text: &str, types: &[&str]) -> Value {
+    let only_strings = types.iter().all(|kind| *kind == "string");
+    let fits = |value: &Value| {
+        types.iter().any(|kind| match *kind {
+            "integer" | "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "null" => value.is_null(),
+            _ => false,
+        })
+    };
+    let read = if only_strings { None } else { read(text) };
+    read.filter(fits).unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+fn read(text: &str) -> Option<Value> {
+    let text = text.trim();
+    json::parse(text).or_else(|| text.starts_with(['{', '[']).then(|| repair(text)).flatten())
+}
+
+/// The types that a schema allows; none if it does not say.
+pub(crate) fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => ["anyOf", "oneOf"]
+            .into_iter()
+            .filter_map(|key| schema.get(key)?.as_array())
+            .flatten()
+            .flat_map(types)
+            .collect(),
+    }
+}
+
+fn strip_line_breaks(text: &str) -> &str {
+    let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::value;
+
+    #[test]
+    fn the_schema_decides_the_type() {
+        for (text, schema, expected) in [
+            ("\n5\n", json!({"type": "integer"}), json!(5)),
+            ("5", json!({"type": "string"}), json!("5")),
+            ("5", json!({}), json!("5")),
+            ("true", json!({"type": "boolean"}), json!(true)),
+            ("{\"a\": [1]}", json!({"type": "object"}), json!({"a": [1]})),
+            ("null", json!({"type": ["integer", "null"]}), json!(null)),
+            ("7", json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(7)),
+            ("many", json!({"type": "integer"}), json!("many")),
+            ("[1]", json!({"type": ["string", "object"]}), json!("[1]")),
+        ] {
+            assert_eq!(value(text, None, Some(&schema)), expected, "{text} {schema}");
+        }
+    }
+
+    #[test]
+    fn the_string_attribute_wins_over_the_schema() {
+        assert_eq!(value("2", Some(true), Some(&json!({"type": "integer"}))), json!("2"));
+        assert_eq!(value("[\"a\"]", Some(false), None), json!(["a"]));
+        assert_eq!(value("word", Some(false), None), json!("word"));
+    }
+
+    #[test]
+    fn one_line_break_at_each_end_is_markup_and_entities_are_not_decoded() {
+        assert_eq!(value("\n\nA &amp; B\n\n", None, None), json!("\nA &amp; B\n"));
+    }
+}
