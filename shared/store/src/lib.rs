@@ -10,6 +10,7 @@
 //! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` | `begin`, `finish` |
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
+//! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
@@ -21,12 +22,15 @@
 //! consistent.
 
 mod aws;
+mod batch;
 mod clock;
 mod conversations;
 mod error;
 mod item;
 mod key;
+mod keys;
 mod limits;
+mod owners;
 mod pause;
 mod roots;
 mod search_cache;
@@ -41,7 +45,9 @@ pub use conversations::{
 };
 pub use error::StoreError;
 pub use key::Owner;
+pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
 pub use limits::{Admission, RateLimit, RateLimiter};
+pub use owners::Deleted;
 pub use search_cache::{Claim, Lead, SearchCache};
 pub use tables::{TableNames, create_tables};
 
@@ -68,6 +74,10 @@ pub struct Store {
     pub search_cache: SearchCache,
     /// Limits per caller.
     pub rate_limiter: RateLimiter,
+    /// API keys.
+    pub keys: Keys,
+    /// Both, for what has to look through all.
+    tables: [Table; 2],
 }
 
 impl Store {
@@ -77,9 +87,11 @@ impl Store {
         let TableNames { data, ephemeral } = names;
         let (data, ephemeral) = (Table::new(client.clone(), data), Table::new(client, ephemeral));
         Self {
-            conversations: ConversationStore::new(data),
+            conversations: ConversationStore::new(data.clone()),
             search_cache: SearchCache::new(ephemeral.clone()),
-            rate_limiter: RateLimiter::new(ephemeral),
+            rate_limiter: RateLimiter::new(ephemeral.clone()),
+            keys: Keys::new(data.clone()),
+            tables: [data, ephemeral],
         }
     }
 }

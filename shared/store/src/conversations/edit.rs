@@ -1,23 +1,12 @@
-use std::collections::HashMap;
 use std::time::SystemTime;
-
-use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
 
 use super::head::{Head, bounded_title, head_key};
 use super::{Conversation, ConversationStore, ReadError};
 use crate::clock::millis;
-use crate::error::sort;
-use crate::item::{Item, n, s};
+use crate::item::{n, s};
 use crate::key::{Owner, is_ulid};
-use crate::pause::pause;
 use crate::table::{Expression, Write};
 use crate::{StoreError, UPDATED_AT};
-
-/// The most items of one batch.
-const BATCH: usize = 25;
-
-/// How often the rest of a batch is sent again while the database takes only a part of it.
-const ATTEMPTS: u32 = 8;
 
 impl ConversationStore {
     /// Gives it another title; what is longer than 200 characters is cut.
@@ -64,9 +53,7 @@ impl ConversationStore {
         loop {
             let call = self.table.query(partition).key_condition_expression("pk = :pk").projection_expression("pk, sk");
             let (keys, next) = self.table.page(call, start).await?;
-            for batch in keys.chunks(BATCH) {
-                self.delete_batch(batch).await?;
-            }
+            self.table.delete_all(&keys).await?;
             count += keys.len();
             start = next;
             if start.is_none() {
@@ -74,27 +61,4 @@ impl ConversationStore {
             }
         }
     }
-
-    /// Sends a batch until the database has taken all of it.
-    async fn delete_batch(&self, keys: &[Item]) -> Result<(), StoreError> {
-        let mut left = HashMap::from([(self.table.name.to_string(), deletions(keys)?)]);
-        for attempt in 0..ATTEMPTS {
-            let call = self.table.client.batch_write_item().set_request_items(Some(left));
-            let answer = Box::pin(call.send()).await.map_err(|error| sort("BatchWriteItem", &error))?;
-            left = answer.unprocessed_items.unwrap_or_default();
-            if left.values().all(Vec::is_empty) {
-                return Ok(());
-            }
-            pause(attempt).await;
-        }
-        Err(StoreError::Busy)
-    }
-}
-
-fn deletions(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
-    let requests = keys.iter().map(|key| {
-        let request = DeleteRequest::builder().set_key(Some(key.clone())).build();
-        request.map(|request| WriteRequest::builder().delete_request(request).build())
-    });
-    requests.collect::<Result<_, _>>().map_err(|_| StoreError::fault("BatchWriteItem: not built"))
 }

@@ -44,11 +44,20 @@ async fn f082_a_conflict_is_tried_again_at_begin_and_end() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    wire.fail("TransactWriteItems", &[Fault::Cancelled("TransactionConflict"); 2]);
+    wire.fail(
+        "TransactWriteItems",
+        &[Fault::Cancelled("TransactionConflict"), Fault::Cancelled("TransactionConflict")],
+    );
     store.finish(&lease, &answer("A"), at(1)).await.unwrap();
-    wire.fail("TransactWriteItems", &[Fault::Cancelled("TransactionConflict"); 2]);
+    wire.fail(
+        "TransactWriteItems",
+        &[Fault::Cancelled("TransactionConflict"), Fault::Cancelled("TransactionConflict")],
+    );
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
-    wire.fail("UpdateItem", &[Fault::Refused("TransactionConflictException"); 2]);
+    wire.fail(
+        "UpdateItem",
+        &[Fault::Refused("TransactionConflictException"), Fault::Refused("TransactionConflictException")],
+    );
     store.renew(&next, at(3)).await.unwrap();
 }
 

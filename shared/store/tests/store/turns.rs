@@ -4,7 +4,7 @@ use conversation::{Source, Usage};
 use serde_json::json;
 use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage};
 
-use crate::support::{alice, answer, asked, at, first_turn, next_turn, said, store};
+use crate::support::{alice, answer, asked, at, database, first_turn, next_turn, rows, said, store, store_at};
 
 #[tokio::test]
 async fn a_turn_is_stored_whole_and_counted() {
@@ -112,6 +112,20 @@ async fn f101_a_dead_turn_reads_as_interrupted_and_frees_the_conversation_when_i
     let shown: Vec<_> = page.items.iter().map(|message| (message.content.as_str(), message.status)).collect();
     let (complete, interrupted) = (Status::Complete, Status::Interrupted);
     assert_eq!(shown, [("Q1", complete), ("", interrupted), ("Q2", complete), ("A2", complete)]);
+}
+
+#[tokio::test]
+async fn f101_the_next_turn_marks_a_dead_one_in_the_table() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    let dead = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    store.begin(&alice(), &next_turn(&dead.conversation_id, "Q2"), at(15)).await.unwrap();
+    let rows = rows(&endpoint, "data").await;
+    let mut progress: Vec<(&String, &String)> =
+        rows.iter().filter_map(|row| Some((row["sk"].as_s().ok()?, row.get("progress")?.as_s().ok()?))).collect();
+    progress.sort();
+    let progress: Vec<&str> = progress.into_iter().map(|(_, progress)| progress.as_str()).collect();
+    assert_eq!(progress, ["complete", "interrupted", "complete", "running"]);
 }
 
 #[tokio::test]

@@ -9,12 +9,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 use crate::support::database;
 
 /// What the wire does with one call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Fault {
+    /// The call waits on the wire until the gate opens.
+    Held(Gate),
     /// The database does what was asked, and its answer is lost.
     LostAnswer,
     /// The database never hears of it; the answer is this error code.
@@ -25,10 +28,30 @@ pub(crate) enum Fault {
     HalfBatch,
 }
 
+/// Stops one call on its way, for something else to happen first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate {
+    arrived: Arc<Notify>,
+    opened: Arc<Notify>,
+}
+
+impl Gate {
+    /// Waits until the call stands at the gate.
+    pub(crate) async fn arrival(&self) {
+        self.arrived.notified().await;
+    }
+
+    /// Lets the call through.
+    pub(crate) fn open(&self) {
+        self.opened.notify_one();
+    }
+}
+
 /// Passes calls on, except for the faults that it was told of.
 #[derive(Clone)]
 pub(crate) struct Wire {
-    database: String,
+    /// The database's own address, without the wire.
+    pub(crate) database: String,
     client: reqwest::Client,
     seen: Arc<Mutex<Vec<String>>>,
     faults: Arc<Mutex<HashMap<&'static str, VecDeque<Fault>>>>,
@@ -48,7 +71,7 @@ impl Wire {
 
     /// The next calls of an operation meet these faults, one each.
     pub(crate) fn fail(&self, operation: &'static str, faults: &[Fault]) {
-        self.faults.lock().unwrap().entry(operation).or_default().extend(faults);
+        self.faults.lock().unwrap().entry(operation).or_default().extend(faults.iter().cloned());
     }
 
     /// The operations called since the last time this was asked.
@@ -87,6 +110,11 @@ async fn pass(State(wire): State<Wire>, headers: HeaderMap, body: Bytes) -> (Sta
     let operation = target.rsplit('.').next().unwrap();
     match wire.next_fault(operation) {
         None => wire.forward(&headers, body).await,
+        Some(Fault::Held(gate)) => {
+            gate.arrived.notify_one();
+            gate.opened.notified().await;
+            wire.forward(&headers, body).await
+        }
         Some(Fault::HalfBatch) => wire.half_batch(&headers, &body).await,
         Some(Fault::Refused(code)) => (StatusCode::BAD_REQUEST, json!({ "__type": code }).to_string()),
         Some(Fault::Cancelled(reason)) => {

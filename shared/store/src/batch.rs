@@ -1,0 +1,48 @@
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
+
+use crate::StoreError;
+use crate::error::sort;
+use crate::item::Item;
+use crate::pause::pause;
+use crate::table::Table;
+
+/// The most items of one batch.
+const BATCH: usize = 25;
+
+/// How often the rest of a batch is sent again while the database takes only a part of it.
+const ATTEMPTS: u32 = 8;
+
+impl Table {
+    /// Deletes the items of these primary keys, as many as there are.
+    pub(crate) async fn delete_all(&self, keys: &[Item]) -> Result<(), StoreError> {
+        for batch in keys.chunks(BATCH) {
+            self.delete_batch(batch).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a batch until the database has taken all of it.
+    async fn delete_batch(&self, keys: &[Item]) -> Result<(), StoreError> {
+        let mut left = HashMap::from([(self.name.to_string(), deletions(keys)?)]);
+        for attempt in 0..ATTEMPTS {
+            let call = self.client.batch_write_item().set_request_items(Some(left));
+            let answer = Box::pin(call.send()).await.map_err(|error| sort("BatchWriteItem", &error))?;
+            left = answer.unprocessed_items.unwrap_or_default();
+            if left.values().all(Vec::is_empty) {
+                return Ok(());
+            }
+            pause(attempt).await;
+        }
+        Err(StoreError::Busy)
+    }
+}
+
+fn deletions(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
+    let requests = keys.iter().map(|key| {
+        let request = DeleteRequest::builder().set_key(Some(key.clone())).build();
+        request.map(|request| WriteRequest::builder().delete_request(request).build())
+    });
+    requests.collect::<Result<_, _>>().map_err(|_| StoreError::fault("BatchWriteItem: not built"))
+}

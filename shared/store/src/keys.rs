@@ -1,0 +1,108 @@
+//! API keys: who may call, proven by a secret of which only the SHA-256 is stored.
+
+mod presented;
+mod record;
+
+use std::time::{Duration, SystemTime};
+
+pub use presented::ApiKey;
+pub use record::{KeyRecord, NewKey};
+
+use crate::clock::millis;
+use crate::error::sort;
+use crate::item::{Item, Read, n};
+use crate::key::{Key, PK, SK, is_ulid};
+use crate::table::{Expression, Table, Write};
+use crate::{Owner, StoreError};
+
+/// The partition of all keys: it makes them listable, and a few hundred bytes each are read at most once a minute.
+const PARTITION: &str = "K";
+
+/// A caller waits for this: longest wait for one look-up.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// API keys in the data table.
+#[derive(Clone)]
+pub struct Keys {
+    table: Table,
+}
+
+impl Keys {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// Stores a key that was just made; from then on it is valid.
+    pub async fn create(&self, key: &ApiKey, new: &NewKey, now: SystemTime) -> Result<KeyRecord, StoreError> {
+        let record = KeyRecord::new(key, new, now);
+        let put = self.table.client.put_item().table_name(&*self.table.name).set_item(Some(record.item()));
+        Box::pin(put.send()).await.map_err(|error| sort("PutItem", &error))?;
+        Ok(record)
+    }
+
+    /// The key of that id, valid or not; `None` for an id that is none, without asking the database.
+    pub async fn get(&self, id: &str) -> Result<Option<KeyRecord>, StoreError> {
+        if !is_ulid(id) {
+            return Ok(None);
+        }
+        let found = tokio::time::timeout(PATIENCE, self.table.get(&key(id))).await;
+        found.unwrap_or(Err(StoreError::Busy))?.map(|item| KeyRecord::read(&item)).transpose()
+    }
+
+    /// All keys, oldest first.
+    pub async fn list(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        let (mut start, mut records) = (None, Vec::new());
+        loop {
+            let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
+            let (items, next) = self.table.page(query, start).await?;
+            for item in items {
+                records.push(KeyRecord::read(&item)?);
+            }
+            start = next;
+            if start.is_none() {
+                return Ok(records);
+            }
+        }
+    }
+
+    /// Makes a key invalid for good, also one that is so already; `None` when there is no such key.
+    pub async fn revoke(&self, id: &str, now: SystemTime) -> Result<Option<KeyRecord>, StoreError> {
+        if !is_ulid(id) {
+            return Ok(None);
+        }
+        let change = Expression::update("SET revokedAt = if_not_exists(revokedAt, :now)")
+            .and_when("attribute_exists(pk)")
+            .value(":now", n(millis(now)));
+        match self.table.update_and_read(&key(id), change).await? {
+            Write::Done(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
+            Write::Refused(_) => Ok(None),
+        }
+    }
+
+    /// Deletes the keys of an owner, readable or not; gives their number.
+    pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
+        let (mut start, mut count) = (None, 0);
+        loop {
+            let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
+            let (items, next) = self.table.page(query, start).await?;
+            let of_owner = |item: &Item| item.text("owner").is_ok_and(|name| Owner::key_holder(name) == *owner);
+            let keys: Vec<Item> = items.into_iter().filter(of_owner).map(primary).collect();
+            self.table.delete_all(&keys).await?;
+            count += keys.len();
+            start = next;
+            if start.is_none() {
+                return Ok(count);
+            }
+        }
+    }
+}
+
+fn key(id: &str) -> Key {
+    Key::new(PARTITION, id)
+}
+
+/// What of an item is its key.
+fn primary(mut item: Item) -> Item {
+    item.retain(|name, _| name == PK || name == SK);
+    item
+}

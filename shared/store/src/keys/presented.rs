@@ -1,0 +1,116 @@
+use conversation::new_id;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+
+use crate::StoreError;
+use crate::key::{hex, is_ulid};
+
+/// Tells a key from other texts, for people and for programs that look for lost secrets.
+const PREFIX: &str = "lc_";
+
+/// The secret's length in bytes: 256 bits.
+const SECRET: usize = 32;
+
+/// A key as its holder presents it: `lc_`, an id, `_`, and a secret in lower-case hexadecimal.
+///
+/// `Debug` shows the id alone.
+#[derive(Clone)]
+pub struct ApiKey {
+    id: String,
+    secret: SecretString,
+}
+
+impl ApiKey {
+    /// Makes a key with a secret of 256 bits from the operating system.
+    ///
+    /// # Errors
+    /// A fault when the system gives no random bytes.
+    pub fn generate() -> Result<Self, StoreError> {
+        let mut secret = [0; SECRET];
+        getrandom::fill(&mut secret).map_err(|_| StoreError::fault("no random bytes"))?;
+        Ok(Self { id: new_id(), secret: hex(&secret).into() })
+    }
+
+    /// Reads a key in its one spelling; anything else is none, and nothing is looked up for it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
+        let digits = secret.len() == 2 * SECRET && secret.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (is_ulid(id) && digits).then(|| Self { id: id.to_owned(), secret: secret.into() })
+    }
+
+    /// The part that names the key and proves nothing; a ULID.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The whole key, to be shown once to whom it is made for.
+    pub fn text(&self) -> SecretString {
+        format!("{PREFIX}{}_{}", self.id, self.secret.expose_secret()).into()
+    }
+
+    /// What is stored of it. A plain hash is enough: nobody can try 2²⁵⁶ secrets.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.text().expose_secret().as_bytes()).into()
+    }
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ApiKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn f118_a_key_comes_back_from_its_text_and_no_two_are_alike() {
+        let keys: Vec<ApiKey> = (0..100).map(|_| ApiKey::generate().unwrap()).collect();
+        for key in &keys {
+            let read = ApiKey::parse(key.text().expose_secret()).unwrap();
+            assert_eq!((read.id(), read.digest()), (key.id(), key.digest()));
+        }
+        assert_eq!(keys.iter().map(|key| key.secret.expose_secret()).collect::<HashSet<_>>().len(), 100);
+    }
+
+    #[test]
+    fn f122_debug_output_shows_no_secret() {
+        let key = ApiKey::generate().unwrap();
+        let shown = format!("{key:?} {:?}", key.text());
+        assert!(shown.contains(key.id()) && !shown.contains(key.secret.expose_secret()));
+    }
+
+    #[test]
+    fn f142_a_key_in_another_spelling_is_none() {
+        let good = ApiKey::generate().unwrap().text().expose_secret().to_owned();
+        let (id, secret) = good[3..].split_once('_').unwrap();
+        let bad = [
+            String::new(),
+            format!("{good} "),
+            format!("{good}0"),
+            good[1..].to_owned(),
+            good[..good.len() - 1].to_owned(),
+            format!("LC_{id}_{secret}"),
+            format!("lc_{}_{secret}", id.to_lowercase()),
+            format!("lc_{id}_{}g", &secret[1..]),
+            format!("lc_{id}_{}É", &secret[2..]),
+            format!("lc_{id}{secret}"),
+            format!("lc_{id}_{secret}_"),
+        ];
+        for text in bad {
+            assert!(ApiKey::parse(&text).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_a_key_by_chance(text in "(lc_)?.{0,120}") {
+            prop_assert!(ApiKey::parse(&text).is_none());
+        }
+    }
+}

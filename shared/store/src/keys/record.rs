@@ -1,0 +1,109 @@
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use subtle::ConstantTimeEq;
+
+use super::ApiKey;
+use crate::clock::millis;
+use crate::item::{Item, Read, item, n, s};
+use crate::key::{SK, hex, unhex};
+use crate::{Owner, StoreError};
+
+/// Whom a key is made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKey {
+    /// The name of its owner; any text.
+    pub owner: String,
+    /// Whether its holder administers.
+    pub administrator: bool,
+    /// From when on it is invalid; `None` for never.
+    pub expires: Option<SystemTime>,
+}
+
+/// What is stored of a key; no key can be made from it. Times are whole milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// A ULID.
+    pub id: String,
+    /// The name of its owner.
+    pub owner: String,
+    /// Whether its holder administers.
+    pub administrator: bool,
+    /// When it was made.
+    pub created: SystemTime,
+    /// From when on it is invalid; `None` for never.
+    pub expires: Option<SystemTime>,
+    /// Since when it is invalid; `None` while it was not revoked.
+    pub revoked: Option<SystemTime>,
+    digest: [u8; 32],
+}
+
+impl KeyRecord {
+    pub(super) fn new(key: &ApiKey, new: &NewKey, now: SystemTime) -> Self {
+        Self {
+            id: key.id().to_owned(),
+            owner: new.owner.clone(),
+            administrator: new.administrator,
+            created: time(millis(now)),
+            expires: new.expires.map(|at| time(millis(at))),
+            revoked: None,
+            digest: key.digest(),
+        }
+    }
+
+    /// Whether `key` is this one, and valid now. Takes the same time whatever the secret.
+    pub fn admits(&self, key: &ApiKey, now: SystemTime) -> bool {
+        let same = bool::from(self.digest.ct_eq(&key.digest()));
+        same && self.id == key.id() && self.is_valid(now)
+    }
+
+    /// Whether it is neither revoked nor expired.
+    pub fn is_valid(&self, now: SystemTime) -> bool {
+        self.revoked.is_none() && self.expires.is_none_or(|end| now < end)
+    }
+
+    /// Whose things its holder reaches.
+    pub fn holder(&self) -> Owner {
+        Owner::key_holder(&self.owner)
+    }
+
+    pub(super) fn item(&self) -> Item {
+        let fixed = [
+            ("owner", s(&self.owner)),
+            ("admin", AttributeValue::Bool(self.administrator)),
+            ("createdAt", n(millis(self.created))),
+            ("digest", s(hex(&self.digest))),
+        ];
+        let mut item = item(&super::key(&self.id), fixed);
+        item.extend(self.expires.map(|end| ("expiresAt".to_owned(), n(millis(end)))));
+        item
+    }
+
+    /// Reads what was stored. What cannot be understood is a fault and admits nobody.
+    pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
+        if !item.is_current() {
+            return Err(StoreError::fault("a key of another version"));
+        }
+        let digest = unhex(item.text("digest")?).and_then(|bytes| bytes.try_into().ok());
+        let admin = item.get("admin").and_then(|value| value.as_bool().ok().copied());
+        let unreadable = || StoreError::fault("a key that is not readable");
+        Ok(Self {
+            id: item.text(SK)?.to_owned(),
+            owner: item.text("owner")?.to_owned(),
+            administrator: admin.ok_or_else(unreadable)?,
+            created: time(item.number("createdAt")?),
+            expires: moment(item, "expiresAt")?,
+            revoked: moment(item, "revokedAt")?,
+            digest: digest.ok_or_else(unreadable)?,
+        })
+    }
+}
+
+/// A time that an item may have.
+fn moment(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreError> {
+    if item.contains_key(name) { item.number(name).map(|at| Some(time(at))) } else { Ok(None) }
+}
+
+fn time(millis: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs())
+}

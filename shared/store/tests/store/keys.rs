@@ -1,0 +1,132 @@
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use secrecy::ExposeSecret;
+use store::{ApiKey, KeyRecord, NewKey, Owner, Store, StoreError};
+
+use crate::support::{
+    alice, answer, at, config, database, first_turn, impatient_store_at, next_turn, rows, store, store_at,
+};
+use crate::wire::{Fault, Wire};
+
+fn of(owner: &str) -> NewKey {
+    NewKey { owner: owner.to_owned(), administrator: false, expires: None }
+}
+
+async fn created(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
+    let key = ApiKey::generate().unwrap();
+    let record = store.keys.create(&key, new, at(0)).await.unwrap();
+    (key, record)
+}
+
+#[tokio::test]
+async fn a_key_is_found_by_its_id_as_it_was_made() {
+    let store = store().await;
+    let new = NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)) };
+    let (key, record) = created(&store, &new).await;
+    let expected = (key.id(), "小王 #1", true, at(0), Some(at(9)), None, Owner::key_holder("小王 #1"));
+    let KeyRecord { id, owner, administrator, created, expires, revoked, .. } = &record;
+    assert_eq!((id.as_str(), owner.as_str(), *administrator, *created, *expires, *revoked, record.holder()), expected);
+    assert_eq!(store.keys.get(key.id()).await, Ok(Some(record)));
+    assert_eq!(store.keys.get(ApiKey::generate().unwrap().id()).await, Ok(None));
+    assert_eq!(store.keys.get("' OR 1=1").await, Ok(None));
+}
+
+#[tokio::test]
+async fn f118_only_the_key_itself_is_admitted_and_only_while_it_is_valid() {
+    let store = store().await;
+    let (key, record) = created(&store, &NewKey { expires: Some(at(10)), ..of("ada") }).await;
+    assert!(record.admits(&key, at(0)) && record.admits(&key, at(10) - Duration::from_millis(1)));
+    assert!(!record.admits(&key, at(10)), "a key ends at its end");
+    let (other, _) = created(&store, &of("ada")).await;
+    assert!(!record.admits(&other, at(0)));
+    let revoked = store.keys.revoke(key.id(), at(5)).await.unwrap().unwrap();
+    assert_eq!(revoked.revoked, Some(at(5)));
+    assert!(!revoked.admits(&key, at(5)) && !revoked.admits(&key, at(0)));
+}
+
+#[tokio::test]
+async fn f118_a_revocation_is_for_good_and_its_time_the_first() {
+    let store = store().await;
+    let (key, _) = created(&store, &of("ada")).await;
+    store.keys.revoke(key.id(), at(5)).await.unwrap();
+    let again = store.keys.revoke(key.id(), at(7)).await.unwrap();
+    assert_eq!(again.and_then(|record| record.revoked), Some(at(5)));
+    assert_eq!(store.keys.revoke(ApiKey::generate().unwrap().id(), at(7)).await, Ok(None));
+    assert_eq!(store.keys.revoke("x", at(7)).await, Ok(None));
+}
+
+#[tokio::test]
+async fn f118_the_table_holds_nothing_of_which_a_key_could_be_made() {
+    let endpoint = database().await;
+    let (key, _) = created(&store_at(&endpoint).await, &of("ada")).await;
+    let text = key.text();
+    let secret = text.expose_secret().rsplit('_').next().unwrap().to_owned();
+    let stored = format!("{:?}", rows(&endpoint, "data").await);
+    assert!(stored.contains(key.id()) && !stored.contains(&secret));
+}
+
+#[tokio::test]
+async fn all_keys_are_listed_oldest_first_over_every_page() {
+    let store = store().await;
+    // More than a page of 1 MB.
+    let long = "x".repeat(100_000);
+    let mut ids = Vec::new();
+    for number in 0..12 {
+        ids.push(created(&store, &of(&format!("{number}{long}"))).await.0.id().to_owned());
+    }
+    let listed: Vec<String> = store.keys.list().await.unwrap().into_iter().map(|record| record.id).collect();
+    ids.sort();
+    assert_eq!(listed, ids);
+}
+
+#[tokio::test]
+async fn a_key_of_another_version_admits_nobody() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let (key, _) = created(&store, &of("ada")).await;
+    let mut row = rows(&endpoint, "data").await.remove(0);
+    row.insert("v".to_owned(), AttributeValue::N("2".to_owned()));
+    Client::new(&config(&endpoint)).put_item().table_name("data").set_item(Some(row)).send().await.unwrap();
+    assert!(matches!(store.keys.get(key.id()).await, Err(StoreError::Fault(_))));
+}
+
+#[tokio::test]
+async fn f150_a_deleted_owner_leaves_nothing_and_others_stay() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let (ada, other) = (Owner::key_holder("ada"), Owner::key_holder("ada#"));
+    let (kept, _) = created(&store, &of("ada#")).await;
+    for owner in [&other, &Owner::unverified("ada"), &Owner::subject("https://id.example", "ada"), &alice()] {
+        let lease = store.conversations.begin(owner, &first_turn("kept"), at(0)).await.unwrap();
+        store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
+    }
+    let before = rows(&endpoint, "data").await.len();
+    let (gone, _) = created(&store, &of("ada")).await;
+    created(&store, &of("ada")).await;
+    let lease = store.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
+    store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
+    store.conversations.begin(&ada, &next_turn(&lease.conversation_id, "Q"), at(2)).await.unwrap();
+    store.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
+    let deleted = store.delete_owner(&ada).await.unwrap();
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (2, 2, 0));
+    assert_eq!(rows(&endpoint, "data").await.len(), before);
+    assert_eq!(store.keys.get(gone.id()).await, Ok(None));
+    assert!(store.keys.get(kept.id()).await.unwrap().is_some());
+    assert_eq!(store.delete_owner(&ada).await, Ok(store::Deleted::default()));
+}
+
+#[tokio::test]
+async fn f150_what_an_earlier_deletion_left_goes_with_its_owner() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await;
+    let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    wire.fail("Query", &[Fault::LostAnswer]);
+    assert!(store.conversations.delete(&alice(), &lease.conversation_id).await.is_err());
+    let left = rows(&endpoint, "data").await.len();
+    assert!(left > 0, "the head is gone and its messages are not");
+    let deleted = store.delete_owner(&alice()).await.unwrap();
+    assert_eq!((deleted.conversations, deleted.others), (0, left));
+    assert_eq!(rows(&endpoint, "data").await, []);
+}

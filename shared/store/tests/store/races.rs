@@ -1,0 +1,87 @@
+//! One call stands still on the wire while another runs through.
+
+use std::time::Duration;
+
+use store::{BeginError, ConversationStore, Status, TurnLease};
+use tokio::task::JoinHandle;
+
+use crate::support::{alice, answer, asked, at, first_turn, next_turn, rows, said, store_at};
+use crate::wire::{Fault, Gate, Wire};
+
+/// A store whose calls go over the wire, one beside it, and the wire.
+async fn two_stores() -> (ConversationStore, ConversationStore, Wire) {
+    let (wire, endpoint) = Wire::new().await;
+    let beside = store_at(&wire.database).await.conversations;
+    (store_at(&endpoint).await.conversations, beside, wire)
+}
+
+fn begin(store: &ConversationStore, id: &str, text: &str, seconds: u64) -> JoinHandle<Result<TurnLease, BeginError>> {
+    let (store, turn) = (store.clone(), next_turn(id, text));
+    tokio::spawn(async move { store.begin(&alice(), &turn, at(seconds)).await })
+}
+
+#[tokio::test]
+async fn f100_a_turn_that_was_overtaken_by_a_whole_other_turn_goes_after_it() {
+    let (slow, fast, wire) = two_stores().await;
+    let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
+    let (id, gate) = (lease.conversation_id, Gate::default());
+    wire.fail("TransactWriteItems", &[Fault::Held(gate.clone())]);
+    let overtaken = begin(&slow, &id, "Q3", 1);
+    gate.arrival().await;
+    let lease = fast.begin(&alice(), &next_turn(&id, "Q2"), at(1)).await.unwrap();
+    fast.finish(&lease, &answer("A2"), at(1)).await.unwrap();
+    gate.open();
+    let lease = overtaken.await.unwrap().unwrap();
+    let expected = [asked("Q1"), said("A1"), asked("Q2"), said("A2")];
+    assert_eq!(slow.history(&lease, 1000).await.unwrap(), expected);
+    assert_eq!(slow.get(&alice(), &id).await.unwrap().message_count, 6);
+}
+
+#[tokio::test]
+async fn f100_a_turn_that_is_renewed_at_the_last_moment_is_not_taken_over() {
+    let (slow, fast, wire) = two_stores().await;
+    let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    let gate = Gate::default();
+    wire.fail("TransactWriteItems", &[Fault::Held(gate.clone())]);
+    let late = begin(&slow, &lease.conversation_id, "Q2", 15);
+    gate.arrival().await;
+    fast.renew(&lease, at(15)).await.unwrap();
+    gate.open();
+    let refused = BeginError::InProgress { retry_after: Duration::from_secs(15) };
+    assert_eq!(late.await.unwrap().unwrap_err(), refused);
+    fast.finish(&lease, &answer("A1"), at(16)).await.unwrap();
+}
+
+#[tokio::test]
+async fn f150_a_turn_whose_conversation_is_deleted_meanwhile_finds_nothing_and_writes_nothing() {
+    let (slow, fast, wire) = two_stores().await;
+    let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
+    let gate = Gate::default();
+    wire.fail("TransactWriteItems", &[Fault::Held(gate.clone())]);
+    let late = begin(&slow, &lease.conversation_id, "Q2", 1);
+    gate.arrival().await;
+    fast.delete(&alice(), &lease.conversation_id).await.unwrap();
+    gate.open();
+    assert_eq!(late.await.unwrap().unwrap_err(), BeginError::NotFound);
+    assert_eq!(rows(&wire.database, "data").await, []);
+}
+
+#[tokio::test]
+async fn f085_a_turn_that_begins_while_messages_are_read_is_not_taken_for_a_dead_one() {
+    let (slow, fast, wire) = two_stores().await;
+    let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
+    let (id, gate) = (lease.conversation_id, Gate::default());
+    wire.fail("Query", &[Fault::Held(gate.clone())]);
+    let reading = tokio::spawn({
+        let id = id.clone();
+        async move { slow.messages(&alice(), &id, 10, None, at(1)).await.unwrap() }
+    });
+    gate.arrival().await;
+    fast.begin(&alice(), &next_turn(&id, "Q2"), at(1)).await.unwrap();
+    gate.open();
+    let statuses: Vec<Status> = reading.await.unwrap().items.into_iter().map(|message| message.status).collect();
+    assert_eq!(statuses, [Status::Complete, Status::Complete, Status::Complete, Status::Running]);
+}
