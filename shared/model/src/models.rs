@@ -117,3 +117,6 @@ fn key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingErr
     let sendable = |key: &str| key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::by_value(key));
     settings.parsed(variable, "a key of visible ASCII characters", sendable)
 }
+
+#[cfg(test)]
+mod tests;

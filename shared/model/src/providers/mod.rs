@@ -54,3 +54,42 @@ pub(crate) fn of_host(host: &str) -> &'static Provider {
     let belongs = |known: &str| host.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     PROVIDERS.iter().find(|row| row.hosts.iter().any(|known| belongs(known))).copied().unwrap_or(&OTHER)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_list_and_the_folder_agree() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/providers");
+        let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let names = files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned());
+        let files: BTreeSet<_> = names.filter(|name| name != "mod").collect();
+        let rows: BTreeSet<_> = PROVIDERS.iter().map(|row| row.name.to_owned()).collect();
+        assert_eq!(rows, files);
+        assert_eq!(PROVIDERS.len(), files.len());
+    }
+
+    #[test]
+    fn a_host_and_its_subdomains_belong_to_one_provider() {
+        for row in PROVIDERS {
+            for host in row.hosts {
+                assert_eq!(of_host(host), *row);
+                assert_eq!(of_host(&format!("eu.{host}")), *row);
+                assert_eq!(of_host(&format!("not{host}")), &OTHER);
+            }
+        }
+        assert_eq!(of_host("ark.cn-beijing.volces.com").name, "ark");
+        assert_eq!(of_host("localhost"), &OTHER);
+    }
+
+    #[test]
+    fn those_that_want_their_reasoning_back_are_known() {
+        let echoing: Vec<_> = PROVIDERS.iter().filter(|row| row.echo_reasoning).map(|row| row.name).collect();
+        assert_eq!(echoing, ["deepseek", "moonshot"]);
+    }
+}

@@ -115,3 +115,6 @@ fn finish(reason: &str) -> Result<Finish, Fault> {
         _ => Ok(Finish::Stop),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use conversation::{Message, ToolCall, ToolChoice, ToolResult, ToolSpec};
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::*;
@@ -66,6 +68,51 @@ fn random_cuts(mut bytes: &[u8], seed: u64) -> Vec<&[u8]> {
     chunks
 }
 
+pub(super) fn quirks() -> Quirks {
+    Quirks::from(&providers::OTHER)
+}
+
+/// Path and body of the request that `encode` makes.
+pub(super) fn body(
+    encode: fn(Ask<'_>) -> Result<Encoded, Fault>,
+    prompt: &Prompt,
+    quirks: Quirks,
+) -> (String, serde_json::Value) {
+    let encoded = encode(Ask { model: "m", prompt, quirks }).unwrap();
+    (encoded.path, serde_json::from_slice(&encoded.body).unwrap())
+}
+
+/// A conversation with everything in it that can be said: an empty message, two calls, one broken and one failed.
+pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
+    let user = |text: &str| Message::User { text: text.to_owned() };
+    let said = |text: &str, thinking: &str, calls| {
+        let (text, thinking) = (text.to_owned(), thinking.to_owned());
+        Message::Assistant { text, thinking, calls }
+    };
+    let call = |id: &str, arguments| ToolCall { id: id.to_owned(), name: "now".to_owned(), arguments };
+    let result = |id: &str, ok, content: &str| {
+        let (call_id, name, content) = (id.to_owned(), "now".to_owned(), content.to_owned());
+        Message::Tool(ToolResult { call_id, name, ok, content })
+    };
+    let tool = ToolSpec {
+        name: "now".to_owned(),
+        description: "Tells the time.".to_owned(),
+        parameters: json!({"type": "object"}),
+        examples: vec![],
+    };
+    let calls = vec![call("a", json!({"zone": "CET"})), call("b", json!("broken"))];
+    let messages = vec![
+        user("hi"),
+        said("hello", "greet", vec![]),
+        said("", "", vec![]),
+        user("time?"),
+        said("", "look", calls),
+        result("a", true, "noon"),
+        result("b", false, "no such zone"),
+    ];
+    Prompt { system: "Be brief.".to_owned(), messages, tools: vec![tool], tool_choice }
+}
+
 fn transcript(found: &[Result<Delta, ModelError>]) -> String {
     let line = |one: &Result<Delta, ModelError>| match one {
         Ok(delta) => format!("{delta:?}\n"),
@@ -99,6 +146,16 @@ fn f026_f027_the_dialects_of_chat_completions_are_read() {
 #[test]
 fn ollamas_lines_are_read() {
     check_fixtures(Wire::Ollama, "ollama");
+}
+
+#[test]
+fn anthropics_events_are_read() {
+    check_fixtures(Wire::Anthropic, "anthropic");
+}
+
+#[test]
+fn geminis_events_are_read() {
+    check_fixtures(Wire::Gemini, "gemini");
 }
 
 #[derive(serde::Deserialize)]

@@ -145,3 +145,58 @@ impl<'a> Ids<'a> {
         format!("call_{}", self.last.get(id).copied().unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::Quirks;
+    use crate::wire::tests::{body, conversation, quirks};
+
+    #[test]
+    fn a_conversation_is_sent_in_the_words_of_the_wire() {
+        let expected = json!({
+            "model": "m",
+            "max_tokens": 8192,
+            "system": "Be brief.",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+                {"role": "assistant", "content": [{"type": "text", "text": "hello"}]},
+                {"role": "user", "content": [{"type": "text", "text": "time?"}]},
+                {"role": "assistant", "content": [
+                    {"type": "tool_use", "id": "call_1", "name": "now", "input": {"zone": "CET"}},
+                    {"type": "tool_use", "id": "call_2", "name": "now", "input": {}},
+                ]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "call_1", "content": "noon"},
+                    {"type": "tool_result", "tool_use_id": "call_2", "content": "no such zone", "is_error": true},
+                ]},
+            ],
+            "stream": true,
+            "tools": [{"name": "now", "description": "Tells the time.", "input_schema": {"type": "object"}}],
+            "tool_choice": {"type": "any"},
+        });
+        assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), ("/v1/messages".to_owned(), expected));
+    }
+
+    #[test]
+    fn ids_that_come_back_in_a_later_turn_are_told_apart() {
+        let mut prompt = conversation(ToolChoice::Auto);
+        let again = prompt.messages[4..].to_vec();
+        prompt.messages.extend(again);
+        let (_, body) = body(encode, &prompt, quirks());
+        let later = [&body["messages"][5]["content"][0]["id"], &body["messages"][6]["content"][0]["tool_use_id"]];
+        assert_eq!(later, ["call_3", "call_3"]);
+    }
+
+    #[test]
+    fn each_choice_of_tools_has_its_word() {
+        let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1.get("tool_choice").cloned();
+        let named = || ToolChoice::Tool("now".to_owned());
+        assert_eq!(sent(ToolChoice::Auto, quirks()), None);
+        assert_eq!(sent(ToolChoice::None, quirks()), Some(json!({"type": "none"})));
+        assert_eq!(sent(named(), quirks()), Some(json!({"type": "tool", "name": "now"})));
+        assert_eq!(sent(named(), Quirks { forced_choice: false, ..quirks() }), None);
+    }
+}

@@ -147,3 +147,54 @@ fn calling(choice: &ToolChoice, quirks: Quirks) -> Option<Calling<'_>> {
         ToolChoice::Tool(name) => Some(Calling { mode: "ANY", allowed_function_names: Some([name]) }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::tests::{body, conversation, quirks};
+
+    #[test]
+    fn a_conversation_is_sent_in_the_words_of_the_wire() {
+        let declaration =
+            json!({"name": "now", "description": "Tells the time.", "parametersJsonSchema": {"type": "object"}});
+        let response = |response| json!({"functionResponse": {"name": "now", "response": response}});
+        let expected = json!({
+            "contents": [
+                {"role": "user", "parts": [{"text": "hi"}]},
+                {"role": "model", "parts": [{"text": "hello"}]},
+                {"role": "user", "parts": [{"text": "time?"}]},
+                {"role": "model", "parts": [
+                    {"functionCall": {"name": "now", "args": {"zone": "CET"}}},
+                    {"functionCall": {"name": "now", "args": {}}},
+                ]},
+                {"role": "user", "parts": [response(json!({"result": "noon"})), response(json!({"error": "no such zone"}))]},
+            ],
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "tools": [{"functionDeclarations": [declaration]}],
+            "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+        });
+        let path = "/models/m:streamGenerateContent?alt=sse".to_owned();
+        assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), (path, expected));
+    }
+
+    #[test]
+    fn calls_carry_what_stands_for_a_signature_where_one_is_wanted() {
+        let (_, body) = body(encode, &conversation(ToolChoice::Auto), Quirks { signatures: true, ..quirks() });
+        let part = &body["contents"][3]["parts"][0];
+        assert_eq!(part["thoughtSignature"], NO_SIGNATURE);
+        assert_eq!(part["functionCall"]["name"], "now");
+    }
+
+    #[test]
+    fn each_choice_of_tools_has_its_word() {
+        let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1["toolConfig"].clone();
+        let config = |config| json!({"functionCallingConfig": config});
+        let named = || ToolChoice::Tool("now".to_owned());
+        assert_eq!(sent(ToolChoice::Auto, quirks()), Value::Null);
+        assert_eq!(sent(ToolChoice::None, quirks()), config(json!({"mode": "NONE"})));
+        assert_eq!(sent(named(), quirks()), config(json!({"mode": "ANY", "allowedFunctionNames": ["now"]})));
+        assert_eq!(sent(named(), Quirks { forced_choice: false, ..quirks() }), Value::Null);
+    }
+}

@@ -79,3 +79,40 @@ fn message(message: &Message) -> Option<WireMessage<'_>> {
 fn call(call: &ToolCall) -> Call<'_> {
     Call { function: Function { name: &call.name, arguments: object(&call.arguments) } }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::tests::{body, conversation, quirks};
+
+    #[test]
+    fn a_conversation_is_sent_in_the_words_of_the_wire() {
+        let function = json!({"name": "now", "description": "Tells the time.", "parameters": {"type": "object"}});
+        let expected = json!({
+            "model": "m",
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": "hello"},
+                {"role": "user", "content": "time?"},
+                {"role": "assistant", "content": "", "thinking": "look", "tool_calls": [
+                    {"function": {"name": "now", "arguments": {"zone": "CET"}}},
+                    {"function": {"name": "now", "arguments": {}}},
+                ]},
+                {"role": "tool", "tool_name": "now", "content": "noon"},
+                {"role": "tool", "tool_name": "now", "content": "no such zone"},
+            ],
+            "stream": true,
+            "tools": [{"type": "function", "function": function}],
+        });
+        assert_eq!(body(encode, &conversation(ToolChoice::Required), quirks()), ("/api/chat".to_owned(), expected));
+    }
+
+    #[test]
+    fn forbidden_tools_are_left_out() {
+        let (_, body) = body(encode, &conversation(ToolChoice::None), quirks());
+        assert_eq!(body.get("tools"), None);
+    }
+}

@@ -1,0 +1,198 @@
+use super::*;
+
+fn read(pairs: &[(&str, &str)]) -> Result<Models, SettingError> {
+    Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), transport::client().unwrap())
+}
+
+/// Name, base URL, model and wire of each, and the name of the default.
+fn summary(pairs: &[(&str, &str)]) -> (Vec<String>, Option<String>) {
+    let models = read(pairs).unwrap();
+    let line = |client: &ModelClient| {
+        let ModelConfig { name, base_url, model, wire, api_key, .. } = client.config();
+        format!("{name} {base_url} {model} {wire:?}{}", if api_key.is_some() { " key" } else { "" })
+    };
+    (models.iter().map(line).collect(), models.default_model().map(|client| client.config().name.clone()))
+}
+
+fn entry(json: &str) -> Result<Models, SettingError> {
+    read(&[("MODELS", json), ("ARK_MODEL", "m"), ("ARK_API_KEY", "k"), ("KEY", "k")])
+}
+
+#[test]
+fn a_model_is_configured_by_its_model_and_its_key_or_its_base_url() {
+    let (models, default) = summary(&[
+        ("ARK_API_KEY", "k"),
+        ("ARK_MODEL", "doubao"),
+        ("OPENAI_BASE_URL", "http://localhost:8000/v1/"),
+        ("OPENAI_MODEL", "qwen"),
+        ("OLLAMA_API_URL", "http://localhost"),
+        ("OLLAMA_MODEL", "llama"),
+        ("MODELS", r#"[{"name":"claude","wire":"anthropic","model":"c","apiKeyVar":"KEY"}]"#),
+        ("KEY", "k"),
+    ]);
+    let expected = [
+        "volcano https://ark.cn-beijing.volces.com/api/v3 doubao Openai key",
+        "openai http://localhost:8000/v1 qwen Openai",
+        "local http://localhost:11434 llama Ollama",
+        "claude https://api.anthropic.com c Anthropic key",
+    ];
+    assert_eq!(models, expected);
+    assert_eq!(default.as_deref(), Some("volcano"));
+}
+
+#[test]
+fn nothing_set_configures_nothing() {
+    let models = read(&[]).unwrap();
+    assert!(models.default_model().is_none() && models.iter().next().is_none() && models.notes().is_empty());
+}
+
+#[test]
+fn what_is_set_by_half_is_a_note_that_holds_no_value() {
+    let models = read(&[
+        ("ARK_API_KEY", "secret"),
+        ("OPENAI_MODEL", "secret"),
+        ("OLLAMA_API_URL", "http://secret"),
+        ("MODELS", r#"[{"name":"x","model":"secret","apiKeyVar":"SECRET"}]"#),
+    ])
+    .unwrap();
+    assert!(models.default_model().is_none());
+    let expected = [
+        "ARK_API_KEY is set without ARK_MODEL: there is no model `volcano`",
+        "OPENAI_MODEL is set without OPENAI_API_KEY or OPENAI_BASE_URL: there is no model `openai`",
+        "OLLAMA_API_URL is set without OLLAMA_MODEL: there is no model `local`",
+        "MODELS: the variable in \"apiKeyVar\" of `x` is not set",
+    ];
+    assert_eq!(models.notes(), expected);
+}
+
+#[test]
+fn the_default_is_the_first_or_the_one_that_is_named() {
+    let both = [("ARK_API_KEY", "k"), ("ARK_MODEL", "m"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")];
+    assert_eq!(summary(&both).1.as_deref(), Some("volcano"));
+    let named = [&both[..], &[("DEFAULT_MODEL", "openai")]].concat();
+    assert_eq!(summary(&named).1.as_deref(), Some("openai"));
+    let unknown = [&both[..], &[("DEFAULT_MODEL", "gpt-secret")]].concat();
+    let error = read(&unknown).err().unwrap();
+    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model");
+}
+
+#[test]
+fn an_entry_of_models_has_all_that_is_said_of_it() {
+    let json = r#"[{"name":" a ","baseUrl":"https://x.example/v1","apiKeyVar":"KEY","model":"m","wire":"gemini",
+        "tools":"native","fallback":"b"},{"name":"b","baseUrl":"http://[::1]:8080","model":"n"}]"#;
+    let models = entry(json).unwrap();
+    let a = models.get("a").unwrap().config();
+    assert_eq!((a.base_url.as_str(), a.wire, a.tools), ("https://x.example/v1", Wire::Gemini, ToolsMode::Native));
+    assert_eq!((a.fallback.as_deref(), a.api_key.is_some(), a.demo), (Some("b"), true, false));
+    let b = models.get("b").unwrap().config();
+    assert_eq!((b.base_url.as_str(), b.wire, b.tools), ("http://[::1]:8080", Wire::Openai, ToolsMode::Auto));
+    assert!(models.get("c").is_none());
+}
+
+#[test]
+fn a_mistake_in_models_is_an_error_that_names_the_variable_and_no_value() {
+    for json in [
+        "secret",
+        "{}",
+        "[1]",
+        r#"[{"name":"secret","model":"m"}]"#,
+        r#"[{"name":"secret","baseUrl":"http://x"}]"#,
+        r#"[{"name":"secret","model":" ","baseUrl":"http://x"}]"#,
+        r#"[{"name":" ","model":"secret","baseUrl":"http://x"}]"#,
+        r#"[{"name":"volcano","model":"secret","baseUrl":"http://x"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x"},{"name":"secret","model":"n","baseUrl":"http://x"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","wire":"grpc"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","tools":"yes"}]"#,
+        r#"[{"name":"secret","model":"m","baseURL":"http://x"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","fallback":"nobody"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","fallback":"secret"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"ftp://x"}]"#,
+        r#"[{"name":"secret","model":"m","wire":"ollama","apiKeyVar":"KEY"}]"#,
+    ] {
+        let error = entry(json).err().unwrap();
+        assert_eq!(error.variable, "MODELS", "{json}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+#[test]
+fn a_base_url_is_http_and_nothing_but_an_address() {
+    for text in [
+        "secret",
+        "localhost:11434",
+        "ftp://secret.example",
+        "https://",
+        "https://user@secret.example/v1",
+        "https://user:secret@x.example/v1",
+        "https://:secret@x.example",
+        "https://@secret.example",
+        "https://x.example/v1?key=secret",
+        "https://x.example/v1#secret",
+    ] {
+        for variable in ["ARK_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_API_URL"] {
+            let error = read(&[(variable, text)]).err().unwrap();
+            assert_eq!(error.variable, variable, "{text}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn ollamas_port_is_added_only_where_none_is_written() {
+    for (text, base) in [
+        ("http://localhost", "http://localhost:11434"),
+        ("http://localhost/", "http://localhost:11434"),
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://gpu.example/ollama/", "https://gpu.example:11434/ollama"),
+        ("http://[::1]", "http://[::1]:11434"),
+        ("http://[::1]:9", "http://[::1]:9"),
+    ] {
+        let models = read(&[("OLLAMA_API_URL", text), ("OLLAMA_MODEL", "m")]).unwrap();
+        assert_eq!(models.get("local").unwrap().config().base_url, base, "{text}");
+    }
+}
+
+#[test]
+fn anthropics_version_is_not_written_twice() {
+    let json = r#"[{"name":"a","wire":"anthropic","baseUrl":"https://x.example/v1/","model":"m"}]"#;
+    assert_eq!(entry(json).unwrap().get("a").unwrap().config().base_url, "https://x.example");
+}
+
+#[test]
+fn a_key_that_no_header_can_carry_is_an_error() {
+    let error = read(&[("ARK_API_KEY", "two\nlines")]).err().unwrap();
+    assert_eq!(error.to_string(), "ARK_API_KEY: expected a key of visible ASCII characters");
+    assert!(read(&[("OPENAI_API_KEY", "schlüssel")]).is_err());
+}
+
+#[test]
+fn the_timers_have_a_range() {
+    for variable in ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"] {
+        for value in ["0", "901", "-1", "1.5", "soon"] {
+            assert_eq!(read(&[(variable, value)]).err().unwrap().variable, variable);
+        }
+        assert!(read(&[(variable, "900")]).is_ok());
+    }
+}
+
+#[test]
+fn the_demonstration_is_a_model_like_others_and_the_default() {
+    let models = read(&[]).unwrap().with_demo("http://127.0.0.1:1/v1/");
+    let demo = models.default_model().unwrap();
+    let ModelConfig { name, base_url, model, wire, api_key, demo: is_demo, .. } = demo.config();
+    assert_eq!((name.as_str(), base_url.as_str(), model.as_str()), ("demo", "http://127.0.0.1:1/v1", "demo"));
+    assert_eq!((*wire, api_key.is_some(), *is_demo), (Wire::Openai, false, true));
+    assert_eq!((&models).into_iter().count(), 1);
+}
+
+#[test]
+fn a_client_tells_whose_endpoint_it_speaks_to() {
+    let json = r#"[{"name":"a","baseUrl":"https://api.deepseek.com","model":"m"},
+        {"name":"b","baseUrl":"https://ark.ap-southeast.bytepluses.com/api/v3","model":"m"},
+        {"name":"c","baseUrl":"http://localhost:1","model":"m"},
+        {"name":"d","wire":"ollama","baseUrl":"http://localhost","model":"m"}]"#;
+    let models = entry(json).unwrap();
+    let providers: Vec<_> = ["a", "b", "c", "d"].map(|name| models.get(name).unwrap().provider()).to_vec();
+    assert_eq!(providers, ["deepseek", "ark", "openai-compatible", "ollama"]);
+}
