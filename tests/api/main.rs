@@ -1,1 +1,26 @@
-//! x
+//! The product as its clients see it: a file for each route or theme, over HTTP, against scripted servers on loopback.
+#![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
+
+mod accounts;
+mod body;
+mod cache;
+mod call_forms;
+mod call_results;
+mod conversations;
+mod limits;
+mod loopback;
+mod model_answers;
+mod model_faults;
+mod not_calls;
+mod pages;
+mod routes;
+mod secrets;
+mod stream;
+mod thinking;
+mod tool_rounds;
+mod turns;
+
+/// A search as the model writes it in the form that its prompt teaches.
+fn call(query: &str) -> String {
+    format!("<tool_call>{{\"tool\": \"search_web\", \"query\": \"{query}\"}}</tool_call>")
+}

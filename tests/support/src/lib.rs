@@ -1,1 +1,38 @@
-//! x
+//! What the black-box tests run against and look through: scripted servers on loopback in the place of the model and
+//! the search, the whole product started in the test's process, and a reader that holds every event stream against the
+//! contract.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a broken expectation ends the test that made it"
+)]
+
+mod answer;
+mod app;
+mod client;
+mod completion;
+mod events;
+mod gate;
+mod grammar;
+mod model;
+mod raw;
+mod reply;
+mod request;
+mod server;
+#[cfg(test)]
+mod server_tests;
+mod tavily;
+mod transcript;
+
+pub use answer::Answer;
+pub use app::TestApp;
+pub use client::Client;
+pub use completion::Completion;
+pub use events::EventStream;
+pub use gate::{Gate, within};
+pub use model::{FakeModel, MODEL, MODEL_KEY, ModelRequest};
+pub use reply::Reply;
+pub use request::Request;
+pub use tavily::{FakeTavily, SEARCH_KEY};
+pub use transcript::Transcript;

@@ -1,0 +1,106 @@
+//! Whose is what: callers see their own conversations and nothing of anybody else's.
+
+use serde_json::{Value, json};
+use support::{Answer, Client, Completion, TestApp};
+
+async fn titles(client: &Client) -> Vec<Value> {
+    let list = client.get("/api/conversations").await.ok();
+    list["conversations"].as_array().unwrap().iter().map(|row| row["title"].clone()).collect()
+}
+
+#[tokio::test]
+async fn the_caller_is_the_header_else_the_body_else_local() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let alice = app.user("alice");
+    app.chat(&json!({ "message": "一" })).await;
+    app.chat(&json!({ "message": "二", "userId": "alice" })).await;
+    alice.chat(&json!({ "message": "三", "userId": "bob" })).await;
+    assert_eq!(titles(&app).await, ["一"]);
+    assert_eq!(titles(&alice).await, ["三", "二"]);
+    assert_eq!(titles(&app.user("bob")).await, Vec::<Value>::new());
+    assert_eq!(titles(&app.user("local")).await, ["一"]);
+}
+
+/// Every request that names a conversation.
+async fn every_answer(client: &Client, id: &str) -> Vec<Answer> {
+    let path = format!("/api/conversations/{id}");
+    vec![
+        client.get(&path).await,
+        client.get(&format!("{path}?limit=1")).await,
+        client.patch(&path, &json!({ "title": "mine" })).await,
+        client.delete(&path).await,
+        client.post("/api/chat", &json!({ "message": "hi", "conversationId": id })).await,
+        client.chat_once(&json!({ "message": "hi", "conversationId": id })).await,
+    ]
+}
+
+#[tokio::test]
+async fn f119_a_foreign_conversation_answers_exactly_like_one_that_does_not_exist() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["秘密。"])]);
+    let (alice, mallory) = (app.user("alice"), app.user("mallory"));
+    let id = alice.ask("我的秘密").await.conversation_id();
+    let before = alice.conversation(&id).await;
+    let foreign = every_answer(&mallory, &id).await;
+    let absent = every_answer(&mallory, "01J00000000000000000000000").await;
+    for (foreign, absent) in foreign.iter().zip(&absent) {
+        assert_eq!(foreign.error(), (404, "not_found".to_owned()));
+        assert_eq!(foreign.error_body(), absent.error_body());
+        let names = |answer: &Answer| answer.headers.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(foreign), names(absent));
+    }
+    assert_eq!(alice.conversation(&id).await, before);
+    assert_eq!(app.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn f119_owners_whose_names_resemble_keys_do_not_cross() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let names = ["a", "a#b", "a/b", "a:b", "A", "a b", "USER#a", "%61", "a\u{e9}", "a%23b"];
+    let mut ids = Vec::new();
+    for name in names {
+        let turn = app.chat(&json!({ "message": format!("von {name}"), "userId": name })).await;
+        ids.push(turn.conversation_id());
+    }
+    for (at, name) in names.iter().enumerate() {
+        // A header is bytes to the product, so the one name outside ASCII is asked for in the body alone.
+        if name.is_ascii() {
+            let client = app.user(name);
+            assert_eq!(titles(&client).await, [format!("von {name}")]);
+            for (other, id) in ids.iter().enumerate() {
+                let status = client.get(&format!("/api/conversations/{id}")).await.status;
+                assert_eq!(status, if other == at { 200 } else { 404 }, "{name} reads {}", names[other]);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_caller_shows_nothing_of_theirs() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let (alice, bob) = (app.user("alice"), app.user("bob"));
+    for text in ["一", "二", "三"] {
+        alice.ask(text).await;
+    }
+    bob.ask("四").await;
+    let page = alice.get("/api/conversations?limit=1").await.ok();
+    let cursor = page["nextCursor"].as_str().unwrap();
+    let stolen = bob.get(&format!("/api/conversations?limit=100&cursor={cursor}")).await;
+    let shown = stolen.text();
+    assert!(!["一", "二", "三"].iter().any(|text| shown.contains(text)), "{shown}");
+}
+
+#[tokio::test]
+async fn f112_a_forwarded_address_is_no_identity() {
+    let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
+    app.model.replies([Completion::of(["好。"])]);
+    app.ask("你好").await;
+    for address in ["203.0.113.1", "203.0.113.2"] {
+        let headers = [("content-type", "application/json"), ("x-forwarded-for", address)];
+        let answer = app.send("POST", "/api/chat", &headers, "{\"message\":\"hi\"}").await;
+        assert_eq!(answer.error(), (429, "rate_limited".to_owned()));
+    }
+}

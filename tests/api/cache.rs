@@ -1,0 +1,104 @@
+//! Search results are kept: many who ask the same pay once.
+
+use serde_json::{Value, json};
+use support::{Completion, EventStream, FakeTavily, Gate, TestApp, Transcript};
+
+use crate::call;
+
+/// A model that searches for the user's words and then answers.
+fn searching(app: &TestApp) {
+    app.model.answer(|request| {
+        if request.brings_results() { Completion::of(["好。"]) } else { Completion::of([call(&request.last())]) }
+    });
+}
+
+/// Whether the turn's first search did its work, and whether from the cache.
+fn outcome(turn: &Transcript) -> (Value, Value) {
+    let result = turn.of("tool_result")[0];
+    (result["ok"].clone(), result["cached"].clone())
+}
+
+#[tokio::test]
+async fn f070_twenty_simultaneous_identical_searches_make_one_upstream_call() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    searching(&app);
+    let held = gate.clone();
+    app.search.answer(move |body| FakeTavily::found(body).held(&held));
+    let mut turns: Vec<EventStream> = Vec::new();
+    for n in 0..20 {
+        let body = json!({ "message": "天气", "userId": format!("user-{n}") });
+        turns.push(app.open(&body).await);
+    }
+    for turn in &mut turns {
+        turn.until("tool_call").await;
+    }
+    gate.reached().await;
+    gate.open_for_good();
+    for turn in turns {
+        let turn = turn.rest().await;
+        assert_eq!(outcome(&turn).0, true);
+        assert_eq!((turn.of("tool_result")[0]["sources"].as_array().unwrap().len(), turn.finish_reason()), (2, "stop"));
+    }
+    assert_eq!(app.search.queries(), ["天气"]);
+}
+
+#[tokio::test]
+async fn a_search_that_was_made_is_served_from_the_cache() {
+    let app = TestApp::start().await;
+    searching(&app);
+    let first = app.ask("天气").await;
+    let second = app.user("alice").ask("天气").await;
+    assert_eq!((outcome(&first), outcome(&second)), ((json!(true), json!(false)), (json!(true), json!(true))));
+    assert_eq!(second.of("tool_result")[0]["sources"], first.of("tool_result")[0]["sources"]);
+    assert_eq!(json!([first.of("usage")[0]["searchCredits"], second.of("usage")[0]["searchCredits"]]), json!([2, 0]));
+    assert_eq!(app.search.queries().len(), 1);
+    let requests = app.model.requests();
+    let told = |n: usize| requests[n].last().split("</search_results>").next().unwrap().to_owned();
+    assert_eq!(told(1), told(3), "the model reads the same either way");
+}
+
+#[tokio::test]
+async fn f073_spellings_of_one_query_share_an_entry_and_different_queries_do_not() {
+    let app = TestApp::start().await;
+    searching(&app);
+    assert_eq!(outcome(&app.ask("caf\u{e9} 天气").await).1, false);
+    assert_eq!(outcome(&app.ask("cafe\u{301} 天气").await).1, true);
+    app.model.replies([Completion::of([call("  café 天气 ")])]);
+    assert_eq!(outcome(&app.ask("问").await).1, true);
+    assert_eq!(outcome(&app.ask("cafe 天气").await).1, false);
+    assert_eq!(app.search.queries().len(), 2);
+}
+
+#[tokio::test]
+async fn f069_a_failure_is_never_cached() {
+    let app = TestApp::start().await;
+    searching(&app);
+    app.search.answer(|_| FakeTavily::failure(500, "down"));
+    assert_eq!(outcome(&app.ask("天气").await).0, false);
+    app.search.answer(FakeTavily::found);
+    assert_eq!(outcome(&app.ask("天气").await), (json!(true), json!(false)));
+}
+
+#[tokio::test]
+async fn f065_an_old_result_is_better_than_none() {
+    let app = TestApp::with(&[("SEARCH_CACHE_TTL_SECONDS", "1")]).await;
+    searching(&app);
+    let first = app.ask("天气").await;
+    app.search.answer(|_| FakeTavily::failure(500, "down"));
+    let later = within_ttl(&app).await;
+    assert_eq!(later.of("tool_result")[0]["sources"], first.of("tool_result")[0]["sources"]);
+    assert_eq!(later.finish_reason(), "stop");
+}
+
+/// Asks until the one second for which a result is fresh is over and the search is called again.
+async fn within_ttl(app: &TestApp) -> Transcript {
+    let asking = async {
+        loop {
+            let turn = app.ask("天气").await;
+            if app.search.queries().len() > 1 {
+                return turn;
+            }
+        }
+    };
+    support::within("a result to become stale", asking).await
+}

@@ -1,0 +1,145 @@
+//! What the search is asked, and how its results go back to the model.
+
+use serde_json::{Value, json};
+use support::{Completion, FakeTavily, TestApp};
+
+use crate::call;
+
+const BEFORE: &str = "以下是搜索结果，请基于这些结果回答：\n\n";
+const AFTER: &str = "\n\n请现在根据上述搜索结果，详细回答用户的问题。";
+
+/// What the model is told after a search for `天气` that gave this answer.
+async fn told(results: &Value, answer: &Value) -> String {
+    let app = TestApp::start().await;
+    app.search.replies([FakeTavily::result("天气", results, answer)]);
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    app.ask("天气").await;
+    app.model.asked(2).await.last()
+}
+
+fn page(n: usize, content: &str) -> Value {
+    json!({ "title": format!("标题{n}"), "url": format!("https://example.com/{n}"), "content": content, "score": 0.5 })
+}
+
+#[tokio::test]
+async fn results_go_back_with_the_explicit_instruction_and_in_the_exact_format() {
+    let told = told(&json!([page(1, "甲"), page(2, "乙")]), &json!("摘要")).await;
+    let entries = "1. 标题1\n来源：https://example.com/1\n内容：甲\n\n2. 标题2\n来源：https://example.com/2\n内容：乙";
+    let results = format!("AI 摘要：摘要\n\n搜索结果：\n\n{entries}");
+    assert!(told.starts_with(BEFORE) && told.ends_with(AFTER), "{told}");
+    assert!(told.contains(&results), "{told}");
+    let (open, close) = (told.find("<search_results>").unwrap(), told.find("</search_results>").unwrap());
+    let at = told.find(&results).unwrap();
+    assert!(open < at && at + results.len() <= close, "{told}");
+}
+
+#[tokio::test]
+async fn results_without_a_summary_have_no_summary_block() {
+    let told = told(&json!([page(1, "甲")]), &Value::Null).await;
+    assert!(told.contains("搜索结果：\n\n1. 标题1\n") && !told.contains("AI 摘要"), "{told}");
+}
+
+#[tokio::test]
+async fn long_results_are_cut_between_entries_with_a_notice() {
+    let pages: Vec<Value> = (1..=10).map(|n| page(n, &"长".repeat(1500))).collect();
+    let told = told(&pages.into(), &Value::Null).await;
+    assert!(told.contains("\n（结果已截断，共 10 条结果）"), "{told}");
+    assert!(told.contains("\n5. 标题5\n") && !told.contains("标题6"), "{told}");
+    assert!(told.contains(&"长".repeat(1500)), "entries are whole");
+    assert!(told.chars().count() < 8400, "{}", told.chars().count());
+}
+
+#[tokio::test]
+async fn f068_a_search_that_finds_nothing_says_so_and_the_turn_goes_on() {
+    let app = TestApp::start().await;
+    app.search.replies([FakeTavily::result("天气", &json!([]), &Value::Null)]);
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["没有找到。"])]);
+    let turn = app.ask("天气").await;
+    let result = turn.of("tool_result")[0];
+    assert_eq!((&result["ok"], &result["sources"]), (&json!(true), &json!([])));
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("没有找到。", "stop"));
+}
+
+#[tokio::test]
+async fn f067_odd_results_are_left_out_one_by_one() {
+    let app = TestApp::start().await;
+    let odd = json!([
+        { "title": null, "url": "javascript:alert(1)", "content": "x" }, 7, { "url": "ftp://example.com/x" },
+        page(1, "甲"), { "title": "无内容", "url": "https://example.com/2", "content": null },
+    ]);
+    app.search.replies([FakeTavily::result("天气", &odd, &Value::Null)]);
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    let sources = turn.of("tool_result")[0]["sources"].as_array().unwrap();
+    assert_eq!(sources[0], json!({ "index": 1, "title": "标题1", "url": "https://example.com/1" }));
+    assert!(sources.iter().all(|source| source["url"].as_str().unwrap().starts_with("https://")), "{sources:?}");
+    assert_eq!(turn.content(), "晴。");
+}
+
+#[tokio::test]
+async fn the_search_is_asked_for_ten_results_of_advanced_depth_with_a_summary() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    app.ask("天气").await;
+    let asked = &app.search.requests()[0];
+    assert_eq!(json!([asked["query"], asked["max_results"], asked["search_depth"]]), json!(["天气", 10, "advanced"]));
+    assert_ne!(asked["include_answer"], json!(false));
+    assert!(!asked["include_answer"].is_null());
+}
+
+#[tokio::test]
+async fn the_model_sees_its_own_call_and_then_the_results() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
+    app.ask("天气如何？").await;
+    let talk = app.model.asked(2).await.talk();
+    let roles: Vec<&str> = talk.iter().map(|(role, _)| role.as_str()).collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+    assert_eq!(talk[0].1, "天气如何？");
+    assert!(talk[1].1.starts_with("好的。") && talk[1].1.contains("<tool_call>"), "{}", talk[1].1);
+    assert!(talk[1].1.contains("search_web") && talk[1].1.contains("天气"), "{}", talk[1].1);
+}
+
+#[tokio::test]
+async fn the_system_prompt_teaches_the_call_form_with_names_parameters_and_examples() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好。"])]);
+    app.ask("你好").await;
+    let system = app.model.asked(1).await.system();
+    for taught in ["<tool_call>", "</tool_call>", "search_web", "query", "必须使用", "示例"] {
+        assert!(system.contains(taught), "{taught} is not in: {system}");
+    }
+}
+
+#[tokio::test]
+async fn f065_a_search_that_fails_is_told_to_the_model_and_the_turn_goes_on() {
+    for status in [400, 401, 403, 429, 432, 433, 500, 503] {
+        let app = TestApp::start().await;
+        app.search.answer(move |_| FakeTavily::failure(status, "upstream words"));
+        app.model.replies([Completion::of([call("天气")]), Completion::of(["搜索不可用。"])]);
+        let turn = app.ask("天气").await;
+        let result = turn.of("tool_result")[0];
+        assert_eq!((&result["ok"], &result["sources"]), (&json!(false), &json!([])), "status {status}");
+        assert!(!result.to_string().contains("upstream words"), "{result}");
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("搜索不可用。", "stop"), "status {status}");
+        let told = app.model.asked(2).await.last();
+        assert!(told.contains("<search_error>搜索失败: ") && told.contains("</search_error>"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn f065_a_search_that_answers_with_something_else_is_a_failed_search() {
+    for reply in [
+        support::Reply::status(200).header("content-type", "text/html").bytes("<html>"),
+        support::Reply::json(200, &json!([1, 2])),
+        support::Reply::refusal(),
+        support::Reply::status(302).header("location", "http://127.0.0.1:9/"),
+    ] {
+        let app = TestApp::start().await;
+        app.search.answer(move |_| reply.clone());
+        app.model.replies([Completion::of([call("天气")]), Completion::of(["搜索不可用。"])]);
+        let turn = app.ask("天气").await;
+        assert_eq!(turn.of("tool_result")[0]["ok"], false);
+        assert_eq!(turn.finish_reason(), "stop");
+    }
+}

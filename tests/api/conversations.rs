@@ -1,0 +1,233 @@
+//! `/api/conversations`: list, read, rename, delete.
+
+use serde_json::{Value, json};
+use support::{Client, Completion, TestApp};
+
+use crate::call;
+
+/// Makes a conversation for each text, in this order, and gives their ids.
+async fn conversations(app: &TestApp, texts: &[&str]) -> Vec<String> {
+    app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
+    let mut ids = Vec::new();
+    for text in texts {
+        let turn = app.ask(text).await;
+        assert_eq!(turn.finish_reason(), "stop");
+        ids.push(turn.conversation_id());
+    }
+    ids
+}
+
+/// Follows the cursors of a list to its end and gives the ids of each page.
+async fn pages(client: &Client, path: &str, rows: &str) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    let mut next = path.to_owned();
+    loop {
+        let page = client.get(&next).await.ok();
+        let ids = page[rows].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
+        pages.push(ids.collect());
+        match page["nextCursor"].as_str() {
+            Some(cursor) => next = format!("{path}&cursor={cursor}"),
+            None => return pages,
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_list_is_an_empty_page() {
+    let app = TestApp::start().await;
+    assert_eq!(app.get("/api/conversations").await.ok(), json!({ "conversations": [], "nextCursor": null }));
+}
+
+#[tokio::test]
+async fn the_list_is_ordered_by_the_last_change_newest_first() {
+    let app = TestApp::start().await;
+    let ids = conversations(&app, &["一", "二", "三"]).await;
+    let order = [&ids[2], &ids[1], &ids[0]].map(Clone::clone).to_vec();
+    assert_eq!(pages(&app, "/api/conversations?limit=20", "conversations").await, [order]);
+    app.go_on(&ids[0], "又").await;
+    let order = [&ids[0], &ids[2], &ids[1]].map(Clone::clone).to_vec();
+    assert_eq!(pages(&app, "/api/conversations?limit=20", "conversations").await, [order]);
+}
+
+#[tokio::test]
+async fn a_row_says_title_model_count_and_times() {
+    let app = TestApp::start().await;
+    let ids = conversations(&app, &["一"]).await;
+    app.go_on(&ids[0], "二").await;
+    let list = app.get("/api/conversations").await.ok();
+    let mut row = list["conversations"][0].clone();
+    let (created, updated) = (time(&row, "createdAt"), time(&row, "updatedAt"));
+    assert!(created < updated, "{created} {updated}");
+    row["createdAt"] = Value::Null;
+    row["updatedAt"] = Value::Null;
+    let expected = json!({
+        "id": ids[0], "title": "一", "model": "openai", "messageCount": 4, "createdAt": null, "updatedAt": null,
+    });
+    assert_eq!(row, expected);
+    assert_eq!(list["nextCursor"], Value::Null);
+}
+
+/// A time in RFC 3339, UTC, whose text sorts like the time.
+fn time(row: &Value, key: &str) -> String {
+    let text = row[key].as_str().unwrap().to_owned();
+    let digits: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert!(digits.starts_with("0000-00-00T00:00:00") && digits.ends_with('Z'), "{text}");
+    text
+}
+
+#[tokio::test]
+async fn f083_pages_follow_each_other_without_a_gap() {
+    let app = TestApp::start().await;
+    let mut ids = conversations(&app, &["一", "二", "三", "四", "五"]).await;
+    ids.reverse();
+    let pages = pages(&app, "/api/conversations?limit=2", "conversations").await;
+    assert_eq!(pages.concat(), ids);
+    assert_eq!(pages[..2].iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+}
+
+#[tokio::test]
+async fn twenty_rows_are_given_when_the_request_does_not_say() {
+    let app = TestApp::start().await;
+    let texts: Vec<String> = (0..21).map(|n| n.to_string()).collect();
+    conversations(&app, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let page = app.get("/api/conversations").await.ok();
+    assert_eq!(page["conversations"].as_array().unwrap().len(), 20);
+    assert!(page["nextCursor"].is_string());
+}
+
+#[tokio::test]
+async fn messages_are_paged_oldest_first() {
+    let app = TestApp::start().await;
+    let id = &conversations(&app, &["一"]).await[0];
+    app.go_on(id, "二").await;
+    app.go_on(id, "三").await;
+    let whole = app.conversation(id).await;
+    let contents: Vec<&Value> =
+        whole["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!(contents, ["一", "答一", "二", "答二", "三", "答三"]);
+    let all: Vec<String> = whole["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["id"].as_str().unwrap().to_owned())
+        .collect();
+    for limit in 1..=4 {
+        let pages = pages(&app, &format!("/api/conversations/{id}?limit={limit}"), "messages").await;
+        assert_eq!(pages.concat(), all, "limit {limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_or_cursor_that_makes_no_sense_is_refused() {
+    let app = TestApp::start().await;
+    let id = &conversations(&app, &["一"]).await[0];
+    for path in ["/api/conversations".to_owned(), format!("/api/conversations/{id}")] {
+        for query in [
+            "limit=0",
+            "limit=101",
+            "limit=-1",
+            "limit=ten",
+            "limit=",
+            "cursor=x",
+            "cursor=%00",
+            "cursor=e30",
+            "cursor=",
+        ] {
+            let answer = app.get(&format!("{path}?{query}")).await;
+            assert_eq!(answer.error(), (400, "invalid_request".to_owned()), "{path}?{query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_of_one_list_is_none_of_another() {
+    let app = TestApp::start().await;
+    let ids = conversations(&app, &["一", "二"]).await;
+    app.go_on(&ids[0], "三").await;
+    let cursor = |page: Value| page["nextCursor"].as_str().unwrap().to_owned();
+    let list = cursor(app.get("/api/conversations?limit=1").await.ok());
+    let messages = cursor(app.get(&format!("/api/conversations/{}?limit=1", ids[0])).await.ok());
+    for wrong in [
+        format!("/api/conversations?cursor={messages}"),
+        format!("/api/conversations/{}?cursor={list}", ids[0]),
+        format!("/api/conversations/{}?cursor={messages}", ids[1]),
+    ] {
+        assert_eq!(app.get(&wrong).await.error(), (400, "invalid_request".to_owned()), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_stored_with_its_calls_and_sources() {
+    let app = TestApp::start().await;
+    app.model.replies([
+        Completion::new().thinking("想一想。").text("好的。").text(&call("天气")).end(),
+        Completion::of(["晴。"]),
+    ]);
+    let turn = app.ask("天气如何？").await;
+    let mut stored = app.conversation(&turn.conversation_id()).await;
+    assert_eq!(stored["messages"][1]["id"], turn.message_id());
+    let called = turn.of("tool_call")[0]["id"].clone();
+    for message in stored["messages"].as_array_mut().unwrap() {
+        time(message, "createdAt");
+        message["id"] = Value::Null;
+        message["createdAt"] = Value::Null;
+    }
+    let user = json!({
+        "id": null, "role": "user", "content": "天气如何？", "thinking": "", "model": "", "toolCalls": [],
+        "sources": [], "status": "complete", "createdAt": null,
+    });
+    let assistant = json!({
+        "id": null, "role": "assistant", "content": "好的。晴。", "thinking": "想一想。", "model": "openai",
+        "toolCalls": [
+            { "id": called, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
+        ],
+        "sources": [
+            { "index": 1, "title": "天气：第1页", "url": "https://example.com/1" },
+            { "index": 2, "title": "天气：第2页", "url": "https://example.com/2" },
+        ],
+        "status": "complete", "createdAt": null,
+    });
+    assert_eq!(stored["messages"], json!([user, assistant]));
+    assert_eq!(stored["nextCursor"], Value::Null);
+    assert_eq!(stored["conversation"]["messageCount"], 2);
+}
+
+#[tokio::test]
+async fn a_conversation_can_be_renamed() {
+    let app = TestApp::start().await;
+    let id = &conversations(&app, &["一"]).await[0];
+    let renamed = app.patch(&format!("/api/conversations/{id}"), &json!({ "title": "天气 & <b>你好</b>" })).await.ok();
+    assert_eq!(renamed["conversation"]["title"], "天气 & <b>你好</b>");
+    assert_eq!(app.conversation(id).await["conversation"], renamed["conversation"]);
+    let list = app.get("/api/conversations").await.ok();
+    assert_eq!(list["conversations"][0], renamed["conversation"]);
+}
+
+#[tokio::test]
+async fn f150_a_deleted_conversation_is_gone_with_everything_in_it() {
+    let app = TestApp::start().await;
+    let ids = conversations(&app, &["一", "二"]).await;
+    let path = format!("/api/conversations/{}", ids[0]);
+    let deleted = app.delete(&path).await;
+    assert_eq!((deleted.status, deleted.body.len()), (204, 0));
+    for answer in [app.get(&path).await, app.delete(&path).await, app.patch(&path, &json!({ "title": "x" })).await] {
+        assert_eq!(answer.error(), (404, "not_found".to_owned()));
+    }
+    let again = app.post("/api/chat", &json!({ "message": "hi", "conversationId": ids[0] })).await;
+    assert_eq!(again.error(), (404, "not_found".to_owned()));
+    assert_eq!(pages(&app, "/api/conversations?limit=20", "conversations").await.concat(), ids[1..]);
+}
+
+#[tokio::test]
+async fn a_title_is_made_of_the_first_message_and_kept() {
+    let app = TestApp::start().await;
+    let turn_text = "  今天\n北京   天气如何？ ";
+    app.model.answer(|_| Completion::of(["晴。"]));
+    let id = app.ask(turn_text).await.conversation_id();
+    app.go_on(&id, "上海呢？").await;
+    let title = app.conversation(&id).await["conversation"]["title"].clone();
+    assert!(title.as_str().unwrap().contains("北京"), "{title}");
+    let long = app.ask(&"长".repeat(5_000)).await.conversation_id();
+    let title = app.conversation(&long).await["conversation"]["title"].clone();
+    assert!((1..=200).contains(&title.as_str().unwrap().chars().count()), "{title}");
+}

@@ -1,0 +1,92 @@
+//! Limits per caller: turns are refused before anything is stored, searches are refused to the model alone.
+
+use serde_json::{Value, json};
+use support::{Completion, TestApp, Transcript};
+
+use crate::call;
+
+fn codes(turn: &Transcript) -> Vec<Value> {
+    let mut codes: Vec<Value> = turn.of("tool_result").iter().map(|result| result["error"]["code"].clone()).collect();
+    codes.sort_by_key(Value::to_string);
+    codes
+}
+
+#[tokio::test]
+async fn f089_turns_over_the_limit_are_refused_before_anything_is_stored_or_called() {
+    let app = TestApp::with(&[("CHAT_RATE_LIMIT", "2/600s")]).await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    app.ask("一").await;
+    app.ask("二").await;
+    for stream in [true, false] {
+        let refused = app.post("/api/chat", &json!({ "message": "三", "stream": stream })).await;
+        assert_eq!(refused.error(), (429, "rate_limited".to_owned()));
+        assert_eq!(refused.json()["error"]["retryable"], true);
+        let wait: u64 = refused.header("retry-after").parse().unwrap();
+        assert!((1..=300).contains(&wait), "{wait}");
+    }
+    assert_eq!(app.model.requests().len(), 2);
+    assert_eq!(app.get("/api/conversations").await.ok()["conversations"].as_array().unwrap().len(), 2);
+    assert_eq!(app.user("alice").ask("四").await.content(), "好。", "another caller has an allowance of their own");
+}
+
+#[tokio::test]
+async fn a_request_that_is_not_valid_costs_nothing() {
+    let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
+    for _ in 0..3 {
+        assert_eq!(app.post("/api/chat", &json!({ "message": " " })).await.status, 400);
+    }
+    app.model.replies([Completion::of(["好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+}
+
+#[tokio::test]
+async fn reading_is_not_limited_by_the_limit_on_turns() {
+    let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
+    app.model.replies([Completion::of(["好。"])]);
+    let id = app.ask("你好").await.conversation_id();
+    for _ in 0..5 {
+        app.conversation(&id).await;
+    }
+}
+
+#[tokio::test]
+async fn a_burst_of_searches_over_the_limit_is_refused_to_the_model_and_the_turn_goes_on() {
+    let app = TestApp::with(&[("SEARCH_RATE_LIMIT", "2/600s")]).await;
+    app.model.replies([Completion::of(["一", "二", "三", "四"].map(call)), Completion::of(["好。"])]);
+    let turn = app.ask("问").await;
+    assert_eq!(codes(&turn), [json!("rate_limited"), json!("rate_limited"), Value::Null, Value::Null]);
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
+    assert_eq!(app.search.queries().len(), 2);
+    let told = app.model.asked(2).await.last();
+    assert!(told.matches("搜索结果：").count() == 2 && told.contains("search_error"), "{told}");
+}
+
+#[tokio::test]
+async fn cache_hits_and_repeats_within_a_turn_cost_nothing() {
+    let app = TestApp::with(&[("SEARCH_RATE_LIMIT", "1/600s")]).await;
+    app.model.replies([Completion::of(["天气", "天气"].map(call)), Completion::of(["好。"])]);
+    assert_eq!(codes(&app.ask("问").await), [Value::Null, Value::Null]);
+    for _ in 0..3 {
+        app.model.replies([Completion::of([call("天气")]), Completion::of(["好。"])]);
+        assert_eq!(codes(&app.ask("问").await), [Value::Null]);
+    }
+    app.model.replies([Completion::of([call("新闻")]), Completion::of(["好。"])]);
+    assert_eq!(codes(&app.ask("问").await), [json!("rate_limited")]);
+    app.model.replies([Completion::of([call("新闻")]), Completion::of(["好。"])]);
+    assert_eq!(
+        codes(&app.user("alice").ask("问").await),
+        [Value::Null],
+        "another caller has an allowance of their own"
+    );
+    assert_eq!(app.search.queries(), ["天气", "新闻"]);
+}
+
+#[tokio::test]
+async fn the_default_limit_on_searches_is_ten_a_minute() {
+    let app = TestApp::with(&[("SEARCH_RATE_LIMIT", "")]).await;
+    let queries: Vec<String> = (0..12).map(|n| call(&format!("第{n}问"))).collect();
+    app.model.replies([Completion::of(&queries), Completion::of(["好。"])]);
+    let turn = app.ask("问").await;
+    let refused = codes(&turn).iter().filter(|code| **code == "rate_limited").count();
+    assert_eq!((refused, app.search.queries().len()), (2, 10));
+}

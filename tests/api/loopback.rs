@@ -1,0 +1,62 @@
+//! Without authentication the local server answers nobody but this machine and its own page.
+
+use serde_json::json;
+use support::{Completion, TestApp};
+
+fn port(app: &TestApp) -> String {
+    app.base().rsplit(':').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_host_that_is_not_loopback_is_forbidden() {
+    let app = TestApp::start().await;
+    let port = port(&app);
+    for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "0.0.0.0", "[::]"] {
+        for host in [host.to_owned(), format!("{host}:{port}")] {
+            for path in ["/", "/healthz", "/api/conversations", "/nothing"] {
+                let answer = app.raw_get(path, &format!("host: {host}")).await;
+                assert_eq!(answer.error(), (403, "forbidden".to_owned()), "{host} {path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_name_of_loopback_is_served() {
+    let app = TestApp::start().await;
+    let port = port(&app);
+    for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "127.0.0.2"] {
+        let answer = app.raw_get("/healthz", &format!("host: {host}:{port}")).await;
+        assert_eq!(answer.status, 200, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn f144_a_page_elsewhere_cannot_use_the_server() {
+    let app = TestApp::start().await;
+    let origins = [
+        "http://evil.example",
+        "https://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "http://localhost",
+        "file://",
+        "",
+    ];
+    for origin in origins {
+        let headers = [("origin", origin), ("content-type", "application/json")];
+        let answer = app.send("POST", "/api/chat", &headers, "{\"message\":\"hi\"}").await;
+        assert_eq!(answer.error(), (403, "forbidden".to_owned()), "{origin}");
+        assert_eq!(app.send("GET", "/api/conversations", &headers[..1], "").await.error().0, 403, "{origin}");
+    }
+    assert_eq!(app.model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn the_servers_own_page_can_use_it() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好。"])]);
+    let headers = [("origin", app.base()), ("content-type", "application/json")];
+    let body = json!({ "message": "hi", "stream": false }).to_string();
+    assert_eq!(app.send("POST", "/api/chat", &headers, body).await.ok()["content"], "好。");
+}

@@ -1,0 +1,142 @@
+//! Good answers in every odd shape that endpoints send.
+
+use serde_json::json;
+use support::{Completion, Reply, TestApp};
+
+/// The content of the turn of a model that answers so; the turn must end well.
+async fn content_of(reply: Reply) -> String {
+    let app = TestApp::start().await;
+    app.model.replies([reply]);
+    let turn = app.ask("你好").await;
+    assert_eq!(turn.finish_reason(), "stop", "{turn:?}");
+    turn.content()
+}
+
+#[tokio::test]
+async fn f022_a_finish_without_a_terminator_is_a_whole_answer() {
+    let stream = || Completion::new().text("好").text("。").finish("stop");
+    assert_eq!(content_of(stream().reply()).await, "好。");
+    assert_eq!(content_of(stream().reply().until_close()).await, "好。");
+    assert_eq!(content_of(stream().usage(1, 1).reply().cut()).await, "好。");
+}
+
+#[tokio::test]
+async fn f023_an_empty_finish_reason_is_none() {
+    let chunk = |text: &str, reason: &str| {
+        json!({ "choices": [{ "index": 0, "delta": { "content": text }, "finish_reason": reason }] }).to_string()
+    };
+    let stream = Completion::new().data(&chunk("好", "")).data(&chunk("。", "")).finish("stop").done();
+    assert_eq!(content_of(stream.reply()).await, "好。");
+}
+
+#[tokio::test]
+async fn f024_what_follows_the_terminator_is_ignored() {
+    let stream = Completion::new().text("好。").finish("stop").done().text("多余").data("{").reply();
+    assert_eq!(content_of(stream).await, "好。");
+}
+
+#[tokio::test]
+async fn f026_chunks_without_choices_are_no_end() {
+    let filter = json!({ "choices": [], "prompt_filter_results": [] }).to_string();
+    let stream = Completion::new().data(&filter).text("好").usage(3, 1).text("。").end();
+    assert_eq!(content_of(stream).await, "好。");
+}
+
+#[tokio::test]
+async fn f027_odd_deltas_are_tolerated() {
+    let stream = Completion::new()
+        .delta(&json!({ "role": "assistant", "content": "" }))
+        .delta(&json!({ "role": "assistant", "content": null }))
+        .data(&json!({ "choices": [{ "index": 0, "delta": null }] }).to_string())
+        .data(&json!({ "choices": [{ "index": 0 }], "usage": null, "service_tier": "default" }).to_string())
+        .delta(&json!({ "role": "assistant", "content": "好", "extra": { "a": [1] } }))
+        .text("。");
+    assert_eq!(content_of(stream.end()).await, "好。");
+}
+
+#[tokio::test]
+async fn f028_of_several_choices_the_first_is_the_answer() {
+    let chunk = json!({ "choices": [
+        { "index": 1, "delta": { "content": "乙" } }, { "index": 0, "delta": { "content": "好。" } },
+    ] });
+    assert_eq!(content_of(Completion::new().data(&chunk.to_string()).end()).await, "好。");
+}
+
+#[tokio::test]
+async fn f034_an_answer_in_single_bytes_is_the_same_answer() {
+    let stream = Completion::of(["你好，", "🦀 世界", "。"]);
+    assert_eq!(content_of(stream.in_pieces_of(1)).await, "你好，🦀 世界。");
+}
+
+#[tokio::test]
+async fn f034_an_answer_cut_at_any_byte_is_the_same_answer() {
+    let app = TestApp::start().await;
+    for size in 2..64 {
+        app.model.replies([Completion::of(["你好，", "🦀 世界", "。"]).in_pieces_of(size)]);
+        assert_eq!(app.ask("你好").await.content(), "你好，🦀 世界。", "pieces of {size}");
+    }
+}
+
+#[tokio::test]
+async fn f035_invalid_utf8_becomes_a_replacement_character() {
+    let event = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\xffb\"}}]}\n\n".to_vec();
+    assert_eq!(content_of(Completion::new().raw(event).end()).await, "a\u{fffd}b");
+}
+
+#[tokio::test]
+async fn f036_a_byte_order_mark_is_stripped_even_when_it_is_cut() {
+    assert_eq!(content_of(Completion::new().raw("\u{feff}").text("好。").end()).await, "好。");
+    let cut = Completion::new().raw(&b"\xef"[..]).raw(&b"\xbb"[..]).raw(&b"\xbf"[..]);
+    assert_eq!(content_of(cut.text("好。").end()).await, "好。");
+}
+
+#[tokio::test]
+async fn f037_every_line_end_is_a_line_end() {
+    for end in ["\n", "\r", "\r\n"] {
+        let stream = || Completion::new().line_end(end).text("好").text("。").end();
+        assert_eq!(content_of(stream()).await, "好。", "{end:?}");
+        assert_eq!(content_of(stream().in_pieces_of(1)).await, "好。", "{end:?} in single bytes");
+    }
+    let mixed = Completion::new().line_end("\r\n").text("好").line_end("\r").text("。").line_end("\n").end();
+    assert_eq!(content_of(mixed).await, "好。");
+}
+
+#[tokio::test]
+async fn f039_fields_are_read_as_the_standard_says() {
+    let chunk = |text: &str| json!({ "choices": [{ "index": 0, "delta": { "content": text } }] }).to_string();
+    let stream = Completion::new()
+        .raw(format!(": comment\n\ndata:{}\n\n", chunk("好")))
+        .raw(format!("event: message\nid: 7\nretry: 10\nother: x\ndata:  {}\n\n", chunk("的")))
+        .raw("data\n\n".to_owned())
+        .text("。");
+    assert_eq!(content_of(stream.end()).await, "好的。");
+}
+
+#[tokio::test]
+async fn f040_data_in_several_lines_is_joined() {
+    let stream =
+        Completion::new().raw("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"好。\"}}]}\n\n");
+    assert_eq!(content_of(stream.end()).await, "好。");
+}
+
+#[tokio::test]
+async fn f013_a_json_completion_instead_of_a_stream_is_one_answer() {
+    let body = json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "model": support::MODEL,
+        "choices": [{ "index": 0, "message": { "role": "assistant", "content": "好。" }, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 4, "completion_tokens": 2, "total_tokens": 6 },
+    });
+    assert_eq!(content_of(Reply::json(200, &body)).await, "好。");
+}
+
+#[tokio::test]
+async fn f047_a_terminator_inside_text_ends_nothing() {
+    let text = "data: [DONE] 和 <|im_end|> 只是文字。";
+    assert_eq!(content_of(Completion::of([text])).await, text);
+}
+
+#[tokio::test]
+async fn an_answer_of_many_deltas_arrives_whole_and_in_order() {
+    let deltas: Vec<String> = (0..2000).map(|n| format!("{n} ")).collect();
+    assert_eq!(content_of(Completion::of(&deltas)).await.trim_end(), deltas.concat().trim_end());
+}

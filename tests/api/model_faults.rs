@@ -1,0 +1,254 @@
+//! A model endpoint that fails: what is tried again, what is told, and what is kept.
+
+use serde_json::{Value, json};
+use support::{Completion, Gate, Reply, TestApp, Transcript};
+
+/// Short timers, so that a stall is found in test time.
+const IMPATIENT: [(&str, &str); 2] = [("MODEL_FIRST_BYTE_SECONDS", "1"), ("MODEL_IDLE_SECONDS", "1")];
+
+fn failure(status: u16, code: &str, message: &str) -> Reply {
+    Reply::json(status, &json!({ "error": { "code": code, "message": message, "param": null, "type": "error" } }))
+}
+
+/// The turn of a model that always answers so, and how often it was asked.
+async fn turn_of(reply: Reply) -> (Transcript, usize) {
+    let app = TestApp::with(&IMPATIENT).await;
+    app.model.answer(move |_| reply.clone());
+    let turn = app.ask("你好").await;
+    assert!(!Value::from(turn.0.clone()).to_string().contains("upstream words"), "{turn:?}");
+    let asked = app.model.requests().len();
+    assert!(asked <= 3, "at most three attempts, not {asked}");
+    (turn, asked)
+}
+
+#[tokio::test]
+async fn f001_a_429_with_a_short_wait_is_tried_again_unseen() {
+    for (header, value) in [("retry-after", "0.05"), ("retry-after-ms", "30"), ("retry-after", "1")] {
+        let app = TestApp::start().await;
+        let slow = failure(429, "RateLimitExceeded.EndpointRPMExceeded", "upstream words").header(header, value);
+        app.model.replies([slow, Completion::of(["好。"])]);
+        let turn = app.ask("你好").await;
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"), "{header}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn f001_a_429_with_a_long_wait_fails_at_once_and_passes_the_wait_on() {
+    let (turn, asked) = turn_of(failure(429, "rate_limit", "upstream words").header("retry-after", "3600")).await;
+    let end = turn.end();
+    assert_eq!(json!([end["code"], end["retryable"], end["retryAfterSeconds"]]), json!(["rate_limited", true, 3600]));
+    assert_eq!(asked, 1);
+}
+
+#[tokio::test]
+async fn f002_a_429_with_an_odd_wait_is_tried_again_without_one() {
+    for value in ["0", "-5", "nan", "inf", "soon", "1e400"] {
+        let app = TestApp::start().await;
+        app.model.replies([failure(429, "slow", "x").header("retry-after", value), Completion::of(["好。"])]);
+        assert_eq!(app.ask("你好").await.content(), "好。", "retry-after: {value}");
+    }
+}
+
+#[tokio::test]
+async fn f003_an_exhausted_quota_is_not_tried_again() {
+    for (status, code) in [(429, "insufficient_quota"), (403, "AccountOverdueError"), (429, "QuotaExceeded")] {
+        let (turn, asked) = turn_of(failure(status, code, "upstream words")).await;
+        assert_eq!((turn.error_code(), asked), ("quota_exhausted", 1), "{code}");
+    }
+}
+
+#[tokio::test]
+async fn f004_a_server_error_three_times_is_unavailable() {
+    for status in [500, 503] {
+        let (turn, asked) = turn_of(failure(status, "InternalServiceError", "upstream words")).await;
+        assert_eq!((turn.error_code(), asked), ("upstream_unavailable", 3), "{status}");
+        assert_eq!(turn.end()["retryable"], true);
+    }
+}
+
+#[tokio::test]
+async fn f004_a_server_error_twice_is_unseen() {
+    let app = TestApp::start().await;
+    let down = || failure(502, "x", "upstream words");
+    app.model.replies([down(), down(), Completion::of(["好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+}
+
+#[tokio::test]
+async fn f005_a_rejected_request_is_not_tried_again() {
+    for (status, code) in [(400, "InvalidParameter"), (404, "ModelNotOpen"), (422, "x")] {
+        let (turn, asked) = turn_of(failure(status, code, "upstream words")).await;
+        assert_eq!((turn.error_code(), asked), ("upstream_rejected", 1), "{status}");
+        assert_eq!(turn.end()["retryable"], false);
+    }
+}
+
+#[tokio::test]
+async fn f006_refused_content_is_content_filtered() {
+    let (turn, asked) = turn_of(failure(400, "SensitiveContentDetected", "upstream words")).await;
+    assert_eq!((turn.error_code(), asked), ("content_filtered", 1));
+}
+
+#[tokio::test]
+async fn f007_a_wrong_key_is_not_tried_again() {
+    for status in [401, 403] {
+        let (turn, asked) = turn_of(failure(status, "AuthenticationError", "upstream words")).await;
+        assert_eq!((turn.error_code(), asked), ("upstream_auth", 1), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn f009_a_broken_connection_before_the_answer_is_tried_again() {
+    let app = TestApp::start().await;
+    app.model.replies([Reply::refusal(), Completion::of(["好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+}
+
+#[tokio::test]
+async fn f011_a_model_that_never_begins_has_stalled() {
+    let (turn, _) = turn_of(Reply::silence()).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("", "upstream_stalled"));
+}
+
+#[tokio::test]
+async fn f011_a_model_that_begins_at_the_second_try_is_answered_from() {
+    let app = TestApp::with(&IMPATIENT).await;
+    app.model.replies([Reply::silence(), Completion::of(["好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+}
+
+#[tokio::test]
+async fn f013_a_web_page_instead_of_an_answer_is_a_bad_response() {
+    let page = Reply::status(200).header("content-type", "text/html").bytes("<html>upstream words</html>");
+    assert_eq!(turn_of(page).await.0.error_code(), "upstream_bad_response");
+}
+
+#[tokio::test]
+async fn f014_a_redirect_is_never_followed() {
+    let elsewhere = support::FakeModel::start().await;
+    let target = format!("{}/chat/completions", elsewhere.url());
+    for status in [301, 302, 307, 308] {
+        let (turn, _) = turn_of(Reply::status(status).header("location", &target)).await;
+        assert_eq!(turn.error_code(), "upstream_bad_response", "{status}");
+    }
+    assert_eq!(elsewhere.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn f015_an_empty_answer_is_a_bad_response() {
+    let empty = Reply::status(200).header("content-type", "text/event-stream");
+    let (turn, _) = turn_of(empty).await;
+    assert!(["upstream_bad_response", "upstream_disconnected"].contains(&turn.error_code()), "{}", turn.error_code());
+}
+
+/// Plays `stream` after its first words have been seen, and gives the turn and the stored answer.
+async fn broken_after_words(end: impl Fn(Reply) -> Reply) -> (Transcript, Value) {
+    let (app, gate) = (TestApp::with(&IMPATIENT).await, Gate::new());
+    app.model.replies([end(Completion::new().text("半句").wait(&gate).reply())]);
+    let mut turn = app.open(&json!({ "message": "你好" })).await;
+    assert_eq!(turn.until("content").await["content"], "半句");
+    gate.open();
+    let turn = turn.rest().await;
+    let stored = app.settled(&turn.conversation_id()).await;
+    assert_eq!(app.model.requests().len(), 1, "after the first words nothing is asked again");
+    (turn, stored["messages"][1].clone())
+}
+
+#[tokio::test]
+async fn f019_a_model_that_stalls_in_its_answer_ends_the_turn_and_keeps_the_words() {
+    let (turn, stored) = broken_after_words(Reply::stall).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_stalled"));
+    assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
+}
+
+#[tokio::test]
+async fn f020_a_connection_that_breaks_in_the_answer_ends_the_turn_and_keeps_the_words() {
+    for end in [Reply::reset, Reply::cut] {
+        let (turn, stored) = broken_after_words(end).await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
+        assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
+    }
+}
+
+#[tokio::test]
+async fn f021_an_end_without_a_finish_is_a_cut_answer() {
+    for end in [Reply::until_close, |reply| reply] {
+        let (turn, stored) = broken_after_words(end).await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
+        assert_eq!(stored["status"], "interrupted");
+    }
+}
+
+#[tokio::test]
+async fn f025_an_error_inside_the_stream_ends_the_turn_with_its_own_code() {
+    let errors = [
+        (json!({ "message": "upstream words", "code": 503, "type": "server_error" }), "upstream_unavailable"),
+        (json!({ "message": "upstream words", "code": "insufficient_quota" }), "quota_exhausted"),
+        (json!({ "message": "upstream words", "code": "SensitiveContentDetected" }), "content_filtered"),
+    ];
+    for (error, code) in errors {
+        let event = format!("data: {}\n\n", json!({ "error": error }));
+        let (turn, stored) = broken_after_words(|reply| reply.bytes(event.clone())).await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", code));
+        assert_eq!(stored["status"], "interrupted");
+    }
+}
+
+#[tokio::test]
+async fn f025_an_error_before_the_first_words_is_tried_again() {
+    let app = TestApp::start().await;
+    let event = json!({ "error": { "message": "overloaded", "code": 503 } }).to_string();
+    app.model.replies([Completion::new().data(&event).reply(), Completion::of(["好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+}
+
+#[tokio::test]
+async fn f043_an_event_that_is_not_json_ends_the_turn() {
+    let (turn, stored) = broken_after_words(|reply| reply.bytes("data: {\"choices\": [{]\n\n")).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
+    assert_eq!(stored["status"], "interrupted");
+}
+
+#[tokio::test]
+async fn without_streaming_a_failed_model_is_a_status() {
+    let cases = [
+        (failure(401, "x", "upstream words"), 502, "upstream_auth"),
+        (failure(400, "x", "upstream words"), 502, "upstream_rejected"),
+        (failure(500, "x", "upstream words"), 502, "upstream_unavailable"),
+        (failure(429, "x", "upstream words").header("retry-after", "3600"), 429, "rate_limited"),
+        (failure(429, "insufficient_quota", "upstream words"), 429, "quota_exhausted"),
+        (Reply::status(302).header("location", "/"), 502, "upstream_bad_response"),
+    ];
+    for (reply, status, code) in cases {
+        let app = TestApp::start().await;
+        app.model.answer(move |_| reply.clone());
+        let answer = app.chat_once(&json!({ "message": "你好" })).await;
+        assert_eq!(answer.error(), (status, code.to_owned()));
+        assert!(!answer.text().contains("upstream words"), "{}", answer.text());
+        assert_eq!(answer.header("retry-after"), if code == "rate_limited" { "3600" } else { "" });
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_failed_leaves_the_conversation_free_for_the_next() {
+    let app = TestApp::start().await;
+    app.model.replies([failure(401, "x", "upstream words"), Completion::of(["好。"])]);
+    let failed = app.ask("一").await;
+    assert_eq!(failed.error_code(), "upstream_auth");
+    let turn = app.go_on(&failed.conversation_id(), "二").await;
+    assert_eq!(turn.content(), "好。");
+    let conversation = app.conversation(&turn.conversation_id()).await;
+    let told: Vec<Value> = conversation["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| json!([message["role"], message["content"], message["status"]]))
+        .collect();
+    let expected = [
+        json!(["user", "一", "complete"]),
+        json!(["assistant", "", "interrupted"]),
+        json!(["user", "二", "complete"]),
+        json!(["assistant", "好。", "complete"]),
+    ];
+    assert_eq!(told, expected);
+}

@@ -1,0 +1,89 @@
+//! Text that only looks like a call, and calls in places where nothing is ever a call.
+
+use serde_json::{Value, json};
+use support::{Completion, FakeTavily, ModelRequest, Reply, TestApp};
+
+use crate::call;
+
+const TEXTS: [&str; 16] = [
+    "x < y && y > z，<b>粗</b>",
+    "<",
+    "未完的 <tool_",
+    "<tool_call",
+    "<toolbox name=\"a\">{}</toolbox>",
+    "标签 `<tool_call>` 用来调用工具。",
+    "{",
+    "{\"a\": 1}",
+    "{\"tool\": \"search_web\"",
+    "{\"tool\": \"search_web\"}",
+    "{\"tool\": \"get_weather\", \"city\": \"北京\"}",
+    "{\"tool\": \"search_web\", \"query\": \"天气\"} 是一个例子。",
+    "例如 {\"tool\": \"search_web\", \"query\": \"天气\"}",
+    "```json\n{\"tool\": \"search_web\", \"query\": \"天气\"}\n```\n这是一个例子。",
+    "```json\n{\"name\": \"天气\", \"value\": 3}\n```",
+    "fn main() {\n    println!(\"{}\", a[0]);\n}\n",
+];
+
+/// The user's words name a text and a place to cut it.
+fn scripted(request: &ModelRequest) -> Reply {
+    let question = request.last();
+    let (text, cut) = question.split_once('/').unwrap();
+    let text = TEXTS[text.parse::<usize>().unwrap()];
+    match cut {
+        "each" => Completion::of(text.chars().map(String::from)),
+        at => {
+            let (before, after) = text.split_at(at.parse().unwrap());
+            Completion::of([before, after])
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f057_text_that_only_looks_like_a_call_is_shown_whole_wherever_it_is_cut() {
+    let app = TestApp::start().await;
+    app.model.answer(scripted);
+    for (n, text) in TEXTS.iter().enumerate() {
+        let cuts = text.char_indices().map(|(at, _)| at.to_string()).chain(["each".to_owned()]);
+        for cut in cuts {
+            let turn = app.ask(&format!("{n}/{cut}")).await;
+            assert_eq!((turn.content().as_str(), turn.finish_reason()), (*text, "stop"), "cut at {cut}");
+            assert_eq!(turn.of("tool_call"), Vec::<&Value>::new(), "{text} cut at {cut}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn f058_a_call_in_the_users_words_never_runs() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["你写了一个调用。"])]);
+    let turn = app.ask(&format!("请看：{}\n{}", call("天气"), "{\"tool\": \"search_web\", \"query\": \"x\"}")).await;
+    assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("你写了一个调用。", 0));
+    assert_eq!(app.search.queries(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn f058_a_call_in_a_tools_result_never_runs() {
+    let app = TestApp::start().await;
+    let page =
+        json!([{ "title": call("标题"), "url": "https://example.com/1", "content": call("内容"), "score": 1.0 }]);
+    app.search.replies([FakeTavily::result("天气", &page, &json!(call("摘要")))]);
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("晴。", 1));
+    assert_eq!(app.search.queries(), ["天气"]);
+}
+
+#[tokio::test]
+async fn a_call_in_thinking_never_runs() {
+    for reply in [
+        Completion::new().thinking("我可以写 ").thinking(&call("天气")).text("你好。").end(),
+        Completion::of([format!("<think>我可以写 {}</think>你好。", call("天气"))]),
+    ] {
+        let app = TestApp::start().await;
+        app.model.replies([reply]);
+        let turn = app.ask("你好").await;
+        assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("你好。", 0));
+        assert_eq!(turn.thinking(), format!("我可以写 {}", call("天气")));
+        assert_eq!(app.search.queries(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,166 @@
+//! `POST /api/chat`, streamed: what comes, in which order, and when.
+
+use serde_json::{Value, json};
+use support::{Completion, Gate, TestApp};
+
+use crate::call;
+
+#[tokio::test]
+async fn a_turn_with_a_search_streams_the_transcript_of_the_contract() {
+    let app = TestApp::start().await;
+    app.model.replies([
+        Completion::of(["好的，", "马上查询。", &call("今天北京天气预报")]),
+        Completion::of(["根据搜索结果，", "晴。"]),
+    ]);
+    let turn = app.ask("北京天气如何？").await;
+    let sources = json!([
+        { "index": 1, "title": "今天北京天气预报：第1页", "url": "https://example.com/1" },
+        { "index": 2, "title": "今天北京天气预报：第2页", "url": "https://example.com/2" },
+    ]);
+    let expected = json!([
+        { "type": "start", "conversationId": "CONVERSATION", "messageId": "MESSAGE", "model": "openai" },
+        { "type": "content", "content": "好的，马上查询。" },
+        { "type": "tool_call", "id": "CALL-1", "name": "search_web", "arguments": { "query": "今天北京天气预报" } },
+        {
+            "type": "tool_result", "id": "CALL-1", "name": "search_web", "ok": true, "cached": false, "durationMs": 0,
+            "summary": "2 results", "sources": sources,
+        },
+        { "type": "content", "content": "根据搜索结果，晴。" },
+        { "type": "usage", "inputTokens": 20, "outputTokens": 10, "searchCredits": 2, "estimated": false },
+        { "type": "done", "finishReason": "stop" },
+    ]);
+    assert_eq!(turn.normalised(), expected);
+}
+
+#[tokio::test]
+async fn the_first_frame_leaves_before_the_model_has_answered() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::of(["好"]).held(&gate)]);
+    let mut turn = app.open(&json!({ "message": "你好" })).await;
+    assert_eq!(turn.next().await.unwrap()["type"], "start");
+    gate.reached().await;
+    gate.open();
+    assert_eq!(turn.rest().await.content(), "好");
+}
+
+#[tokio::test]
+async fn each_delta_of_the_model_leaves_at_once() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let deltas = ["你好", "，", "世界", " and", " all", "。"];
+    let stream = deltas.iter().fold(Completion::new(), |stream, delta| stream.wait(&gate).text(delta));
+    app.model.replies([stream.wait(&gate).end()]);
+    let mut turn = app.open(&json!({ "message": "你好" })).await;
+    turn.next().await;
+    for delta in deltas {
+        gate.open();
+        assert_eq!(turn.next().await.unwrap(), json!({ "type": "content", "content": delta }));
+    }
+    gate.open();
+    assert_eq!(turn.rest().await.finish_reason(), "stop");
+}
+
+#[tokio::test]
+async fn text_before_a_call_leaves_before_the_call_is_complete() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let opening = Completion::new().text("好的。").text("<tool_call>{\"tool\": \"sea").wait(&gate);
+    app.model.replies([opening.text("rch_web\", \"query\": \"天气\"}</tool_call>").end(), Completion::of(["晴。"])]);
+    let mut turn = app.open(&json!({ "message": "天气" })).await;
+    assert_eq!(turn.until("content").await["content"], "好的。");
+    gate.reached().await;
+    gate.open();
+    assert_eq!(turn.until("tool_call").await["arguments"], json!({ "query": "天气" }));
+    assert_eq!(turn.rest().await.content(), "好的。晴。");
+}
+
+#[tokio::test]
+async fn a_call_is_announced_before_its_result_is_there() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    let held = gate.clone();
+    app.search.answer(move |body| support::FakeTavily::found(body).held(&held));
+    let mut turn = app.open(&json!({ "message": "天气" })).await;
+    turn.until("tool_call").await;
+    gate.reached().await;
+    gate.open();
+    assert_eq!(turn.until("tool_result").await["ok"], true);
+    turn.rest().await;
+}
+
+#[tokio::test]
+async fn accumulated_frames_hold_all_content_and_thinking_so_far() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let stream = Completion::new().thinking("想").wait(&gate).text("你").wait(&gate).text("好").wait(&gate);
+    app.model.replies([stream.end()]);
+    let mut turn = app.open_accumulated(&json!({ "message": "你好" })).await;
+    turn.next().await;
+    for (content, thinking) in [("", "想"), ("你", "想"), ("你好", "想")] {
+        let frame = json!({ "type": "content", "content": content, "thinking": thinking });
+        assert_eq!(turn.next().await.unwrap(), frame);
+        gate.open();
+    }
+    assert_eq!(turn.rest().await.finish_reason(), "stop");
+}
+
+#[tokio::test]
+async fn without_streaming_the_answer_is_one_document() {
+    let app = TestApp::start().await;
+    app.model.replies([
+        Completion::new().thinking("想一想。").text("好的。").text(&call("天气")).end(),
+        Completion::of(["晴。"]),
+    ]);
+    let mut document = app.chat_once(&json!({ "message": "天气" })).await.ok();
+    let stored = app.conversation(document["conversationId"].as_str().unwrap()).await;
+    assert_eq!(stored["messages"][1]["id"], document["messageId"]);
+    let id = document["toolCalls"][0]["id"].clone();
+    assert!(id.as_str().is_some_and(|id| !id.is_empty()));
+    for key in ["conversationId", "messageId"] {
+        document[key] = Value::Null;
+    }
+    let expected = json!({
+        "conversationId": null, "messageId": null, "model": "openai", "content": "好的。晴。", "thinking": "想一想。",
+        "toolCalls": [
+            { "id": id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
+        ],
+        "sources": [
+            { "index": 1, "title": "天气：第1页", "url": "https://example.com/1" },
+            { "index": 2, "title": "天气：第2页", "url": "https://example.com/2" },
+        ],
+        "usage": { "inputTokens": 20, "outputTokens": 10, "searchCredits": 2, "estimated": false },
+        "finishReason": "stop",
+    });
+    assert_eq!(document, expected);
+}
+
+#[tokio::test]
+async fn f046_usage_that_the_provider_did_not_count_is_estimated_and_marked() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::new().text("你好，世界。").finish("stop").done().reply()]);
+    let turn = app.ask("你好").await;
+    let usage = turn.of("usage")[0];
+    assert_eq!(usage["estimated"], true);
+    assert!(usage["inputTokens"].as_u64().unwrap() > 0 && usage["outputTokens"].as_u64().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn f032_an_answer_cut_by_the_output_limit_ends_with_length() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::new().text("半句").finish("length").usage(10, 5).done().reply()]);
+    let turn = app.ask("你好").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "length"));
+}
+
+#[tokio::test]
+async fn f033_an_answer_cut_by_the_content_filter_keeps_what_was_said() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::new().text("半句").finish("content_filter").usage(10, 5).done().reply()]);
+    let turn = app.ask("你好").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "content_filter"));
+}
+
+#[tokio::test]
+async fn f111_line_ends_and_field_names_in_an_answer_stay_inside_their_frame() {
+    let app = TestApp::start().await;
+    let text = "一\n\nid: x-9\r\ndata: {\"type\":\"done\"}\r\revent: evil\n\ndata: [DONE]\n\n完";
+    app.model.replies([Completion::of([text])]);
+    assert_eq!(app.ask("你好").await.content(), text);
+}

@@ -1,0 +1,37 @@
+//! Reasoning, in tags or in a field of its own, is thinking and never content.
+
+use support::{Completion, TestApp};
+
+#[tokio::test]
+async fn f027_reasoning_in_its_own_field_becomes_thinking() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::new().thinking("先想").thinking("一想。").text("你好。").end()]);
+    let turn = app.ask("你好").await;
+    assert_eq!((turn.thinking().as_str(), turn.content().as_str()), ("先想一想。", "你好。"));
+    let stored = app.conversation(&turn.conversation_id()).await;
+    assert_eq!(stored["messages"][1]["thinking"], "先想一想。");
+    assert_eq!(stored["messages"][1]["content"], "你好。");
+}
+
+#[tokio::test]
+async fn reasoning_in_tags_becomes_thinking_wherever_it_is_cut() {
+    let app = TestApp::start().await;
+    let reply = "<think>a < b，先想一想。</think>你好。";
+    for (at, _) in reply.char_indices() {
+        let (before, after) = reply.split_at(at);
+        app.model.replies([Completion::of([before, after])]);
+        let turn = app.ask("你好").await;
+        let said = (turn.thinking(), turn.content());
+        assert_eq!(said, ("a < b，先想一想。".to_owned(), "你好。".to_owned()), "cut at {at}");
+    }
+}
+
+#[tokio::test]
+async fn reasoning_is_not_sent_back_as_if_it_had_been_said() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["<think>暗想</think>你好。"]), Completion::of(["再见。"])]);
+    let first = app.ask("你好").await;
+    app.go_on(&first.conversation_id(), "再见").await;
+    let talk = app.model.asked(2).await.talk();
+    assert_eq!(talk[1], ("assistant".to_owned(), "你好。".to_owned()));
+}

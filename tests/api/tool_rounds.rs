@@ -1,0 +1,161 @@
+//! The loop: several calls, several rounds, and calls that cannot run.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use support::{Completion, FakeTavily, Gate, TestApp};
+
+use crate::call;
+
+#[tokio::test]
+async fn the_calls_of_one_reply_run_at_the_same_time_and_results_go_back_in_order_of_calls() {
+    let app = TestApp::start().await;
+    let gates: HashMap<&str, Gate> = [("甲", Gate::new()), ("乙", Gate::new())].into();
+    let held = gates.clone();
+    app.search.answer(move |body| FakeTavily::found(body).held(&held[body["query"].as_str().unwrap()]));
+    app.model.replies([Completion::of([call("甲"), "\n".to_owned(), call("乙")]), Completion::of(["好。"])]);
+    let mut turn = app.open(&json!({ "message": "问" })).await;
+    for gate in gates.values() {
+        gate.reached().await;
+    }
+    gates["乙"].open();
+    let first = turn.until("tool_result").await;
+    gates["甲"].open();
+    let second = turn.until("tool_result").await;
+    let turn = turn.rest().await;
+    let ids: Vec<&Value> = turn.of("tool_call").iter().map(|call| &call["id"]).collect();
+    assert_eq!([&second["id"], &first["id"]], ids[..], "results come in order of completion");
+    let told = app.model.asked(2).await.last();
+    assert!(told.find("甲：第1页").unwrap() < told.find("乙：第1页").unwrap(), "{told}");
+}
+
+#[tokio::test]
+async fn f055_one_failed_call_of_several_leaves_the_others_their_results() {
+    let app = TestApp::start().await;
+    app.search.answer(|body| match body["query"].as_str() {
+        Some("乙") => FakeTavily::failure(500, "down"),
+        _ => FakeTavily::found(body),
+    });
+    app.model.replies([Completion::of([call("甲"), call("乙"), call("丙")]), Completion::of(["好。"])]);
+    let turn = app.ask("问").await;
+    let ok: HashMap<&str, bool> =
+        turn.of("tool_result").iter().map(|r| (r["id"].as_str().unwrap(), r["ok"] == true)).collect();
+    let in_order: Vec<bool> = turn.of("tool_call").iter().map(|call| ok[call["id"].as_str().unwrap()]).collect();
+    assert_eq!(in_order, [true, false, true]);
+    let told = app.model.asked(2).await.last();
+    let at = |text: &str| told.find(text).unwrap_or_else(|| panic!("{text} is not in {told}"));
+    assert!(at("甲：第1页") < at("<search_error>") && at("<search_error>") < at("丙：第1页"));
+}
+
+#[tokio::test]
+async fn a_search_may_follow_from_what_another_found() {
+    let app = TestApp::start().await;
+    app.model.replies([
+        Completion::of(["先查一。", &call("一")]),
+        Completion::of(["再查二。", &call("二")]),
+        Completion::of(["好。"]),
+    ]);
+    let turn = app.ask("问").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("先查一。再查二。好。", "stop"));
+    assert_eq!(app.search.queries(), ["一", "二"]);
+    let ids: Vec<&Value> = turn.of("tool_call").iter().map(|call| &call["id"]).collect();
+    assert_ne!(ids[0], ids[1], "ids are unique within a turn");
+    assert_eq!(turn.of("usage")[0]["inputTokens"], 30);
+}
+
+/// Answers with another search each time it is asked, and with words once nothing teaches it to search.
+fn insatiable(app: &TestApp) {
+    app.model.answer(|request| {
+        if request.system().contains("search_web") {
+            Completion::of([call(&format!("第{}问", request.messages().len()))])
+        } else {
+            Completion::of(["够了。"])
+        }
+    });
+}
+
+#[tokio::test]
+async fn f048_after_the_last_round_the_answer_is_given_with_tools_off() {
+    for (settings, rounds) in [(&[("MAX_TOOL_ROUNDS", "2")][..], 2), (&[][..], 3)] {
+        let app = TestApp::with(settings).await;
+        insatiable(&app);
+        let turn = app.ask("问").await;
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("够了。", "tool_limit"));
+        assert_eq!((app.search.queries().len(), app.model.requests().len()), (rounds, rounds + 1));
+    }
+}
+
+#[tokio::test]
+async fn f048_a_call_with_tools_off_is_neither_run_nor_shown() {
+    let app = TestApp::with(&[("MAX_TOOL_ROUNDS", "1")]).await;
+    app.model.answer(|request| Completion::of(["嗯。", &call(&format!("第{}问", request.messages().len()))]));
+    let turn = app.ask("问").await;
+    assert_eq!(app.search.queries().len(), 1);
+    assert!(!turn.content().contains("tool_call"), "{}", turn.content());
+    assert_eq!(turn.of("tool_call").len(), turn.of("tool_result").len());
+    assert_eq!(turn.finish_reason(), "tool_limit");
+}
+
+#[tokio::test]
+async fn f049_the_same_call_twice_in_a_turn_is_searched_once() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of([call("天气")]), Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    let cached: Vec<&Value> = turn.of("tool_result").iter().map(|result| &result["cached"]).collect();
+    assert_eq!(cached, [&json!(false), &json!(true)]);
+    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("晴。", 1));
+}
+
+#[tokio::test]
+async fn f050_an_unknown_tool_is_told_to_the_model_with_the_names_that_exist() {
+    for form in [
+        "<tool_call name=\"get_weather\">{\"city\": \"北京\"}</tool_call>",
+        "<tool name=\"get_weather\">{\"city\": \"北京\"}</tool>",
+        "<tool_call>{\"tool\": \"get_weather\", \"city\": \"北京\"}</tool_call>",
+    ] {
+        let app = TestApp::start().await;
+        app.model.replies([Completion::of([form]), Completion::of(["不知道。"])]);
+        let turn = app.ask("天气").await;
+        let called = turn.of("tool_call")[0];
+        assert_eq!(json!([called["name"], called["arguments"]]), json!(["get_weather", { "city": "北京" }]));
+        let result = turn.of("tool_result")[0];
+        assert_eq!(json!([result["ok"], result["error"]["code"]]), json!([false, "unknown_tool"]));
+        assert!(app.model.asked(2).await.last().contains("search_web"), "{}", app.model.asked(2).await.last());
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("不知道。", "stop"));
+    }
+}
+
+#[tokio::test]
+async fn f051_arguments_that_do_not_fit_are_told_to_the_model_and_never_searched() {
+    for arguments in ["{}", "{\"query\": {\"a\": 1}}", "{\"query\": null}", "{\"query\": \"\"}"] {
+        let app = TestApp::start().await;
+        let form = format!("<tool_call name=\"search_web\">{arguments}</tool_call>");
+        app.model.replies([Completion::of([form]), Completion::of(["不知道。"])]);
+        let turn = app.ask("天气").await;
+        let result = turn.of("tool_result")[0];
+        assert_eq!(json!([result["ok"], result["error"]["code"]]), json!([false, "invalid_arguments"]), "{arguments}");
+        assert!(app.model.asked(2).await.last().contains("query"), "the field is named for {arguments}");
+        assert_eq!(app.search.queries(), Vec::<String>::new(), "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn f052_huge_arguments_are_refused() {
+    let app = TestApp::start().await;
+    let huge = call(&"长".repeat(30_000));
+    app.model.replies([Completion::of([huge]), Completion::of(["不知道。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!(app.search.queries(), Vec::<String>::new());
+    assert!(!turn.content().contains("tool_call"));
+    assert_eq!(turn.finish_reason(), "stop");
+}
+
+#[tokio::test]
+async fn with_tools_off_by_request_the_model_is_taught_no_call() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好。"])]);
+    let turn = app.chat(&json!({ "message": "你好", "toolChoice": "none" })).await;
+    assert_eq!(turn.finish_reason(), "stop");
+    let system = app.model.asked(1).await.system();
+    assert!(!system.contains("<tool_call>") && !system.contains("search_web"), "{system}");
+}

@@ -1,0 +1,224 @@
+//! Turns over time: history, two at once, clients that leave, deletion and restarts in the middle.
+
+use serde_json::{Value, json};
+use support::{Client, Completion, EventStream, Gate, TestApp, within};
+
+use crate::call;
+
+/// A turn that has shown `半句` and waits at the gate for the rest of its answer.
+async fn half_said(app: &TestApp, gate: &Gate) -> (EventStream, String) {
+    app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
+    let mut turn = app.open(&json!({ "message": "说" })).await;
+    let start = turn.next().await.unwrap();
+    assert_eq!(turn.until("content").await["content"], "半句");
+    gate.reached().await;
+    (turn, start["conversationId"].as_str().unwrap().to_owned())
+}
+
+async fn contents(client: &Client, id: &str) -> Vec<Value> {
+    let stored = client.settled(id).await;
+    stored["messages"].as_array().unwrap().iter().map(|message| message["content"].clone()).collect()
+}
+
+fn said(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(role, content)| ((*role).to_owned(), (*content).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn the_model_is_told_what_was_said_before() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["答一"]), Completion::of(["答二"]), Completion::of(["答三"])]);
+    let id = app.ask("一").await.conversation_id();
+    app.go_on(&id, "二").await;
+    app.go_on(&id, "三").await;
+    let talk = app.model.asked(3).await.talk();
+    let expected = [("user", "一"), ("assistant", "答一"), ("user", "二"), ("assistant", "答二"), ("user", "三")];
+    assert_eq!(talk, said(&expected));
+}
+
+#[tokio::test]
+async fn f102_a_search_of_an_earlier_turn_is_told_with_its_results() {
+    let app = TestApp::start().await;
+    app.model.replies([
+        Completion::of(["好的。", &call("天气")]),
+        Completion::of(["晴。"]),
+        Completion::of(["是的。"]),
+    ]);
+    let id = app.ask("天气？").await.conversation_id();
+    app.go_on(&id, "真的？").await;
+    let talk = app.model.asked(3).await.talk();
+    let roles: Vec<&str> = talk.iter().map(|(role, _)| role.as_str()).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
+    assert!(talk[1].1.contains("<tool_call>") && talk[2].1.contains("天气：第1页"), "{talk:?}");
+    assert_eq!(talk[3..], said(&[("assistant", "晴。"), ("user", "真的？")]));
+}
+
+#[tokio::test]
+async fn f102_a_long_history_is_cut_at_its_old_end() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let long = |n: usize| format!("第{n}句{}", "长".repeat(30_000));
+    let id = app.ask(&long(0)).await.conversation_id();
+    for n in 1..6 {
+        app.go_on(&id, &long(n)).await;
+    }
+    let asked = app.model.asked(6).await;
+    assert_eq!(asked.last(), long(5));
+    assert!(asked.system().contains("search_web"));
+    let told: usize = asked.talk().iter().map(|(_, content)| content.chars().count()).sum();
+    assert!((60_000..=150_000).contains(&told), "{told} characters");
+    assert!(!asked.talk().iter().any(|(_, content)| content.starts_with("第0句")));
+}
+
+#[tokio::test]
+async fn f099_a_second_turn_in_a_conversation_is_refused_while_the_first_runs() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let (turn, id) = half_said(&app, &gate).await;
+    for stream in [true, false] {
+        let body = json!({ "message": "抢", "conversationId": id, "stream": stream });
+        let refused = app.post("/api/chat", &body).await;
+        assert_eq!(refused.error(), (409, "turn_in_progress".to_owned()));
+        assert_eq!(refused.json()["error"]["retryable"], true);
+        let wait: u64 = refused.header("retry-after").parse().unwrap();
+        assert!((1..=20).contains(&wait), "{wait}");
+    }
+    gate.open();
+    assert_eq!(turn.rest().await.content(), "半句，整句。");
+    app.model.replies([Completion::of(["好。"])]);
+    app.go_on(&id, "再说").await;
+    assert_eq!(contents(&app, &id).await, ["说", "半句，整句。", "再说", "好。"]);
+}
+
+#[tokio::test]
+async fn f100_of_many_turns_at_once_in_a_conversation_one_runs_and_none_interleaves() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["零"])]);
+    let id = app.ask("〇").await.conversation_id();
+    let gate = Gate::new();
+    app.model.replies([Completion::of(["好。"]).held(&gate)]);
+    let body = json!({ "message": "抢", "conversationId": id, "stream": false });
+    let posts = (0..8).map(|_| app.chat_once(&body));
+    let racing = futures_util::future::join_all(posts);
+    let opening = async {
+        gate.reached().await;
+        // The winner holds the conversation, so every other answer is there before it goes on.
+        gate.open();
+    };
+    let (answers, ()) = within("the race", async { tokio::join!(racing, opening) }).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [[200].as_slice(), &[409; 7]].concat());
+    assert_eq!(contents(&app, &id).await, ["〇", "零", "抢", "好。"]);
+    assert_eq!(app.conversation(&id).await["conversation"]["messageCount"], 4);
+}
+
+#[tokio::test]
+async fn turns_in_different_conversations_run_at_the_same_time() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let (first, _) = half_said(&app, &gate).await;
+    app.model.replies([Completion::of(["别的。"])]);
+    assert_eq!(app.ask("别的").await.content(), "别的。");
+    gate.open();
+    assert_eq!(first.rest().await.content(), "半句，整句。");
+}
+
+#[tokio::test]
+async fn a_running_turn_can_be_read_as_running() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let (turn, id) = half_said(&app, &gate).await;
+    let stored = app.conversation(&id).await;
+    let told = |n: usize| json!([stored["messages"][n]["role"], stored["messages"][n]["status"]]);
+    assert_eq!([told(0), told(1)], [json!(["user", "complete"]), json!(["assistant", "running"])]);
+    gate.open();
+    turn.rest().await;
+    assert_eq!(app.conversation(&id).await["messages"][1]["status"], "complete");
+}
+
+#[tokio::test]
+async fn a_turn_is_stored_before_its_stream_ends() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好。"])]);
+    let mut turn = app.open(&json!({ "message": "你好" })).await;
+    let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
+    turn.until("done").await;
+    let stored = app.conversation(&id).await;
+    assert_eq!(json!([stored["messages"][1]["content"], stored["messages"][1]["status"]]), json!(["好。", "complete"]));
+}
+
+#[tokio::test]
+async fn f096_a_turn_whose_client_leaves_is_completed_and_stored() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let (turn, id) = half_said(&app, &gate).await;
+    drop(turn);
+    gate.open();
+    assert_eq!(contents(&app, &id).await, ["说", "半句，整句。"]);
+    assert_eq!(app.conversation(&id).await["messages"][1]["status"], "complete");
+    assert_eq!(app.model.hang_ups(), 0);
+}
+
+#[tokio::test]
+async fn f096_a_client_that_leaves_before_the_model_begins_loses_nothing() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::of([call("天气")]).held(&gate), Completion::of(["晴。"])]);
+    let mut turn = app.open(&json!({ "message": "天气" })).await;
+    let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
+    drop(turn);
+    gate.reached().await;
+    gate.open();
+    assert_eq!(contents(&app, &id).await, ["天气", "晴。"]);
+    assert_eq!(app.search.queries(), ["天气"]);
+}
+
+#[tokio::test]
+async fn deleting_a_conversation_stops_its_running_turn_for_good() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let (turn, id) = half_said(&app, &gate).await;
+    assert_eq!(app.delete(&format!("/api/conversations/{id}")).await.status, 204);
+    turn.rest().await;
+    app.model.hung_up(1).await;
+    assert_eq!(app.get(&format!("/api/conversations/{id}")).await.error().0, 404);
+    assert_eq!(app.get("/api/conversations").await.ok()["conversations"], json!([]));
+}
+
+#[tokio::test]
+async fn everything_is_still_there_after_a_restart() {
+    let mut app = TestApp::on_disk().await;
+    app.model.answer(|request| {
+        if request.brings_results() {
+            Completion::of(["晴。"])
+        } else {
+            Completion::of(["好的。", &call("天气")])
+        }
+    });
+    let id = app.ask("天气如何？").await.conversation_id();
+    app.user("alice").ask("别的").await;
+    let paths = ["/api/conversations".to_owned(), format!("/api/conversations/{id}")];
+    let mut before = Vec::new();
+    for path in &paths {
+        before.push(app.get(path).await.ok());
+    }
+    app.restart().await;
+    for (path, before) in paths.iter().zip(before) {
+        assert_eq!(app.get(path).await.ok(), before, "{path}");
+    }
+    assert_eq!(app.user("alice").get("/api/conversations").await.ok()["conversations"].as_array().unwrap().len(), 1);
+    let turn = app.go_on(&id, "又如何？").await;
+    assert_eq!(turn.of("tool_result")[0]["cached"], true, "search results are kept too");
+    assert_eq!(contents(&app, &id).await, ["天气如何？", "好的。晴。", "又如何？", "好的。晴。"]);
+}
+
+#[tokio::test]
+async fn an_orderly_end_of_the_server_ends_running_turns_and_keeps_their_words() {
+    let (mut app, gate) = (TestApp::on_disk().await, Gate::new());
+    let (turn, id) = half_said(&app, &gate).await;
+    app.restart().await;
+    let turn = turn.rest().await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "interrupted"));
+    let stored = app.conversation(&id).await;
+    assert_eq!(
+        json!([stored["messages"][1]["content"], stored["messages"][1]["status"]]),
+        json!(["半句", "interrupted"])
+    );
+    app.model.replies([Completion::of(["好。"])]);
+    assert_eq!(app.go_on(&id, "再说").await.content(), "好。");
+}

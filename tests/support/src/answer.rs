@@ -1,0 +1,78 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::grammar::keys;
+
+/// A whole answer of the product.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// Names in lower case; values of a repeated header joined by `, `.
+    pub headers: BTreeMap<String, String>,
+    /// As received.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// An answer that keeps what the contract says of all answers; a test ends here when it does not.
+    pub(crate) fn checked(status: u16, headers: BTreeMap<String, String>, body: Vec<u8>) -> Self {
+        let answer = Self { status, headers, body };
+        let id = answer.header("x-request-id");
+        assert!(!id.is_empty(), "every answer has x-request-id: {answer:?}");
+        if status >= 400 && !answer.body.is_empty() {
+            answer.check_error();
+        }
+        answer
+    }
+
+    fn check_error(&self) {
+        let body = self.json();
+        let error = &body["error"];
+        assert_eq!(keys(&body), BTreeSet::from(["error"]), "{body}");
+        assert_eq!(keys(error), BTreeSet::from(["code", "message", "retryable", "requestId"]), "{body}");
+        assert!(error["message"].as_str().is_some_and(|text| !text.is_empty()), "{body}");
+        assert!(error["retryable"].is_boolean(), "{body}");
+        assert_eq!(error["requestId"], self.header("x-request-id"), "the error names its request: {body}");
+    }
+
+    /// A header's value; empty when it was not sent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("bodies are UTF-8")
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("not JSON ({error}), status {}: {:?}", self.status, self.text()))
+    }
+
+    /// Status and error code, such as `(404, "not_found")`; an empty code when there is no error.
+    pub fn error(&self) -> (u16, String) {
+        let code = if self.body.is_empty() { String::new() } else { text(&self.json()["error"]["code"]) };
+        (self.status, code)
+    }
+
+    /// The body of an error without what differs from request to request.
+    pub fn error_body(&self) -> Value {
+        let mut body = self.json();
+        body["error"]["requestId"] = "REQUEST".into();
+        body
+    }
+
+    /// The body of a success; a test ends here when it is another status.
+    pub fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text());
+        self.json()
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,107 @@
+use std::net::Ipv4Addr;
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use local::{Data, Options, Server};
+use settings::Settings;
+use tempfile::TempDir;
+
+use crate::{Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY, within};
+
+/// Limits that no test reaches unless it sets its own.
+const NO_LIMIT: &str = "1000000/60s";
+
+/// The whole product in the test's process, on a port of its own, with a fake model and a fake search behind it.
+///
+/// It is the [`Client`] of the caller `local`; other callers come from [`Client::user`].
+pub struct TestApp {
+    /// What the product calls as the model `openai`.
+    pub model: FakeModel,
+    /// What the product searches with.
+    pub search: FakeTavily,
+    client: Client,
+    server: Option<Server>,
+    settings: Vec<(String, String)>,
+    folder: Option<TempDir>,
+}
+
+impl TestApp {
+    /// Starts it with an empty store in memory.
+    pub async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// Starts it with more settings; a later one of the same name wins.
+    pub async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::launch(settings, None).await
+    }
+
+    /// Starts it with a store in a folder of its own, which outlives [`TestApp::restart`].
+    pub async fn on_disk() -> Self {
+        Self::launch(&[], Some(TempDir::new().expect("a temporary folder can be made"))).await
+    }
+
+    async fn launch(more: &[(&str, &str)], folder: Option<TempDir>) -> Self {
+        let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
+        let mut settings = own_settings(&model, &search);
+        settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let server = serve(&settings, folder.as_ref()).await;
+        Self { client: Client::new(&server.url()), model, search, server: Some(server), settings, folder }
+    }
+
+    /// The caller `local`, to be moved into another task.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Ends the server in an orderly way.
+    pub async fn shut_down(&mut self) {
+        if let Some(server) = self.server.take() {
+            within("the server to shut down", server.shut_down()).await;
+        }
+    }
+
+    /// Ends the server and starts another one over the same data.
+    pub async fn restart(&mut self) {
+        self.shut_down().await;
+        let server = serve(&self.settings, self.folder.as_ref()).await;
+        self.client = Client::new(&server.url());
+        self.server = Some(server);
+    }
+}
+
+/// A test asks the product far more often than it handles it.
+impl Deref for TestApp {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+fn own_settings(model: &FakeModel, search: &FakeTavily) -> Vec<(String, String)> {
+    let (model, search) = (model.url(), search.url());
+    let settings = [
+        ("OPENAI_BASE_URL", model.as_str()),
+        ("OPENAI_MODEL", MODEL),
+        ("OPENAI_API_KEY", MODEL_KEY),
+        ("TAVILY_BASE_URL", &search),
+        ("TAVILY_API_KEY", SEARCH_KEY),
+        ("CHAT_RATE_LIMIT", NO_LIMIT),
+        ("SEARCH_RATE_LIMIT", NO_LIMIT),
+    ];
+    settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+async fn serve(settings: &[(String, String)], folder: Option<&TempDir>) -> Server {
+    let data = folder.map_or(Data::Memory, |folder| Data::Folder(PathBuf::from(folder.path())));
+    let options = Options {
+        host: Ipv4Addr::LOCALHOST.into(),
+        port: 0,
+        data,
+        dynamodb: None,
+        settings: Settings::from_pairs(settings.iter().cloned()),
+    };
+    // The future of a whole server is too large to lie on the stack of each test.
+    within("the server to start", Box::pin(Server::start(options))).await.expect("the product starts")
+}

@@ -1,0 +1,145 @@
+use serde_json::{Value, json};
+
+use crate::{Answer, EventStream, Transcript, within};
+
+/// A caller of the product.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    base: String,
+    user: Option<String>,
+}
+
+impl Client {
+    pub(crate) fn new(base: &str) -> Self {
+        let http = transport::client().expect("the HTTP client builds");
+        Self { http, base: base.trim_end_matches('/').to_owned(), user: None }
+    }
+
+    /// The same product as another caller sees it.
+    #[must_use]
+    pub fn user(&self, name: &str) -> Self {
+        Self { user: Some(name.to_owned()), ..self.clone() }
+    }
+
+    /// Where the product listens, without a trailing slash.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// A turn to its end.
+    pub async fn chat(&self, body: &Value) -> Transcript {
+        self.open(body).await.rest().await
+    }
+
+    /// A turn of this message in a new conversation, to its end.
+    pub async fn ask(&self, message: &str) -> Transcript {
+        self.chat(&json!({ "message": message })).await
+    }
+
+    /// A turn of this message in a conversation, to its end.
+    pub async fn go_on(&self, conversation: &str, message: &str) -> Transcript {
+        self.chat(&json!({ "message": message, "conversationId": conversation })).await
+    }
+
+    /// A turn as it happens.
+    pub async fn open(&self, body: &Value) -> EventStream {
+        EventStream::new(self.started("/api/chat", body).await, false)
+    }
+
+    /// A turn as it happens, with accumulated content.
+    pub async fn open_accumulated(&self, body: &Value) -> EventStream {
+        EventStream::new(self.started("/api/chat?sse=accumulated", body).await, true)
+    }
+
+    async fn started(&self, path: &str, body: &Value) -> reqwest::Response {
+        let request = self.request("POST", path).json(body);
+        let response = within("a turn to start", request.send()).await.expect("the product answers");
+        assert!(response.status() == 200, "the turn was refused: {:?}", read(response).await.text());
+        response
+    }
+
+    /// A turn answered by one document.
+    pub async fn chat_once(&self, body: &Value) -> Answer {
+        let mut body = body.clone();
+        body["stream"] = false.into();
+        self.post("/api/chat", &body).await
+    }
+
+    /// `GET`.
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request("GET", path)).await
+    }
+
+    /// `DELETE`.
+    pub async fn delete(&self, path: &str) -> Answer {
+        send(self.request("DELETE", path)).await
+    }
+
+    /// `POST` with a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        send(self.request("POST", path).json(body)).await
+    }
+
+    /// `PATCH` with a JSON body.
+    pub async fn patch(&self, path: &str, body: &Value) -> Answer {
+        send(self.request("PATCH", path).json(body)).await
+    }
+
+    /// A request of any method, body and headers.
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+        let request =
+            headers.iter().fold(self.request(method, path), |request, (name, value)| request.header(*name, *value));
+        send(request.body(body.into())).await
+    }
+
+    /// A chat request with this body as it is.
+    pub async fn chat_bytes(&self, body: impl Into<Vec<u8>>) -> Answer {
+        self.send("POST", "/api/chat", &[("content-type", "application/json")], body).await
+    }
+
+    /// A conversation with its messages.
+    pub async fn conversation(&self, id: &str) -> Value {
+        self.get(&format!("/api/conversations/{id}")).await.ok()
+    }
+
+    /// Reads the conversation until its last message is no longer being written.
+    pub async fn settled(&self, id: &str) -> Value {
+        let reading = async {
+            loop {
+                let conversation = self.conversation(id).await;
+                let last = conversation["messages"].as_array().and_then(|list| list.last().cloned());
+                if last.is_some_and(|message| message["status"] != "running") {
+                    return conversation;
+                }
+            }
+        };
+        within("a turn to be stored", reading).await
+    }
+
+    fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        let method = method.parse().expect("a method");
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        match &self.user {
+            Some(user) => request.header("x-user-id", user),
+            None => request,
+        }
+    }
+}
+
+async fn send(request: reqwest::RequestBuilder) -> Answer {
+    let response = within("an answer", request.send()).await.expect("the product answers");
+    read(response).await
+}
+
+async fn read(response: reqwest::Response) -> Answer {
+    let status = response.status().as_u16();
+    let mut headers = std::collections::BTreeMap::<String, String>::new();
+    for (name, value) in response.headers() {
+        let value = value.to_str().expect("header values are ASCII");
+        let joined = headers.get(name.as_str()).map_or(value.to_owned(), |before| format!("{before}, {value}"));
+        headers.insert(name.as_str().to_owned(), joined);
+    }
+    let body = within("a body", response.bytes()).await.expect("the body ends cleanly");
+    Answer::checked(status, headers, body.to_vec())
+}

@@ -1,0 +1,113 @@
+use serde_json::{Value, json};
+
+use crate::{Gate, MODEL, Reply};
+
+/// A scripted stream of `chat/completions` events, one write each.
+///
+/// Nothing is added unasked: [`Completion::end`] sends what a good endpoint sends at the end, the other ways to end it
+/// are those of [`Reply`], reached by [`Completion::reply`].
+#[derive(Clone)]
+pub struct Completion {
+    reply: Reply,
+    line_end: &'static str,
+}
+
+impl Default for Completion {
+    fn default() -> Self {
+        Self { reply: Reply::status(200).header("content-type", "text/event-stream"), line_end: "\n" }
+    }
+}
+
+impl Completion {
+    /// A stream without events yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A good answer that comes in these pieces.
+    pub fn of<S: AsRef<str>>(pieces: impl IntoIterator<Item = S>) -> Reply {
+        pieces.into_iter().fold(Self::new(), |stream, piece| stream.text(piece.as_ref())).end()
+    }
+
+    /// Separates lines from here on by `\n`, `\r` or `\r\n`.
+    #[must_use]
+    pub fn line_end(mut self, line_end: &'static str) -> Self {
+        self.line_end = line_end;
+        self
+    }
+
+    /// More of the answer.
+    #[must_use]
+    pub fn text(self, text: &str) -> Self {
+        self.delta(&json!({ "content": text }))
+    }
+
+    /// More of the reasoning, in its own field.
+    #[must_use]
+    pub fn thinking(self, text: &str) -> Self {
+        self.delta(&json!({ "reasoning_content": text }))
+    }
+
+    /// A delta of any content.
+    #[must_use]
+    pub fn delta(self, delta: &Value) -> Self {
+        self.chunk(&json!([{ "index": 0, "delta": delta, "finish_reason": null }]))
+    }
+
+    /// The end of the answer, for this reason.
+    #[must_use]
+    pub fn finish(self, reason: &str) -> Self {
+        self.chunk(&json!([{ "index": 0, "delta": {}, "finish_reason": reason }]))
+    }
+
+    /// What the provider counted, in a chunk without choices.
+    #[must_use]
+    pub fn usage(self, input: u64, output: u64) -> Self {
+        let usage = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output });
+        self.data(&json!({ "id": "chatcmpl-1", "model": MODEL, "choices": [], "usage": usage }).to_string())
+    }
+
+    /// The terminator.
+    #[must_use]
+    pub fn done(self) -> Self {
+        self.data("[DONE]")
+    }
+
+    /// An event with this payload.
+    #[must_use]
+    pub fn data(self, payload: &str) -> Self {
+        let end = self.line_end;
+        self.raw(format!("data: {payload}{end}{end}"))
+    }
+
+    /// Bytes as they are.
+    #[must_use]
+    pub fn raw(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.reply = self.reply.bytes(bytes);
+        self
+    }
+
+    /// Waits at the gate before what follows.
+    #[must_use]
+    pub fn wait(mut self, gate: &Gate) -> Self {
+        self.reply = self.reply.wait(gate);
+        self
+    }
+
+    /// Finishes with `stop`, 10 tokens read and 5 written, and the terminator.
+    pub fn end(self) -> Reply {
+        self.finish("stop").usage(10, 5).done().reply()
+    }
+
+    /// The stream as it is, to be ended in another way.
+    pub fn reply(self) -> Reply {
+        self.reply
+    }
+
+    fn chunk(self, choices: &Value) -> Self {
+        let chunk = json!({
+            "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": choices,
+        });
+        self.data(&chunk.to_string())
+    }
+}

@@ -1,0 +1,70 @@
+use serde_json::Value;
+
+use crate::grammar::Grammar;
+use crate::{Transcript, within};
+
+/// A turn's event stream, read as it arrives and held against the contract; a test ends here when it breaks it.
+///
+/// Dropping it before its end is a client that goes away.
+pub struct EventStream {
+    response: reqwest::Response,
+    buffer: Vec<u8>,
+    grammar: Grammar,
+    read: Vec<Value>,
+}
+
+impl EventStream {
+    pub(crate) fn new(response: reqwest::Response, accumulated: bool) -> Self {
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
+        assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
+        assert_eq!(header("cache-control"), "no-cache, no-transform");
+        assert!(!header("x-request-id").is_empty(), "every answer has x-request-id");
+        Self { response, buffer: Vec::new(), grammar: Grammar::new(accumulated), read: Vec::new() }
+    }
+
+    /// The next event; `None` at the end, after the terminator and the end of the body.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            let Some(frame) = self.frame().await else {
+                self.grammar.end();
+                return None;
+            };
+            if let Some(event) = self.grammar.read(&frame) {
+                self.read.push(event.clone());
+                return Some(event);
+            }
+        }
+    }
+
+    /// The next event of this type; those before it are read and kept.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        while let Some(event) = self.next().await {
+            if event["type"] == kind {
+                return event;
+            }
+        }
+        panic!("the stream ended without {kind}: {:?}", self.read)
+    }
+
+    /// Reads to the end and gives all events, those already read too.
+    pub async fn rest(mut self) -> Transcript {
+        while self.next().await.is_some() {}
+        Transcript(self.read)
+    }
+
+    /// The next frame without the blank line that ends it; `None` at the end of the body.
+    async fn frame(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
+                let frame: Vec<u8> = self.buffer.drain(..end + 2).take(end).collect();
+                return Some(String::from_utf8(frame).expect("frames are UTF-8"));
+            }
+            let chunk = within("more of an event stream", self.response.chunk()).await;
+            let Some(chunk) = chunk.expect("the body ends cleanly") else {
+                assert!(self.buffer.is_empty(), "half a frame at the end: {:?}", self.buffer);
+                return None;
+            };
+            self.buffer.extend_from_slice(&chunk);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// The grammar of a turn's event stream, read frame by frame; anything that the contract does not allow ends the test.
+pub(crate) struct Grammar {
+    accumulated: bool,
+    turn: Option<String>,
+    count: u64,
+    once: Vec<String>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Running,
+    Ended,
+    Terminated,
+}
+
+impl Grammar {
+    pub(crate) fn new(accumulated: bool) -> Self {
+        Self { accumulated, turn: None, count: 0, once: Vec::new(), state: State::Running }
+    }
+
+    /// Reads a frame; `None` for one that is no event.
+    pub(crate) fn read(&mut self, frame: &str) -> Option<Value> {
+        assert_ne!(self.state, State::Terminated, "nothing follows the terminator: {frame}");
+        if frame == ": keep-alive" {
+            return None;
+        }
+        if frame == "data: [DONE]" {
+            assert_eq!(self.state, State::Ended, "the terminator follows done or error");
+            self.state = State::Terminated;
+            return None;
+        }
+        assert_eq!(self.state, State::Running, "only the terminator follows done or error: {frame}");
+        let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("not an id and a data line: {frame:?}"));
+        self.read_id(id);
+        let data = data.strip_prefix("data: ").unwrap_or_else(|| panic!("not a data line: {frame:?}"));
+        assert!(!data.contains(['\n', '\r']), "one data line: {frame:?}");
+        let event = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {frame:?}"));
+        self.read_event(&event);
+        Some(event)
+    }
+
+    /// `id: <turn>-<n>`, n counting from 1.
+    fn read_id(&mut self, line: &str) {
+        let id = line.strip_prefix("id: ").unwrap_or_else(|| panic!("not an id line: {line:?}"));
+        let (turn, n) = id.rsplit_once('-').unwrap_or_else(|| panic!("not <turn>-<n>: {id:?}"));
+        self.count += 1;
+        assert_eq!(n, self.count.to_string(), "frames are numbered 1, 2, 3");
+        let first = self.turn.get_or_insert_with(|| turn.to_owned());
+        assert!(!turn.is_empty() && turn == first, "one turn per stream: {id:?}");
+    }
+
+    fn read_event(&mut self, event: &Value) {
+        let kind = event["type"].as_str().unwrap_or_else(|| panic!("an event without a type: {event}"));
+        assert_eq!(self.count == 1, kind == "start", "start comes first and once: {event}");
+        self.check_fields(kind, event);
+        if ["title", "usage"].contains(&kind) {
+            assert!(!self.once.iter().any(|seen| seen == kind), "{kind} comes once at most");
+            self.once.push(kind.to_owned());
+        }
+        if ["done", "error"].contains(&kind) {
+            let usage = self.once.iter().any(|seen| seen == "usage");
+            assert!(usage || kind == "error", "usage comes before done");
+            self.state = State::Ended;
+        }
+    }
+
+    /// Every event has exactly the fields of the contract.
+    fn check_fields(&self, kind: &str, event: &Value) {
+        let expected: &[&str] = match kind {
+            "start" => &["type", "conversationId", "messageId", "model"],
+            "content" | "thinking" if self.accumulated => &["type", "content", "thinking"],
+            "thinking" => &["type", "thinking"],
+            "content" => &["type", "content"],
+            "tool_call" => &["type", "id", "name", "arguments"],
+            "tool_result" => &["type", "id", "name", "ok", "cached", "durationMs", "summary", "sources"],
+            "title" => &["type", "title"],
+            "usage" => &["type", "inputTokens", "outputTokens", "searchCredits", "estimated"],
+            "done" => &["type", "finishReason"],
+            "error" => &["type", "code", "message", "retryable", "requestId"],
+            _ => panic!("an event of no known type: {event}"),
+        };
+        let failed = kind == "tool_result" && event["ok"] == false;
+        let waits = kind == "error" && event.get("retryAfterSeconds").is_some();
+        let extra = failed.then_some("error").or(waits.then_some("retryAfterSeconds"));
+        let expected: BTreeSet<&str> = expected.iter().copied().chain(extra).collect();
+        assert_eq!(keys(event), expected, "the fields of {kind}: {event}");
+        if failed {
+            assert_eq!(keys(&event["error"]), BTreeSet::from(["code", "message"]), "{event}");
+        }
+    }
+
+    /// The end of the body.
+    pub(crate) fn end(&self) {
+        assert_eq!(self.state, State::Terminated, "the body ends after the terminator");
+    }
+}
+
+pub(crate) fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().into_iter().flat_map(serde_json::Map::keys).map(String::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: &str = r#"id: T-1
+data: {"type":"start","conversationId":"C","messageId":"M","model":"openai"}"#;
+    const USAGE: &str = r#"id: T-2
+data: {"type":"usage","inputTokens":1,"outputTokens":2,"searchCredits":0,"estimated":false}"#;
+    const DONE: &str = r#"id: T-3
+data: {"type":"done","finishReason":"stop"}"#;
+
+    fn read(frames: &[&str]) {
+        let mut grammar = Grammar::new(false);
+        for frame in frames {
+            grammar.read(frame);
+        }
+        grammar.end();
+    }
+
+    #[test]
+    fn a_whole_stream_with_a_keep_alive_is_accepted() {
+        read(&[START, ": keep-alive", USAGE, DONE, "data: [DONE]"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "frames are numbered")]
+    fn a_gap_in_the_numbers_is_refused() {
+        read(&[START, DONE]);
+    }
+
+    #[test]
+    #[should_panic(expected = "start comes first")]
+    fn a_stream_that_does_not_begin_with_start_is_refused() {
+        read(&[r#"id: T-1
+data: {"type":"content","content":"x"}"#]);
+    }
+
+    #[test]
+    #[should_panic(expected = "usage comes before done")]
+    fn an_end_without_usage_is_refused() {
+        read(&[START, &DONE.replace("T-3", "T-2")]);
+    }
+
+    #[test]
+    #[should_panic(expected = "only the terminator follows")]
+    fn a_second_end_is_refused() {
+        read(&[START, USAGE, DONE, &DONE.replace("T-3", "T-4")]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the terminator follows")]
+    fn a_terminator_without_an_end_is_refused() {
+        read(&[START, "data: [DONE]"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the body ends after the terminator")]
+    fn a_body_without_a_terminator_is_refused() {
+        read(&[START, USAGE, DONE]);
+    }
+
+    #[test]
+    #[should_panic(expected = "one turn per stream")]
+    fn another_turns_frame_is_refused() {
+        read(&[START, &USAGE.replace("T-2", "U-2")]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the fields of content")]
+    fn an_unknown_field_is_refused() {
+        read(&[
+            START,
+            r#"id: T-2
+data: {"type":"content","content":"x","extra":1}"#,
+        ]);
+    }
+}

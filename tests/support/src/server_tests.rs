@@ -1,0 +1,120 @@
+//! The fakes themselves, asked by an ordinary HTTP client.
+
+use serde_json::{Value, json};
+
+use crate::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, SEARCH_KEY};
+
+fn question(messages: &[(&str, &str)]) -> Value {
+    let messages: Vec<Value> =
+        messages.iter().map(|(role, content)| json!({ "role": role, "content": content })).collect();
+    json!({ "model": MODEL, "stream": true, "messages": messages })
+}
+
+async fn ask(model: &FakeModel) -> reqwest::Response {
+    try_ask(model).await.unwrap()
+}
+
+async fn try_ask(model: &FakeModel) -> reqwest::Result<reqwest::Response> {
+    let request = transport::client().unwrap().post(format!("{}/chat/completions", model.url()));
+    request.bearer_auth(MODEL_KEY).json(&question(&[("user", "hi")])).send().await
+}
+
+async fn post(url: &str, key: &str, body: &Value) -> reqwest::Response {
+    let request = transport::client().unwrap().post(url).bearer_auth(key).json(body);
+    request.send().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_script_is_played_in_order_and_the_requests_are_recorded() {
+    let model = FakeModel::start().await;
+    model.replies([Completion::of(["a"]), Reply::json(429, &json!({ "error": "slow" })).header("retry-after", "7")]);
+    assert!(ask(&model).await.text().await.unwrap().ends_with("data: [DONE]\n\n"));
+    let second = ask(&model).await;
+    assert_eq!((second.status().as_u16(), second.headers()["retry-after"].to_str().unwrap()), (429, "7"));
+    assert_eq!(model.asked(2).await.talk(), [("user".to_owned(), "hi".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_chunk_leaves_when_its_gate_is_opened_and_not_before() {
+    let (model, gate) = (FakeModel::start().await, Gate::new());
+    model.replies([Completion::new().raw("one").wait(&gate).raw("two").reply()]);
+    let mut response = ask(&model).await;
+    assert_eq!(response.chunk().await.unwrap().unwrap(), "one");
+    gate.reached().await;
+    gate.open();
+    assert_eq!(response.chunk().await.unwrap().unwrap(), "two");
+    assert!(response.chunk().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn every_write_is_a_chunk_of_its_own_however_the_bytes_travel() {
+    let model = FakeModel::start().await;
+    model.replies([Reply::status(200).bytes("abcde").in_pieces_of(2)]);
+    let mut response = ask(&model).await;
+    for piece in ["ab", "cd", "e"] {
+        assert_eq!(response.chunk().await.unwrap().unwrap(), piece);
+    }
+}
+
+#[tokio::test]
+async fn a_cut_and_a_reset_are_errors_but_the_end_of_an_unframed_body_is_not() {
+    let model = FakeModel::start().await;
+    let body = || Completion::new().raw("x").reply();
+    model.replies([body().cut(), body().reset(), Reply::refusal(), body().until_close()]);
+    assert!(ask(&model).await.text().await.is_err());
+    // A reset may overtake the head of the answer.
+    let reset = try_ask(&model).await;
+    assert!(if let Ok(response) = reset { response.text().await.is_err() } else { true });
+    assert!(try_ask(&model).await.is_err());
+    assert_eq!(ask(&model).await.text().await.unwrap(), "x");
+}
+
+#[tokio::test]
+async fn a_client_that_gives_a_stalled_answer_up_is_noticed() {
+    let model = FakeModel::start().await;
+    model.replies([Completion::new().raw("x").reply().stall()]);
+    let mut response = ask(&model).await;
+    assert_eq!(response.chunk().await.unwrap().unwrap(), "x");
+    drop(response);
+    model.hung_up(1).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "the key is the configured one")]
+async fn a_wrong_key_fails_the_test_that_sent_it() {
+    let model = FakeModel::start().await;
+    model.replies([Completion::of(["a"])]);
+    post(&format!("{}/chat/completions", model.url()), "another", &question(&[("user", "hi")])).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "messages alternate")]
+async fn a_question_that_ends_with_the_assistant_fails_the_test() {
+    let model = FakeModel::start().await;
+    model.replies([Completion::of(["a"])]);
+    let body = question(&[("user", "hi"), ("assistant", "x")]);
+    post(&format!("{}/chat/completions", model.url()), MODEL_KEY, &body).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "an unscripted request")]
+async fn an_unscripted_request_fails_the_test() {
+    let model = FakeModel::start().await;
+    ask(&model).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "1 scripted replies were not used")]
+async fn a_reply_that_nobody_asked_for_fails_the_test() {
+    let model = FakeModel::start().await;
+    model.replies([Completion::of(["a"])]);
+}
+
+#[tokio::test]
+async fn the_search_finds_two_pages_for_any_query() {
+    let search = FakeTavily::start().await;
+    let body = json!({ "query": "天气", "max_results": 10 });
+    let answer: Value = post(&format!("{}/search", search.url()), SEARCH_KEY, &body).await.json().await.unwrap();
+    assert_eq!(answer["results"][1]["title"], "天气：第2页");
+    assert_eq!(search.queries(), ["天气"]);
+}

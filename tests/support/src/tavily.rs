@@ -1,0 +1,87 @@
+use serde_json::{Value, json};
+
+use crate::server::FakeServer;
+use crate::{Reply, Request};
+
+/// The key that the product is configured to send to the fake search.
+pub const SEARCH_KEY: &str = "tvly-canary-search-91e2f6b4";
+
+/// Tavily's `/search` on loopback: plays a script, records what it is asked, and answers anything unscripted with
+/// [`FakeTavily::found`].
+pub struct FakeTavily(FakeServer);
+
+impl FakeTavily {
+    /// Starts one that finds something for every query.
+    pub async fn start() -> Self {
+        let server = FakeServer::start("fake search", rules).await;
+        server.answer(|request| Self::found(&request.json()));
+        Self(server)
+    }
+
+    /// The base URL for the settings.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.0.address)
+    }
+
+    /// Answers the next requests with these replies, one each.
+    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.queue(replies);
+    }
+
+    /// Answers every request that no scripted reply is left for.
+    pub fn answer(&self, answer: impl Fn(&Value) -> Reply + Send + 'static) {
+        self.0.answer(move |request| answer(&request.json()));
+    }
+
+    /// The bodies of the requests so far.
+    pub fn requests(&self) -> Vec<Value> {
+        self.0.log().iter().map(Request::json).collect()
+    }
+
+    /// The queries that were searched for so far.
+    pub fn queries(&self) -> Vec<String> {
+        self.requests().iter().map(|body| body["query"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Waits until `count` searches were asked for.
+    pub async fn asked(&self, count: usize) {
+        self.0.asked(count).await;
+    }
+
+    /// What is found for a request: a summary and two pages that name its query, at two credits.
+    pub fn found(body: &Value) -> Reply {
+        let query = body["query"].as_str().unwrap_or_default();
+        let page = |n: u32| {
+            json!({
+                "title": format!("{query}：第{n}页"), "url": format!("https://example.com/{n}"),
+                "content": format!("关于“{query}”的内容 {n}。"), "score": 0.9, "raw_content": null,
+            })
+        };
+        Self::result(query, &json!([page(1), page(2)]), &json!(format!("“{query}”的摘要。")))
+    }
+
+    /// A whole answer of the search provider.
+    pub fn result(query: &str, results: &Value, answer: &Value) -> Reply {
+        let body = json!({
+            "query": query, "answer": answer, "images": [], "results": results,
+            "response_time": 0.5, "usage": { "credits": 2 }, "request_id": "r-1",
+        });
+        Reply::json(200, &body)
+    }
+
+    /// A failure in the provider's own shape.
+    pub fn failure(status: u16, message: &str) -> Reply {
+        Reply::json(status, &json!({ "detail": { "error": message } }))
+    }
+}
+
+fn rules(request: &Request) -> Vec<(bool, &'static str)> {
+    let body = request.json();
+    vec![
+        ((&*request.method, &*request.path) == ("POST", "/search"), "the route is the provider's"),
+        (request.header("authorization") == format!("Bearer {SEARCH_KEY}"), "the key is the configured one"),
+        (body.get("api_key").is_none(), "the key is sent in the header alone"),
+        (body["query"].as_str().is_some_and(|query| !query.trim().is_empty()), "there is a query"),
+        (body["max_results"].as_u64().is_some_and(|n| (1..=20).contains(&n)), "the number of results is said"),
+    ]
+}
