@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use store::{BeginError, ConversationStore, Status, TurnLease};
+use store::{BeginError, Claim, ConversationStore, Status, TurnLease};
 use tokio::task::JoinHandle;
 
 use crate::support::{alice, answer, asked, at, first_turn, next_turn, rows, said, store_at};
@@ -84,4 +84,19 @@ async fn f085_a_turn_that_begins_while_messages_are_read_is_not_taken_for_a_dead
     gate.open();
     let statuses: Vec<Status> = reading.await.unwrap().items.into_iter().map(|message| message.status).collect();
     assert_eq!(statuses, [Status::Complete, Status::Complete, Status::Complete, Status::Running]);
+}
+
+#[tokio::test]
+async fn f070_a_caller_who_comes_just_after_the_leader_takes_its_value_and_does_not_lead() {
+    let (wire, endpoint) = Wire::new().await;
+    let (slow, fast) = (store_at(&endpoint).await.search_cache, store_at(&wire.database).await.search_cache);
+    let lease = Duration::from_secs(12);
+    let Claim::Lead { lead, .. } = fast.claim("k", lease, at(0)).await.unwrap() else { panic!("no lead") };
+    let gate = Gate::default();
+    wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
+    let late = tokio::spawn(async move { slow.claim("k", lease, at(1)).await.unwrap() });
+    gate.arrival().await;
+    fast.put(lead, "value", Duration::from_hours(1), at(1)).await.unwrap();
+    gate.open();
+    assert!(matches!(late.await.unwrap(), Claim::Fresh(value) if value == "value"));
 }
