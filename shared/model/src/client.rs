@@ -126,7 +126,7 @@ impl ModelClient {
             .headers(encoded.headers.into_iter().collect())
             .body(encoded.body);
         if let Some(key) = &config.api_key {
-            let key = key.reveal().await.map_err(|_| Fault::last(ModelError::Auth))?;
+            let key = key.reveal().await.map_err(|_| Fault::last(ModelError::Unavailable))?;
             let (name, value) = wire::authorisation(config.wire, &key)?;
             request = request.header(name, value);
         }

@@ -14,7 +14,7 @@ const ERROR_LIMIT: usize = 64 * 1024;
 /// A response that may be an answer.
 pub(crate) struct Declared {
     pub(crate) response: reqwest::Response,
-    /// Whether it is declared to be one JSON document.
+    /// Whether it may be one JSON document.
     pub(crate) json: bool,
 }
 
@@ -33,8 +33,8 @@ pub(crate) async fn accept(response: reqwest::Response, wire: Wire, until: Insta
     if compressed || kind == "text/html" {
         return Err(Fault::last(ModelError::BadResponse).with_status(status.as_u16()));
     }
-    // Ollama's lines are declared as this or that.
-    let json = wire != Wire::Ollama && (kind == "application/json" || kind.ends_with("+json"));
+    // Ollama's lines are declared as this or that; elsewhere JSON that is not declared as events is a document.
+    let json = wire != Wire::Ollama && kind != "text/event-stream";
     Ok(Declared { response, json })
 }
 

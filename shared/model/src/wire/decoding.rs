@@ -29,7 +29,7 @@ enum Framing {
 }
 
 impl Decoding {
-    /// A decoding of a response over `wire`; `json` tells whether it is declared to be one JSON document.
+    /// A decoding of a response over `wire`; `json` tells whether it may be one JSON document.
     pub(crate) fn new(wire: Wire, json: bool) -> Self {
         let framing = Framing::Unknown { json };
         Self { framing, decoder: decoder(wire), out: Deltas::default(), phase: Phase::Open, bytes: 0 }
@@ -53,7 +53,7 @@ impl Decoding {
             }
             Framing::Document(document) => {
                 document.extend_from_slice(bytes);
-                self.out.grow(0)
+                Ok(())
             }
         }
     }

@@ -114,14 +114,17 @@ async fn f008_a_prompt_that_is_too_long_is_told_apart() {
 async fn f013_a_json_completion_is_an_answer_in_one_piece() {
     let body = r#"{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"whole","reasoning_content":"hm"},
         "finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
-    let server = Server::start([Answer::json(200, body)]).await;
     let expected = vec![
         Delta::Thinking("hm".to_owned()),
         Delta::Text("whole".to_owned()),
         Delta::Usage(TokenUsage { input: 3, output: 4 }),
         Delta::Finish(Finish::Stop),
     ];
-    assert_eq!(ask(&server.client(&[]), &question(), later()).await, (expected, None));
+    for headers in [&[][..], &[("content-type", "application/json; charset=utf-8")], &[("content-type", "text/plain")]]
+    {
+        let server = Server::start([Answer::new(200, headers, body)]).await;
+        assert_eq!(ask(&server.client(&[]), &question(), later()).await, (expected.clone(), None));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,6 +31,14 @@ async fn each_delta_leaves_before_the_next_one_comes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reply_can_be_read_by_another_task() {
+    let server = Server::start([Answer::hello()]).await;
+    let client = server.client(&[]);
+    let reading = tokio::spawn(async move { ask(&client, &question(), later()).await });
+    assert_eq!(reading.await.unwrap(), (vec![text("hello"), Delta::Finish(Finish::Stop)], None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn losing_the_future_of_a_delta_loses_no_delta_and_does_not_put_off_the_timers() {
     let server = Server::start([Answer::stream().text("one").step(Step::Stall)]).await;
     let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
