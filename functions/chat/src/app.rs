@@ -32,7 +32,7 @@ impl App {
 
     /// The routes, with what every answer has around them.
     pub fn router(&self) -> Router {
-        web::edge(routes(self.clone()), self.config.origins.clone())
+        web::edge(routes(self.clone()), self.config.origins.clone(), self.config.reach)
     }
 
     /// Interrupts the running turns and waits until each is stored and has ended its stream; none can begin afterwards.

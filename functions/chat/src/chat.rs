@@ -1,28 +1,18 @@
-use std::time::{Duration, SystemTime};
-
-use agent::Events;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, body::Body};
-use conversation::{ErrorCode, Event, Failure, ToolChoice, new_id};
+use conversation::{ErrorCode, ToolChoice, new_id};
 use http::HeaderMap;
 use model::ModelClient;
 use protocols::{Accumulated, Native, TurnRequest};
 use serde::Deserialize;
-use store::{Admission, BeginError, NewTurn, Owner, TurnLease};
 use tokio::time::Instant;
 use web::{ApiError, InvocationDeadline, RequestId};
 
-use crate::turn::TurnTask;
-use crate::{App, caller};
-
-/// Kept back of an invocation's time for storing the answer and ending the stream.
-const RESERVE: Duration = Duration::from_secs(8);
-
-/// The longest title made of a first message, in characters.
-const TITLE: usize = 60;
+use crate::begin::{self, Asked, Told};
+use crate::{App, caller, repeat};
 
 #[derive(Deserialize)]
 pub(crate) struct Options {
@@ -46,14 +36,17 @@ pub(crate) async fn chat(
     let accumulated = wants_accumulated(options)?;
     let owner = caller::identify(&headers, request.user_id.as_deref())?;
     let model = choose(&app, &request, &headers)?.clone();
-    admit(&app, &owner).await?;
     let stream = request.stream;
-    let deadline = deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let (turn_id, events) = begin(&app, owner, model, request, deadline).await?;
+    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
+    let asked = Asked { owner, model, request, deadline };
+    let Told { turn_id, events } = match repeat::key(&headers)? {
+        None => begin::begin(&app, new_id(), asked).await?.1,
+        Some(key) => repeat::once(&app, &key, &body, asked).await?,
+    };
     if !stream {
-        return Ok(Json(web::collect(events.follow(0)).await?).into_response());
+        return Ok(Json(web::collect(events).await?).into_response());
     }
-    let (events, native) = (events.follow(0), Native::new(turn_id, id.0));
+    let native = Native::new(turn_id, id.0);
     Ok(if accumulated { web::stream(events, Accumulated::new(native)) } else { web::stream(events, native) })
 }
 
@@ -92,112 +85,11 @@ fn choose<'a>(app: &'a App, request: &TurnRequest, headers: &HeaderMap) -> Resul
     })
 }
 
-async fn admit(app: &App, owner: &Owner) -> Result<(), ApiError> {
-    let key = format!("chat:{}", owner.as_str());
-    let admission = app.store.rate_limiter.admit(&key, app.config.chat_limit, SystemTime::now()).await;
-    match admission.map_err(|_| ApiError::from(ErrorCode::StorageBusy))? {
-        Admission::Admitted => Ok(()),
-        Admission::Denied { retry_after } => {
-            let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
-            Err(Failure::from(ErrorCode::RateLimited).retry_after(seconds.max(1)).into())
-        }
-    }
-}
-
-/// When the turn must be over: a little before the invocation that carries it, so that the answer is stored in time.
-fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: Instant) -> Instant {
-    let longest = now + app.config.turn;
-    let Some(InvocationDeadline(end)) = invocation else { return longest };
-    longest.min(end.checked_sub(RESERVE).unwrap_or(now))
-}
-
-/// Stores the user's message and starts the turn; its first event is already on its way.
-async fn begin(
-    app: &App,
-    owner: Owner,
-    model: ModelClient,
-    request: TurnRequest,
-    deadline: Instant,
-) -> Result<(String, Events), ApiError> {
-    if app.running.is_shutting_down() {
-        return Err(ErrorCode::Interrupted.into());
-    }
-    let title = title(&request.message);
-    let turn = NewTurn {
-        conversation_id: request.conversation_id.clone(),
-        turn_id: new_id(),
-        user_message_id: new_id(),
-        assistant_message_id: new_id(),
-        text: request.message.clone(),
-        model: model.config().name.clone(),
-        title: title.clone(),
-    };
-    let lease = app.store.conversations.begin(&owner, &turn, SystemTime::now()).await.map_err(refused)?;
-    let events = Events::default();
-    let task = TurnTask {
-        app: app.clone(),
-        place: app.running.enter(&owner, &lease.conversation_id),
-        title: request.conversation_id.is_none().then_some(title),
-        events: events.clone(),
-        started: started(&lease, &turn),
-        owner,
-        lease,
-        model,
-        request,
-        deadline,
-    };
-    app.running.spawn(task.drive());
-    Ok((turn.turn_id, events))
-}
-
-fn started(lease: &TurnLease, turn: &NewTurn) -> Event {
-    Event::Started {
-        conversation_id: lease.conversation_id.clone(),
-        message_id: turn.assistant_message_id.clone(),
-        model: turn.model.clone(),
-    }
-}
-
-fn refused(error: BeginError) -> ApiError {
-    match error {
-        BeginError::NotFound => ErrorCode::NotFound.into(),
-        BeginError::InProgress { retry_after } => {
-            Failure::from(ErrorCode::TurnInProgress).retry_after(retry_after.as_secs() + 1).into()
-        }
-        BeginError::Store(error) => storage(&error),
-    }
-}
-
 /// A storage failure as an answer; what is wrong inside goes to the log.
 pub(crate) fn storage(error: &store::StoreError) -> ApiError {
     tracing::error!(%error, "the storage failed");
     match error {
         store::StoreError::Busy => ErrorCode::StorageBusy.into(),
         store::StoreError::Fault(_) => ErrorCode::Internal.into(),
-    }
-}
-
-/// A title from the user's first words.
-fn title(message: &str) -> String {
-    let words = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= TITLE {
-        return words;
-    }
-    let mut title: String = words.chars().take(TITLE - 1).collect();
-    title.truncate(title.trim_end().len());
-    title.push('…');
-    title
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_is_the_first_words_on_one_line() {
-        assert_eq!(title("  今天\n天气  怎么样？ "), "今天 天气 怎么样？");
-        let long = title(&"word ".repeat(50));
-        assert_eq!(long.chars().count(), 60);
-        assert!(long.ends_with("word…"));
     }
 }

@@ -4,7 +4,7 @@ use model::Models;
 use settings::{SettingError, Settings};
 use store::{RateLimit, TableNames};
 use tools::SearchConfig;
-use web::Origins;
+use web::{Origins, Reach};
 
 /// Everything that the settings decide, read once at the start.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ pub struct Config {
     pub system_prompt: Option<String>,
     /// Browsers' origins that may read answers.
     pub origins: Origins,
+    /// Who may reach the routes at all.
+    pub reach: Reach,
     /// The tables' names.
     pub tables: TableNames,
     /// The client for models and search.
@@ -44,6 +46,7 @@ impl Config {
             max_tool_rounds: max_tool_rounds(settings)?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
             origins: Origins::from_settings(settings)?,
+            reach: Reach::Anyone,
             tables: TableNames::from_settings(settings)?,
             http,
         })

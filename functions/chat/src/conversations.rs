@@ -121,6 +121,7 @@ pub(crate) async fn delete(
     let owner = caller::identify(&headers, None)?;
     app.running.stop(&owner, &id);
     app.store.conversations.delete(&owner, &id).await.map_err(refused)?;
+    app.store.idempotency.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 

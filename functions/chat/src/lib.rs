@@ -1,9 +1,10 @@
 //! The chat function: its routes, and the way of a turn.
 //!
-//! A request enters at [`routes`], is read and admitted in `chat`, and runs in `turn`, which stores everything before the
+//! A request enters at [`routes`], is read in `chat`, begun in `begin` (or found again in `repeat`), and runs in `turn`, which stores everything before the
 //! stream's last byte. `App::new` is the only seam between Lambda, the local server and the tests.
 
 mod app;
+mod begin;
 mod caller;
 mod catalog;
 mod chat;
@@ -11,6 +12,7 @@ mod config;
 mod conversations;
 mod lambda;
 mod page;
+mod repeat;
 mod running;
 mod turn;
 

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use store::Owner;
+use agent::Events;
+use store::{KnownTurn, Owner, TurnLease};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -10,7 +11,13 @@ use tokio_util::task::TaskTracker;
 pub(crate) struct Running {
     tasks: TaskTracker,
     shutdown: CancellationToken,
-    turns: Arc<Mutex<HashMap<Key, CancellationToken>>>,
+    turns: Arc<Mutex<HashMap<Key, Entry>>>,
+}
+
+struct Entry {
+    turn_id: String,
+    events: Events,
+    stop: CancellationToken,
 }
 
 type Key = (Owner, String);
@@ -26,11 +33,12 @@ pub(crate) struct Place {
 }
 
 impl Running {
-    /// Enters a turn of `conversation_id`.
-    pub(crate) fn enter(&self, owner: &Owner, conversation_id: &str) -> Place {
-        let key = (owner.clone(), conversation_id.to_owned());
+    /// Enters a turn.
+    pub(crate) fn enter(&self, owner: &Owner, lease: &TurnLease, events: &Events) -> Place {
+        let key = (owner.clone(), lease.conversation_id.clone());
         let stop = CancellationToken::new();
-        self.turns().insert(key.clone(), stop.clone());
+        let entry = Entry { turn_id: lease.turn_id.clone(), events: events.clone(), stop: stop.clone() };
+        self.turns().insert(key.clone(), entry);
         Place { running: self.clone(), key, stop, shutdown: self.shutdown.clone() }
     }
 
@@ -41,9 +49,16 @@ impl Running {
 
     /// Stops the turn of a conversation, if it runs in this process.
     pub(crate) fn stop(&self, owner: &Owner, conversation_id: &str) {
-        if let Some(stop) = self.turns().get(&(owner.clone(), conversation_id.to_owned())) {
-            stop.cancel();
+        if let Some(entry) = self.turns().get(&(owner.clone(), conversation_id.to_owned())) {
+            entry.stop.cancel();
         }
+    }
+
+    /// What happens in a turn, if it runs in this process.
+    pub(crate) fn events(&self, owner: &Owner, turn: &KnownTurn) -> Option<Events> {
+        let turns = self.turns();
+        let entry = turns.get(&(owner.clone(), turn.conversation_id.clone()))?;
+        (entry.turn_id == turn.turn_id).then(|| entry.events.clone())
     }
 
     /// Whether the process is about to end.
@@ -58,7 +73,7 @@ impl Running {
         self.tasks.wait().await;
     }
 
-    fn turns(&self) -> std::sync::MutexGuard<'_, HashMap<Key, CancellationToken>> {
+    fn turns(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Entry>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,14 +4,13 @@ use std::time::{Duration, SystemTime};
 use agent::{CallRecord, Draft, Events, Turn};
 use conversation::{ErrorCode, Event, Failure, FinishReason, new_id};
 use futures_util::FutureExt;
-use model::ModelClient;
-use protocols::TurnRequest;
-use store::{Answer, ConversationStore, LeaseError, Owner, Status, StoredCall, TurnLease};
+use store::{Answer, ConversationStore, LeaseError, StoredCall, TurnEnd, TurnLease};
 use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 use tools::ToolContext;
 
 use crate::App;
+use crate::begin::Asked;
 use crate::running::Place;
 
 /// The most characters of earlier messages that a model is given.
@@ -21,15 +20,12 @@ const HISTORY: usize = 60_000;
 pub(crate) struct TurnTask {
     pub(crate) app: App,
     pub(crate) place: Place,
-    pub(crate) owner: Owner,
     pub(crate) lease: TurnLease,
-    pub(crate) model: ModelClient,
-    pub(crate) request: TurnRequest,
+    pub(crate) asked: Asked,
     /// Set for a new conversation.
     pub(crate) title: Option<String>,
     pub(crate) started: Event,
     pub(crate) events: Events,
-    pub(crate) deadline: Instant,
 }
 
 /// How a turn came to its end.
@@ -70,7 +66,7 @@ impl TurnTask {
             () = self.place.stop.cancelled() => Ending::Gone,
             () = self.place.shutdown.cancelled() => Ending::Failed(ErrorCode::Interrupted.into()),
             // The agent keeps the deadline itself; this holds even if something in it does not.
-            () = sleep_until(self.deadline + Duration::from_secs(1)) => Ending::Failed(ErrorCode::Deadline.into()),
+            () = sleep_until(self.asked.deadline + Duration::from_secs(1)) => Ending::Failed(ErrorCode::Deadline.into()),
         }
     }
 
@@ -78,11 +74,11 @@ impl TurnTask {
         let history = self.app.store.conversations.history(&self.lease, HISTORY).await;
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
-            model: &self.model,
-            text: self.request.message.clone(),
+            model: &self.asked.model,
+            text: self.asked.request.message.clone(),
             history,
-            tool_choice: self.request.tool_choice.clone(),
-            context: ToolContext { owner: self.owner.clone(), deadline: self.deadline },
+            tool_choice: self.asked.request.tool_choice.clone(),
+            context: ToolContext { owner: self.asked.owner.clone(), deadline: self.asked.deadline },
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),
         };
@@ -107,12 +103,12 @@ impl TurnTask {
 
     /// Stores what was said, whatever ended the turn.
     async fn save(&self, ending: Ending) -> Ending {
-        let status = match &ending {
-            Ending::Answered(_) => Status::Complete,
-            Ending::Failed(_) => Status::Interrupted,
+        let end = match &ending {
+            Ending::Answered(reason) => TurnEnd::Done(*reason),
+            Ending::Failed(failure) => TurnEnd::Failed(failure.code),
             Ending::Gone => return ending,
         };
-        let answer = stored(self.events.draft().clone(), status);
+        let answer = stored(self.events.draft().clone(), end);
         match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
             Ok(()) => ending,
             Err(LeaseError::Lost) => Ending::Gone,
@@ -129,13 +125,13 @@ fn terminal(ending: Ending) -> Event {
     }
 }
 
-fn stored(draft: Draft, status: Status) -> Answer {
+fn stored(draft: Draft, end: TurnEnd) -> Answer {
     Answer {
         content: draft.content.clone(),
         thinking: draft.thinking.clone(),
         tool_calls: draft.calls.iter().map(stored_call).collect(),
         sources: draft.sources.clone(),
-        status,
+        end,
         usage: draft.usage,
         transcript: draft.transcript(),
     }

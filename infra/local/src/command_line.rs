@@ -118,7 +118,7 @@ fn say(out: &mut impl Write, text: &str) {
 /// Logs warnings to the error stream (`RUST_LOG` says otherwise), and of a panic only where it happened: its message may
 /// hold what a user wrote.
 fn log() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -2,7 +2,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use chat::{App, Config};
 use settings::Settings;
 use tokio::net::TcpListener;
@@ -10,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
+use web::Reach;
 
 use crate::database::{Data, Embedded};
 use crate::{StartError, banner, demo};
@@ -54,6 +54,7 @@ impl Server {
         }
         // Settings are read first: a mistake in them shall not leave a folder behind.
         let mut config = Config::from_settings(&settings, transport::client()?)?;
+        config.reach = Reach::ThisMachine;
         let listener = listen(SocketAddr::new(host, port)).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
@@ -69,9 +70,9 @@ impl Server {
         let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
         let data = embedded.is_some().then_some(&data);
         let banner = banner::text(address, &config, demo_search, data, &settings);
-        let app = App::new(config.clone(), &aws);
-        let routes = app.router().layer(from_fn_with_state(config.origins, web::loopback_only));
-        Ok(Self { address, banner, app, serving: serve(listener, routes, &stop), stop, _embedded: embedded })
+        let app = App::new(config, &aws);
+        let serving = serve(listener, app.router(), &stop);
+        Ok(Self { address, banner, app, serving, stop, _embedded: embedded })
     }
 
     /// The address to open, such as `http://127.0.0.1:3000`.

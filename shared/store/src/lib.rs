@@ -12,6 +12,7 @@
 //! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
+//! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
 //! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: users'
@@ -26,6 +27,7 @@ mod batch;
 mod clock;
 mod conversations;
 mod error;
+mod idempotency;
 mod item;
 mod key;
 mod keys;
@@ -41,9 +43,10 @@ mod transaction;
 pub use aws::sdk_config;
 pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, ReadError, Role, Status,
-    StoredCall, StoredMessage, TurnLease,
+    StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
 };
 pub use error::StoreError;
+pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
 pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
 pub use limits::{Admission, RateLimit, RateLimiter};
@@ -74,6 +77,8 @@ pub struct Store {
     pub search_cache: SearchCache,
     /// Limits per caller.
     pub rate_limiter: RateLimiter,
+    /// Requests that may come twice.
+    pub idempotency: Idempotency,
     /// API keys.
     pub keys: Keys,
     /// Both, for what has to look through all.
@@ -90,6 +95,7 @@ impl Store {
             conversations: ConversationStore::new(data.clone()),
             search_cache: SearchCache::new(ephemeral.clone()),
             rate_limiter: RateLimiter::new(ephemeral.clone()),
+            idempotency: Idempotency::new(ephemeral.clone()),
             keys: Keys::new(data.clone()),
             tables: [data, ephemeral],
         }

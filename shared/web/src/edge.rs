@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
+use crate::guard::loopback_only;
 use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -18,10 +19,24 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Clone, Debug)]
 pub struct RequestId(pub String);
 
+/// Who may reach the routes at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Whoever has the address; authentication decides the rest.
+    Anyone,
+    /// Programs on this machine and the server's own pages: for a server without authentication.
+    ThisMachine,
+}
+
 /// Wraps routes in what every answer has: a request id, errors in one JSON shape, `OPTIONS` and CORS, safe headers, and
 /// a panic as a `500`.
-pub fn edge(routes: Router, origins: Origins) -> Router {
-    routes.fallback(|| async { ApiError::from(ErrorCode::NotFound) }).layer(from_fn_with_state(origins, outermost))
+pub fn edge(routes: Router, origins: Origins, reach: Reach) -> Router {
+    let routes = routes.fallback(|| async { ApiError::from(ErrorCode::NotFound) });
+    let routes = match reach {
+        Reach::Anyone => routes,
+        Reach::ThisMachine => routes.layer(from_fn_with_state(origins.clone(), loopback_only)),
+    };
+    routes.layer(from_fn_with_state(origins, outermost))
 }
 
 async fn outermost(State(origins): State<Origins>, mut request: Request, next: Next) -> Response {
@@ -123,7 +138,7 @@ mod tests {
                     }
                 }),
             );
-        edge(routes, Origins::from_settings(&settings).unwrap())
+        edge(routes, Origins::from_settings(&settings).unwrap(), Reach::Anyone)
     }
 
     async fn ask(method: &str, path: &str) -> (StatusCode, HeaderMap, Value) {

@@ -11,7 +11,7 @@ use crate::{ApiError, Origins};
 /// Without authentication the loopback interface is no protection: any site may post to it, and one whose name is
 /// pointed at 127.0.0.1 may read the answers. So the `Host` must be loopback and an `Origin` the server's own, or one
 /// of `ALLOWED_ORIGINS`.
-pub async fn loopback_only(State(origins): State<Origins>, request: Request, next: Next) -> Response {
+pub(crate) async fn loopback_only(State(origins): State<Origins>, request: Request, next: Next) -> Response {
     match refusal(request.headers(), request.uri().authority(), &origins) {
         Some(sentence) => ApiError::new(ErrorCode::Forbidden, sentence).into_response(),
         None => next.run(request).await,
@@ -26,7 +26,7 @@ fn refusal(headers: &HeaderMap, target: Option<&Authority>, origins: &Origins) -
     let Some(host) = host.filter(is_loopback) else {
         return Some("Only requests to a loopback host are answered here.");
     };
-    let Some(origin) = headers.get(header::ORIGIN) else { return None };
+    let origin = headers.get(header::ORIGIN)?;
     let own = origin.to_str().ok().and_then(|text| text.strip_prefix("http://")) == Some(host.as_str());
     (!own && origins.allowed(headers).is_none()).then_some("Pages of other origins may not use this server.")
 }

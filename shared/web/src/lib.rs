@@ -3,6 +3,7 @@
 //! [`edge`] wraps a function's routes in all of it; the rooms behind it return [`ApiError`] and never build error
 //! bodies themselves.
 
+mod auth;
 mod body;
 mod edge;
 mod error;
@@ -11,6 +12,7 @@ mod lambda;
 mod origins;
 mod sse;
 
+pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceIp, authenticate};
 pub use body::json_body;
 pub use edge::{RequestId, edge};
 pub use error::{ApiError, status};

@@ -53,7 +53,9 @@ async fn next_chunk(
 /// The failure that ended the turn.
 pub async fn collect(events: impl Stream<Item = Vec<Arc<Event>>>) -> Result<Document, Failure> {
     let add = |mut document: Document, batch: Vec<Arc<Event>>| async move {
-        batch.iter().for_each(|event| document.add(event));
+        for event in &batch {
+            document.add(event);
+        }
         document
     };
     events.fold(Document::default(), add).await.finish()

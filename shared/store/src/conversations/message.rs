@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use super::bounds::{Piece, calls, pieces, sources};
 use super::head::Head;
-use super::turn::{Answer, NewTurn, TurnLease};
+use super::turn::{Answer, NewTurn, Tally, TurnEnd, TurnLease};
 use super::{Role, Status, StoredMessage};
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
@@ -84,7 +84,7 @@ pub(super) fn ended_answer(
     now: SystemTime,
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
     let pieces = pieces(&answer.content, &answer.thinking);
-    let status = if answer.status == Status::Complete { Status::Complete } else { Status::Interrupted };
+    let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
     let change = Expression::update(
         "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, \
          progress = :progress, parts = :parts, tally = :tally, endedAt = :ended",
@@ -97,7 +97,7 @@ pub(super) fn ended_answer(
     .value(":sources", s(json(&sources(&answer.sources))?))
     .value(":progress", s(status.as_str()))
     .value(":parts", n(pieces.len() - 1))
-    .value(":tally", s(json(&answer.usage)?))
+    .value(":tally", s(json(&Tally { usage: answer.usage, end: answer.end })?))
     .value(":ended", n(millis(now)));
     let further = further_items(&lease.partition, lease.answer, &pieces);
     Ok((message_key(&lease.partition, lease.answer), change, further))
@@ -128,6 +128,7 @@ pub(super) struct Gathered {
     pub(super) seq: u64,
     turn: String,
     message: StoredMessage,
+    pub(super) tally: Option<Tally>,
 }
 
 impl Gathered {
@@ -147,8 +148,9 @@ impl Gathered {
             status: known(Status::parse(item.text("progress")?))?,
             created_at: rfc3339(item.number("createdAt")?),
         };
+        let tally = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
         let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
-        Ok(Self { seq, turn: item.text("turn")?.to_owned(), message })
+        Ok(Self { seq, turn: item.text("turn")?.to_owned(), message, tally })
     }
 
     /// Adds the next piece.

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use super::cursor;
 use super::head::{Head, head_key};
 use super::message::{Gathered, is_further, message_sk};
-use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage};
+use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
 use crate::item::{Item, n, s};
 use crate::key::{Owner, is_ulid};
 use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
@@ -75,6 +75,15 @@ impl ConversationStore {
         let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
         let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
         Ok(Page { items, next_cursor })
+    }
+
+    /// The turn whose answer has this place.
+    pub async fn turn(&self, owner: &Owner, id: &str, answer: u64, now: SystemTime) -> Result<StoredTurn, ReadError> {
+        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        let (messages, _) = self.gather(&owner.conversation_partition(id), answer.saturating_sub(1), 1).await?;
+        let found = messages.into_iter().next().filter(|found| found.seq == answer).ok_or(ReadError::NotFound)?;
+        let tally = found.tally;
+        Ok(StoredTurn { message: found.into_message(&head, now), tally })
     }
 
     /// The messages after a place, each with all its pieces, up to `limit` or [`MOST_BYTES`]; and whether more follow.

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
-use conversation::{Message, Source, Usage};
+use conversation::{ErrorCode, FinishReason, Message, Source, Usage};
+use serde::{Deserialize, Serialize};
 
-use super::{Status, StoredCall};
+use super::{StoredCall, StoredMessage};
 use crate::StoreError;
 use crate::key::Key;
 
@@ -53,7 +54,7 @@ pub struct TurnLease {
     /// The partition of what lies under the conversation.
     pub(super) partition: String,
     /// The place of the answer; the user's message stands one before it.
-    pub(super) answer: u64,
+    pub answer: u64,
 }
 
 /// Why a lease cannot be used any more.
@@ -67,6 +68,35 @@ pub enum LeaseError {
     Store(#[from] StoreError),
 }
 
+/// Why a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// With an answer.
+    Done(FinishReason),
+    /// With a failure; what had been said is kept.
+    Failed(ErrorCode),
+}
+
+/// What a turn came to: what it consumed and why it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// What it consumed.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// Why it ended.
+    pub end: TurnEnd,
+}
+
+/// A turn as it stands: its answer so far, and what it came to once it has ended by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTurn {
+    /// The answer.
+    pub message: StoredMessage,
+    /// `None` while it runs, and for ever when it was cut off.
+    pub tally: Option<Tally>,
+}
+
 /// How a turn ended, as it is stored.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -78,8 +108,8 @@ pub struct Answer {
     pub tool_calls: Vec<StoredCall>,
     /// The pages.
     pub sources: Vec<Source>,
-    /// `Complete` or `Interrupted`.
-    pub status: Status,
+    /// Why it ends where it does; a failure leaves it interrupted.
+    pub end: TurnEnd,
     /// What the model wrote and read in this turn after the user's message, for later prompts.
     pub transcript: Vec<Message>,
     /// What it consumed.

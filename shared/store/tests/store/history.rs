@@ -1,6 +1,6 @@
-use conversation::{Message, ToolCall, ToolResult};
+use conversation::{ErrorCode, Message, ToolCall, ToolResult};
 use serde_json::json;
-use store::{Answer, ConversationStore, Status, TurnLease};
+use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 
 use crate::support::{alice, answer, asked, at, first_turn, next_turn, said, store};
 
@@ -72,7 +72,7 @@ async fn f102_a_call_without_its_result_and_a_result_without_its_call_are_left_o
         calling("", &["3"]),
         said("  "),
     ];
-    let cut = Answer { status: Status::Interrupted, ..with_transcript(transcript) };
+    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..with_transcript(transcript) };
     let lease = after(&store, &[("Q", cut)]).await;
     let expected = [asked("Q"), calling("looking", &["2"]), result("2", "two")];
     assert_eq!(store.history(&lease, 1000).await.unwrap(), expected);
@@ -81,7 +81,11 @@ async fn f102_a_call_without_its_result_and_a_result_without_its_call_are_left_o
 #[tokio::test]
 async fn an_interrupted_answer_that_said_nothing_leaves_the_question_alone() {
     let store = store().await.conversations;
-    let cut = Answer { status: Status::Interrupted, content: String::new(), ..with_transcript(vec![said("")]) };
+    let cut = Answer {
+        end: TurnEnd::Failed(ErrorCode::Interrupted),
+        content: String::new(),
+        ..with_transcript(vec![said("")])
+    };
     let lease = after(&store, &[("Q", cut)]).await;
     assert_eq!(store.history(&lease, 1000).await.unwrap(), [asked("Q")]);
 }

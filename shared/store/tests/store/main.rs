@@ -6,6 +6,7 @@ mod cache;
 mod deletion;
 mod faults;
 mod history;
+mod idempotency;
 mod keys;
 mod limits;
 mod lists;

@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::retry::RetryConfig;
-use conversation::{Message, Usage, new_id};
+use conversation::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use settings::Settings;
-use store::{Answer, NewTurn, Owner, Status, Store, TableNames, create_tables, sdk_config};
+use store::{Answer, NewTurn, Owner, Store, TableNames, TurnEnd, create_tables, sdk_config};
 use tokio::net::TcpListener;
 
 /// A fresh store, and the address of its database.
@@ -86,7 +86,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         thinking: String::new(),
         tool_calls: Vec::new(),
         sources: Vec::new(),
-        status: Status::Complete,
+        end: TurnEnd::Done(FinishReason::Stop),
         transcript: vec![said(text)],
         usage: Usage::default(),
     }

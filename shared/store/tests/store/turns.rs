@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use conversation::{Source, Usage};
+use conversation::{ErrorCode, FinishReason, Source, Usage};
 use serde_json::json;
-use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage};
+use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, Tally, TurnEnd};
 
 use crate::support::{alice, answer, asked, at, database, first_turn, next_turn, rows, said, store, store_at};
 
@@ -49,7 +49,10 @@ async fn a_turn_is_stored_whole_and_counted() {
         ..user.clone()
     };
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(3)).await.unwrap();
-    assert_eq!((page.items, page.next_cursor), (vec![user, assistant], None));
+    assert_eq!((page.items, page.next_cursor), (vec![user, assistant.clone()], None));
+    let turn = store.turn(&alice(), &lease.conversation_id, lease.answer, at(3)).await.unwrap();
+    let tally = Tally { usage: answer.usage, end: TurnEnd::Done(FinishReason::Stop) };
+    assert_eq!((turn.message, turn.tally), (assistant, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));
     let times = (head.created_at.as_str(), head.updated_at.as_str());
@@ -153,7 +156,7 @@ async fn a_turn_ends_once_and_saying_it_again_changes_nothing() {
 async fn an_interrupted_answer_keeps_what_was_said() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    let cut = Answer { status: Status::Interrupted, ..answer("half an ans") };
+    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer("half an ans") };
     store.finish(&lease, &cut, at(1)).await.unwrap();
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(2)).await.unwrap();
     assert_eq!((page.items[1].content.as_str(), page.items[1].status), ("half an ans", Status::Interrupted));

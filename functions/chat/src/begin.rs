@@ -1,0 +1,135 @@
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use agent::Events;
+use conversation::{ErrorCode, Event, Failure, new_id};
+use futures_util::Stream;
+use model::ModelClient;
+use protocols::TurnRequest;
+use store::{Admission, BeginError, NewTurn, Owner, TurnLease};
+use tokio::time::Instant;
+use web::{ApiError, InvocationDeadline};
+
+use crate::App;
+use crate::chat::storage;
+use crate::turn::TurnTask;
+
+/// Kept back of an invocation's time for storing the answer and ending the stream.
+const RESERVE: Duration = Duration::from_secs(8);
+
+/// The longest title made of a first message, in characters.
+const TITLE: usize = 60;
+
+/// A turn that is asked for, with everything in it checked.
+pub(crate) struct Asked {
+    pub(crate) owner: Owner,
+    pub(crate) model: ModelClient,
+    pub(crate) request: TurnRequest,
+    pub(crate) deadline: Instant,
+}
+
+/// A turn and what happens in it, from its first event on.
+pub(crate) struct Told {
+    pub(crate) turn_id: String,
+    pub(crate) events: Pin<Box<dyn Stream<Item = Vec<Arc<Event>>> + Send>>,
+}
+
+impl Told {
+    pub(crate) fn new(turn_id: String, events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static) -> Self {
+        Self { turn_id, events: Box::pin(events) }
+    }
+}
+
+async fn admit(app: &App, owner: &Owner) -> Result<(), ApiError> {
+    let key = format!("chat:{}", owner.as_str());
+    let admission = app.store.rate_limiter.admit(&key, app.config.chat_limit, SystemTime::now()).await;
+    match admission.map_err(|_| ApiError::from(ErrorCode::StorageBusy))? {
+        Admission::Admitted => Ok(()),
+        Admission::Denied { retry_after } => {
+            let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
+            Err(Failure::from(ErrorCode::RateLimited).retry_after(seconds.max(1)).into())
+        }
+    }
+}
+
+/// When the turn must be over: a little before the invocation that carries it, so that the answer is stored in time.
+pub(crate) fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: Instant) -> Instant {
+    let longest = now + app.config.turn;
+    let Some(InvocationDeadline(end)) = invocation else { return longest };
+    longest.min(end.checked_sub(RESERVE).unwrap_or(now))
+}
+
+/// Stores the user's message and starts the turn; its first event is already on its way.
+pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
+    if app.running.is_shutting_down() {
+        return Err(ErrorCode::Interrupted.into());
+    }
+    admit(app, &asked.owner).await?;
+    let turn = new_turn(turn_id, &asked);
+    let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
+    let events = Events::default();
+    let told = Told::new(turn.turn_id.clone(), events.follow(0));
+    let task = TurnTask {
+        app: app.clone(),
+        place: app.running.enter(&asked.owner, &lease, &events),
+        title: asked.request.conversation_id.is_none().then_some(turn.title),
+        events,
+        started: started(&lease, turn.assistant_message_id, turn.model),
+        lease: lease.clone(),
+        asked,
+    };
+    app.running.spawn(task.drive());
+    Ok((lease, told))
+}
+
+fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {
+    NewTurn {
+        conversation_id: asked.request.conversation_id.clone(),
+        turn_id,
+        user_message_id: new_id(),
+        assistant_message_id: new_id(),
+        text: asked.request.message.clone(),
+        model: asked.model.config().name.clone(),
+        title: title(&asked.request.message),
+    }
+}
+
+fn started(lease: &TurnLease, message_id: String, model: String) -> Event {
+    Event::Started { conversation_id: lease.conversation_id.clone(), message_id, model }
+}
+
+fn refused(error: BeginError) -> ApiError {
+    match error {
+        BeginError::NotFound => ErrorCode::NotFound.into(),
+        BeginError::InProgress { retry_after } => {
+            Failure::from(ErrorCode::TurnInProgress).retry_after(retry_after.as_secs() + 1).into()
+        }
+        BeginError::Store(error) => storage(&error),
+    }
+}
+
+/// A title from the user's first words.
+fn title(message: &str) -> String {
+    let words = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= TITLE {
+        return words;
+    }
+    let mut title: String = words.chars().take(TITLE - 1).collect();
+    title.truncate(title.trim_end().len());
+    title.push('…');
+    title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_words_on_one_line() {
+        assert_eq!(title("  今天\n天气  怎么样？ "), "今天 天气 怎么样？");
+        let long = title(&"word ".repeat(50));
+        assert_eq!(long.chars().count(), 60);
+        assert!(long.ends_with("word…"));
+    }
+}

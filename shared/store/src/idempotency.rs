@@ -1,0 +1,163 @@
+//! Requests that may come twice: the caller's key leads to the turn that the first of them began.
+//!
+//! A key is claimed before its turn begins and names the turn afterwards. A claim whose process died before the turn
+//! began runs out by itself. Records lie under their owner, so that those of a deleted conversation can be found.
+
+use std::time::{Duration, SystemTime};
+
+use crate::clock::millis;
+use crate::conversations::TurnLease;
+use crate::item::{Item, Read, SHAPE, n, s};
+use crate::key::{Key, Owner, digest};
+use crate::table::{Expression, Table, Write};
+use crate::{EXPIRES, StoreError};
+
+/// How long a key leads to its turn.
+const KEPT: Duration = Duration::from_hours(24);
+
+/// How long a claim waits for its turn to begin.
+const CLAIM: Duration = Duration::from_secs(30);
+
+/// Idempotency keys in the ephemeral table, each under its owner.
+#[derive(Clone)]
+pub struct Idempotency {
+    table: Table,
+}
+
+/// What a key tells the caller to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// It is new: begin the turn, then `record` or `release` it.
+    New(IdempotencyClaim),
+    /// The same request began this turn: attach to it, or say again what it said.
+    Known(KnownTurn),
+    /// The same request is about to begin its turn: ask again shortly.
+    Pending,
+    /// It was used for another request.
+    Mismatch,
+}
+
+/// The right to say which turn a key leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyClaim {
+    key: Key,
+    turn_id: String,
+}
+
+/// The turn that a key leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownTurn {
+    /// The turn.
+    pub turn_id: String,
+    /// Its conversation.
+    pub conversation_id: String,
+    /// The place of its answer there.
+    pub answer: u64,
+}
+
+impl Idempotency {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// Claims `key` of this owner for the turn `turn_id`; `fingerprint` tells whether a request is the same one.
+    pub async fn claim(
+        &self,
+        owner: &Owner,
+        key: &str,
+        fingerprint: &[u8],
+        turn_id: &str,
+        now: SystemTime,
+    ) -> Result<Claimed, StoreError> {
+        let claim = IdempotencyClaim { key: record_key(owner, key), turn_id: turn_id.to_owned() };
+        let print = digest(&String::from_utf8_lossy(fingerprint));
+        match self.table.update(&claim.key, claim.taking(&print, now)).await? {
+            Write::Done(_) => Ok(Claimed::New(claim)),
+            Write::Refused(record) => claim.what_stands(&record.unwrap_or_default(), &print),
+        }
+    }
+
+    /// Says which turn the key leads to from now on.
+    pub async fn record(&self, claim: &IdempotencyClaim, turn: &TurnLease) -> Result<(), StoreError> {
+        let begun = Expression::update("SET conversation = :conversation, answer = :answer")
+            .and_when("turn = :turn")
+            .value(":turn", s(&claim.turn_id))
+            .value(":conversation", s(&turn.conversation_id))
+            .value(":answer", n(turn.answer));
+        self.table.update(&claim.key, begun).await.map(|_| ())
+    }
+
+    /// Gives the key up: its turn did not begin.
+    pub async fn release(&self, claim: &IdempotencyClaim) -> Result<(), StoreError> {
+        let gone = Expression::update("SET claimedUntil = :never").and_when("turn = :turn");
+        let gone = gone.value(":turn", s(&claim.turn_id)).value(":never", n(0));
+        self.table.update(&claim.key, gone).await.map(|_| ())
+    }
+
+    /// Forgets all keys that lead into a conversation.
+    pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+        let mut start = None;
+        loop {
+            let call = self.table.query(&partition(owner)).key_condition_expression("pk = :pk");
+            let call = call.filter_expression("conversation = :conversation");
+            let call = call.expression_attribute_values(":conversation", s(conversation_id));
+            let (records, next) = self.table.page(call, start).await?;
+            for record in records {
+                self.table.delete(&Key::new(record.text("pk")?, record.text("sk")?)).await?;
+            }
+            if next.is_none() {
+                return Ok(());
+            }
+            start = next;
+        }
+    }
+}
+
+impl IdempotencyClaim {
+    /// Where no record stands, or one whose time is over, or a claim that led to no turn.
+    fn taking(&self, print: &str, now: SystemTime) -> Expression {
+        let seconds = |time: SystemTime| millis(time) / 1000;
+        Expression::update(format!(
+            "SET turn = :turn, print = :print, claimedUntil = :until, {EXPIRES} = :expires, v = :v \
+             REMOVE conversation, answer"
+        ))
+        .and_when(format!(
+            "attribute_not_exists(pk) OR {EXPIRES} <= :seconds \
+             OR (attribute_not_exists(conversation) AND claimedUntil <= :now)"
+        ))
+        .value(":turn", s(&self.turn_id))
+        .value(":print", s(print))
+        .value(":until", n(millis(now + CLAIM)))
+        .value(":expires", n(seconds(now + KEPT)))
+        .value(":seconds", n(seconds(now)))
+        .value(":now", n(millis(now)))
+        .value(":v", n(SHAPE))
+    }
+
+    fn what_stands(self, record: &Item, print: &str) -> Result<Claimed, StoreError> {
+        // An attempt of this same call may have been written before its answer was lost.
+        if record.text("turn")? == self.turn_id {
+            return Ok(Claimed::New(self));
+        }
+        if record.text("print")? != print {
+            return Ok(Claimed::Mismatch);
+        }
+        if !record.contains_key("conversation") {
+            return Ok(Claimed::Pending);
+        }
+        Ok(Claimed::Known(KnownTurn {
+            turn_id: record.text("turn")?.to_owned(),
+            conversation_id: record.text("conversation")?.to_owned(),
+            answer: record.number("answer")?,
+        }))
+    }
+}
+
+fn partition(owner: &Owner) -> String {
+    format!("{}#I", owner.partition())
+}
+
+/// Keys are the caller's own text: hashed, they are short and reveal nothing.
+fn record_key(owner: &Owner, key: &str) -> Key {
+    Key::new(partition(owner), digest(key))
+}

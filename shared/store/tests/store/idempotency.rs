@@ -1,0 +1,49 @@
+use std::time::Duration;
+
+use store::{Claimed, KnownTurn, Owner};
+
+use crate::support::{alice, at, first_turn, store};
+
+#[tokio::test]
+async fn f098_a_key_leads_the_same_request_to_its_turn_and_refuses_another() {
+    let (store, owner) = (store().await, alice());
+    let claim = |owner: Owner, body: &'static [u8], turn: &'static str| {
+        let idempotency = store.idempotency.clone();
+        async move { idempotency.claim(&owner, "key 1", body, turn, at(0)).await.unwrap() }
+    };
+    let Claimed::New(mine) = claim(owner.clone(), b"body", "t1").await else { panic!("a fresh key is new") };
+    assert_eq!(claim(owner.clone(), b"body", "t2").await, Claimed::Pending);
+    let begun = store.conversations.begin(&owner, &first_turn("hello"), at(0)).await.unwrap();
+    store.idempotency.record(&mine, &begun).await.unwrap();
+    let known =
+        KnownTurn { turn_id: "t1".into(), conversation_id: begun.conversation_id.clone(), answer: begun.answer };
+    assert_eq!(claim(owner.clone(), b"body", "t2").await, Claimed::Known(known));
+    assert_eq!(claim(owner.clone(), b"other", "t2").await, Claimed::Mismatch);
+    assert!(matches!(claim(Owner::new("bob"), b"other", "t2").await, Claimed::New(_)));
+}
+
+#[tokio::test]
+async fn a_claim_that_led_to_no_turn_is_free_again() {
+    let (store, owner) = (store().await, alice());
+    let Claimed::New(first) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
+        panic!("a fresh key is new")
+    };
+    store.idempotency.release(&first).await.unwrap();
+    let again = store.idempotency.claim(&owner, "k", b"y", "t2", at(1)).await.unwrap();
+    assert!(matches!(again, Claimed::New(_)));
+    let later = at(0) + Duration::from_secs(40);
+    assert!(matches!(store.idempotency.claim(&owner, "k", b"z", "t3", later).await.unwrap(), Claimed::New(_)));
+}
+
+#[tokio::test]
+async fn f150_the_keys_of_a_deleted_conversation_are_forgotten() {
+    let (store, owner) = (store().await, alice());
+    let Claimed::New(claim) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
+        panic!("a fresh key is new")
+    };
+    let begun = store.conversations.begin(&owner, &first_turn("hello"), at(0)).await.unwrap();
+    store.idempotency.record(&claim, &begun).await.unwrap();
+    store.idempotency.forget(&owner, &begun.conversation_id).await.unwrap();
+    let again = store.idempotency.claim(&owner, "k", b"other", "t2", at(1)).await.unwrap();
+    assert!(matches!(again, Claimed::New(_)));
+}
