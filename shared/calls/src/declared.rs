@@ -39,10 +39,19 @@ impl Declared {
 
     /// Whether the tool is declared and everything that its schema requires is there.
     pub(crate) fn accepts(&self, tool: &str, arguments: &Value) -> bool {
+        arguments.as_object().is_some_and(|arguments| self.requires_no_more(tool, arguments))
+    }
+
+    /// The same for the arguments as they are being read.
+    pub(crate) fn requires_no_more(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let Some(schema) = self.parameters.get(tool) else { return false };
-        let Some(arguments) = arguments.as_object() else { return false };
-        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        required.iter().filter_map(Value::as_str).all(|name| arguments.contains_key(name))
+        let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        required.all(|name| name.as_str().is_none_or(|name| arguments.contains_key(name)))
+    }
+
+    /// Whether the tool is declared and nothing is said about its parameters.
+    pub(crate) fn untyped(&self, tool: &str) -> bool {
+        self.has(tool) && self.properties(tool).is_none()
     }
 
     /// The parameter of a tool that has no other one.

@@ -106,7 +106,8 @@ impl Fitting {
         }
         let kinds = types(schema);
         let direct = kinds.is_empty() || kinds.iter().any(|kind| is(&value, kind));
-        let fitted = if direct { Some(value) } else { kinds.iter().find_map(|kind| self.converted(schema, &value, kind)) };
+        let fitted =
+            if direct { Some(value) } else { kinds.iter().find_map(|kind| self.converted(schema, &value, kind)) };
         match fitted {
             Some(number @ Value::Number(_)) => self.in_range(schema, number),
             Some(Value::Object(members)) => Value::Object(self.object(schema, members)),
@@ -160,7 +161,8 @@ impl Fitting {
         if allowed.contains(&value) {
             return value;
         }
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned).trim().to_lowercase();
+        let text =
+            |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned).trim().to_lowercase();
         let wanted = text(&value);
         let mut same = allowed.iter().filter(|other| text(other) == wanted);
         match (same.next(), same.next()) {
@@ -318,7 +320,10 @@ mod tests {
                 "filter": {"from": "y"}, "limit": 7,
             })
         );
-        assert_eq!(fitted(json!({"query": "x", "count": 5.0, "tags": "[\"a\"]"})), json!({"query": "x", "count": 5, "tags": ["a"]}));
+        assert_eq!(
+            fitted(json!({"query": "x", "count": 5.0, "tags": "[\"a\"]"})),
+            json!({"query": "x", "count": 5, "tags": ["a"]})
+        );
         assert_eq!(fitted(json!("{\"query\": \"x\"}")), json!({"query": "x"}));
     }
 

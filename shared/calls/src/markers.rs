@@ -70,7 +70,8 @@ struct Node {
 /// Markers with which a call may begin.
 pub(crate) static OPENERS: LazyLock<Tree> = LazyLock::new(|| Tree::of(Role::opens));
 /// Markers with which a call may end.
-pub(crate) static CLOSERS: LazyLock<Tree> = LazyLock::new(|| Tree::of(|role| matches!(role, Role::Close | Role::FunctionEnd)));
+pub(crate) static CLOSERS: LazyLock<Tree> =
+    LazyLock::new(|| Tree::of(|role| matches!(role, Role::Close | Role::FunctionEnd)));
 /// Markers that may stand between a name and its arguments.
 pub(crate) static SEPARATORS: LazyLock<Tree> =
     LazyLock::new(|| Tree::of(|role| matches!(role, Role::Separator | Role::CallId)));
@@ -79,7 +80,12 @@ pub(crate) static PARAMETERS: LazyLock<Tree> = LazyLock::new(|| {
     Tree::of(|role| {
         matches!(
             role,
-            Role::Parameter | Role::ParameterWithAttributes | Role::Key | Role::KeyEnd | Role::ParameterEnd | Role::FunctionEnd
+            Role::Parameter
+                | Role::ParameterWithAttributes
+                | Role::Key
+                | Role::KeyEnd
+                | Role::ParameterEnd
+                | Role::FunctionEnd
         )
     })
 });

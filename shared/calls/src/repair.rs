@@ -50,6 +50,7 @@ impl<'a> Tidy<'a> {
             let after = at + c.len_utf8();
             at = match c {
                 '"' => tidy.string(after, '"'),
+                '\'' => tidy.string(after, '\''),
                 '“' | '”' => tidy.string(after, '”'),
                 _ => {
                     tidy.structure(c);
@@ -187,7 +188,10 @@ mod tests {
 
     #[test]
     fn backslashes_that_escape_nothing_are_kept() {
-        assert_eq!(repair(r#"{"re": "\d+\s", "path": "C:\Users\x"}"#), Some(json!({"re": r"\d+\s", "path": r"C:\Users\x"})));
+        assert_eq!(
+            repair(r#"{"re": "\d+\s", "path": "C:\Users\x"}"#),
+            Some(json!({"re": r"\d+\s", "path": r"C:\Users\x"}))
+        );
     }
 
     #[test]

@@ -110,11 +110,6 @@ impl CallScanner {
         pieces
     }
 
-    /// How many bytes are held back because they may become part of a call.
-    pub fn held(&self) -> usize {
-        self.buffer.len() - self.start + self.output.held()
-    }
-
     /// Does one thing; false when there must be more text first.
     fn step(&mut self, end: Option<End>, pieces: &mut Vec<Piece>) -> bool {
         let (candidate, verdict) = match std::mem::take(&mut self.state) {
@@ -216,6 +211,8 @@ impl CallScanner {
     fn residue(&mut self, length: usize, pieces: &mut Vec<Piece>) {
         if self.output.waiting() {
             self.output.unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), pieces);
+        } else if self.behind_call {
+            self.output.drop_gap();
         }
         self.start += length;
         self.code.pass_hidden();
@@ -255,6 +252,9 @@ impl CallScanner {
         let fenced = self.code.fence().is_some();
         if quoted || (fenced && !calls.iter().all(|call| self.declared.accepts(&call.name, &call.arguments))) {
             return self.release(length, pieces);
+        }
+        if self.behind_call && self.unclosed {
+            self.output.drop_gap();
         }
         self.unclosed = !candidate.bare() && !ends_closed(raw);
         self.behind_call = true;

@@ -77,7 +77,8 @@ fn arguments(mut object: Map<String, Value>, name: &str, declared: &Declared) ->
 fn named(value: Value, name: &str, declared: &Declared) -> ParsedCall {
     let arguments = match value {
         Value::Object(mut object) => {
-            let repeats = name_key(&object, declared).filter(|key| object.get(*key).and_then(Value::as_str) == Some(name));
+            let repeats =
+                name_key(&object, declared).filter(|key| object.get(*key).and_then(Value::as_str) == Some(name));
             if let Some(key) = repeats.filter(|key| declared.parameter(name, key).is_none()) {
                 object.shift_remove(key);
                 arguments(object, name, declared)
@@ -161,7 +162,9 @@ mod tests {
 
     #[test]
     fn no_arguments_are_an_empty_object() {
-        for text in [json!({"name": "f"}), json!({"name": "f", "arguments": null}), json!({"name": "f", "arguments": ""})] {
+        for text in
+            [json!({"name": "f"}), json!({"name": "f", "arguments": null}), json!({"name": "f", "arguments": ""})]
+        {
             assert_eq!(read(text.clone(), None), json!([["f", {}]]), "{text}");
         }
     }

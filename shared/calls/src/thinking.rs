@@ -71,8 +71,10 @@ impl ThinkingFilter {
             let stop = self.plain(&buffer[at..]);
             self.give(&buffer[at..at + stop], &mut parts);
             at += stop;
+            if at == buffer.len() {
+                break;
+            }
             match self.at_tag(&buffer[at..], ended) {
-                _ if at == buffer.len() => {}
                 Look::Is(Some(tag), length) => {
                     self.pass_tag(tag);
                     at += length;

@@ -7,12 +7,14 @@ use crate::repair::repair;
 
 /// The value of a parameter's text.
 ///
-/// `string` is the attribute of that name, which wins; else the declared schema decides; else it is a string. One
+/// `string` is the attribute of that name, which wins; else the declared schema decides. A parameter that the schema
+/// does not type is a string; of a tool without a schema, `untyped`, it is JSON if it can be read so. One
 /// line break at each end belongs to the markup. Entities are not decoded, for the models do not encode them.
-pub(crate) fn value(text: &str, string: Option<bool>, schema: Option<&Value>) -> Value {
+pub(crate) fn value(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
     let text = strip_line_breaks(text);
     match string {
         Some(true) => Value::String(text.to_owned()),
+        None if untyped => json::parse(text.trim()).unwrap_or_else(|| Value::String(text.to_owned())),
         Some(false) => read(text).unwrap_or_else(|| Value::String(text.to_owned())),
         None => by_schema(text, &schema.map(types).unwrap_or_default()),
     }
@@ -77,19 +79,25 @@ mod tests {
             ("many", json!({"type": "integer"}), json!("many")),
             ("[1]", json!({"type": ["string", "object"]}), json!("[1]")),
         ] {
-            assert_eq!(value(text, None, Some(&schema)), expected, "{text} {schema}");
+            assert_eq!(value(text, None, Some(&schema), false), expected, "{text} {schema}");
         }
     }
 
     #[test]
     fn the_string_attribute_wins_over_the_schema() {
-        assert_eq!(value("2", Some(true), Some(&json!({"type": "integer"}))), json!("2"));
-        assert_eq!(value("[\"a\"]", Some(false), None), json!(["a"]));
-        assert_eq!(value("word", Some(false), None), json!("word"));
+        assert_eq!(value("2", Some(true), Some(&json!({"type": "integer"})), false), json!("2"));
+        assert_eq!(value("[\"a\"]", Some(false), None, false), json!(["a"]));
+        assert_eq!(value("word", Some(false), None, false), json!("word"));
+    }
+
+    #[test]
+    fn without_any_schema_json_is_read_as_json() {
+        assert_eq!(value("5", None, None, true), json!(5));
+        assert_eq!(value("five", None, None, true), json!("five"));
     }
 
     #[test]
     fn one_line_break_at_each_end_is_markup_and_entities_are_not_decoded() {
-        assert_eq!(value("\n\nA &amp; B\n\n", None, None), json!("\nA &amp; B\n"));
+        assert_eq!(value("\n\nA &amp; B\n\n", None, None, false), json!("\nA &amp; B\n"));
     }
 }

@@ -30,8 +30,8 @@ const PREFIXED: &[(&str, &str, Role)] = &[
     ("</", "parameter>", Role::ParameterEnd),
 ];
 
-/// None, Anthropic's, and DeepSeek's with every bar that was seen.
-const PREFIXES: &[&str] = &["", "antml:", "｜DSML｜", "｜｜DSML｜｜", "‖DSML‖", "|DSML|", "||DSML||"];
+/// None, Anthropic's, and DeepSeek's with every bar and gap that was seen.
+const PREFIXES: &[&str] = &["", "antml:", "｜DSML｜", "｜DSML｜ ", "｜｜DSML｜｜", "‖DSML‖", "|DSML|", "||DSML||"];
 
 /// Every element with every prefix.
 pub(super) fn prefixed_markers() -> impl Iterator<Item = (String, Role)> {

@@ -17,11 +17,8 @@ enum Container {
 impl Builder {
     /// Opens an object or an array; false when the nesting is too deep.
     pub(super) fn open(&mut self, object: bool) -> bool {
-        let container = if object {
-            Container::Object { members: Map::new(), key: None }
-        } else {
-            Container::Array(Vec::new())
-        };
+        let container =
+            if object { Container::Object { members: Map::new(), key: None } } else { Container::Array(Vec::new()) };
         self.open.push(container);
         self.open.len() < MAX_DEPTH
     }
@@ -85,5 +82,9 @@ fn number(text: &str) -> Option<Value> {
     let number: Number = serde_json::from_str(text).ok()?;
     let integer = !text.contains(['.', 'e', 'E']);
     // A float here means that the digits did not fit; they must not be rounded silently.
-    Some(if integer && number.is_f64() && text != "-0" { Value::String(text.to_owned()) } else { Value::Number(number) })
+    Some(if integer && number.is_f64() && text != "-0" {
+        Value::String(text.to_owned())
+    } else {
+        Value::Number(number)
+    })
 }

@@ -37,7 +37,7 @@ pub(super) fn attributes(text: &str) -> Look<Attributes> {
             Look::Is((key, value), length) => {
                 at += length;
                 match key {
-                    "name" => found.name = Some(value.to_owned()),
+                    "name" => found.name = Some(value.trim().to_owned()).filter(|name| !name.is_empty()),
                     "string" => found.string = Some(value.eq_ignore_ascii_case("true")),
                     _ => {}
                 }
@@ -67,12 +67,15 @@ fn attribute(text: &str) -> Look<(&str, &str)> {
     }
 }
 
-/// Reads `f>` at the beginning of a text: a name up to and with the `>`, quotes around it dropped.
-pub(super) fn name(text: &str) -> Look<String> {
+/// Reads `f>` at the beginning of a text: a name up to and with the `>`, quotes around it dropped. Tells whether the tag
+/// ended in `/>`.
+pub(super) fn name(text: &str) -> Look<(String, bool)> {
     match text.find(['>', '<', '\n']) {
         Some(end) if text[end..].starts_with('>') => {
-            let name = text[..end].trim().trim_matches(['"', '\'']);
-            if name.is_empty() || end > MAX_NAME { Look::No } else { Look::Is(name.to_owned(), end + 1) }
+            let tag = text[..end].trim();
+            let name = tag.strip_suffix('/').unwrap_or(tag).trim_matches(['"', '\'', ' ']);
+            let readable = !name.is_empty() && end <= MAX_NAME;
+            if readable { Look::Is((name.to_owned(), tag.ends_with('/')), end + 1) } else { Look::No }
         }
         None if text.len() <= MAX_NAME => Look::Short,
         _ => Look::No,
@@ -117,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_name_ends_at_the_end_of_the_tag() {
-        assert_eq!(name("\"f\">"), Look::Is("f".to_owned(), 4));
+        assert_eq!(name("\"f\">"), Look::Is(("f".to_owned(), false), 4));
+        assert_eq!(name("f/>"), Look::Is(("f".to_owned(), true), 3));
         assert_eq!(name("get_weath"), Look::Short);
         assert_eq!(name("f\n>"), Look::No);
         assert_eq!(name(">"), Look::No);

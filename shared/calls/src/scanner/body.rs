@@ -27,9 +27,14 @@ enum Part {
     /// Behind JSON that was read.
     Tail,
     /// Behind JSON that needs mending, which ends at `end` unless its quotes misled.
-    Broken { end: usize },
+    Broken {
+        end: usize,
+    },
     /// Behind what cannot be read, for this reason; `search` looks for the wrapper's end however far it is.
-    Unreadable { reason: String, search: Option<usize> },
+    Unreadable {
+        reason: String,
+        search: Option<usize>,
+    },
 }
 
 /// What follows the place behind a JSON value.
@@ -269,9 +274,7 @@ impl Candidate {
         let whole = self.at;
         match self.mend(&text[from..end], declared).or_else(|_| self.mend(&text[from..whole], declared)) {
             Ok(()) => self.set(Part::Tail),
-            Err(reason) if text[from..whole].contains([':', '：']) => {
-                self.unreadable(reason, true)
-            }
+            Err(reason) if text[from..whole].contains([':', '：']) => self.unreadable(reason, true),
             Err(reason) => self.refuse(text, from, &reason),
         }
     }
@@ -355,7 +358,5 @@ fn may_be_call(scan: &Scan, declared: &Declared) -> bool {
         return true;
     }
     let possible = |key: &str| shape::is_call_key(key) || declared.any_has_parameter(key);
-    !scan.broken()
-        && scan.outer_key().is_none_or(possible)
-        && names().all(|(key, _)| declared.any_has_parameter(key))
+    !scan.broken() && scan.outer_key().is_none_or(possible) && names().all(|(key, _)| declared.any_has_parameter(key))
 }

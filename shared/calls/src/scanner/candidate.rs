@@ -111,7 +111,9 @@ impl Candidate {
             let window = &text[..text.floor_char_boundary(limit)];
             match self.run(window, declared) {
                 Verdict::More if window.len() == text.len() => return Verdict::More,
-                Verdict::More if certain => return Verdict::Unreadable("the call is too long".to_owned(), window.len()),
+                Verdict::More if certain => {
+                    return Verdict::Unreadable("the call is too long".to_owned(), window.len());
+                }
                 Verdict::More if self.certain() => {}
                 Verdict::More => return Verdict::Text,
                 verdict => return verdict,
@@ -188,7 +190,7 @@ impl Candidate {
     fn wrapper_tag(&mut self, text: &str) -> Step {
         match attributes(&text[self.at..]) {
             Look::Is(found, length) => {
-                let Some(name) = found.name.filter(|name| !name.is_empty()) else { return Break(Verdict::Text) };
+                let Some(name) = found.name else { return Break(Verdict::Text) };
                 self.at += length;
                 if found.empty {
                     let arguments = serde_json::Value::Object(serde_json::Map::new());
@@ -212,11 +214,7 @@ impl Candidate {
                 Look::No => Look::No,
             }
         } else {
-            match name(rest) {
-                Look::Is(name, length) => Look::Is((name, false), length),
-                Look::Short => Look::Short,
-                Look::No => Look::No,
-            }
+            name(rest)
         };
         match found {
             Look::Is((name, empty), length) if self.kind == Kind::Wrapper || declared.has(&name) => {
@@ -264,7 +262,7 @@ impl Candidate {
     /// Ends the text: decides what is still open.
     pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Verdict {
         match &mut self.stage {
-            Stage::Elements(elements) => match elements.finish(text, self.at, declared) {
+            Stage::Elements(elements) => match elements.finish(text, declared) {
                 Ok((call, end)) => Verdict::Calls(vec![call], end),
                 Err(reason) => Verdict::Unreadable(reason.to_owned(), text.len()),
             },

@@ -13,6 +13,8 @@ pub(super) struct Elements {
     name: String,
     arguments: Map<String, Value>,
     stage: Stage,
+    /// Where the last argument ends.
+    closed_at: usize,
     /// Whether the function's own end tag may close it; `<tool_call>f<arg_key>…` is closed by its wrapper.
     wrapped: bool,
 }
@@ -44,13 +46,13 @@ pub(super) enum Inside {
 
 impl Elements {
     pub(super) fn new(name: String, wrapped: bool) -> Self {
-        Self { name, arguments: Map::new(), stage: Stage::Between, wrapped }
+        Self { name, arguments: Map::new(), stage: Stage::Between, closed_at: 0, wrapped }
     }
 
     /// Reads on from position `at`.
     pub(super) fn step(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
         match &self.stage {
-            Stage::Between => self.between(text, at),
+            Stage::Between => self.between(text, at, declared),
             Stage::Tag { attributes } => self.tag(text, at, *attributes),
             Stage::Key => self.key(text, at),
             Stage::Value { .. } => self.value(text, at, declared),
@@ -61,10 +63,10 @@ impl Elements {
     /// Ends the text: a call if everything in it was closed, else the reason why not.
     ///
     /// A value that only a wrapper's end tag closed counts as closed.
-    pub(super) fn finish(&mut self, text: &str, at: usize, declared: &Declared) -> Result<(ParsedCall, usize), &'static str> {
+    pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Result<(ParsedCall, usize), &'static str> {
         match &self.stage {
-            Stage::Between if self.arguments.is_empty() => Err("the function is not closed"),
-            Stage::Between => Ok((self.call(), at)),
+            Stage::Between if self.closed(declared) => Ok((self.call(), self.closed_at)),
+            Stage::Between => Err("the function is not closed"),
             Stage::Value { start, .. } => match CLOSERS.find(text, *start) {
                 Ok((end, _, _)) => {
                     self.set(&text[*start..end], declared);
@@ -77,7 +79,7 @@ impl Elements {
         }
     }
 
-    fn between(&mut self, text: &str, at: usize) -> Inside {
+    fn between(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
         let at = at + space(&text[at..]);
         let rest = &text[at..];
         if rest.starts_with('{') && self.arguments.is_empty() {
@@ -98,14 +100,14 @@ impl Elements {
             Look::No => {}
         }
         match CLOSERS.look(rest) {
-            Look::Is(..) => return Inside::Call(self.call(), at),
+            Look::Is(_, length) => return Inside::Call(self.call(), at + length),
             Look::Short => return Inside::More(at),
             Look::No => {}
         }
         match OPENERS.look(rest) {
             Look::Short => Inside::More(at),
-            Look::Is(..) if !self.arguments.is_empty() => Inside::Call(self.call(), at),
-            Look::No if self.wrapped && !self.arguments.is_empty() => Inside::Call(self.call(), at),
+            Look::Is(..) if !self.arguments.is_empty() => Inside::Call(self.call(), self.closed_at),
+            Look::No if self.closed(declared) => Inside::Call(self.call(), self.closed_at),
             _ => Inside::Unreadable("a parameter or the end of the function is expected", at),
         }
     }
@@ -120,7 +122,7 @@ impl Elements {
             }
         } else {
             match name(rest) {
-                Look::Is(found, length) => (Some(found), None, length),
+                Look::Is((found, _), length) => (Some(found), None, length),
                 Look::Short => return Inside::More(at),
                 Look::No => (None, None, 0),
             }
@@ -157,15 +159,22 @@ impl Elements {
                     return Inside::On(after);
                 }
                 self.set(&text[start..end], declared);
-                Inside::On(if role == Role::ParameterEnd { after } else { end })
+                self.closed_at = if role == Role::ParameterEnd { after } else { end };
+                Inside::On(self.closed_at)
             }
             Err(next) => Inside::More(next),
         }
     }
 
+    /// Whether a missing end tag may be overlooked: nothing that is required is missing.
+    fn closed(&self, declared: &Declared) -> bool {
+        !self.arguments.is_empty() && (self.wrapped || declared.requires_no_more(&self.name, &self.arguments))
+    }
+
     fn set(&mut self, text: &str, declared: &Declared) {
         let Stage::Value { key, string, .. } = std::mem::replace(&mut self.stage, Stage::Between) else { return };
-        let value = typed::value(text, string, declared.parameter(&self.name, &key));
+        let schema = declared.parameter(&self.name, &key);
+        let value = typed::value(text, string, schema, declared.untyped(&self.name));
         self.arguments.insert(key, value);
     }
 
@@ -184,6 +193,7 @@ impl Elements {
         let Some(Value::Object(arguments)) = value else { return Inside::Unreadable("the JSON cannot be read", end) };
         self.arguments = arguments;
         self.stage = Stage::Between;
+        self.closed_at = end;
         Inside::On(end)
     }
 

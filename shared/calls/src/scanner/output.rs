@@ -9,8 +9,9 @@ const MAX_HELD: usize = 64 * 1024;
 /// only together with text behind it. All other text is shown as it was written.
 #[derive(Default)]
 pub(super) struct Output {
-    /// White space since the last call or the beginning.
+    /// White space since text was last shown; what stands behind `gap_from` came after the last call.
     gap: String,
+    gap_from: usize,
     /// Whether text was shown since the last call or the beginning.
     shown: bool,
     /// Calls that count only when nothing but calls and white space follows, and what came after them.
@@ -37,11 +38,6 @@ impl Output {
         !self.held.is_empty()
     }
 
-    /// How many bytes wait for what follows.
-    pub(super) fn held(&self) -> usize {
-        self.held_bytes
-    }
-
     pub(super) fn text(&mut self, text: &str, pieces: &mut Vec<Piece>) {
         if self.held.is_empty() {
             self.show(text, pieces);
@@ -53,13 +49,17 @@ impl Output {
         }
     }
 
+    /// What came after the last call turned out to be inside of its wrapper.
+    pub(super) fn drop_gap(&mut self) {
+        self.gap.truncate(self.gap_from);
+    }
+
     /// Calls that count whatever follows.
     pub(super) fn calls(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
         if !self.held.is_empty() {
             return self.hold(raw, calls, true, pieces);
         }
-        self.shown = false;
-        pieces.extend(calls.into_iter().map(Piece::Call));
+        self.give(calls, pieces);
     }
 
     /// Something that becomes text unless nothing but calls and white space follows.
@@ -69,7 +69,8 @@ impl Output {
 
     pub(super) fn malformed(&mut self, malformed: Malformed, pieces: &mut Vec<Piece>) {
         self.reject(pieces);
-        self.shown = false;
+        self.gap.clear();
+        self.give(Vec::new(), pieces);
         pieces.push(Piece::Malformed(malformed));
     }
 
@@ -95,12 +96,17 @@ impl Output {
         self.held_bytes = 0;
         for held in std::mem::take(&mut self.held) {
             if held.sure {
-                self.shown = false;
-                pieces.extend(held.calls.into_iter().map(Piece::Call));
+                self.give(held.calls, pieces);
             } else {
                 self.show(&held.raw, pieces);
             }
         }
+    }
+
+    fn give(&mut self, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
+        self.shown = false;
+        self.gap_from = self.gap.len();
+        pieces.extend(calls.into_iter().map(Piece::Call));
     }
 
     fn show(&mut self, text: &str, pieces: &mut Vec<Piece>) {
@@ -111,6 +117,7 @@ impl Output {
         self.gap.push_str(&text[..space]);
         if space < text.len() || self.gap.len() > MAX_HELD {
             self.shown = true;
+            self.gap_from = 0;
             append(&std::mem::take(&mut self.gap), pieces);
             append(&text[space..], pieces);
         }

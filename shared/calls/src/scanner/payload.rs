@@ -33,7 +33,7 @@ impl Candidate {
                 Look::No => Break(Verdict::Text),
             },
             '<' => self.marker(rest, at),
-            _ if self.name.is_none() && is_name(first) => self.name_first(text, at),
+            _ if self.name.is_none() && is_name(first) => self.name_first(text, at, declared),
             _ => Break(Verdict::Text),
         }
     }
@@ -99,7 +99,8 @@ impl Candidate {
         }
     }
 
-    fn name_first(&mut self, text: &str, at: usize) -> Step {
+    /// A name that stands before its arguments. Behind a blank it must be declared, for a word in prose stands there too.
+    fn name_first(&mut self, text: &str, at: usize, declared: &Declared) -> Step {
         let rest = &text[at..];
         let end = rest.find(|c| !is_name(c));
         let name = &rest[..end.unwrap_or(rest.len())];
@@ -108,6 +109,11 @@ impl Candidate {
         }
         if end.is_none() {
             return Break(Verdict::More);
+        }
+        let space = &text[self.at..at];
+        let prose = !space.is_empty() && !space.contains('\n') && text.starts_with('<') && !self.control;
+        if prose && !declared.has(bare_name(name)) {
+            return Break(Verdict::Text);
         }
         self.name = Some(bare_name(name).to_owned());
         self.at = at + name.len();

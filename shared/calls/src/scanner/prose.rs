@@ -75,12 +75,13 @@ pub(super) fn scan(code: &mut Code, text: &str, around: Around) -> (usize, Found
             Look::No => {}
         }
         code.pass(bytes[at]);
-        let begun = !bytes[at].is_ascii_whitespace();
+        let before = at;
         at += 1;
         if !code.line_start() && !code.in_run() {
             at += bytes[at..].iter().position(|&byte| SPECIAL[byte as usize]).unwrap_or(bytes.len() - at);
         }
-        if begun && (around.fresh || around.waiting) {
+        let changed = around.fresh || around.waiting;
+        if changed && !text[before..at].trim().is_empty() {
             return (at, Found::Text);
         }
     }
@@ -96,8 +97,6 @@ fn found(code: &Code, rest: &str, at: usize, around: Around) -> Look<Found> {
     let marker = if matches!(byte, b'<' | b'[') { marker(code, rest, around) } else { Look::No };
     match marker {
         Look::No if code.line_start() => at_line_start(code, rest, at, around),
-        // A lone bracket is more likely JSON than the beginning of a marker; both are read as a candidate.
-        Look::Short if rest == "[" && code.line_start() && brackets(at, around) => Look::Is(Found::Bracket, 1),
         marker => marker,
     }
 }

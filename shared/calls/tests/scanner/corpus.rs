@@ -1,0 +1,160 @@
+//! Cases as data: the project's own, and those of a folder named by `EXTRA_CASES`.
+//!
+//! A case is `{"id","format","tools","text","expect":{"content","calls"}}`, where present with `schema` (a tool's
+//! properties by its name), `required` (its required ones), `reasoning` and `alternatives` (cases with the same text and
+//! another expectation). Our own are compared exactly and must all be right. The others are compared without the white
+//! space around the content, for their sources disagree about it, and only scored.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use calls::End;
+use conversation::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::support::{Outcome, scan, spec};
+
+/// One text and what should come of it.
+#[derive(Deserialize)]
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) format: String,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    schema: Option<Map<String, Value>>,
+    #[serde(default)]
+    required: Map<String, Value>,
+    pub(crate) text: String,
+    expect: Expect,
+    #[serde(default)]
+    reasoning: Option<String>,
+    #[serde(default)]
+    alternatives: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Expect {
+    content: Option<String>,
+    calls: Vec<Value>,
+}
+
+impl Case {
+    /// The tools as they were declared.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        let properties = |name: &str| self.schema.as_ref()?.get(name);
+        let parameters = |name: &str| match properties(name) {
+            Some(properties) => {
+                json!({"type": "object", "properties": properties, "required": self.required.get(name).unwrap_or(&json!([]))})
+            }
+            None => json!({}),
+        };
+        self.tools.iter().map(|name| spec(name, parameters(name))).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        scan(&self.specs(), [self.text.as_str()], End::Complete)
+    }
+
+    fn calls_are(&self, outcome: &Outcome) -> bool {
+        let expected: Vec<_> = self.expect.calls.iter().map(|call| json!([call["name"], call["arguments"]])).collect();
+        outcome.calls() == expected
+    }
+
+    fn is_right(&self, outcome: &Outcome) -> bool {
+        let content = self.expect.content.as_ref().is_none_or(|content| content.trim() == outcome.content().trim());
+        content && self.calls_are(outcome)
+    }
+
+    fn is_exact(&self, outcome: &Outcome) -> bool {
+        let content = self.expect.content.as_ref().is_none_or(|content| *content == outcome.content());
+        let thinking = self.reasoning.as_deref().unwrap_or_default() == outcome.thinking;
+        content && thinking && self.calls_are(outcome)
+    }
+}
+
+/// The cases of a folder, file by file in order.
+fn cases_of(folder: &Path) -> Vec<Case> {
+    let entries = fs::read_dir(folder).expect("the folder can be read");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    let read = |file: &PathBuf| {
+        let text = fs::read_to_string(file).expect("the file can be read");
+        let case = |line: &str| serde_json::from_str(line).ok();
+        text.lines().filter_map(case).collect::<Vec<Case>>()
+    };
+    files.iter().flat_map(read).collect()
+}
+
+/// The project's own cases.
+pub(crate) fn own_cases() -> Vec<Case> {
+    cases_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"))
+}
+
+/// The cases of the folder that `EXTRA_CASES` names; none without it.
+pub(crate) fn extra_cases() -> Vec<Case> {
+    std::env::var_os("EXTRA_CASES").map(|folder| cases_of(Path::new(&folder))).unwrap_or_default()
+}
+
+#[test]
+fn every_line_of_our_own_fixtures_is_a_case_with_an_id_of_its_own() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let files = fs::read_dir(folder).expect("the folder can be read");
+    let lines: usize = files
+        .map(|file| fs::read_to_string(file.expect("an entry").path()).expect("the file can be read").lines().count())
+        .sum();
+    let cases = own_cases();
+    let ids: BTreeMap<_, _> = cases.iter().map(|case| (&case.id, ())).collect();
+    assert_eq!((cases.len(), ids.len()), (lines, lines));
+}
+
+#[test]
+fn every_case_of_our_own_comes_out_exactly() {
+    let cases = own_cases();
+    let score = score(&cases, Case::is_exact);
+    print(&score);
+    let wrong: Vec<_> =
+        cases.iter().map(|case| (case, case.outcome())).filter(|(case, out)| !case.is_exact(out)).collect();
+    for (case, outcome) in &wrong {
+        println!(
+            "{}\n  text     {:?}\n  thinking {:?}\n  came out {:?}",
+            case.id,
+            case.text,
+            outcome.thinking,
+            outcome.transcript()
+        );
+    }
+    assert!(wrong.is_empty(), "{} cases are wrong", wrong.len());
+}
+
+#[test]
+fn extra_cases_are_scored_by_format() {
+    let cases = extra_cases();
+    let by_id: HashMap<_, _> = cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    let right = |case: &Case, outcome: &Outcome| {
+        let mut alternatives = case.alternatives.iter().filter_map(|id| by_id.get(id.as_str()));
+        case.is_right(outcome) || alternatives.any(|other| other.is_right(outcome))
+    };
+    print(&score(&cases, right));
+}
+
+/// Per format: how many cases there are and how many are right.
+fn score(cases: &[Case], right: impl Fn(&Case, &Outcome) -> bool) -> BTreeMap<&str, (usize, usize)> {
+    let mut score = BTreeMap::new();
+    for case in cases {
+        let entry: &mut (usize, usize) = score.entry(case.format.as_str()).or_default();
+        entry.0 += 1;
+        entry.1 += usize::from(right(case, &case.outcome()));
+    }
+    score
+}
+
+fn print(score: &BTreeMap<&str, (usize, usize)>) {
+    let sum = score.values().fold((0, 0), |sum, (all, right)| (sum.0 + all, sum.1 + right));
+    for (format, (all, right)) in score.iter().chain([(&"all", &sum)]) {
+        println!("{format:<24} {right:>4} of {all:>4}");
+    }
+}

@@ -1,0 +1,8 @@
+//! The scanner and the thinking filter from outside: what is shown, what is a call, in every cutting of the text.
+
+mod contract;
+mod corpus;
+mod prose;
+mod splits;
+mod support;
+mod thinking;

@@ -1,0 +1,111 @@
+use calls::{CallScanner, Defect, End, Part, Piece, ThinkingFilter};
+use conversation::ToolSpec;
+use serde_json::{Value, json};
+
+/// What came out, with neighbouring text joined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Outcome {
+    pub(crate) thinking: String,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+impl Outcome {
+    fn add(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            match (self.pieces.last_mut(), piece) {
+                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+                (_, piece) => self.pieces.push(piece),
+            }
+        }
+    }
+
+    /// What a user sees in the end: a call that cannot be read is shown.
+    pub(crate) fn content(&self) -> String {
+        let shown = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Malformed(malformed) => malformed.raw.clone(),
+            Piece::Call(_) => String::new(),
+        };
+        self.pieces.iter().map(shown).collect()
+    }
+
+    /// The calls as `[name, arguments]`.
+    pub(crate) fn calls(&self) -> Vec<Value> {
+        let call = |piece: &Piece| match piece {
+            Piece::Call(call) => Some(json!([call.name, call.arguments])),
+            _ => None,
+        };
+        self.pieces.iter().filter_map(call).collect()
+    }
+
+    /// Everything in order: text as it is, calls as `name(arguments)`, defects in brackets.
+    pub(crate) fn transcript(&self) -> Vec<String> {
+        let line = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Call(call) => format!("{}({})", call.name, call.arguments),
+            Piece::Malformed(malformed) => match &malformed.defect {
+                Defect::Cut => format!("[cut] {}", malformed.raw),
+                Defect::Unreadable(reason) => format!("[{reason}] {}", malformed.raw),
+            },
+        };
+        self.pieces.iter().map(line).collect()
+    }
+}
+
+/// Scans chunks as the loop does: the filter first.
+pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a str>, end: End) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut filter = ThinkingFilter::default();
+    let mut scanner = CallScanner::new(tools);
+    let mut take = |parts: Vec<Part>, outcome: &mut Outcome| {
+        for part in parts {
+            match part {
+                Part::Text(text) => outcome.add(scanner.push(&text)),
+                Part::Thinking(text) => outcome.thinking.push_str(&text),
+            }
+        }
+    };
+    for chunk in chunks {
+        take(filter.push(chunk), &mut outcome);
+    }
+    take(filter.finish(), &mut outcome);
+    outcome.add(scanner.finish(end));
+    outcome
+}
+
+/// Scans a whole text that the model ended, with the usual tools.
+pub(crate) fn whole(text: &str) -> Outcome {
+    scan(&tools(), [text], End::Complete)
+}
+
+/// The transcript of a whole text that the model ended.
+pub(crate) fn transcript(text: &str) -> Vec<String> {
+    whole(text).transcript()
+}
+
+/// The transcript of a whole text that the output limit cut.
+pub(crate) fn cut(text: &str) -> Vec<String> {
+    scan(&tools(), [text], End::Cut).transcript()
+}
+
+/// A tool with these parameters, the first `required` of which are required.
+pub(crate) fn tool(name: &str, parameters: &[(&str, &str)], required: usize) -> ToolSpec {
+    let properties: serde_json::Map<_, _> =
+        parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
+    let names: Vec<_> = parameters.iter().take(required).map(|(name, _)| *name).collect();
+    spec(name, json!({"type": "object", "properties": properties, "required": names}))
+}
+
+/// A tool with this schema.
+pub(crate) fn spec(name: &str, parameters: Value) -> ToolSpec {
+    ToolSpec { name: name.to_owned(), description: String::new(), parameters, examples: Vec::new() }
+}
+
+/// The usual tools.
+pub(crate) fn tools() -> Vec<ToolSpec> {
+    vec![
+        tool("search_web", &[("query", "string"), ("count", "integer")], 1),
+        tool("current_time", &[("zone", "string")], 0),
+        tool("calculator", &[("expression", "string")], 1),
+    ]
+}

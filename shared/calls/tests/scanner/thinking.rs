@@ -1,0 +1,113 @@
+//! Reasoning: taken out of the text, and never a source of calls.
+
+use calls::{Part, ThinkingFilter};
+use proptest::prelude::*;
+
+use crate::support::{transcript, whole};
+
+/// Reasoning in brackets, text as it is.
+fn filtered(text: &str) -> String {
+    let mut filter = ThinkingFilter::default();
+    let mut parts = filter.push(text);
+    parts.extend(filter.finish());
+    let part = |part: Part| match part {
+        Part::Text(text) => text,
+        Part::Thinking(text) => format!("[{text}]"),
+    };
+    parts.into_iter().map(part).collect()
+}
+
+#[test]
+fn every_element_of_reasoning_is_taken_out() {
+    for (open, close) in [
+        ("<think>", "</think>"),
+        ("<thinking>", "</thinking>"),
+        ("<seed:think>", "</seed:think>"),
+        ("<think_never_used_51bce0c785ca2f68081bfa7d91973934>", "</think_never_used_51bce0c785ca2f68081bfa7d91973934>"),
+        ("<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"),
+    ] {
+        assert_eq!(filtered(&format!("{open}\nhm\n{close}\n\nAnswer")), "[hm\n]Answer");
+        assert_eq!(filtered(&format!("{open}{close}Answer")), "Answer");
+        assert_eq!(filtered(&format!("One {open}hm{close} two")), "One [hm] two");
+        assert_eq!(filtered(&format!("{open}hm")), "[hm]");
+    }
+}
+
+#[test]
+fn an_end_tag_without_an_opening_one_is_hidden_and_the_text_before_it_stays() {
+    assert_eq!(filtered("</think>\n\nAnswer"), "Answer");
+    assert_eq!(filtered("好的：</think_never_used_51bce0c785ca2f68>完成"), "好的：完成");
+    assert_eq!(filtered("A</think> B"), "A B");
+}
+
+#[test]
+fn a_budget_note_inside_reasoning_does_not_end_it() {
+    assert_eq!(filtered("<seed:think>a<seed:cot_budget_reflect>b</seed:cot_budget_reflect>c</seed:think>d"), "[abc]d");
+}
+
+#[test]
+fn quoted_tags_are_text() {
+    for text in [
+        "The `<think>` tag and `</think>`.",
+        "So:\n```xml\n<think>x</think>\n```\nDone.",
+        "{\"tool\": \"search_web\", \"query\": \"<think>\"}",
+        "<tool_call>{\"tool\": \"search_web\", \"query\": \"<think> and </think>\"}</tool_call>",
+        "a <thin> b <thinker> </thought> <think_never_used_> x <think_never_used_a b>",
+    ] {
+        let shown = text.replace("<think_never_used_>", "");
+        let shown = if shown == text {
+            text.to_owned()
+        } else {
+            format!("{}[{}]", "a <thin> b <thinker> </thought> ", "x <think_never_used_a b>")
+        };
+        assert_eq!(filtered(text), shown, "{text}");
+    }
+}
+
+#[test]
+fn an_end_tag_quoted_inside_reasoning_does_not_end_it() {
+    assert_eq!(filtered("<think>then `</think>` ends it</think>A"), "[then `</think>` ends it]A");
+    assert_eq!(filtered("<think>a stray `</think>A"), "[a stray `]A");
+}
+
+#[test]
+fn f058_nothing_in_reasoning_is_a_call() {
+    let text = "<think>I will write <tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call></think>好的。";
+    let outcome = whole(text);
+    assert_eq!(outcome.transcript(), ["好的。"]);
+    assert_eq!(outcome.thinking, "I will write <tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call>");
+}
+
+#[test]
+fn an_end_tag_behind_an_open_call_is_hidden() {
+    assert_eq!(
+        transcript("<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</think></tool_call>"),
+        ["search_web({\"query\":\"x\"})"]
+    );
+}
+
+#[test]
+fn only_what_may_become_a_tag_is_held_back() {
+    let mut filter = ThinkingFilter::default();
+    assert_eq!(filter.push("a <th"), [Part::Text("a ".to_owned())]);
+    assert_eq!(filter.push("e>"), [Part::Text("<the>".to_owned())]);
+    assert_eq!(filter.push("<think>b<"), [Part::Thinking("b".to_owned())]);
+    assert_eq!(filter.push("/thin"), []);
+    assert_eq!(filter.finish(), [Part::Thinking("</thin".to_owned())]);
+}
+
+proptest! {
+    #[test]
+    fn text_and_reasoning_together_are_the_whole_but_for_tags(text in "[a-z<>/ `\n天]{0,40}") {
+        let mut filter = ThinkingFilter::default();
+        let mut all = String::new();
+        let mut parts: Vec<Part> = text.chars().flat_map(|c| filter.push(&c.to_string())).collect();
+        parts.extend(filter.finish());
+        for part in parts {
+            match part {
+                Part::Text(text) | Part::Thinking(text) => all += &text,
+            }
+        }
+        prop_assert_eq!(all, text);
+    }
+}
