@@ -14,9 +14,8 @@ mod sse;
 
 pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceIp, authenticate};
 pub use body::json_body;
-pub use edge::{RequestId, edge};
+pub use edge::{Reach, RequestId, edge};
 pub use error::{ApiError, status};
-pub use guard::loopback_only;
 pub use lambda::{InvocationDeadline, ResponseMode, run};
 pub use origins::Origins;
 pub use sse::{collect, stream};

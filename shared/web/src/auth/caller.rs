@@ -1,0 +1,158 @@
+use axum::extract::FromRequestParts;
+use conversation::ErrorCode;
+use http::HeaderMap;
+use http::request::Parts;
+use store::Owner;
+
+use crate::ApiError;
+
+/// The longest name of a caller, in characters.
+const MAX_NAME: usize = 256;
+
+/// Who has everything where authentication is off and nobody says a name.
+const NOBODY: &str = "local";
+
+/// Who calls; as a handler's argument it is the caller by the request's head alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Caller {
+    /// Whose things the caller reaches.
+    pub owner: Owner,
+    /// Whether the caller administers.
+    pub administrator: bool,
+}
+
+impl Caller {
+    pub(super) fn new(owner: Owner, administrator: bool) -> Self {
+        Self { owner, administrator }
+    }
+}
+
+/// A caller who administers, as a handler's argument; others are refused with `forbidden`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Administrator(pub Caller);
+
+/// What [`super::authenticate`] found out; only it puts this into a request.
+#[derive(Clone, Debug)]
+pub(super) enum Identity {
+    /// Authentication is off.
+    Anybody,
+    Proven(Caller),
+}
+
+/// What a request's head says of its caller, for handlers whose body may name one too.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    identity: Identity,
+    /// What `X-User-Id` says; read where authentication is off, and nowhere else.
+    claimed: Option<Result<String, ApiError>>,
+}
+
+impl Credentials {
+    /// Who calls: the one who proved it, else, where authentication is off, the one that header `X-User-Id` names, or
+    /// `user_id` of the body, or `local`.
+    ///
+    /// # Errors
+    /// `invalid_request` for a name that counts and is blank, not Unicode or too long.
+    pub fn identify(self, user_id: Option<&str>) -> Result<Caller, ApiError> {
+        match (self.identity, self.claimed) {
+            (Identity::Proven(caller), _) => Ok(caller),
+            (Identity::Anybody, Some(name)) => named(&name?),
+            (Identity::Anybody, None) => named(user_id.unwrap_or(NOBODY)),
+        }
+    }
+}
+
+fn named(name: &str) -> Result<Caller, ApiError> {
+    if name.trim().is_empty() || name.chars().nth(MAX_NAME).is_some() {
+        return Err(unusable());
+    }
+    Ok(Caller::new(Owner::unverified(name), true))
+}
+
+fn claimed(headers: &HeaderMap) -> Option<Result<String, ApiError>> {
+    let name = headers.get("x-user-id")?;
+    Some(std::str::from_utf8(name.as_bytes()).map(str::to_owned).map_err(|_| unusable()))
+}
+
+fn unusable() -> ApiError {
+    let sentence = format!("The user's id must be 1 to {MAX_NAME} characters, not blank");
+    ApiError::new(ErrorCode::InvalidRequest, sentence)
+}
+
+impl<S: Sync> FromRequestParts<S> for Credentials {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
+            tracing::error!("a route asks who calls without the layer that finds out");
+            return Err(ErrorCode::Internal.into());
+        };
+        let claimed = if matches!(identity, Identity::Anybody) { claimed(&parts.headers) } else { None };
+        Ok(Self { identity, claimed })
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        <Credentials as FromRequestParts<S>>::from_request_parts(parts, state).await?.identify(None)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Administrator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let caller = <Caller as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        if caller.administrator { Ok(Self(caller)) } else { Err(ErrorCode::Forbidden.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn open(user_id: Option<&[u8]>) -> Credentials {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = user_id {
+            headers.insert("x-user-id", HeaderValue::from_bytes(value).unwrap());
+        }
+        Credentials { identity: Identity::Anybody, claimed: claimed(&headers) }
+    }
+
+    #[test]
+    fn where_authentication_is_off_the_header_wins_over_the_body_and_local_is_the_default() {
+        let owner = |credentials: Credentials, body| credentials.identify(body).unwrap();
+        let unverified = |name| Caller::new(Owner::unverified(name), true);
+        assert_eq!(owner(open(Some("小王".as_bytes())), Some("b")), unverified("小王"));
+        assert_eq!(owner(open(None), Some("b")), unverified("b"));
+        assert_eq!(owner(open(None), None), unverified("local"));
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_used_is_refused() {
+        for bad in [b"  ".as_slice(), b"\xff", &[b'a'; 257]] {
+            assert_eq!(open(Some(bad)).identify(None).unwrap_err().0.code, ErrorCode::InvalidRequest);
+        }
+        assert_eq!(open(None).identify(Some(" ")).unwrap_err().0.code, ErrorCode::InvalidRequest);
+    }
+
+    #[test]
+    fn f121_a_body_cannot_name_another_than_the_one_who_proved_himself() {
+        let ada = Caller::new(Owner::key_holder("ada"), false);
+        let proven = Credentials { identity: Identity::Proven(ada.clone()), claimed: None };
+        assert_eq!(proven.identify(Some("bob")), Ok(ada));
+    }
+
+    #[tokio::test]
+    async fn a_route_without_the_layer_answers_nobody() {
+        let mut parts = http::Request::new(()).into_parts().0;
+        let refusal = <Caller as FromRequestParts<()>>::from_request_parts(&mut parts, &()).await.unwrap_err();
+        assert_eq!(refusal.0.code, ErrorCode::Internal);
+    }
+}

@@ -1,0 +1,185 @@
+use http::Uri;
+use settings::{SettingError, Settings};
+
+/// Where the routes are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On somebody's own machine.
+    Local,
+    /// As a function that the internet may reach.
+    Lambda,
+}
+
+/// How callers prove who they are, as the settings say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthConfig {
+    pub(super) mode: Mode,
+    place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Unset,
+    Open,
+    ApiKey,
+    Token(IssuerConfig),
+}
+
+/// Whose tokens are accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IssuerConfig {
+    /// As tokens name it.
+    pub(super) issuer: String,
+    /// For whom tokens must be made.
+    pub(super) audience: String,
+    /// Where its keys are; `None` to ask the issuer's discovery document.
+    pub(super) jwks: Option<String>,
+}
+
+impl AuthConfig {
+    /// Reads `AUTH`, `AUTH_JWT_ISSUER`, `AUTH_JWT_AUDIENCE`, `AUTH_JWT_JWKS_URL` and `AUTH_NONE_ON_LAMBDA`.
+    ///
+    /// Locally the default is `none`. On Lambda there is none, and `none` counts as unset there unless somebody insists.
+    ///
+    /// # Errors
+    /// A setting that cannot be parsed, or one that `jwt` needs and lacks.
+    pub fn from_settings(settings: &Settings, place: Place) -> Result<Self, SettingError> {
+        let mode = match settings.var("AUTH") {
+            None if place == Place::Local => Mode::Open,
+            Some("none") if may_be_open(settings, place)? => Mode::Open,
+            None | Some("none") => Mode::Unset,
+            Some("api_key") => Mode::ApiKey,
+            Some("jwt") => Mode::Token(IssuerConfig::from_settings(settings, place)?),
+            Some(_) => return Err(SettingError::new("AUTH", "none, api_key or jwt")),
+        };
+        Ok(Self { mode, place })
+    }
+
+    /// Whether anybody may call and say to be anyone.
+    pub fn is_open(&self) -> bool {
+        self.mode == Mode::Open
+    }
+
+    /// The value of `AUTH` that is in force, for people to read.
+    pub fn name(&self) -> &'static str {
+        match self.mode {
+            Mode::Unset => "not configured",
+            Mode::Open => "none",
+            Mode::ApiKey => "api_key",
+            Mode::Token(_) => "jwt",
+        }
+    }
+
+    /// What the operator should read at every start; `None` when all is as it should be.
+    pub fn warning(&self) -> Option<&'static str> {
+        match (&self.mode, self.place) {
+            (Mode::Unset, _) => Some("AUTH is not set to api_key or jwt: nothing but the page is served"),
+            (Mode::Open, Place::Lambda) => Some("AUTH is none: everybody who reaches this function administers it"),
+            _ => None,
+        }
+    }
+}
+
+fn may_be_open(settings: &Settings, place: Place) -> Result<bool, SettingError> {
+    let insists = is_yes(settings, "AUTH_NONE_ON_LAMBDA")?;
+    Ok(insists || place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some())
+}
+
+fn is_yes(settings: &Settings, name: &str) -> Result<bool, SettingError> {
+    let parse = |text: &str| match text {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    };
+    Ok(settings.parsed(name, "yes or no", parse)?.unwrap_or(false))
+}
+
+impl IssuerConfig {
+    fn from_settings(settings: &Settings, place: Place) -> Result<Self, SettingError> {
+        let plain = place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some();
+        let accepted = if plain { "an http or https URL" } else { "an https URL" };
+        let address = |text: &str| is_address(text, plain).then(|| text.to_owned());
+        settings.required("AUTH_JWT_ISSUER", accepted)?;
+        let audience = settings.required("AUTH_JWT_AUDIENCE", "the audience that tokens must be made for")?;
+        Ok(Self {
+            issuer: settings.parsed("AUTH_JWT_ISSUER", accepted, address)?.unwrap_or_default(),
+            audience: audience.to_owned(),
+            jwks: settings.parsed("AUTH_JWT_JWKS_URL", accepted, address)?,
+        })
+    }
+}
+
+/// Whether a text is an address that keys may come from: without white space, and encrypted unless `plain` may be.
+pub(super) fn is_address(text: &str, plain: bool) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else { return false };
+    let scheme = uri.scheme_str().is_some_and(|scheme| scheme == "https" || plain && scheme == "http");
+    let authority = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+    scheme && authority && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(place: Place, pairs: &[(&str, &str)]) -> Result<&'static str, String> {
+        let config = AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), place);
+        config.map(|config| config.name()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn f147_on_lambda_nothing_is_open_unless_somebody_insists() {
+        let none = ("AUTH", "none");
+        assert_eq!(read(Place::Lambda, &[]).unwrap(), "not configured");
+        assert_eq!(read(Place::Lambda, &[("AUTH", " ")]).unwrap(), "not configured");
+        assert_eq!(read(Place::Lambda, &[none]).unwrap(), "not configured");
+        assert_eq!(read(Place::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "no")]).unwrap(), "not configured");
+        assert_eq!(read(Place::Lambda, &[("AWS_SAM_LOCAL", "true")]).unwrap(), "not configured");
+        assert_eq!(read(Place::Lambda, &[("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "not configured");
+        assert_eq!(read(Place::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "none");
+        assert_eq!(read(Place::Lambda, &[none, ("AWS_SAM_LOCAL", "true")]).unwrap(), "none");
+        assert_eq!(read(Place::Lambda, &[("AUTH", "api_key")]).unwrap(), "api_key");
+    }
+
+    #[test]
+    fn locally_everybody_is_welcome_unless_somebody_says_otherwise() {
+        assert_eq!(read(Place::Local, &[]).unwrap(), "none");
+        assert_eq!(read(Place::Local, &[("AUTH", "none")]).unwrap(), "none");
+        assert_eq!(read(Place::Local, &[("AUTH", "api_key")]).unwrap(), "api_key");
+    }
+
+    #[test]
+    fn f147_an_open_or_unset_function_says_so_at_every_start() {
+        let warning = |pairs: &[(&str, &str)], place| {
+            AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), place).unwrap().warning()
+        };
+        assert!(warning(&[], Place::Lambda).unwrap().contains("AUTH"));
+        assert!(warning(&[("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "yes")], Place::Lambda).unwrap().contains("none"));
+        assert_eq!(warning(&[("AUTH", "api_key")], Place::Lambda), None);
+        assert_eq!(warning(&[], Place::Local), None);
+    }
+
+    #[test]
+    fn a_mistake_names_the_variable_and_what_is_accepted() {
+        let jwt = ("AUTH", "jwt");
+        let (issuer, audience) = (("AUTH_JWT_ISSUER", "https://id.example"), ("AUTH_JWT_AUDIENCE", "chat"));
+        let cases: [(&[(&str, &str)], &str); 8] = [
+            (&[("AUTH", "basic")], "AUTH: expected none, api_key or jwt"),
+            (&[("AUTH", "None")], "AUTH: expected none, api_key or jwt"),
+            (&[("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "true")], "AUTH_NONE_ON_LAMBDA: expected yes or no"),
+            (&[jwt, audience], "AUTH_JWT_ISSUER: expected an https URL"),
+            (&[jwt, issuer], "AUTH_JWT_AUDIENCE: expected the audience that tokens must be made for"),
+            (&[jwt, audience, ("AUTH_JWT_ISSUER", "http://id.example")], "AUTH_JWT_ISSUER: expected an https URL"),
+            (&[jwt, audience, ("AUTH_JWT_ISSUER", "https://a b")], "AUTH_JWT_ISSUER: expected an https URL"),
+            (
+                &[jwt, audience, issuer, ("AUTH_JWT_JWKS_URL", "https://u:canary@id.example")],
+                "AUTH_JWT_JWKS_URL: expected an https URL",
+            ),
+        ];
+        for (pairs, message) in cases {
+            assert_eq!(read(Place::Lambda, pairs).unwrap_err(), message);
+        }
+        assert_eq!(read(Place::Lambda, &[jwt, issuer, audience]).unwrap(), "jwt");
+        let loopback = ("AUTH_JWT_ISSUER", "http://127.0.0.1:9/realm");
+        assert_eq!(read(Place::Local, &[jwt, loopback, audience]).unwrap(), "jwt");
+    }
+}

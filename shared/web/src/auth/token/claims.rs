@@ -1,0 +1,161 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::super::config::IssuerConfig;
+
+/// How far the issuer's clock may differ from this one, in seconds.
+const LEEWAY: f64 = 60.0;
+
+/// The longest subject, in characters; the standard allows 255.
+const LONGEST_SUBJECT: usize = 256;
+
+/// What a token says, as far as it is read (RFC 7519, section 4.1). A claim of another type makes it no token.
+#[derive(Debug, Deserialize)]
+pub(super) struct Claims {
+    iss: String,
+    pub(super) sub: String,
+    aud: Audience,
+    /// Seconds since 1970, with or without a fraction.
+    exp: f64,
+    nbf: Option<f64>,
+    role: Option<Role>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Issuers put other things under this name too; they give nothing.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Role {
+    Name(String),
+    Other(IgnoredAny),
+}
+
+impl Claims {
+    pub(super) fn parse(payload: &[u8]) -> Option<Self> {
+        serde_json::from_slice(payload).ok()
+    }
+
+    /// Whether the token is of this issuer, for this audience, about somebody, and valid now.
+    pub(super) fn hold(&self, config: &IssuerConfig, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        self.iss == config.issuer
+            && self.aud.names(&config.audience)
+            && !self.sub.trim().is_empty()
+            && self.sub.chars().nth(LONGEST_SUBJECT).is_none()
+            && now < self.exp + LEEWAY
+            && self.nbf.is_none_or(|begin| begin <= now + LEEWAY)
+    }
+
+    pub(super) fn is_administrator(&self) -> bool {
+        matches!(&self.role, Some(Role::Name(name)) if name == "admin")
+    }
+}
+
+impl Audience {
+    fn names(&self, audience: &str) -> bool {
+        match self {
+            Self::One(name) => name == audience,
+            Self::Many(names) => names.iter().any(|name| name == audience),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const NOW: u64 = 1_800_000_000;
+
+    fn holds(change: &Value) -> bool {
+        let config = IssuerConfig { issuer: "https://id.example/".to_owned(), audience: "chat".to_owned(), jwks: None };
+        let mut claims = json!({"iss": "https://id.example/", "sub": "ada", "aud": "chat", "exp": NOW + 1});
+        for (name, value) in change.as_object().unwrap() {
+            if value == "ABSENT" {
+                claims.as_object_mut().unwrap().remove(name);
+            } else {
+                claims[name] = value.clone();
+            }
+        }
+        let now = UNIX_EPOCH + Duration::from_secs(NOW);
+        Claims::parse(claims.to_string().as_bytes()).is_some_and(|claims| claims.hold(&config, now))
+    }
+
+    #[test]
+    fn a_token_holds_for_its_audience_and_time() {
+        let good = [
+            json!({}),
+            json!({"aud": ["other", "chat"]}),
+            json!({"exp": NOW - 59}),
+            json!({"exp": 1.8e9 + 0.5}),
+            json!({"nbf": NOW + 60}),
+            json!({"nbf": null}),
+            json!({"iat": "never"}),
+            json!({"role": {"chat": ["admin"]}}),
+        ];
+        for change in good {
+            assert!(holds(&change), "{change}");
+        }
+    }
+
+    #[test]
+    fn f114_what_does_not_fit_or_has_another_type_does_not_hold() {
+        let bad = [
+            json!({"iss": "https://id.example"}),
+            json!({"iss": "https://evil.example/"}),
+            json!({"iss": ["https://id.example/"]}),
+            json!({"iss": "ABSENT"}),
+            json!({"sub": "ABSENT"}),
+            json!({"sub": " "}),
+            json!({"sub": 7}),
+            json!({"sub": "x".repeat(257)}),
+            json!({"aud": "ABSENT"}),
+            json!({"aud": "Chat"}),
+            json!({"aud": []}),
+            json!({"aud": ["other"]}),
+            json!({"aud": {"chat": true}}),
+            json!({"exp": "ABSENT"}),
+            json!({"exp": null}),
+            json!({"exp": NOW - 60}),
+            json!({"exp": -1}),
+            json!({"exp": (NOW + 1).to_string()}),
+            json!({"nbf": NOW + 61}),
+            json!({"nbf": (NOW - 1).to_string()}),
+            json!({"nbf": true}),
+        ];
+        for change in bad {
+            assert!(!holds(&change), "{change}");
+        }
+    }
+
+    #[test]
+    fn f114_claims_that_are_said_twice_are_none() {
+        let twice = r#"{"iss":"https://id.example/","sub":"ada","sub":"bob","aud":"chat","exp":9e9}"#;
+        assert!(Claims::parse(twice.as_bytes()).is_none());
+        assert!(Claims::parse(b"[]").is_none());
+        assert!(Claims::parse(b"\xff").is_none());
+    }
+
+    #[test]
+    fn f120_only_the_role_admin_administers() {
+        let administers = |role: Value| {
+            let claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "role": role});
+            Claims::parse(claims.to_string().as_bytes()).unwrap().is_administrator()
+        };
+        assert!(administers(json!("admin")));
+        for role in [json!("Admin"), json!("admin "), json!("user"), json!(["admin"]), json!(true), json!(null)] {
+            assert!(!administers(role.clone()), "{role}");
+        }
+    }
+}

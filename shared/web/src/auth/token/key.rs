@@ -1,0 +1,202 @@
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::algorithm::{Algorithm, Material};
+use super::jws::{Jws, decoded};
+
+/// The most keys of an issuer that are looked at.
+const MOST: usize = 64;
+
+/// An issuer's public keys (RFC 7517).
+#[derive(Debug)]
+pub(super) struct KeySet(Vec<PublicKey>);
+
+#[derive(Debug)]
+struct PublicKey {
+    id: Option<String>,
+    /// The one algorithm that it is made for, where the issuer says so.
+    only: Option<Algorithm>,
+    material: Material,
+}
+
+/// What an issuer's keys say of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// One of them signed it.
+    Signed,
+    /// The key that it names did not.
+    Forged,
+    /// None of them did, and another one may have: it names one that is not here, or names none.
+    NoKey,
+}
+
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(borrow)]
+    keys: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Jwk {
+    kty: String,
+    #[serde(rename = "use")]
+    usage: Option<String>,
+    key_ops: Option<Vec<String>>,
+    alg: Option<String>,
+    kid: Option<String>,
+    crv: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+}
+
+impl KeySet {
+    /// Reads what the issuer publishes; keys that are of no use here are passed over, also ones that cannot be read.
+    pub(super) fn parse(document: &[u8]) -> Option<Self> {
+        let document: Document<'_> = serde_json::from_slice(document).ok()?;
+        let keys = document.keys.into_iter().take(MOST);
+        let keys = keys.filter_map(|key| serde_json::from_str::<Jwk>(key.get()).ok()?.into_key());
+        Some(Self(keys.collect()))
+    }
+
+    pub(super) fn judge(&self, jws: &Jws<'_>) -> Verdict {
+        let named = |key: &&PublicKey| jws.key_id.is_none() || key.id == jws.key_id;
+        let mut candidates = self.0.iter().filter(named).peekable();
+        if candidates.peek().is_none() {
+            return Verdict::NoKey;
+        }
+        match candidates.any(|key| key.signed(jws)) {
+            true => Verdict::Signed,
+            false if jws.key_id.is_none() => Verdict::NoKey,
+            false => Verdict::Forged,
+        }
+    }
+}
+
+impl PublicKey {
+    fn signed(&self, jws: &Jws<'_>) -> bool {
+        let fits = self.only.is_none_or(|only| only == jws.algorithm);
+        fits && self.material.verifies(jws.algorithm, jws.message, &jws.signature)
+    }
+}
+
+impl Jwk {
+    fn into_key(self) -> Option<PublicKey> {
+        let signs = self.usage.as_deref().is_none_or(|usage| usage == "sig");
+        let verifies = self.key_ops.as_ref().is_none_or(|operations| operations.iter().any(|one| one == "verify"));
+        if !signs || !verifies {
+            return None;
+        }
+        let material = self.material()?;
+        let only = match &self.alg {
+            Some(name) => Some(Algorithm::parse(name)?),
+            None => None,
+        };
+        Some(PublicKey { id: self.kid, only, material })
+    }
+
+    fn material(&self) -> Option<Material> {
+        match (self.kty.as_str(), self.crv.as_deref()) {
+            ("RSA", _) => Some(Material::Rsa { n: number(self.n.as_ref())?, e: number(self.e.as_ref())? }),
+            ("EC", Some("P-256")) => self.point(32).map(Material::P256),
+            ("EC", Some("P-384")) => self.point(48).map(Material::P384),
+            ("OKP", Some("Ed25519")) => sized(self.x.as_ref(), 32).map(Material::Ed25519),
+            _ => None,
+        }
+    }
+
+    /// The point in the uncompressed form of SEC 1, section 2.3.3.
+    fn point(&self, size: usize) -> Option<Vec<u8>> {
+        let (x, y) = (sized(self.x.as_ref(), size)?, sized(self.y.as_ref(), size)?);
+        Some([&[4], x.as_slice(), y.as_slice()].concat())
+    }
+}
+
+fn sized(text: Option<&String>, size: usize) -> Option<Vec<u8>> {
+    decoded(text?).filter(|bytes| bytes.len() == size)
+}
+
+/// A number without the leading zeros that some issuers write and verification refuses.
+fn number(text: Option<&String>) -> Option<Vec<u8>> {
+    let bytes = decoded(text?)?;
+    let first = bytes.iter().position(|byte| *byte != 0)?;
+    Some(bytes[first..].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The public key of RFC 7515, appendix A.2.
+    const RSA: &str = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL\
+                       -yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsL\
+                       A9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF\
+                       8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ";
+
+    /// The payload of the examples of RFC 7515, appendix A.
+    const PAYLOAD: &str =
+        "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
+
+    /// The signature of appendix A.2.
+    const RS256: &str = "cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujG\
+                         bds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7\
+                         K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8n\
+                         p6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw";
+
+    /// The signature of appendix A.3.
+    const ES256: &str = "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
+
+    fn judged(keys: &serde_json::Value, token: &str) -> Verdict {
+        let keys = KeySet::parse(json!({ "keys": keys }).to_string().as_bytes()).unwrap();
+        keys.judge(&Jws::parse(token).unwrap())
+    }
+
+    fn point() -> serde_json::Value {
+        json!({
+            "kty": "EC", "crv": "P-256",
+            "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+        })
+    }
+
+    #[test]
+    fn the_signatures_of_the_standard_verify() {
+        let rs256 = format!("eyJhbGciOiJSUzI1NiJ9.{PAYLOAD}.{RS256}");
+        assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}]), &rs256), Verdict::Signed);
+        assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AAEAAQ"}]), &rs256), Verdict::Signed);
+        let es256 = format!("eyJhbGciOiJFUzI1NiJ9.{PAYLOAD}.{ES256}");
+        assert_eq!(judged(&json!([point()]), &es256), Verdict::Signed);
+        assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}, point()]), &es256), Verdict::Signed);
+        let changed = es256.replace(".DtEh", ".DtEi");
+        assert_eq!(judged(&json!([point()]), &changed), Verdict::NoKey);
+    }
+
+    #[test]
+    fn keys_for_other_things_are_passed_over() {
+        let token = format!("eyJhbGciOiJSUzI1NiJ9.{PAYLOAD}.{RS256}");
+        for (name, value) in [
+            ("use", json!("enc")),
+            ("key_ops", json!(["sign"])),
+            ("alg", json!("PS256")),
+            ("alg", json!("RSA-OAEP")),
+            ("kty", json!("oct")),
+            ("n", json!("AA")),
+            ("n", json!("not base64")),
+            ("kid", json!(7)),
+        ] {
+            let mut key = json!({"kty": "RSA", "n": RSA, "e": "AQAB", "use": "sig", "alg": "RS256"});
+            assert_eq!(judged(&json!([{"odd": true}, 7, key]), &token), Verdict::Signed);
+            key[name] = value.clone();
+            assert_eq!(judged(&json!([key]), &token), Verdict::NoKey, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_set_is_none() {
+        for text in ["", "[]", "{}", r#"{"keys":{}}"#, "<html>"] {
+            assert!(KeySet::parse(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+}
