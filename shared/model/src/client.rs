@@ -26,7 +26,7 @@ struct Shared {
     config: ModelConfig,
     provider: &'static Provider,
     learned: Learned,
-    http: reqwest::Client,
+    http: transport::Client,
     pool: Arc<Pool>,
     timers: Timers,
 }
@@ -43,7 +43,7 @@ struct Call<'a> {
 }
 
 impl ModelClient {
-    pub(crate) fn new(config: ModelConfig, http: reqwest::Client, pool: Arc<Pool>, timers: Timers) -> Self {
+    pub(crate) fn new(config: ModelConfig, http: transport::Client, pool: Arc<Pool>, timers: Timers) -> Self {
         let provider = wire::provider(config.wire, &config.base_url);
         let learned = Learned::default();
         Self { shared: Arc::new(Shared { config, provider, learned, http, pool, timers }) }

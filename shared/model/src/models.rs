@@ -27,7 +27,7 @@ pub struct Models {
 /// What every client is made with.
 #[derive(Clone)]
 struct Connect {
-    http: reqwest::Client,
+    http: transport::Client,
     pool: Arc<Pool>,
     timers: Timers,
 }
@@ -43,7 +43,7 @@ impl Models {
     /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `DEFAULT_MODEL` and the timers; never makes a call.
     ///
     /// An error names the variable and what it accepts, and never what it holds.
-    pub fn from_settings(settings: &Settings, http: reqwest::Client) -> Result<Self, SettingError> {
+    pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
         let timers = Timers::from_settings(settings)?;
         let mut found = Found::default();
         builtin::read(settings, &mut found)?;

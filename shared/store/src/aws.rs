@@ -13,13 +13,14 @@ use aws_types::region::Region;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use settings::{SettingError, Settings};
 
+use crate::renewing::Renewing;
 use crate::roots::trust_store;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// Below the idle limits of the services' load balancers, and of a frozen instance's NAT entries.
-const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 const ATTEMPTS: u32 = 3;
 
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
@@ -81,16 +82,18 @@ fn timeouts() -> TimeoutConfig {
         .build()
 }
 
-/// One provider and embedded roots; this builder reads no proxy from the environment.
+/// One provider and embedded roots; the builder reads no proxy from the environment.
 fn http_client(endpoint: Option<&str>, region: &Region) -> Result<SharedHttpClient, SettingError> {
     let tls = TlsContext::builder().with_trust_store(trust_store(endpoint, region.as_ref())).build();
     let tls = tls.map_err(|_| SettingError::new(ENDPOINT, "an endpoint that TLS can be configured for"))?;
-    let client = Builder::new()
-        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
-        .tls_provider(Provider::rustls(CryptoMode::Ring))
-        .tls_context(tls)
-        .build_https();
-    Ok(client)
+    let fresh = move || {
+        Builder::new()
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+            .tls_provider(Provider::rustls(CryptoMode::Ring))
+            .tls_context(tls.clone())
+            .build_https()
+    };
+    Ok(SharedHttpClient::new(Renewing::new(fresh)))
 }
 
 /// Overrides the endpoint of DynamoDB and of no other service.

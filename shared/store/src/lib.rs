@@ -34,6 +34,7 @@ mod keys;
 mod limits;
 mod owners;
 mod pause;
+mod renewing;
 mod roots;
 mod search_cache;
 mod table;

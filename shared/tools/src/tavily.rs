@@ -25,7 +25,7 @@ const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(3);
 
 /// Speaks to one search endpoint.
 pub(crate) struct Tavily {
-    http: reqwest::Client,
+    http: transport::Client,
     base_url: String,
     api_key: Option<Secret>,
     pause: Pause,
@@ -52,7 +52,7 @@ impl From<SearchFailure> for Missed {
 }
 
 impl Tavily {
-    pub(crate) fn new(http: reqwest::Client, base_url: String, api_key: Option<Secret>) -> Self {
+    pub(crate) fn new(http: transport::Client, base_url: String, api_key: Option<Secret>) -> Self {
         Self { http, base_url, api_key, pause: Pause::default() }
     }
 

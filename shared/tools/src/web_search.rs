@@ -30,7 +30,7 @@ struct Arguments {
 
 impl WebSearch {
     /// The tool over one search endpoint, with the cache and the limiter that all processes share.
-    pub fn new(config: SearchConfig, http: reqwest::Client, cache: SearchCache, limiter: RateLimiter) -> Self {
+    pub fn new(config: SearchConfig, http: transport::Client, cache: SearchCache, limiter: RateLimiter) -> Self {
         Self { search: Search::new(config, http, cache, limiter) }
     }
 }
@@ -47,7 +47,7 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let request = request(arguments).ok_or_else(|| Refusal::invalid_arguments("query 必须是非空的搜索词"))?;
+        let request = request(arguments).ok_or_else(|| Refusal::invalid_arguments("`query` must not be blank"))?;
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
         match self.search.find(&request, &context.owner, &clock).await {
@@ -104,6 +104,7 @@ fn parameters() -> Value {
             },
         },
         "required": ["query"],
+        "additionalProperties": false,
     })
 }
 

@@ -22,7 +22,7 @@ fn connections(server: &Server) -> Vec<usize> {
     server.asked().iter().map(|asked| asked.connection).collect()
 }
 
-fn client_of(http: reqwest::Client, base: &str) -> ModelClient {
+fn client_of(http: transport::Client, base: &str) -> ModelClient {
     let settings = Settings::from_pairs([("OPENAI_BASE_URL", base), ("OPENAI_MODEL", "m")]);
     Models::from_settings(&settings, http).unwrap().default_model().unwrap().clone()
 }
@@ -47,8 +47,10 @@ impl Resolve for NoNames {
 
 #[tokio::test(start_paused = true)]
 async fn f009_a_name_that_is_not_found_is_tried_again() {
-    let http = reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames);
-    let client = client_of(http.build().unwrap(), "http://model.invalid");
+    let nameless = || {
+        Ok(reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames).build()?)
+    };
+    let client = client_of(transport::Client::made_by(nameless).unwrap(), "http://model.invalid");
     let begun = Instant::now();
     assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
     assert!(begun.elapsed() >= Duration::from_millis(1125), "two waits");

@@ -1,0 +1,70 @@
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+
+use crate::aws::POOL_IDLE_TIMEOUT;
+
+/// An HTTP client whose connections are given up after a long pause by the wall clock.
+///
+/// A function's instance is frozen between invocations: its connections die without the pool's own clock having moved,
+/// and the first call afterwards would pay for finding that out with a retry.
+pub(crate) struct Renewing<F> {
+    fresh: F,
+    current: Mutex<(SharedHttpClient, SystemTime)>,
+}
+
+impl<F: Fn() -> SharedHttpClient> Renewing<F> {
+    pub(crate) fn new(fresh: F) -> Self {
+        let current = Mutex::new((fresh(), SystemTime::now()));
+        Self { fresh, current }
+    }
+
+    fn current(&self, now: SystemTime) -> SharedHttpClient {
+        // A panic elsewhere leaves a client that can still be used.
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.duration_since(current.1).is_ok_and(|pause| pause > POOL_IDLE_TIMEOUT) {
+            current.0 = (self.fresh)();
+        }
+        current.1 = now;
+        current.0.clone()
+    }
+}
+
+impl<F: Fn() -> SharedHttpClient + Send + Sync> HttpClient for Renewing<F> {
+    fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
+        self.current(SystemTime::now()).http_connector(settings, components)
+    }
+}
+
+impl<F> fmt::Debug for Renewing<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Renewing")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use aws_smithy_http_client::Builder;
+
+    use super::*;
+
+    #[test]
+    fn f094_a_long_pause_brings_a_new_client_and_a_short_one_does_not() {
+        let made = AtomicUsize::new(0);
+        let renewing = Renewing::new(|| {
+            made.fetch_add(1, Ordering::Relaxed);
+            Builder::new().build_http()
+        });
+        let begun = SystemTime::now();
+        for (seconds, expected) in [(1, 1), (20, 1), (41, 2), (60, 2)] {
+            renewing.current(begun + Duration::from_secs(seconds));
+            assert_eq!(made.load(Ordering::Relaxed), expected, "after {seconds} s");
+        }
+    }
+}
