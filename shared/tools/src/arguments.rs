@@ -6,18 +6,15 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Deepest nesting of arrays and objects in the arguments of a call.
 const MAX_DEPTH: usize = 16;
 
-/// The arguments as the tool may take them, or what the model has to change.
-pub(crate) fn checked(_schema: &Value, arguments: &Value) -> Result<Value, String> {
+/// The arguments as the tool takes them, or what the model has to change.
+pub(crate) fn checked(schema: &Value, arguments: &Value) -> Result<Value, String> {
     if nested_deeper_than(arguments, MAX_DEPTH) {
-        return Err(format!("参数嵌套过深，最多 {MAX_DEPTH} 层"));
+        return Err(format!("the arguments may be nested at most {MAX_DEPTH} deep"));
     }
     if arguments.to_string().len() > MAX_BYTES {
-        return Err(format!("参数过长，最多 {} KiB", MAX_BYTES / 1024));
+        return Err(format!("the arguments may have at most {} KiB", MAX_BYTES / 1024));
     }
-    if !arguments.is_object() {
-        return Err("参数必须是一个 JSON 对象".to_owned());
-    }
-    Ok(arguments.clone())
+    calls::fit(schema, arguments.clone()).map_err(|misfit| misfit.to_string())
 }
 
 fn nested_deeper_than(value: &Value, depth: usize) -> bool {

@@ -1,11 +1,11 @@
 //! What the model may call.
 //!
-//! A tool is one file here and one line in [`built_in`]. The [`ToolRegistry`] knows the tools of a deployment; a
-//! [`ToolSession`] runs the calls of one turn, and makes a result of everything that can go wrong with them: unknown
-//! names, arguments that do not fit, timeouts, panics, results that are too long, and calls that were made before.
+//! A tool is one file here and one line in the list with which a function fills its [`ToolRegistry`]. The registry
+//! knows the tools of a deployment; a [`ToolSession`] runs the calls of one turn, and makes a result of everything that
+//! can go wrong with them: unknown names, arguments that do not fit, timeouts, panics, results that are too long, and
+//! calls that were made before.
 
 mod arguments;
-mod built_in;
 mod memo;
 mod refusal;
 mod registry;
@@ -15,7 +15,6 @@ mod tavily;
 mod tool;
 mod web_search;
 
-pub use built_in::built_in;
 pub use registry::ToolRegistry;
 pub use search::SearchConfig;
 pub use session::{Ran, ToolSession};

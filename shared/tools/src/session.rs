@@ -18,9 +18,9 @@ const MAX_CONTENT: usize = 256 * 1024;
 /// Ends a text that was cut.
 const CUT: &str = "\n（内容过长，已截断）";
 
-/// Opens the result of a call that was made before.
+/// Ends the result of a call that was made before; not its beginning, by which a result's kind is told.
 const REPEATED: &str =
-    "（本轮已经用相同的参数调用过这个工具，下面是同一个结果。请直接使用它，不要再次重复这个调用。）\n";
+    "\n（本轮已经用相同的参数调用过这个工具，以上是同一个结果。请直接使用它，不要再次重复这个调用。）";
 
 /// The calls of one turn.
 pub struct ToolSession {
@@ -102,7 +102,7 @@ fn ran(call: &ToolCall, outcome: Outcome, repeated: bool, took: Duration) -> Ran
             (false, Some(failure), ToolOutput { content, summary, ..ToolOutput::default() })
         }
     };
-    let content = if repeated { format!("{REPEATED}{}", output.content) } else { output.content };
+    let content = if repeated { format!("{}{REPEATED}", output.content) } else { output.content };
     let report = ToolReport {
         id: call.id.clone(),
         name: call.name.clone(),

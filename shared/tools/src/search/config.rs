@@ -8,7 +8,7 @@ use store::RateLimit;
 const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
 const DEFAULT_TTL_SECONDS: u64 = 3600;
 const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
-const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_secs(60) };
+const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_mins(1) };
 
 /// How the web is searched.
 #[derive(Clone, Debug)]
@@ -66,8 +66,8 @@ mod tests {
         let config = config(&[("TAVILY_API_KEY", "tvly-canary")]).unwrap().unwrap();
         assert_eq!(config.base_url, "https://api.tavily.com");
         assert!(config.api_key.is_some());
-        assert_eq!(config.ttl, Duration::from_secs(3600));
-        assert_eq!(config.limit, RateLimit { burst: 10, window: Duration::from_secs(60) });
+        assert_eq!(config.ttl, Duration::from_hours(1));
+        assert_eq!(config.limit, RateLimit { burst: 10, window: Duration::from_mins(1) });
         assert!(!format!("{config:?}").contains("canary"));
     }
 

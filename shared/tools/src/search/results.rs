@@ -85,14 +85,14 @@ mod tests {
         FoundPage::new(title, url, content).map(|page| (page.title, page.url, page.content))
     }
 
-    fn found(title: &str, url: &str, content: &str) -> Option<(String, String, String)> {
-        Some((title.to_owned(), url.to_owned(), content.to_owned()))
+    fn kept(title: &str, url: &str, content: &str) -> (String, String, String) {
+        (title.to_owned(), url.to_owned(), content.to_owned())
     }
 
     #[test]
     fn a_page_is_kept_as_it_is() {
         let url = "https://example.com/a?b=c#d";
-        assert_eq!(page("T & <b>", url, "one\ntwo"), found("T & <b>", url, "one\ntwo"));
+        assert_eq!(page("T & <b>", url, "one\ntwo"), Some(kept("T & <b>", url, "one\ntwo")));
     }
 
     #[test]
@@ -106,7 +106,10 @@ mod tests {
 
     #[test]
     fn f067_a_page_without_a_title_is_named_by_its_address() {
-        assert_eq!(page(" ", "http://example.com/", "c"), found("http://example.com/", "http://example.com/", "c"));
+        assert_eq!(
+            page(" ", "http://example.com/", "c"),
+            Some(kept("http://example.com/", "http://example.com/", "c"))
+        );
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use calls::escape;
 use conversation::Source;
 
 use super::results::{FoundPage, SearchResults};
@@ -47,16 +48,16 @@ pub(crate) fn told(results: &SearchResults) -> Told {
 
 /// How the model reads that a search failed for `reason`.
 pub(crate) fn failed(reason: &str) -> String {
-    format!("<search_error>搜索失败: {}</search_error>", harmless(reason))
+    format!("<search_error>搜索失败: {}</search_error>", escape(reason))
 }
 
 fn summary(answer: &str) -> String {
-    format!("AI 摘要：{}\n\n", fitted(&harmless(answer), MAX_SUMMARY))
+    format!("AI 摘要：{}\n\n", fitted(&escape(answer), MAX_SUMMARY))
 }
 
 fn entry(page: &FoundPage, index: usize) -> String {
     let FoundPage { title, url, content } = page;
-    format!("{index}. {}\n来源：{}\n内容：{}", harmless(title), harmless(url), harmless(content))
+    format!("{index}. {}\n来源：{}\n内容：{}", escape(title), escape(url), escape(content))
 }
 
 fn ending(shown: usize, all: usize) -> String {
@@ -72,11 +73,6 @@ fn fitted(text: &str, characters: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(characters - 1).chain(['…']).collect()
-}
-
-/// Text from the web in which nothing can be read as a tag, neither of ours nor of a model's own.
-fn harmless(text: &str) -> String {
-    text.replace('<', "&lt;")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 use crate::search::SearchFailure;
 
 /// How long a provider that refused the key is left alone.
-const AFTER_REFUSAL: Duration = Duration::from_secs(5 * 60);
+const AFTER_REFUSAL: Duration = Duration::from_mins(5);
 
 /// A used-up allowance is asked for again when the next hour of the clock begins.
 const HOUR: u64 = 3600;

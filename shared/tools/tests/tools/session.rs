@@ -156,6 +156,27 @@ async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
 }
 
 #[tokio::test]
+async fn f051_arguments_that_do_not_fit_are_answered_with_the_field_and_what_is_accepted() {
+    let (code, content) = refused(named("probe", "1", json!({"behaviour": ["answer"]}))).await;
+    assert_eq!(code, "invalid_arguments");
+    assert_eq!(content, "参数不符合要求：`behaviour` must be a string。请改正参数后重新调用。");
+    let (code, content) = refused(named("probe", "1", json!({"count": 1}))).await;
+    assert_eq!(code, "invalid_arguments");
+    assert_eq!(content, "参数不符合要求：`behaviour` is missing。请改正参数后重新调用。");
+    let (code, _) = refused(named("probe", "1", json!("answer"))).await;
+    assert_eq!(code, "invalid_arguments");
+}
+
+#[tokio::test]
+async fn f051_arguments_that_can_be_made_to_fit_without_loss_run_and_are_equal_to_those_that_fit() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": "1"}))).await.unwrap();
+    session.run(&named("probe", "2", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn f052_arguments_over_64_kib_are_refused() {
     let long = "a".repeat(64 * 1024);
     let (code, content) = refused(named("probe", "1", json!({"behaviour": long}))).await;
@@ -238,8 +259,11 @@ async fn f049_a_repeated_call_is_answered_from_memory_and_the_model_is_told() {
     let again = session.run(&named("probe", "2", json!({"count": 1, "behaviour": "answer"}))).await.unwrap();
     assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
     assert_eq!((again.report.id.as_str(), again.report.cached, again.credits), ("2", true, 0));
-    assert!(again.result.content.starts_with("（本轮已经用相同的参数调用过"), "{}", again.result.content);
-    assert!(again.result.content.ends_with("run 1 for ada"));
+    assert!(
+        again.result.content.starts_with("run 1 for ada\n（本轮已经用相同的参数调用过"),
+        "{}",
+        again.result.content
+    );
 }
 
 #[tokio::test]

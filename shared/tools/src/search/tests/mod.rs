@@ -1,0 +1,4 @@
+mod provider;
+mod sharing;
+mod support;
+mod tool;

@@ -1,0 +1,183 @@
+//! Who asks the provider, who waits, who is told no, and what is kept.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use store::{Owner, RateLimit};
+
+use super::support::*;
+use crate::search::{Mode, SearchConfig, SearchFailure, SearchRequest};
+
+fn limited(provider: &Provider, burst: u32) -> SearchConfig {
+    SearchConfig { limit: RateLimit { burst, window: Duration::from_mins(10) }, ..config(provider) }
+}
+
+#[tokio::test]
+async fn f070_twenty_simultaneous_searches_make_one_upstream_call() {
+    let provider = Provider::gated().await;
+    let search = search_with(limited(&provider, 1), &store().await);
+    let owners: Vec<Owner> = (0..20).map(|number| Owner::new(format!("user {number}"))).collect();
+    let searches = join_all(owners.iter().map(|owner| find_for(&search, "天气", owner, 0)));
+    let opened = async {
+        provider.asked(1).await;
+        provider.open();
+    };
+    let (found, ()) = tokio::join!(searches, opened);
+    let mut seen: Vec<_> = found.into_iter().map(seen).collect();
+    seen.sort_by_key(|found| found.as_ref().is_ok_and(|(_, cached, _)| *cached));
+    let mut expected = vec![fetched(1)];
+    expected.resize(20, kept(1));
+    assert_eq!((seen, provider.count()), (expected, 1));
+}
+
+#[tokio::test]
+async fn f070_processes_share_a_search_through_the_store() {
+    let (provider, store) = (Provider::gated().await, store().await);
+    let (one, two) = (search_with(config(&provider), &store), search_with(config(&provider), &store));
+    let second = async {
+        provider.asked(1).await;
+        let waiting = find(&two, "天气", 0);
+        provider.open();
+        waiting.await
+    };
+    let (first, second) = tokio::join!(find(&one, "天气", 0), second);
+    assert_eq!((seen(first), seen(second), provider.count()), (fetched(1), kept(1), 1));
+}
+
+#[tokio::test]
+async fn f071_when_the_leader_dies_the_next_one_leads_after_its_lease() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    provider.script([Reply::Silent]);
+    {
+        let leader = find(&search, "天气", 0);
+        let asked = provider.asked(1);
+        tokio::select! {
+            _ = leader => panic!("the leader has no answer"),
+            () = asked => {}
+        }
+    }
+    assert_eq!(seen(find_hastily(&search, "天气", 1).await), Err(SearchFailure::Timeout), "its lease holds");
+    assert_eq!(seen(find(&search, "天气", 13).await), fetched(2));
+}
+
+#[tokio::test]
+async fn a_result_is_kept_while_it_is_fresh() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, " 天气 ", 3590).await), kept(1));
+    assert_eq!(seen(find(&search, "天气", 3610).await), fetched(2));
+}
+
+#[tokio::test]
+async fn f068_nothing_found_is_kept_for_a_minute() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    provider.script([Reply::Nothing]);
+    assert!(find(&search, "天气", 0).await.unwrap().results.pages.is_empty());
+    let again = find(&search, "天气", 55).await.unwrap();
+    assert!(again.results.pages.is_empty() && again.cached);
+    assert_eq!(seen(find(&search, "天气", 65).await), fetched(2));
+}
+
+#[tokio::test]
+async fn f069_a_failure_is_not_kept() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    provider.script([Reply::Status(400)]);
+    assert_eq!(seen(find(&search, "天气", 0).await), Err(SearchFailure::Rejected));
+    assert_eq!(seen(find(&search, "天气", 0).await), fetched(2));
+}
+
+#[tokio::test]
+async fn f065_an_old_result_serves_when_the_provider_fails() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
+    provider.script([Reply::Status(500), Reply::Status(500)]);
+    assert_eq!(seen(find(&search, "天气", 3610).await), kept(1));
+}
+
+#[tokio::test]
+async fn f063_an_old_result_serves_when_the_limiter_says_no() {
+    let provider = Provider::start().await;
+    let search = search_with(limited(&provider, 1), &store().await);
+    assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, "新闻", 3605).await), fetched(2));
+    assert_eq!(seen(find(&search, "天气", 3610).await), kept(1));
+    assert_eq!(provider.count(), 2);
+}
+
+#[tokio::test]
+async fn an_old_result_serves_one_who_waited_too_long() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
+    provider.script([Reply::Silent]);
+    let second = async {
+        provider.asked(2).await;
+        find_hastily(&search, "天气", 3620).await
+    };
+    tokio::select! {
+        second = second => assert_eq!(seen(second), kept(1)),
+        _ = find(&search, "天气", 3620) => panic!("the leader has no answer"),
+    }
+}
+
+#[tokio::test]
+async fn when_the_leader_fails_one_who_waits_takes_its_place() {
+    let provider = Provider::gated().await;
+    let search = search(&provider).await;
+    provider.script([Reply::Status(400)]);
+    let opened = async {
+        provider.asked(1).await;
+        provider.open();
+    };
+    let (one, two, ()) = tokio::join!(find(&search, "天气", 0), find(&search, "天气", 0), opened);
+    let mut seen = [seen(one), seen(two)];
+    seen.sort_by_key(Result::is_ok);
+    assert_eq!(seen, [Err(SearchFailure::Rejected), fetched(2)]);
+}
+
+#[tokio::test]
+async fn the_limit_is_of_each_caller_and_hits_are_free() {
+    let provider = Provider::start().await;
+    let search = search_with(limited(&provider, 2), &store().await);
+    assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, "二", 10).await), fetched(2));
+    assert_eq!(seen(find(&search, "一", 20).await), kept(1));
+    let Err(SearchFailure::Limited { retry_after }) = find(&search, "三", 30).await else { panic!("no limit") };
+    assert!((265..=270).contains(&retry_after.as_secs()), "{retry_after:?}");
+    assert_eq!(seen(find_for(&search, "三", &Owner::new("bob"), 40).await), fetched(3), "the lead was given up");
+}
+
+#[tokio::test]
+async fn f074_what_changes_a_result_is_part_of_its_key() {
+    let (provider, store) = (Provider::start().await, store().await);
+    let search = search_with(config(&provider), &store);
+    let other_provider = Provider::start().await;
+    let elsewhere = search_with(config(&other_provider), &store);
+    let keys = [
+        search.key(&request("天气")),
+        search.key(&request("天気")),
+        search.key(&SearchRequest::new("天气", Mode::Quick).unwrap()),
+        search.key(&SearchRequest::new("天气", Mode::Deep).unwrap()),
+        elsewhere.key(&request("天气")),
+    ];
+    let different: std::collections::HashSet<_> = keys.iter().collect();
+    assert_eq!(different.len(), keys.len());
+    assert_eq!(search.key(&request("天气")), search.key(&request("　天气 ")));
+    assert!(keys.iter().all(|key| key.len() == 64), "{keys:?}");
+}
+
+#[tokio::test]
+async fn f078_without_the_store_searches_work_uncached_under_a_limit_of_their_own() {
+    let provider = Provider::start().await;
+    let search = search_with(limited(&provider, 2), &dead_store().await);
+    assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, "天气", 20).await), fetched(2));
+    let third = find_for(&search, "天气", &Owner::new("bob"), 40).await;
+    assert!(matches!(third, Err(SearchFailure::Limited { .. })), "{third:?}");
+    assert_eq!(provider.count(), 2);
+}

@@ -1,0 +1,230 @@
+//! Tavily and DynamoDB on loopback, and searches that run against them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_smithy_types::retry::RetryConfig;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use dynoxide::Database;
+use secrets::Secret;
+use serde_json::{Value, json};
+use settings::Settings;
+use store::{Owner, RateLimit, Store, TableNames, create_tables, sdk_config};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+
+use crate::search::{Clock, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest};
+
+pub(super) const HOUR: Duration = Duration::from_hours(1);
+
+/// What the fake provider does with a request.
+#[derive(Clone, Debug)]
+pub(super) enum Reply {
+    /// One page that names the query and the number of the request.
+    Found,
+    /// No page.
+    Nothing,
+    /// This status with an error in the body.
+    Status(u16),
+    /// 429 that asks for a wait of so many seconds.
+    TooFast(u32),
+    /// A body without an end, a piece at a time.
+    Endless,
+    /// A body that breaks off.
+    Cut,
+    /// Nothing, ever.
+    Silent,
+}
+
+/// The provider on loopback; replies `Found` to whatever the script does not cover.
+#[derive(Clone)]
+pub(super) struct Provider {
+    url: String,
+    state: Arc<Shared>,
+}
+
+struct Shared {
+    script: Mutex<VecDeque<Reply>>,
+    requests: Mutex<Vec<(HeaderMap, Value)>>,
+    count: watch::Sender<usize>,
+    gate: Semaphore,
+}
+
+impl Provider {
+    pub(super) async fn start() -> Self {
+        let provider = Self::gated().await;
+        provider.open();
+        provider
+    }
+
+    /// One that holds every request back until it is opened.
+    pub(super) async fn gated() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (script, requests) = (Mutex::default(), Mutex::default());
+        let state = Arc::new(Shared { script, requests, count: watch::Sender::new(0), gate: Semaphore::new(0) });
+        let routes = Router::new().route("/search", post(answer)).with_state(Arc::clone(&state));
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        Self { url, state }
+    }
+
+    pub(super) fn open(&self) {
+        self.state.gate.add_permits(1000);
+    }
+
+    pub(super) fn script(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.state.script.lock().unwrap().extend(replies);
+    }
+
+    pub(super) fn requests(&self) -> Vec<(HeaderMap, Value)> {
+        self.state.requests.lock().unwrap().clone()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.requests().len()
+    }
+
+    pub(super) async fn asked(&self, times: usize) {
+        self.state.count.subscribe().wait_for(|&count| count >= times).await.unwrap();
+    }
+}
+
+async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body): Json<Value>) -> Response<Body> {
+    let query = body["query"].as_str().unwrap().to_owned();
+    let number = {
+        let mut requests = state.requests.lock().unwrap();
+        requests.push((headers, body));
+        requests.len()
+    };
+    state.count.send_replace(number);
+    state.gate.acquire().await.unwrap().forget();
+    let reply = state.script.lock().unwrap().pop_front().unwrap_or(Reply::Found);
+    match reply {
+        Reply::Found => page(&query, number),
+        Reply::Nothing => whole(200, &json!({"results": [], "answer": null})),
+        Reply::Status(status) => whole(status, &json!({"detail": {"error": "upstream words"}})),
+        Reply::TooFast(seconds) => {
+            let mut response = whole(429, &json!({"detail": "upstream words"}));
+            response.headers_mut().insert("retry-after", seconds.into());
+            response
+        }
+        Reply::Endless => streamed(Ok(Bytes::from(vec![b' '; 64 * 1024]))),
+        Reply::Cut => streamed(Err(std::io::ErrorKind::ConnectionReset.into())),
+        Reply::Silent => std::future::pending().await,
+    }
+}
+
+fn page(query: &str, number: usize) -> Response<Body> {
+    let row = json!({"title": query, "url": "https://example.com/", "content": format!("{number}"), "score": 0.9});
+    whole(200, &json!({"query": query, "answer": "A", "results": [row], "usage": {"credits": 3}}))
+}
+
+fn whole(status: u16, body: &Value) -> Response<Body> {
+    Response::builder().status(status).body(Body::from(body.to_string())).unwrap()
+}
+
+fn streamed(chunk: Result<Bytes, std::io::Error>) -> Response<Body> {
+    let chunks = futures_util::stream::unfold(Some(chunk), async |chunk| match chunk? {
+        Ok(bytes) => Some((Ok(bytes.clone()), Some(Ok(bytes)))),
+        Err(error) => Some((Err(error), None)),
+    });
+    Response::new(Body::from_stream(Box::pin(chunks)))
+}
+
+/// A store with its tables in a database of its own.
+pub(super) async fn store() -> Store {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
+    let config = sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])).unwrap();
+    create_tables(&config, &tables()).await.unwrap();
+    Store::new(&config, tables())
+}
+
+/// A store whose database does not answer, and whose SDK does not try again.
+pub(super) async fn dead_store() -> Store {
+    let endpoint = format!("http://{}", free_address().await);
+    let config = sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])).unwrap();
+    Store::new(&config.to_builder().retry_config(RetryConfig::disabled()).build(), tables())
+}
+
+/// An address at which nobody listens.
+pub(super) async fn free_address() -> std::net::SocketAddr {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
+}
+
+fn tables() -> TableNames {
+    TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() }
+}
+
+pub(super) fn config(provider: &Provider) -> SearchConfig {
+    SearchConfig {
+        base_url: provider.url.clone(),
+        api_key: Some(Secret::by_value("tvly-key")),
+        ttl: HOUR,
+        limit: RateLimit { burst: 100, window: Duration::from_mins(1) },
+    }
+}
+
+/// Searches over a provider and a fresh store, as one process sees them.
+pub(super) async fn search(provider: &Provider) -> Search {
+    search_with(config(provider), &store().await)
+}
+
+pub(super) fn search_with(config: SearchConfig, store: &Store) -> Search {
+    let http = transport::client().unwrap();
+    Search::new(config, http, store.search_cache.clone(), store.rate_limiter.clone())
+}
+
+pub(super) fn ada() -> Owner {
+    Owner::new("ada")
+}
+
+/// A search for these words at `second` of the tests' time, with all the time it may take.
+pub(super) async fn find(search: &Search, query: &str, second: u64) -> Result<Found, SearchFailure> {
+    find_for(search, query, &ada(), second).await
+}
+
+pub(super) async fn find_for(search: &Search, query: &str, owner: &Owner, second: u64) -> Result<Found, SearchFailure> {
+    search.find(&request(query), owner, &clock(second, super::super::LONGEST)).await
+}
+
+/// The same with little time.
+pub(super) async fn find_hastily(search: &Search, query: &str, second: u64) -> Result<Found, SearchFailure> {
+    search.find(&request(query), &ada(), &clock(second, Duration::from_millis(200))).await
+}
+
+pub(super) fn request(query: &str) -> SearchRequest {
+    SearchRequest::new(query, Mode::Normal).unwrap()
+}
+
+fn clock(second: u64, longest: Duration) -> Clock {
+    Clock::starting(at(second), Instant::now() + longest)
+}
+
+fn at(second: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_800_000_000 + second)
+}
+
+/// How a search ended: the content of its page (the number of the request that brought it), and what it cost.
+pub(super) fn seen(found: Result<Found, SearchFailure>) -> Result<(String, bool, u64), SearchFailure> {
+    found.map(|Found { results, cached, credits }| (results.pages[0].content.clone(), cached, credits))
+}
+
+/// Fetched by the `number`th request.
+#[expect(clippy::unnecessary_wraps, reason = "compared with what a search gives")]
+pub(super) fn fetched(number: usize) -> Result<(String, bool, u64), SearchFailure> {
+    Ok((number.to_string(), false, 3))
+}
+
+/// Brought by the `number`th request, for somebody else or earlier.
+#[expect(clippy::unnecessary_wraps, reason = "compared with what a search gives")]
+pub(super) fn kept(number: usize) -> Result<(String, bool, u64), SearchFailure> {
+    Ok((number.to_string(), true, 0))
+}
