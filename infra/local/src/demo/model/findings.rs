@@ -1,0 +1,111 @@
+//! What a search told the model: `<search_results>` and `<search_error>` blocks, read back into their parts.
+
+/// What a call brought.
+#[derive(Debug, PartialEq)]
+pub(super) enum Findings {
+    /// Pages, and the summaries of the search.
+    Found { summaries: Vec<String>, pages: Vec<Page> },
+    /// Nothing, for this reason; it may be empty.
+    Failed { reason: String },
+}
+
+/// One entry of a result.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Page {
+    pub(super) title: String,
+    pub(super) url: String,
+    pub(super) content: String,
+}
+
+const RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
+const ERROR: (&str, &str) = ("<search_error>", "</search_error>");
+
+impl Findings {
+    /// Whether `text` holds what a search told.
+    pub(super) fn are_in(text: &str) -> bool {
+        text.contains(RESULTS.0) || text.contains(ERROR.0)
+    }
+
+    /// Reads what came back for a call, whatever it is.
+    pub(super) fn read(text: &str) -> Self {
+        let blocks: Vec<&str> = inside(text, RESULTS).collect();
+        if blocks.is_empty() {
+            let reason = inside(text, ERROR).next().unwrap_or_default();
+            return Self::Failed { reason: reason.trim_start_matches("搜索失败:").trim().to_owned() };
+        }
+        let summaries = blocks.iter().filter_map(|block| summary(block)).collect();
+        Self::Found { summaries, pages: blocks.into_iter().flat_map(pages).collect() }
+    }
+}
+
+fn inside<'a>(text: &'a str, (open, close): (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
+    text.split(open).skip(1).filter_map(move |rest| Some(rest.split_once(close)?.0))
+}
+
+fn summary(block: &str) -> Option<String> {
+    let (summary, _) = block.trim_start().strip_prefix("AI 摘要：")?.split_once("搜索结果：\n")?;
+    Some(summary.trim().to_owned())
+}
+
+/// The numbered entries; a line that opens none belongs to the content above it.
+fn pages(block: &str) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    let entries = block.split_once("搜索结果：\n").map_or(block, |(_, entries)| entries);
+    let entries = entries.split("\n（结果已截断").next().unwrap_or_default();
+    let mut lines = entries.lines().peekable();
+    while let Some(line) = lines.next() {
+        let title = line.strip_prefix(&format!("{}. ", pages.len() + 1));
+        let url = lines.peek().and_then(|next| next.strip_prefix("来源："));
+        match (title, url) {
+            (Some(title), Some(url)) => {
+                pages.push(Page { title: title.to_owned(), url: url.to_owned(), content: String::new() });
+                lines.next();
+            }
+            _ => {
+                if let Some(page) = pages.last_mut() {
+                    let line = if page.content.is_empty() { line.trim_start_matches("内容：") } else { line };
+                    page.content = format!("{} {line}", page.content).trim().to_owned();
+                }
+            }
+        }
+    }
+    pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(title: &str, url: &str, content: &str) -> Page {
+        Page { title: title.into(), url: url.into(), content: content.into() }
+    }
+
+    #[test]
+    fn results_are_read_back_into_their_parts() {
+        let text = "以下是搜索结果：\n\n<search_results>\nAI 摘要：晴，\n微风。\n\n搜索结果：\n\n\
+            1. 天气\n来源：https://a.example/1\n内容：今天\n2. 不是标题\n晴。\n\n\
+            2. 新闻\n来源：https://a.example/2\n内容：一。\n\n\n（结果已截断，共 9 条结果）\n</search_results>\n请回答。";
+        let pages = vec![
+            page("天气", "https://a.example/1", "今天 2. 不是标题 晴。"),
+            page("新闻", "https://a.example/2", "一。"),
+        ];
+        assert!(Findings::are_in(text));
+        assert_eq!(Findings::read(text), Findings::Found { summaries: vec!["晴，\n微风。".into()], pages });
+    }
+
+    #[test]
+    fn the_results_of_several_calls_are_read_together() {
+        let block = "<search_results>\n搜索结果：\n\n1. t\n来源：https://a.example/\n内容：c\n\n</search_results>";
+        let pages = vec![page("t", "https://a.example/", "c"), page("t", "https://a.example/", "c")];
+        assert_eq!(Findings::read(&format!("{block}\n{block}")), Findings::Found { summaries: Vec::new(), pages });
+    }
+
+    #[test]
+    fn a_failure_is_read_with_its_reason_and_anything_else_is_a_failure_without_one() {
+        let failed = |reason: &str| Findings::Failed { reason: reason.into() };
+        assert_eq!(Findings::read("<search_error>搜索失败: 搜索超时</search_error>"), failed("搜索超时"));
+        assert_eq!(Findings::read("Tool 'x' not found."), failed(""));
+        let nothing = "<search_results>\n搜索结果：\n\n没有找到相关结果。\n</search_results>";
+        assert_eq!(Findings::read(nothing), Findings::Found { summaries: Vec::new(), pages: Vec::new() });
+    }
+}

@@ -1,0 +1,31 @@
+//! The demo model: `POST /chat/completions`, streamed or whole.
+
+mod findings;
+mod reply;
+mod request;
+mod small_talk;
+mod wire;
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use self::reply::reply;
+use self::request::Request;
+
+/// Answers a request for a completion.
+pub(super) async fn complete(request: Result<Json<Request>, JsonRejection>) -> Response {
+    let Ok(Json(request)) = request else { return refused() };
+    let tokens = wire::Completion::new(&request, reply(&request.situation()));
+    if request.stream { tokens.streamed().into_response() } else { tokens.whole().into_response() }
+}
+
+fn refused() -> Response {
+    let error = json!({"message": "The demo model takes a chat completion request.", "type": "invalid_request_error"});
+    (StatusCode::BAD_REQUEST, Json(json!({"error": error}))).into_response()
+}
+
+#[cfg(test)]
+mod tests;

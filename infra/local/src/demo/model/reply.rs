@@ -1,0 +1,199 @@
+//! What the demo model says.
+
+use crate::demo::language::Language;
+use crate::demo::model::findings::{Findings, Page};
+use crate::demo::model::request::{Situation, Tools};
+use crate::demo::model::small_talk::{answer, small_talk};
+
+/// Longest query that the model writes, in characters.
+const MAX_QUERY: usize = 120;
+
+/// Longest part of the question or of a page that an answer repeats, in characters.
+const MAX_QUOTE: usize = 90;
+
+/// Words before the matter of a question that help no search.
+const OPENINGS: &[&str] = &[
+    "请问",
+    "请帮我",
+    "帮我",
+    "请你",
+    "请",
+    "查一下",
+    "搜索一下",
+    "搜一下",
+    "你知道",
+    "please ",
+    "can you tell me ",
+    "could you tell me ",
+    "tell me ",
+    "search for ",
+    "look up ",
+    "do you know ",
+];
+
+/// A reply, as the sequence of its parts.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Reply {
+    /// Reasoning; empty for none.
+    pub(super) thinking: String,
+    pub(super) text: String,
+    /// What to search for, and in which way the call is written.
+    pub(super) call: Option<(Tools, String)>,
+}
+
+/// The reply to a request.
+pub(super) fn reply(situation: &Situation) -> Reply {
+    let Situation { question, language, tools, findings } = situation;
+    if let Some(findings) = findings {
+        return said(&report(findings, question, *language));
+    }
+    match (small_talk(question), tools) {
+        (Some(meant), _) => said(answer(meant, *language)),
+        (None, Tools::Off) => said(language.choose(NO_TOOLS.0, NO_TOOLS.1)),
+        (None, tools) => Reply {
+            thinking: language.choose(THINKING.0, THINKING.1).to_owned(),
+            text: language.choose("好的，我查一下。\n", "Let me look that up.\n").to_owned(),
+            call: Some((*tools, query(question))),
+        },
+    }
+}
+
+const THINKING: (&str, &str) = (
+    "这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。",
+    "I cannot answer this myself: I am a demo model without any knowledge. I will use search_web and answer from what it returns.",
+);
+
+const NO_TOOLS: (&str, &str) = (
+    "我是演示模型，自己没有任何知识，而这一次没有可用的搜索工具，所以答不了。配置真正的模型后再问我吧。",
+    "I am a demo model without any knowledge, and there is no search tool for this reply, so I cannot answer. \
+     Configure a real model and ask again.",
+);
+
+const NOTE: (&str, &str) = (
+    "以上由内置的演示模型拼成：它只复述搜索结果，不作判断。要用真正的模型，请设置 `ARK_API_KEY` 和 `ARK_MODEL`（或者 `OPENAI_API_KEY` 和 `OPENAI_MODEL`），然后重新启动。",
+    "This was put together by the built-in demo model, which only repeats search results. For a real one, set \
+     `ARK_API_KEY` and `ARK_MODEL` (or `OPENAI_API_KEY` and `OPENAI_MODEL`) and start again.",
+);
+
+fn said(text: &str) -> Reply {
+    Reply { text: text.to_owned(), ..Reply::default() }
+}
+
+fn query(question: &str) -> String {
+    let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut matter = line.as_str();
+    while let Some(rest) = OPENINGS.iter().find_map(|opening| without(matter, opening)) {
+        matter = rest;
+    }
+    let matter = matter.trim_end_matches(['?', '？', '!', '！', '.', '。', ' ']);
+    let matter = if matter.is_empty() { &line } else { matter };
+    matter.chars().take(MAX_QUERY).collect()
+}
+
+/// The rest of a text after an opening, in either case, if there is a rest.
+fn without<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
+    let start = text.get(..opening.len()).filter(|start| start.eq_ignore_ascii_case(opening))?;
+    Some(text[start.len()..].trim_start()).filter(|rest| !rest.is_empty())
+}
+
+fn report(findings: &Findings, question: &str, language: Language) -> String {
+    let body = match findings {
+        Findings::Found { pages, .. } if pages.is_empty() => language
+            .choose(
+                "搜索没有找到相关的内容，换个说法再试试？",
+                "The search found nothing about this. Maybe try other words?",
+            )
+            .to_owned(),
+        Findings::Found { summaries, pages } => found(summaries, pages, question, language),
+        Findings::Failed { reason } => failed(reason, language),
+    };
+    format!("{body}\n\n{}", language.choose(NOTE.0, NOTE.1))
+}
+
+fn found(summaries: &[String], pages: &[Page], question: &str, language: Language) -> String {
+    let question = quote(question);
+    let intro = language.choose(
+        format!("关于“{question}”，搜索到这些内容："),
+        format!("Here is what the search returned about “{question}”:"),
+    );
+    let bullets: Vec<String> = pages.iter().map(|page| bullet(page, language)).collect();
+    let mut parts = vec![intro, bullets.join("\n")];
+    for summary in summaries {
+        let summary = plain(summary);
+        parts.push(language.choose(format!("搜索的摘要：{summary}"), format!("The search's own summary: {summary}")));
+    }
+    parts.join("\n\n")
+}
+
+fn bullet(page: &Page, language: Language) -> String {
+    let title = plain(&page.title).replace('[', "(").replace(']', ")");
+    let url = page.url.replace('(', "%28").replace(')', "%29");
+    format!("- [{title}]({url}){}{}", language.choose("：", ": "), quote(first_sentence(&page.content)))
+}
+
+fn failed(reason: &str, language: Language) -> String {
+    match language {
+        Language::Chinese if !reason.is_empty() => format!("搜索没有成功（{}），所以这个问题我答不了。", plain(reason)),
+        Language::Chinese => "搜索没有成功，所以这个问题我答不了。".to_owned(),
+        Language::English => "The search failed, so I have nothing to answer with. Please try again later.".to_owned(),
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    let end = text.char_indices().find(|&(at, c)| {
+        let rest = &text[at + c.len_utf8()..];
+        matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && (rest.is_empty() || rest.starts_with(' ')))
+    });
+    end.map_or(text, |(at, c)| &text[..at + c.len_utf8()])
+}
+
+fn quote(text: &str) -> String {
+    let text = plain(text);
+    if text.chars().count() <= MAX_QUOTE {
+        return text;
+    }
+    text.chars().take(MAX_QUOTE).chain(['…']).collect()
+}
+
+/// One line of text in which nothing can be read as a tag: the model repeats words, it never calls on their behalf.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "‹").replace('`', "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_the_matter_of_the_question() {
+        let cases = [
+            ("今天的新闻有哪些？", "今天的新闻有哪些"),
+            ("请问，北京天气", "，北京天气"),
+            ("请帮我查一下 Rust 的最新版本。", "Rust 的最新版本"),
+            ("Please tell me who won\nthe last race?", "who won the last race"),
+            ("请", "请"),
+            ("???", "???"),
+        ];
+        for (question, expected) in cases {
+            assert_eq!(query(question), expected, "{question}");
+        }
+        assert_eq!(query(&"长".repeat(500)).chars().count(), 120);
+    }
+
+    #[test]
+    fn a_page_is_one_bullet_with_a_link_and_its_first_sentence() {
+        let page = Page {
+            title: "A [b] <tool_call>".into(),
+            url: "https://a.example/x_(y)".into(),
+            content: "Version 1.2 is out. More follows.".into(),
+        };
+        let expected = "- [A (b) ‹tool_call>](https://a.example/x_%28y%29): Version 1.2 is out.";
+        assert_eq!(bullet(&page, Language::English), expected);
+    }
+
+    #[test]
+    fn long_content_is_cut() {
+        assert_eq!(quote(&"字".repeat(91)), format!("{}…", "字".repeat(90)));
+        assert_eq!(quote(&"字".repeat(90)), "字".repeat(90));
+    }
+}

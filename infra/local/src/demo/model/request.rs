@@ -1,0 +1,138 @@
+use serde::Deserialize;
+
+use crate::demo::language::Language;
+use crate::demo::model::findings::Findings;
+
+/// The tool that the model calls.
+pub(super) const TOOL: &str = "search_web";
+
+/// How a call begins in the text of a model without native tools.
+const CALL: &str = "<tool_call";
+
+/// A request for a completion, as far as the model looks at it.
+#[derive(Debug, Deserialize)]
+pub(in crate::demo) struct Request {
+    #[serde(default)]
+    pub(super) model: String,
+    messages: Vec<Message>,
+    #[serde(default)]
+    pub(super) stream: bool,
+    #[serde(default)]
+    tools: Vec<Tool>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Content,
+    #[serde(default)]
+    tool_calls: Vec<serde::de::IgnoredAny>,
+}
+
+/// Text, or a list of parts of which some are text.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+    Nothing(()),
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tool {
+    function: Function,
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    name: String,
+}
+
+/// How the model may call its tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tools {
+    Off,
+    /// In the text, as the system prompt teaches.
+    Text,
+    Native,
+}
+
+/// What the model makes of a request.
+#[derive(Debug, PartialEq)]
+pub(super) struct Situation {
+    pub(super) question: String,
+    pub(super) language: Language,
+    pub(super) tools: Tools,
+    /// What the call of the model's last reply brought, if that was a call.
+    pub(super) findings: Option<Findings>,
+}
+
+impl Request {
+    /// Where the conversation stands.
+    pub(super) fn situation(&self) -> Situation {
+        let (before, after) = self.since_last_reply();
+        let called = before.last().is_some_and(Message::is_call) && !after.is_empty();
+        let asked = if called { before } else { &self.messages };
+        let question = asked.iter().rev().find(|message| message.is_question()).map(Message::text).unwrap_or_default();
+        let findings = called.then(|| Findings::read(&join(after)));
+        Situation { language: Language::of(&question), question, tools: self.tools(), findings }
+    }
+
+    /// Everything that the model has to read.
+    pub(super) fn text(&self) -> String {
+        join(&self.messages)
+    }
+
+    fn tools(&self) -> Tools {
+        let taught = |message: &Message| message.role == "system" && message.text().contains(TOOL);
+        if self.tools.iter().any(|tool| tool.function.name == TOOL) {
+            Tools::Native
+        } else if self.messages.iter().any(taught) {
+            Tools::Text
+        } else {
+            Tools::Off
+        }
+    }
+
+    /// The messages up to the model's last reply, and those after it.
+    fn since_last_reply(&self) -> (&[Message], &[Message]) {
+        let last = self.messages.iter().rposition(|message| message.role == "assistant");
+        self.messages.split_at(last.map_or(0, |place| place + 1))
+    }
+}
+
+impl Message {
+    fn text(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.clone(),
+            Content::Parts(parts) => parts.iter().map(|part| part.text.as_str()).collect(),
+            Content::Nothing(()) => String::new(),
+        }
+    }
+
+    fn is_call(&self) -> bool {
+        !self.tool_calls.is_empty() || self.text().contains(CALL)
+    }
+
+    /// The user's own words; on the text path the results of calls come in the user's name too.
+    fn is_question(&self) -> bool {
+        self.role == "user" && !Findings::are_in(&self.text())
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Nothing(())
+    }
+}
+
+fn join(messages: &[Message]) -> String {
+    messages.iter().map(Message::text).collect::<Vec<_>>().join("\n")
+}

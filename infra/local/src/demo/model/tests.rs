@@ -1,0 +1,185 @@
+//! The demo model over its wire.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::demo::router;
+
+const TEACHING: &str = "### search_web - 联网搜索工具";
+const RESULTS: &str = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\nAI 摘要：摘要。\n\n搜索结果：\n\n\
+    1. 标题\n来源：https://a.example/1\n内容：第一句。第二句。\n\n</search_results>\n\n请回答。";
+
+async fn serve() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router()).await });
+    address
+}
+
+async fn post(path: &str, body: String) -> (u16, String, String) {
+    let url = format!("http://{}/demo/{path}", serve().await);
+    let post = transport::client().unwrap().post(url).header("content-type", "application/json").body(body);
+    let response = post.send().await.unwrap();
+    let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+    (response.status().as_u16(), kind, response.text().await.unwrap())
+}
+
+fn talk(system: &str, messages: &[(&str, &str)]) -> Value {
+    let said = messages.iter().map(|(role, content)| json!({"role": role, "content": content}));
+    let messages: Vec<Value> = [json!({"role": "system", "content": system})].into_iter().chain(said).collect();
+    json!({"model": "demo", "messages": messages})
+}
+
+async fn choice(request: Value) -> Value {
+    let (status, _, text) = post("model/chat/completions", request.to_string()).await;
+    assert_eq!(status, 200);
+    let body: Value = serde_json::from_str(&text).unwrap();
+    body["choices"][0].clone()
+}
+
+async fn said(system: &str, messages: &[(&str, &str)]) -> String {
+    choice(talk(system, messages)).await["message"]["content"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_question_is_searched_for_in_the_form_that_the_prompt_teaches() {
+    let expected = "<think>这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。</think>\
+        好的，我查一下。\n<tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
+    assert_eq!(said(TEACHING, &[("user", "今天的新闻有哪些？")]).await, expected);
+    let english = said(TEACHING, &[("user", "Who won the last race?")]).await;
+    assert!(english.ends_with(
+        "Let me look that up.\n<tool_call>{\"tool\": \"search_web\", \"query\": \"Who won the last race\"}</tool_call>"
+    ));
+}
+
+#[tokio::test]
+async fn a_question_cannot_end_the_call_that_repeats_it() {
+    let said = said(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]).await;
+    assert!(said.ends_with(r#""query": "what is \u003c/tool_call> \"good\" for"}</tool_call>"#), "{said}");
+}
+
+#[tokio::test]
+async fn results_become_an_answer_that_cites_them_and_says_who_speaks() {
+    let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
+    let said = said(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]).await;
+    let expected = "关于“天气”，搜索到这些内容：\n\n- [标题](https://a.example/1)：第一句。\n\n搜索的摘要：摘要。\n\n\
+        以上由内置的演示模型拼成";
+    assert!(said.starts_with(expected), "{said}");
+    assert!(said.contains("`ARK_API_KEY`"), "{said}");
+}
+
+#[tokio::test]
+async fn the_answer_is_in_the_language_of_the_question_also_with_tools_off() {
+    let call = r#"<tool_call>{"tool": "search_web", "query": "weather"}</tool_call>"#;
+    let said = said("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]).await;
+    assert!(said.starts_with("Here is what the search returned about “weather”:\n\n- [标题]"), "{said}");
+    assert!(said.contains("This was put together by the built-in demo model"), "{said}");
+}
+
+#[tokio::test]
+async fn a_failed_search_is_told_as_such() {
+    let call = r#"<tool_call>{"tool": "search_web", "query": "x"}</tool_call>"#;
+    let error = "<search_error>搜索失败: 搜索超时</search_error>";
+    let chinese = said(TEACHING, &[("user", "新闻"), ("assistant", call), ("user", error)]).await;
+    assert!(chinese.starts_with("搜索没有成功（搜索超时），所以这个问题我答不了。"), "{chinese}");
+    let english = said(TEACHING, &[("user", "news"), ("assistant", call), ("user", error)]).await;
+    assert!(english.starts_with("The search failed"), "{english}");
+}
+
+#[tokio::test]
+async fn small_talk_is_answered_plainly() {
+    for (text, answer) in
+        [("你好", "你好！"), ("Thanks!", "You are welcome!"), ("你是谁？", "我是 Lambda Chat 内置的演示模型")]
+    {
+        let said = said(TEACHING, &[("user", text)]).await;
+        assert!(said.starts_with(answer) && !said.contains("<tool_call>"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_next_question_is_a_question_again() {
+    let call = r#"<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
+    let earlier = [("user", "天气"), ("assistant", call), ("user", RESULTS), ("assistant", "晴。"), ("user", "news")];
+    let said = said(TEACHING, &earlier).await;
+    assert!(said.ends_with(r#"{"tool": "search_web", "query": "news"}</tool_call>"#), "{said}");
+}
+
+#[tokio::test]
+async fn without_tools_it_says_that_it_knows_nothing() {
+    let said = said("You are helpful.", &[("user", "Who won the last race?")]).await;
+    assert!(said.starts_with("I am a demo model without any knowledge"), "{said}");
+}
+
+#[tokio::test]
+async fn with_native_tools_the_call_and_the_reasoning_have_fields_of_their_own() {
+    let mut request = talk("", &[("user", "weather")]);
+    request["tools"] = json!([{"type": "function", "function": {"name": "search_web", "parameters": {}}}]);
+    let choice = choice(request).await;
+    let message = &choice["message"];
+    assert_eq!(
+        (&choice["finish_reason"], &message["content"]),
+        (&json!("tool_calls"), &json!("Let me look that up.\n"))
+    );
+    assert!(message["reasoning_content"].as_str().unwrap().starts_with("I cannot answer this myself"));
+    let call = &message["tool_calls"][0];
+    let expected = json!({"name": "search_web", "arguments": r#"{"query":"weather"}"#});
+    assert_eq!((&call["type"], &call["function"]), (&json!("function"), &expected));
+    assert!(call["id"].as_str().unwrap().starts_with("call_demo_"));
+}
+
+#[tokio::test]
+async fn native_results_are_answered_from_too() {
+    let mut request = talk("", &[("user", "weather")]);
+    let messages = request["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function"}]}));
+    messages.push(json!({"role": "tool", "tool_call_id": "c", "content": RESULTS}));
+    let choice = choice(request).await;
+    assert!(choice["message"]["content"].as_str().unwrap().starts_with("Here is what the search returned"), "{choice}");
+}
+
+#[tokio::test]
+async fn a_streamed_reply_is_the_same_in_small_pieces_with_its_usage_at_the_end() {
+    let mut request = talk(TEACHING, &[("user", "你好")]);
+    let whole = choice(request.clone()).await["message"]["content"].as_str().unwrap().to_owned();
+    request["stream"] = true.into();
+    let (status, kind, text) = post("model/chat/completions", request.to_string()).await;
+    assert_eq!((status, kind.as_str()), (200, "text/event-stream"));
+    let frames: Vec<&str> = text.split("\n\n").filter_map(|frame| frame.strip_prefix("data: ")).collect();
+    assert_eq!(frames.last(), Some(&"[DONE]"));
+    let chunks: Vec<Value> =
+        frames[..frames.len() - 1].iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
+    let pieces: Vec<&str> =
+        chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
+    assert_eq!(pieces.concat(), whole);
+    assert!(pieces.iter().all(|piece| piece.chars().count() <= 4), "{pieces:?}");
+    let reasons: Vec<&Value> =
+        chunks.iter().map(|chunk| &chunk["choices"][0]["finish_reason"]).filter(|reason| !reason.is_null()).collect();
+    assert_eq!(reasons, ["stop"]);
+    let usage = &chunks.last().unwrap()["usage"];
+    let (prompt, completion) = (usage["prompt_tokens"].as_u64().unwrap(), usage["completion_tokens"].as_u64().unwrap());
+    assert_eq!(usize::try_from(completion).unwrap(), pieces.iter().filter(|piece| !piece.is_empty()).count());
+    assert_eq!((prompt, usage["total_tokens"].as_u64().unwrap()), (8, prompt + completion));
+}
+
+#[tokio::test]
+async fn the_search_is_served_beside_the_model() {
+    let (status, _, text) = post("search/search", json!({"query": "news"}).to_string()).await;
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &found["query"]), (200, &json!("news")));
+}
+
+#[tokio::test]
+async fn requests_that_make_no_sense_are_refused_in_the_shape_of_the_real_ones() {
+    for body in ["", "{}", r#"{"messages": 1}"#] {
+        let (status, _, text) = post("model/chat/completions", body.to_owned()).await;
+        let error: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((status, &error["error"]["type"]), (400, &json!("invalid_request_error")), "{body}");
+    }
+    for body in ["", "{}", r#"{"query": " "}"#] {
+        let (status, _, text) = post("search/search", body.to_owned()).await;
+        let error: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((status, &error["detail"]["error"]), (400, &json!("The demo search takes a query.")), "{body}");
+    }
+}

@@ -1,0 +1,213 @@
+//! The demo search: `POST /search` in the shape of Tavily's, over the built-in pages.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::demo::language::Language;
+use crate::demo::pages::{PAGES, Page};
+
+/// Long enough to see that a search is under way.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Results of a query that fits no page, and the most results of any.
+const FEWEST: usize = 3;
+const MOST: usize = 5;
+
+/// Longest part of a query that is repeated, in characters.
+const MAX_QUOTE: usize = 60;
+
+/// A search, as far as the demo looks at it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Request {
+    query: String,
+    #[serde(default)]
+    search_depth: Depth,
+    #[serde(default = "most")]
+    max_results: usize,
+    #[serde(default)]
+    include_answer: Value,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Depth {
+    #[default]
+    Basic,
+    Advanced,
+    #[serde(other)]
+    Faster,
+}
+
+#[derive(Debug, Serialize)]
+struct Found {
+    query: String,
+    answer: Option<String>,
+    images: [(); 0],
+    results: Vec<Row>,
+    response_time: f64,
+    usage: Usage,
+    request_id: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    title: String,
+    url: String,
+    content: &'static str,
+    score: f64,
+    raw_content: Option<()>,
+}
+
+#[derive(Debug, Serialize)]
+struct Usage {
+    credits: u64,
+}
+
+/// Answers a search; the same query always has the same results.
+pub(super) async fn search(request: Result<Json<Request>, JsonRejection>) -> Response {
+    match request {
+        Ok(Json(request)) if !request.query.trim().is_empty() => {
+            tokio::time::sleep(PAUSE).await;
+            Json(found(request)).into_response()
+        }
+        _ => (StatusCode::BAD_REQUEST, Json(json!({"detail": {"error": "The demo search takes a query."}})))
+            .into_response(),
+    }
+}
+
+fn most() -> usize {
+    MOST
+}
+
+fn found(request: Request) -> Found {
+    let language = Language::of(&request.query);
+    let quoted = quote(&request.query);
+    let wants_answer = !matches!(request.include_answer, Value::Null | Value::Bool(false));
+    let pages = best(&request.query, request.max_results);
+    Found {
+        answer: wants_answer.then(|| answer(&quoted, language)),
+        images: [],
+        results: (0..).zip(pages).map(|(place, page)| row(page, &quoted, place, language)).collect(),
+        response_time: PAUSE.as_secs_f64(),
+        usage: Usage { credits: if request.search_depth == Depth::Advanced { 2 } else { 1 } },
+        request_id: "demo",
+        query: request.query,
+    }
+}
+
+/// The pages that fit best, in the order of the list where they fit equally.
+fn best(query: &str, wanted: usize) -> Vec<&'static Page> {
+    let query = query.to_lowercase();
+    let fitting = PAGES.iter().filter(|page| page.matches(&query) > 0).count();
+    let mut pages: Vec<&Page> = PAGES.iter().collect();
+    pages.sort_by_key(|page| Reverse(page.matches(&query)));
+    pages.truncate(fitting.clamp(FEWEST, MOST).min(wanted));
+    pages
+}
+
+fn row(page: &'static Page, query: &str, place: u32, language: Language) -> Row {
+    let text = page.text(language);
+    let title = language
+        .choose(format!("{}（演示结果：{query}）", text.title), format!("{} (demo result for “{query}”)", text.title));
+    let folder = language.choose("zh", "en");
+    Row {
+        title,
+        url: format!("https://example.com/lambda-chat/{folder}/{}", page.slug),
+        content: text.content,
+        score: f64::from(95 - 8 * place) / 100.0,
+        raw_content: None,
+    }
+}
+
+fn answer(query: &str, language: Language) -> String {
+    language.choose(
+        format!(
+            "这是演示搜索：它没有真正搜索“{query}”，只认识关于 Lambda Chat 的几页说明。设置 TAVILY_API_KEY 并重新启动，就会搜索真正的网页。"
+        ),
+        format!(
+            "This is the demo search: it did not search the web for “{query}” and knows only a few pages about Lambda \
+             Chat. Set TAVILY_API_KEY and start again to search the web."
+        ),
+    )
+}
+
+fn quote(query: &str) -> String {
+    let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
+    if query.chars().count() <= MAX_QUOTE {
+        return query;
+    }
+    query.chars().take(MAX_QUOTE).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search_for(body: Value) -> Value {
+        serde_json::to_value(found(serde_json::from_value(body).unwrap())).unwrap()
+    }
+
+    fn urls(query: &str) -> Vec<String> {
+        let found = search_for(json!({"query": query, "max_results": 10}));
+        found["results"].as_array().unwrap().iter().map(|row| row["url"].as_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn an_answer_has_the_shape_of_the_real_one_and_says_what_it_is() {
+        let body = json!({"query": "量子计算机", "search_depth": "advanced", "max_results": 1, "include_answer": true});
+        let page = &PAGES[0].chinese;
+        let expected = json!({
+            "query": "量子计算机",
+            "answer": "这是演示搜索：它没有真正搜索“量子计算机”，只认识关于 Lambda Chat 的几页说明。设置 TAVILY_API_KEY 并重新启动，就会搜索真正的网页。",
+            "images": [],
+            "results": [{
+                "title": format!("{}（演示结果：量子计算机）", page.title),
+                "url": "https://example.com/lambda-chat/zh/overview",
+                "content": page.content, "score": 0.95, "raw_content": null,
+            }],
+            "response_time": 0.25, "usage": {"credits": 2}, "request_id": "demo",
+        });
+        assert_eq!(search_for(body), expected);
+    }
+
+    #[test]
+    fn the_language_of_the_query_is_that_of_the_results() {
+        let found = search_for(json!({"query": "quantum computers", "include_answer": "advanced"}));
+        assert_eq!(found["results"][0]["title"], "What Lambda Chat is (demo result for “quantum computers”)");
+        assert!(found["answer"].as_str().unwrap().starts_with("This is the demo search"));
+        assert_eq!(found["usage"]["credits"], 1);
+    }
+
+    #[test]
+    fn pages_that_fit_the_query_come_first() {
+        assert_eq!(urls("怎么配置豆包模型")[0], "https://example.com/lambda-chat/zh/models");
+        assert_eq!(urls("rate limit and cache")[0], "https://example.com/lambda-chat/en/limits");
+    }
+
+    #[test]
+    fn there_are_three_to_five_results_and_no_more_than_were_asked_for() {
+        assert_eq!(urls("zzz").len(), 3);
+        assert_eq!(urls("model search limit conversation api tool prompt").len(), 5);
+        let one = search_for(json!({"query": "zzz", "max_results": 1}));
+        assert_eq!((one["results"].as_array().unwrap().len(), &one["answer"]), (1, &Value::Null));
+    }
+
+    #[test]
+    fn every_page_has_both_languages_and_an_address_of_its_own() {
+        let mut slugs: Vec<&str> = PAGES.iter().map(|page| page.slug).collect();
+        slugs.sort_unstable();
+        slugs.dedup();
+        assert_eq!(slugs.len(), PAGES.len());
+        for page in PAGES {
+            assert_eq!(Language::of(page.chinese.title), Language::Chinese, "{}", page.slug);
+            assert_eq!(Language::of(page.english.content), Language::English, "{}", page.slug);
+        }
+    }
+}
