@@ -5,6 +5,7 @@ use aws_types::SdkConfig;
 use axum::Router;
 use store::Store;
 use tools::{Tool, ToolRegistry, WebSearch};
+use web::Auth;
 
 use crate::running::Running;
 use crate::{Config, routes};
@@ -16,6 +17,7 @@ pub struct App {
     pub(crate) store: Store,
     pub(crate) agent: Agent,
     pub(crate) running: Running,
+    pub(crate) auth: Auth,
 }
 
 impl App {
@@ -27,7 +29,8 @@ impl App {
             tools: ToolRegistry::new(built_in(&config, &store)),
             max_rounds: config.max_tool_rounds,
         };
-        Self { config: Arc::new(config), store, agent, running: Running::default() }
+        let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
+        Self { config: Arc::new(config), store, agent, running: Running::default(), auth }
     }
 
     /// The routes, with what every answer has around them.

@@ -9,10 +9,10 @@ use model::ModelClient;
 use protocols::{Accumulated, Native, TurnRequest};
 use serde::Deserialize;
 use tokio::time::Instant;
-use web::{ApiError, InvocationDeadline, RequestId};
+use web::{ApiError, Credentials, InvocationDeadline, RequestId};
 
 use crate::begin::{self, Asked, Told};
-use crate::{App, caller, repeat};
+use crate::{App, repeat};
 
 #[derive(Deserialize)]
 pub(crate) struct Options {
@@ -26,6 +26,7 @@ pub(crate) struct Options {
 pub(crate) async fn chat(
     State(app): State<App>,
     Extension(id): Extension<RequestId>,
+    credentials: Credentials,
     invocation: Option<Extension<InvocationDeadline>>,
     options: Result<Query<Options>, QueryRejection>,
     headers: HeaderMap,
@@ -34,7 +35,7 @@ pub(crate) async fn chat(
     let body = web::json_body(&headers, body).await?;
     let request = TurnRequest::parse(&body)?;
     let accumulated = wants_accumulated(options)?;
-    let owner = caller::identify(&headers, request.user_id.as_deref())?;
+    let owner = credentials.identify(request.user_id.as_deref())?.owner;
     let model = choose(&app, &request, &headers)?.clone();
     let stream = request.stream;
     let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());

@@ -4,7 +4,9 @@ use model::Models;
 use settings::{SettingError, Settings};
 use store::{RateLimit, TableNames};
 use tools::SearchConfig;
-use web::{Origins, Reach};
+use web::{AuthConfig, Origins, Place, Reach};
+
+use crate::upstreams;
 
 /// Everything that the settings decide, read once at the start.
 #[derive(Clone)]
@@ -21,13 +23,15 @@ pub struct Config {
     pub max_tool_rounds: Option<u32>,
     /// Replaces the default agent's words.
     pub system_prompt: Option<String>,
+    /// How callers prove who they are.
+    pub auth: AuthConfig,
     /// Browsers' origins that may read answers.
     pub origins: Origins,
     /// Who may reach the routes at all.
     pub reach: Reach,
     /// The tables' names.
     pub tables: TableNames,
-    /// The client for models and search.
+    /// The client for models, search and an issuer's keys.
     pub http: transport::Client,
 }
 
@@ -36,15 +40,18 @@ impl Config {
     ///
     /// # Errors
     /// The first setting that cannot be parsed.
-    pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
-        settings.parsed("AUTH", "none", |mode| (mode == "none").then_some(()))?;
+    pub fn from_settings(settings: &Settings, place: Place, http: transport::Client) -> Result<Self, SettingError> {
+        let models = Models::from_settings(settings, http.clone())?;
+        let search = SearchConfig::from_settings(settings)?;
+        upstreams::check(settings, place, &models, search.as_ref())?;
         Ok(Self {
-            models: Models::from_settings(settings, http.clone())?,
-            search: SearchConfig::from_settings(settings)?,
+            models,
+            search,
             chat_limit: chat_limit(settings)?,
             turn: Duration::from_secs(settings.whole("TURN_SECONDS", 1..=900, 300)?),
             max_tool_rounds: max_tool_rounds(settings)?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
+            auth: AuthConfig::from_settings(settings, place)?,
             origins: Origins::from_settings(settings)?,
             reach: Reach::Anyone,
             tables: TableNames::from_settings(settings)?,
@@ -70,7 +77,7 @@ mod tests {
 
     fn error(name: &str, value: &str) -> String {
         let settings = Settings::from_pairs([(name, value)]);
-        Config::from_settings(&settings, transport::client().unwrap()).err().unwrap().to_string()
+        Config::from_settings(&settings, Place::Local, transport::client().unwrap()).err().unwrap().to_string()
     }
 
     #[test]
@@ -78,6 +85,6 @@ mod tests {
         assert_eq!(error("CHAT_RATE_LIMIT", "lots"), "CHAT_RATE_LIMIT: expected N/Ws such as 20/60s");
         assert_eq!(error("TURN_SECONDS", "0"), "TURN_SECONDS: expected a whole number from 1 to 900");
         assert_eq!(error("MAX_TOOL_ROUNDS", "-1"), "MAX_TOOL_ROUNDS: expected a whole number from 0 to 50");
-        assert_eq!(error("AUTH", "magic"), "AUTH: expected none");
+        assert_eq!(error("AUTH", "magic"), "AUTH: expected none, api_key or jwt");
     }
 }

@@ -8,9 +8,9 @@ use conversation::ErrorCode;
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use store::{Conversation, ReadError, StoredMessage};
-use web::ApiError;
+use web::{ApiError, Caller};
 
-use crate::{App, caller};
+use crate::App;
 
 /// Rows of a list when the request does not say.
 const CONVERSATIONS: u32 = 20;
@@ -46,11 +46,10 @@ pub(crate) struct ConversationList {
 /// The caller's conversations, last updated first.
 pub(crate) async fn list(
     State(app): State<App>,
-    headers: HeaderMap,
+    Caller { owner, .. }: Caller,
     paging: Result<Query<Paging>, QueryRejection>,
 ) -> Result<Json<ConversationList>, ApiError> {
     let Query(paging) = paging.map_err(bad_query)?;
-    let owner = caller::identify(&headers, None)?;
     let limit = paging.limit(CONVERSATIONS)?;
     let page = app.store.conversations.list(&owner, limit, paging.cursor.as_deref()).await.map_err(refused)?;
     Ok(Json(ConversationList { conversations: page.items, next_cursor: page.next_cursor }))
@@ -67,13 +66,12 @@ pub(crate) struct WithMessages {
 /// A conversation and a page of its messages, oldest first.
 pub(crate) async fn read(
     State(app): State<App>,
-    headers: HeaderMap,
+    Caller { owner, .. }: Caller,
     id: Result<Path<String>, PathRejection>,
     paging: Result<Query<Paging>, QueryRejection>,
 ) -> Result<Json<WithMessages>, ApiError> {
     let Path(id) = id.map_err(no_such_path)?;
     let Query(paging) = paging.map_err(bad_query)?;
-    let owner = caller::identify(&headers, None)?;
     let limit = paging.limit(MESSAGES)?;
     let conversation = app.store.conversations.get(&owner, &id).await.map_err(refused)?;
     let page = app.store.conversations.messages(&owner, &id, limit, paging.cursor.as_deref(), SystemTime::now()).await;
@@ -89,12 +87,12 @@ pub(crate) struct OneConversation {
 /// Gives a conversation another title.
 pub(crate) async fn rename(
     State(app): State<App>,
-    headers: HeaderMap,
+    Caller { owner, .. }: Caller,
     id: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Json<OneConversation>, ApiError> {
     let Path(id) = id.map_err(no_such_path)?;
-    let owner = caller::identify(&headers, None)?;
     let title = title(&web::json_body(&headers, body).await?)?;
     let conversation = app.store.conversations.rename(&owner, &id, &title, SystemTime::now()).await.map_err(refused)?;
     Ok(Json(OneConversation { conversation }))
@@ -114,11 +112,10 @@ fn title(body: &[u8]) -> Result<String, ApiError> {
 /// Deletes a conversation; a turn that runs in it is stopped first.
 pub(crate) async fn delete(
     State(app): State<App>,
-    headers: HeaderMap,
+    Caller { owner, .. }: Caller,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, ApiError> {
     let Path(id) = id.map_err(no_such_path)?;
-    let owner = caller::identify(&headers, None)?;
     app.running.stop(&owner, &id);
     app.store.conversations.delete(&owner, &id).await.map_err(refused)?;
     app.store.idempotency.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use settings::Settings;
 use tracing_subscriber::EnvFilter;
-use web::ResponseMode;
+use web::{Place, ResponseMode};
 
 use crate::{App, Config};
 
@@ -20,7 +20,10 @@ pub fn run() -> ExitCode {
 
 fn assemble(settings: &Settings) -> Result<(App, ResponseMode), String> {
     let http = transport::client().map_err(|error| error.to_string())?;
-    let config = Config::from_settings(settings, http).map_err(|error| error.to_string())?;
+    let config = Config::from_settings(settings, Place::Lambda, http).map_err(|error| error.to_string())?;
+    if let Some(warning) = config.auth.warning() {
+        tracing::warn!("{warning}");
+    }
     let mode = ResponseMode::from_settings(settings).map_err(|error| error.to_string())?;
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
     Ok((App::new(config, &aws), mode))
@@ -32,7 +35,7 @@ fn serve(app: &App, mode: ResponseMode) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.to_string(), 1),
     };
-    match runtime.block_on(web::run(app.router(), mode, |_| {})) {
+    match runtime.block_on(web::run(app.router(), mode)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error.to_string(), 1),
     }

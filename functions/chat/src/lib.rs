@@ -5,7 +5,6 @@
 
 mod app;
 mod begin;
-mod caller;
 mod catalog;
 mod chat;
 mod config;
@@ -15,8 +14,10 @@ mod page;
 mod repeat;
 mod running;
 mod turn;
+mod upstreams;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 pub use app::App;
@@ -25,10 +26,19 @@ pub use lambda::run;
 
 /// The route table.
 fn routes(app: App) -> Router {
+    let authenticated = for_callers().route_layer(from_fn_with_state(app.auth.clone(), web::authenticate));
+    for_everybody().merge(authenticated).with_state(app)
+}
+
+fn for_everybody() -> Router<App> {
     Router::new()
         .route("/", get(page::index))
         .route("/assets/{file}", get(page::asset))
         .route("/healthz", get(catalog::health))
+}
+
+fn for_callers() -> Router<App> {
+    Router::new()
         .route("/api/chat", post(chat::chat))
         .route("/api/conversations", get(conversations::list))
         .route(
@@ -37,5 +47,4 @@ fn routes(app: App) -> Router {
         )
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
-        .with_state(app)
 }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use reqwest::{IntoUrl, Request, RequestBuilder, Response};
+use reqwest::{IntoUrl, Method, Request, RequestBuilder, Response};
 use rustls::{ClientConfig, RootCertStore};
 
 /// Longest time for a connection to be made, name resolution and TLS included.
@@ -55,14 +55,19 @@ impl Client {
         Ok(Self(Arc::new(Shared { fresh: Box::new(fresh), pool })))
     }
 
-    /// A request with a body to come.
-    pub fn post(&self, url: impl IntoUrl) -> RequestBuilder {
-        self.current(SystemTime::now()).post(url)
+    /// A request that gets something.
+    pub fn get(&self, url: impl IntoUrl) -> RequestBuilder {
+        self.request(Method::GET, url)
     }
 
-    /// A request without a body.
-    pub fn get(&self, url: impl IntoUrl) -> RequestBuilder {
-        self.current(SystemTime::now()).get(url)
+    /// A request that posts something.
+    pub fn post(&self, url: impl IntoUrl) -> RequestBuilder {
+        self.request(Method::POST, url)
+    }
+
+    /// A request of any method.
+    pub fn request(&self, method: Method, url: impl IntoUrl) -> RequestBuilder {
+        self.current(SystemTime::now()).request(method, url)
     }
 
     /// Sends a request that was built before.

@@ -5,7 +5,7 @@ use crate::{Answer, EventStream, Transcript, within};
 /// A caller of the product.
 #[derive(Clone)]
 pub struct Client {
-    http: reqwest::Client,
+    http: transport::Client,
     base: String,
     user: Option<String>,
 }

@@ -1,0 +1,134 @@
+//! Where a deployed function may send keys and users' words: to public hosts, over TLS.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use http::Uri;
+use model::Models;
+use settings::{SettingError, Settings};
+use tools::SearchConfig;
+use web::Place;
+
+const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes beside it";
+
+/// Refuses base URLs that are `http://` or private, on Lambda and unless the operator allows them.
+///
+/// # Errors
+/// The setting that holds the first such address.
+pub(crate) fn check(
+    settings: &Settings,
+    place: Place,
+    models: &Models,
+    search: Option<&SearchConfig>,
+) -> Result<(), SettingError> {
+    let parse = |text: &str| match text {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    };
+    let allowed = settings.parsed("ALLOW_PRIVATE_UPSTREAMS", "yes or no", parse)?.unwrap_or(false);
+    if allowed || place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some() {
+        return Ok(());
+    }
+    for client in models.iter().map(model::ModelClient::config) {
+        if !is_public(&client.base_url) {
+            return Err(SettingError::new(variable_of(&client.name), ACCEPTED));
+        }
+    }
+    match search {
+        Some(search) if !is_public(&search.base_url) => Err(SettingError::new("TAVILY_BASE_URL", ACCEPTED)),
+        _ => Ok(()),
+    }
+}
+
+fn variable_of(model: &str) -> &'static str {
+    match model {
+        "volcano" => "ARK_BASE_URL",
+        "openai" => "OPENAI_BASE_URL",
+        "local" => "OLLAMA_API_URL",
+        _ => "MODELS",
+    }
+}
+
+fn is_public(base_url: &str) -> bool {
+    let Ok(url) = base_url.parse::<Uri>() else { return false };
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
+    let named_private =
+        host == "localhost" || [".localhost", ".local", ".internal"].iter().any(|suffix| host.ends_with(suffix));
+    let address = host.parse::<IpAddr>().ok();
+    url.scheme_str() == Some("https") && !named_private && address.is_none_or(is_public_address)
+}
+
+fn is_public_address(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => address.to_ipv4_mapped().map_or_else(|| is_public_v6(address), is_public_v4),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    let shared = first == 100 && (64..128).contains(&second);
+    !(address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || first == 0
+        || first >= 240
+        || shared)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    // Global unicast addresses are 2000::/3; everything else is local, multicast or translated.
+    address.segments()[0] & 0xe000 == 0x2000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(pairs: &[(&str, &str)], place: Place) -> Option<String> {
+        let settings = Settings::from_pairs(pairs.iter().copied());
+        let models = Models::from_settings(&settings, transport::client().unwrap()).unwrap();
+        let search = SearchConfig::from_settings(&settings).unwrap();
+        check(&settings, place, &models, search.as_ref()).err().map(|error| error.variable)
+    }
+
+    #[test]
+    fn f018_an_upstream_that_is_not_public_and_encrypted_is_refused_on_lambda_only() {
+        let bad = [
+            "http://api.example.com",
+            "https://127.0.0.1/v1",
+            "https://10.1.2.3",
+            "https://172.16.0.1",
+            "https://192.168.1.1",
+            "https://169.254.169.254",
+            "https://100.64.0.1",
+            "https://0.0.0.0",
+            "https://[::1]",
+            "https://[fd00::1]",
+            "https://[fe80::1]",
+            "https://[::ffff:10.0.0.1]",
+            "https://localhost",
+            "https://model.internal.",
+            "https://box.local",
+        ];
+        for url in bad {
+            let pairs = [("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")];
+            assert_eq!(refused(&pairs, Place::Lambda).as_deref(), Some("OPENAI_BASE_URL"), "{url}");
+            assert_eq!(refused(&pairs, Place::Local), None, "{url}");
+            assert_eq!(refused(&[&pairs[..], &[("AWS_SAM_LOCAL", "true")]].concat(), Place::Lambda), None);
+            assert_eq!(refused(&[&pairs[..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")]].concat(), Place::Lambda), None);
+        }
+    }
+
+    #[test]
+    fn f018_public_upstreams_are_fine_and_search_is_held_to_the_same() {
+        for url in
+            ["https://api.example.com/v1", "https://8.8.8.8", "https://[2606:4700::1111]/v1", "https://172.32.0.1"]
+        {
+            assert_eq!(refused(&[("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")], Place::Lambda), None, "{url}");
+        }
+        let search = [("TAVILY_BASE_URL", "http://search.example.com")];
+        assert_eq!(refused(&search, Place::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
+    }
+}
