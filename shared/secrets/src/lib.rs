@@ -1,40 +1,170 @@
-//! A secret, revealed only at the moment in which it is sent.
+//! Secrets: given by value, or kept by AWS and read when they are first needed; revealed only at the moment in which
+//! they are sent.
+//!
+//! A function whose keys are kept elsewhere starts without asking for them, notices a new one within minutes, and at once
+//! when the old one is refused.
+
+mod kept;
+mod vault;
+
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use secrecy::SecretString;
+use settings::{SettingError, Settings};
 
-/// A key or token; `Debug` shows nothing of it.
-#[derive(Clone, Debug)]
-pub struct Secret {
-    value: SecretString,
+use self::kept::Kept;
+use self::vault::{Service, Vault};
+
+/// A key or token; `Debug` shows nothing of it. Clones share what was read.
+#[derive(Clone)]
+pub struct Secret(Source);
+
+#[derive(Clone)]
+enum Source {
+    Value(SecretString),
+    Kept(Arc<Kept>),
 }
 
-/// A secret that cannot be had; the text names where it was looked for, never what it is.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("the secret could not be read from {place}")]
+/// A secret that cannot be had; the text names the setting that says where it is, never what it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the secret of {place} could not be read")]
 pub struct SecretError {
-    /// Where it was looked for.
+    /// The setting.
     pub place: String,
 }
 
 impl Secret {
     /// A secret that is given by its value.
     pub fn by_value(value: impl Into<String>) -> Self {
-        Self { value: SecretString::from(value.into()) }
+        Self(Source::Value(SecretString::from(value.into())))
+    }
+
+    /// Reads `NAME`, `NAME_PARAMETER` (an SSM parameter) or `NAME_SECRET` (a secret of Secrets Manager); `None` when
+    /// none of them is set. Makes no call: what is kept elsewhere is read by the first [`Secret::reveal`].
+    ///
+    /// # Errors
+    /// More than one of the three, a value that no header can carry, or a place without region and credentials.
+    pub fn from_settings(settings: &Settings, name: &str) -> Result<Option<Self>, SettingError> {
+        let (parameter, secret) = (format!("{name}_PARAMETER"), format!("{name}_SECRET"));
+        let set = [name, &parameter, &secret].iter().filter(|name| settings.var(name).is_some()).count();
+        if set > 1 {
+            return Err(SettingError::new(name, format!("only one of {name}, {parameter} and {secret} to be set")));
+        }
+        let kept = match Vault::from_settings(settings, &parameter, Service::Parameters)? {
+            Some(vault) => Some(vault),
+            None => Vault::from_settings(settings, &secret, Service::Secrets)?,
+        };
+        if let Some(vault) = kept {
+            return Ok(Some(Self(Source::Kept(Arc::new(Kept::new(vault))))));
+        }
+        let sendable = |value: &str| is_sendable(value).then(|| Self::by_value(value));
+        settings.parsed(name, "a key of visible ASCII characters", sendable)
     }
 
     /// The value, to be exposed only where it is written into a request.
-    #[expect(clippy::unused_async, reason = "secrets that are kept elsewhere are fetched here")]
+    ///
+    /// # Errors
+    /// What is kept elsewhere cannot be read and was not read lately.
     pub async fn reveal(&self) -> Result<SecretString, SecretError> {
-        Ok(self.value.clone())
+        match &self.0 {
+            Source::Value(value) => Ok(value.clone()),
+            Source::Kept(kept) => kept.reveal(SystemTime::now()).await,
+        }
     }
+
+    /// Takes note that the value was refused where it was sent: the next [`Secret::reveal`] reads it again.
+    ///
+    /// Tells whether another value may come of that; it cannot when it was given by value or read a moment ago.
+    pub fn refused(&self) -> bool {
+        match &self.0 {
+            Source::Value(_) => false,
+            Source::Kept(kept) => kept.refused(SystemTime::now()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            Source::Value(_) => "Secret(by value)",
+            Source::Kept(_) => "Secret(kept elsewhere)",
+        })
+    }
+}
+
+/// Whether a header can carry the value as it is.
+fn is_sendable(value: &str) -> bool {
+    !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret;
+
     use super::*;
 
+    const AWS: [(&str, &str); 3] =
+        [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "canary-aws")];
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Option<Secret>, String> {
+        let settings = Settings::from_pairs(AWS.iter().chain(pairs).copied());
+        Secret::from_settings(&settings, "ARK_API_KEY").map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn a_value_is_the_secret_itself() {
+        assert!(read(&[]).unwrap().is_none());
+        let secret = read(&[("ARK_API_KEY", " sk-1 ")]).unwrap().unwrap();
+        assert_eq!(secret.reveal().await.unwrap().expose_secret(), "sk-1");
+        assert!(!secret.refused(), "it would be the same again");
+    }
+
     #[test]
-    fn f122_debug_output_hides_the_value() {
-        assert!(!format!("{:?}", Secret::by_value("canary-7f3a")).contains("canary"));
+    fn f122_no_output_shows_a_secret() {
+        let pairs: [&[(&str, &str)]; 3] = [
+            &[("ARK_API_KEY", "canary-7f3a")],
+            &[("ARK_API_KEY_PARAMETER", "/chat/canary")],
+            &[("ARK_API_KEY_SECRET", "canary")],
+        ];
+        for pairs in pairs {
+            assert!(!format!("{:?}", read(pairs).unwrap().unwrap()).contains("canary"));
+        }
+        let error = read(&[("ARK_API_KEY", "canary é")]).unwrap_err();
+        assert_eq!(error, "ARK_API_KEY: expected a key of visible ASCII characters");
+    }
+
+    #[test]
+    fn two_places_at_once_are_a_mistake() {
+        let forms = [("ARK_API_KEY", "canary"), ("ARK_API_KEY_PARAMETER", "/canary"), ("ARK_API_KEY_SECRET", "canary")];
+        for left in 0..forms.len() {
+            let two: Vec<_> = forms.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, pair)| *pair).collect();
+            let error = read(&two).unwrap_err();
+            assert!(error.contains("only one of") && !error.contains("canary"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_place_needs_a_region_and_credentials_unless_it_is_a_stand_in() {
+        let without = |name: &str| {
+            let pairs = AWS.iter().filter(|(known, _)| *known != name).copied();
+            let settings = Settings::from_pairs(pairs.chain([("K_PARAMETER", "/k")]));
+            Secret::from_settings(&settings, "K").unwrap_err().variable
+        };
+        for (name, _) in AWS {
+            assert_eq!(without(name), name);
+        }
+        let stand_in = [("K_SECRET", "k"), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:9")];
+        assert!(Secret::from_settings(&Settings::from_pairs(stand_in), "K").unwrap().is_some());
+        let elsewhere = [("K_PARAMETER", "k"), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:9")];
+        assert!(Secret::from_settings(&Settings::from_pairs(elsewhere), "K").is_err());
+    }
+
+    #[test]
+    fn a_place_that_is_none_is_named_by_its_variable() {
+        let error = read(&[("ARK_API_KEY_PARAMETER", "a b")]).unwrap_err();
+        assert_eq!(error, "ARK_API_KEY_PARAMETER: expected the name of an SSM parameter");
+        let error = read(&[("ARK_API_KEY_SECRET", "é")]).unwrap_err();
+        assert_eq!(error, "ARK_API_KEY_SECRET: expected the name or ARN of a secret in Secrets Manager");
     }
 }

@@ -1,0 +1,270 @@
+use std::time::{Duration, SystemTime};
+
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4::SigningParams;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use settings::{SettingError, Settings};
+use tokio::time::timeout;
+
+use crate::{SecretError, is_sendable};
+
+/// Longest time for one reading.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The longest answer that is read, in bytes; a secret has at most 64 KiB.
+const LONGEST: usize = 256 * 1024;
+
+/// The longest name of a place, in bytes; an ARN has at most 2048.
+const LONGEST_NAME: usize = 2048;
+
+const CONTENT_TYPE: &str = "application/x-amz-json-1.1";
+
+/// Who keeps a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Systems Manager Parameter Store.
+    Parameters,
+    /// Secrets Manager.
+    Secrets,
+}
+
+/// One secret's place at AWS, and the right to read it.
+pub(crate) struct Vault {
+    service: Service,
+    /// The setting that names the place.
+    setting: String,
+    name: String,
+    /// With a slash at its end.
+    endpoint: String,
+    region: String,
+    credentials: Credentials,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Question<'a> {
+    Parameter {
+        #[serde(rename = "Name")]
+        name: &'a str,
+        #[serde(rename = "WithDecryption")]
+        decrypted: bool,
+    },
+    Secret {
+        #[serde(rename = "SecretId")]
+        id: &'a str,
+    },
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(rename = "Parameter")]
+    parameter: Option<Parameter>,
+    #[serde(rename = "SecretString")]
+    secret: Option<SecretString>,
+}
+
+#[derive(Deserialize)]
+struct Parameter {
+    #[serde(rename = "Value")]
+    value: SecretString,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    #[serde(rename = "__type")]
+    kind: String,
+}
+
+impl Service {
+    /// How the service is named in signatures and addresses.
+    fn id(self) -> &'static str {
+        match self {
+            Self::Parameters => "ssm",
+            Self::Secrets => "secretsmanager",
+        }
+    }
+
+    fn target(self) -> &'static str {
+        match self {
+            Self::Parameters => "AmazonSSM.GetParameter",
+            Self::Secrets => "secretsmanager.GetSecretValue",
+        }
+    }
+
+    fn endpoint_variable(self) -> &'static str {
+        match self {
+            Self::Parameters => "AWS_ENDPOINT_URL_SSM",
+            Self::Secrets => "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+        }
+    }
+
+    fn accepted(self) -> &'static str {
+        match self {
+            Self::Parameters => "the name of an SSM parameter",
+            Self::Secrets => "the name or ARN of a secret in Secrets Manager",
+        }
+    }
+}
+
+impl Vault {
+    /// The place that `setting` names; region and credentials are those of the environment.
+    pub(crate) fn from_settings(
+        settings: &Settings,
+        setting: &str,
+        service: Service,
+    ) -> Result<Option<Self>, SettingError> {
+        let plausible = |text: &str| (is_sendable(text) && text.len() <= LONGEST_NAME).then(|| text.to_owned());
+        let Some(name) = settings.parsed(setting, service.accepted(), plausible)? else { return Ok(None) };
+        let endpoint = settings.parsed(service.endpoint_variable(), "an http or https URL", endpoint)?;
+        let (region, credentials) = identity(settings, endpoint.is_some())?;
+        let endpoint = endpoint.unwrap_or_else(|| default_endpoint(service, &region));
+        Ok(Some(Self { service, setting: setting.to_owned(), name, endpoint, region, credentials }))
+    }
+
+    pub(crate) fn unreadable(&self) -> SecretError {
+        SecretError { place: self.setting.clone() }
+    }
+
+    /// Reads the secret; what went wrong goes to the log, as far as it is no secret.
+    pub(crate) async fn read(&self, client: &mut Option<transport::Client>, now: SystemTime) -> Option<SecretString> {
+        let answer =
+            timeout(PATIENCE, self.ask(client, now)).await.unwrap_or_else(|_| Err("no answer in time".to_owned()));
+        match answer {
+            Ok(value) => Some(value),
+            Err(reason) => {
+                tracing::error!(setting = %self.setting, %reason, "a secret could not be read");
+                None
+            }
+        }
+    }
+
+    async fn ask(&self, client: &mut Option<transport::Client>, now: SystemTime) -> Result<SecretString, String> {
+        if client.is_none() {
+            *client = Some(transport::client().map_err(|error| error.to_string())?);
+        }
+        let client = client.as_ref().ok_or("no client")?;
+        let body = self.question()?;
+        let mut request = client.post(&self.endpoint).header("content-type", CONTENT_TYPE);
+        request = request.header("x-amz-target", self.service.target());
+        for (name, value) in self.signature(&body, now)? {
+            request = request.header(name, value);
+        }
+        let mut response = request.body(body).send().await.map_err(|_| "the service cannot be reached")?;
+        let mut answer = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|_| "the answer broke off")? {
+            if answer.len() + chunk.len() > LONGEST {
+                return Err("the answer is too long".to_owned());
+            }
+            answer.extend_from_slice(&chunk);
+        }
+        if !response.status().is_success() {
+            return Err(refusal(response.status().as_u16(), &answer));
+        }
+        value(&answer).ok_or_else(|| "it is not a text that a header can carry".to_owned())
+    }
+
+    fn question(&self) -> Result<Vec<u8>, String> {
+        let question = match self.service {
+            Service::Parameters => Question::Parameter { name: &self.name, decrypted: true },
+            Service::Secrets => Question::Secret { id: &self.name },
+        };
+        serde_json::to_vec(&question).map_err(|error| error.to_string())
+    }
+
+    /// The headers that sign a request (Signature Version 4).
+    fn signature(&self, body: &[u8], now: SystemTime) -> Result<Vec<(String, String)>, String> {
+        let identity = self.credentials.clone().into();
+        let parameters = SigningParams::builder()
+            .identity(&identity)
+            .region(&self.region)
+            .name(self.service.id())
+            .time(now)
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|_| "the request cannot be signed")?
+            .into();
+        let headers = [("content-type", CONTENT_TYPE), ("x-amz-target", self.service.target())];
+        let request = SignableRequest::new("POST", &self.endpoint, headers.into_iter(), SignableBody::Bytes(body));
+        let signed = sign(request.map_err(|_| "the request cannot be signed")?, &parameters);
+        let (instructions, _) = signed.map_err(|_| "the request cannot be signed")?.into_parts();
+        Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+}
+
+/// A secret may have been stored with a line end.
+fn value(answer: &[u8]) -> Option<SecretString> {
+    use secrecy::ExposeSecret;
+    let answer: Answer = serde_json::from_slice(answer).ok()?;
+    let value = answer.parameter.map(|parameter| parameter.value).or(answer.secret)?;
+    let value = value.expose_secret().trim();
+    is_sendable(value).then(|| value.into())
+}
+
+/// What the service says, without its sentence: that one may quote.
+fn refusal(status: u16, answer: &[u8]) -> String {
+    let kind = serde_json::from_slice(answer).map(|Refusal { kind }| kind).unwrap_or_default();
+    let code = kind.rsplit('#').next().unwrap_or_default();
+    let plain = (1..=64).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if plain { format!("status {status}, {code}") } else { format!("status {status}") }
+}
+
+fn endpoint(text: &str) -> Option<String> {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
+    let plausible = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#@".contains(&byte));
+    plausible.then(|| format!("{}/", text.trim_end_matches('/')))
+}
+
+fn default_endpoint(service: Service, region: &str) -> String {
+    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+    format!("https://{}.{region}.amazonaws.com{suffix}/", service.id())
+}
+
+/// Region and credentials from the environment; a stand-in takes any.
+fn identity(settings: &Settings, stand_in: bool) -> Result<(String, Credentials), SettingError> {
+    let var = |name: &str, accepted: &str, instead: &str| match settings.var(name) {
+        None if stand_in => Ok(instead.to_owned()),
+        None => Err(SettingError::new(name, accepted)),
+        Some(value) => Ok(value.to_owned()),
+    };
+    let region = match settings.var("AWS_DEFAULT_REGION") {
+        Some(region) if settings.var("AWS_REGION").is_none() => region.to_owned(),
+        _ => var("AWS_REGION", "the name of an AWS region, such as eu-central-1", "us-east-1")?,
+    };
+    let id = var("AWS_ACCESS_KEY_ID", "an access key id", "local")?;
+    let secret = var("AWS_SECRET_ACCESS_KEY", "the secret of AWS_ACCESS_KEY_ID", "local")?;
+    let token = settings.var("AWS_SESSION_TOKEN").map(str::to_owned);
+    Ok((region, Credentials::new(id, secret, token, None, "environment")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_asked_in_their_region() {
+        let address = |service, region| default_endpoint(service, region);
+        assert_eq!(address(Service::Parameters, "eu-west-1"), "https://ssm.eu-west-1.amazonaws.com/");
+        assert_eq!(address(Service::Secrets, "cn-north-1"), "https://secretsmanager.cn-north-1.amazonaws.com.cn/");
+    }
+
+    #[test]
+    fn a_refusal_keeps_its_code_and_not_its_sentence() {
+        let body = br#"{"__type":"com.amazonaws.ssm#ParameterNotFound","message":"canary"}"#;
+        assert_eq!(refusal(400, body), "status 400, ParameterNotFound");
+        assert_eq!(refusal(400, br#"{"__type":"the canary sang"}"#), "status 400");
+        assert_eq!(refusal(502, b"<html>"), "status 502");
+    }
+
+    #[test]
+    fn only_a_text_that_a_header_can_carry_is_a_secret() {
+        use secrecy::ExposeSecret;
+        let read = |text: &str| value(text.as_bytes()).map(|value| value.expose_secret().to_owned());
+        assert_eq!(read(r#"{"Parameter":{"Value":"sk-1\n"}}"#).as_deref(), Some("sk-1"));
+        assert_eq!(read(r#"{"SecretString":"sk-2"}"#).as_deref(), Some("sk-2"));
+        for bad in [r#"{"SecretString":""}"#, r#"{"SecretString":"a b"}"#, r#"{"SecretBinary":"AA=="}"#, "{}", ""] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}
