@@ -5,7 +5,7 @@
 //! as a crash of the function.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
@@ -15,18 +15,21 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use conversation::ErrorCode;
-use futures_util::{Stream, StreamExt};
-use http::{Request, header};
+use futures_util::{Stream, StreamExt, stream::unfold};
+use http::{HeaderMap, Request, header};
 use lambda_http::aws_lambda_events::apigw::{ApiGatewayV2httpRequest, ApiGatewayV2httpResponse};
-use lambda_http::lambda_runtime::{self, FunctionResponse, MetadataPrelude, StreamResponse};
-use lambda_http::request::LambdaRequest;
+use lambda_http::lambda_runtime::layers::TracingLayer;
+use lambda_http::lambda_runtime::{FunctionResponse, MetadataPrelude, Runtime, StreamResponse};
 use lambda_http::{Context, LambdaEvent, service_fn};
 use serde_json::value::RawValue;
 use settings::{SettingError, Settings};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
+use tower::util::ThenLayer;
 
-use crate::ApiError;
+use crate::{ApiError, SourceIp};
 
 /// How answers leave a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,28 +57,39 @@ impl ResponseMode {
 #[derive(Clone, Copy, Debug)]
 pub struct InvocationDeadline(pub Instant);
 
-/// Serves `router` to the runtime until the process ends; `thaw` is told the wall clock at the start of each invocation.
+/// Serves `router` to the runtime until the process ends.
+///
+/// An invocation is over when its body has been read to the end, even if nobody takes it any more: only then is the next
+/// one asked for, and the process may be frozen.
 ///
 /// # Errors
 /// What the runtime cannot recover from.
-pub async fn run(
-    router: Router,
-    mode: ResponseMode,
-    thaw: impl Fn(SystemTime) + Send + Sync + 'static,
-) -> Result<(), lambda_http::Error> {
-    let thaw = Arc::new(thaw);
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| {
-        let (router, thaw) = (router.clone(), thaw.clone());
+pub async fn run(router: Router, mode: ResponseMode) -> Result<(), lambda_http::Error> {
+    let bodies = TaskTracker::new();
+    // A closed tracker is one that can be waited for; it still takes tasks.
+    bodies.close();
+    let running = bodies.clone();
+    let handler = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
+        let (router, bodies) = (router.clone(), bodies.clone());
         async move {
-            thaw(SystemTime::now());
             let response = answer(router, &event.payload, &event.context).await;
             Ok::<_, Infallible>(match mode {
-                ResponseMode::Stream => FunctionResponse::StreamingResponse(streamed(response)),
+                ResponseMode::Stream => FunctionResponse::StreamingResponse(streamed(response, &bodies)),
                 ResponseMode::Buffer => FunctionResponse::BufferedResponse(buffered(response).await),
             })
         }
-    }))
-    .await
+    });
+    let ended = move |sent| over(sent, running.clone());
+    Runtime::new(handler).layer(TracingLayer::new()).layer(ThenLayer::new(ended)).run().await
+}
+
+/// Waits for the end of an invocation; an answer that did not reach the runtime is no reason to end the process.
+async fn over(sent: Result<(), lambda_http::Error>, bodies: TaskTracker) -> Result<(), lambda_http::Error> {
+    bodies.wait().await;
+    if sent.is_err() {
+        tracing::warn!("the answer was not taken to its end");
+    }
+    Ok(())
 }
 
 async fn answer(router: Router, event: &RawValue, context: &Context) -> Response {
@@ -87,7 +101,7 @@ async fn answer(router: Router, event: &RawValue, context: &Context) -> Response
         // The routes are asked all the same: they give every answer its id and its form.
         Err(refusal) => {
             let refuse = move || async move { refusal };
-            crate::edge(Router::new().fallback(refuse), crate::Origins::default())
+            crate::edge(Router::new().fallback(refuse), crate::Origins::default(), crate::Reach::Anyone)
                 .oneshot(Request::new(Body::empty()))
                 .await
                 .into_response()
@@ -97,17 +111,47 @@ async fn answer(router: Router, event: &RawValue, context: &Context) -> Response
 
 fn request(event: &RawValue) -> Result<Request<Body>, ApiError> {
     let refused = |sentence: &str| ApiError::new(ErrorCode::InvalidRequest, sentence);
-    let event: ApiGatewayV2httpRequest =
-        serde_json::from_str(event.get()).map_err(|_| refused("The event is not an HTTP request of format 2.0"))?;
-    if event.version.as_deref() != Some("2.0") || event.raw_path.is_none() {
-        return Err(refused("The event is not an HTTP request of format 2.0"));
+    let unknown = || refused("The event is not an HTTP request of format 2.0");
+    let event: ApiGatewayV2httpRequest = serde_json::from_str(event.get()).map_err(|_| unknown())?;
+    let path = event.raw_path.filter(|_| event.version.as_deref() == Some("2.0")).ok_or_else(unknown)?;
+    let path = encoded(without_stage(&path, event.request_context.stage.as_deref()));
+    let target = match event.raw_query_string.filter(|query| !query.is_empty()) {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    let body = event.body.unwrap_or_default();
+    let body = if event.is_base64_encoded {
+        STANDARD.decode(body).map_err(|_| refused("The body of the event is not valid base64"))?
+    } else {
+        body.into_bytes()
+    };
+    let request = Request::builder().method(event.request_context.http.method).uri(target).body(Body::from(body));
+    let mut request = request.map_err(|_| unknown())?;
+    *request.headers_mut() = event.headers;
+    if let Some(address) = event.request_context.http.source_ip.and_then(|text| text.parse().ok()) {
+        request.extensions_mut().insert(SourceIp(address));
     }
-    let encoded = event.body.as_deref().filter(|_| event.is_base64_encoded);
-    if encoded.is_some_and(|body| STANDARD.decode(body).is_err()) {
-        return Err(refused("The body of the event is not valid base64"));
+    Ok(request)
+}
+
+/// An API's named stage stands before the path; a function URL has none.
+fn without_stage<'p>(path: &'p str, stage: Option<&str>) -> &'p str {
+    let rest = stage.and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage));
+    rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
+}
+
+/// The path as a request line holds it, without being resolved: what stands in front may have decoded it.
+fn encoded(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_graphic() && !b"\"#<>?^`{|}".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
     }
-    let request: lambda_http::Request = LambdaRequest::ApiGatewayV2(event).into();
-    Ok(request.map(|body| Body::from(body.to_vec())))
+    encoded
 }
 
 /// The context counts in wall-clock milliseconds, everything here in the clock that cannot be set.
@@ -116,15 +160,29 @@ fn deadline(context: &Context, now: SystemTime) -> Instant {
     Instant::now() + end.duration_since(now).unwrap_or_default()
 }
 
-fn streamed(response: Response) -> StreamResponse<impl Stream<Item = Result<Bytes, Infallible>> + Unpin + Send> {
+#[expect(clippy::field_reassign_with_default, reason = "the type is not exhaustive and has no builder")]
+fn streamed(
+    response: Response,
+    bodies: &TaskTracker,
+) -> StreamResponse<impl Stream<Item = Result<Bytes, Infallible>> + Unpin + Send + use<>> {
     let (head, body) = response.into_parts();
-    // An error in the body would be written into it by the runtime. Ours never fails; if it did, it would just end.
-    let stream = body.into_data_stream().take_while(|chunk| std::future::ready(chunk.is_ok()));
-    let stream = stream.filter_map(|chunk| std::future::ready(chunk.ok().map(Ok)));
+    let (sender, chunks) = mpsc::channel(1);
+    bodies.spawn(read_to_the_end(body, sender));
+    let stream = unfold(chunks, |mut chunks| async move { Some((Ok(chunks.recv().await?), chunks)) });
     let mut metadata_prelude = MetadataPrelude::default();
     metadata_prelude.status_code = head.status;
     metadata_prelude.headers = head.headers;
     StreamResponse { metadata_prelude, stream: Box::pin(stream) }
+}
+
+/// Passes a body on, and reads it to its end also when nobody takes it any more: a turn ends with its body.
+///
+/// An error in the body would be written into it by the runtime. Ours never fails; if it did, it would just end.
+async fn read_to_the_end(body: Body, sender: mpsc::Sender<Bytes>) {
+    let mut body = body.into_data_stream();
+    while let Some(Ok(chunk)) = body.next().await {
+        let _gone = sender.send(chunk).await;
+    }
 }
 
 async fn buffered(response: Response) -> ApiGatewayV2httpResponse {
@@ -142,7 +200,7 @@ async fn buffered(response: Response) -> ApiGatewayV2httpResponse {
     answer
 }
 
-fn is_text(headers: &http::HeaderMap) -> bool {
+fn is_text(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("text/plain");
     ["text/", "application/json", "image/svg+xml"].iter().any(|text| kind.starts_with(text))
 }

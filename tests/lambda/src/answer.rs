@@ -1,0 +1,157 @@
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::within;
+
+/// What stands between the prelude and the body of a streamed answer.
+const DELIMITER: [u8; 8] = [0; 8];
+
+/// What the function made of an event.
+pub enum Answer {
+    /// An answer as it is made.
+    Streamed(Streamed),
+    /// A buffered answer: the document that an API in front of the function reads.
+    Whole(Value),
+    /// The function reported that the invocation failed.
+    Error(Value),
+}
+
+impl Answer {
+    /// The streamed answer; a test ends here when it is another one.
+    pub fn streamed(self) -> Streamed {
+        match self {
+            Self::Streamed(streamed) => streamed,
+            Self::Whole(document) => panic!("a buffered answer: {document}"),
+            Self::Error(error) => panic!("an error of the function: {error}"),
+        }
+    }
+
+    /// The buffered answer; a test ends here when it is another one.
+    pub fn whole(self) -> Value {
+        match self {
+            Self::Streamed(_) => panic!("a streamed answer"),
+            Self::Whole(document) => document,
+            Self::Error(error) => panic!("an error of the function: {error}"),
+        }
+    }
+}
+
+/// The part of a streamed answer that stands before its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prelude {
+    /// The HTTP status.
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// Whole `set-cookie` values.
+    pub cookies: Vec<String>,
+}
+
+impl Prelude {
+    /// A header's value; empty when it was not sent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    /// Reads the beginning of a streamed answer; `None` as long as it is not all there. The rest is the body's first
+    /// part.
+    pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let end = bytes.windows(DELIMITER.len()).position(|window| window == DELIMITER)?;
+        let prelude: Value = serde_json::from_slice(&bytes[..end]).expect("the prelude is JSON");
+        Some((Self::read(&prelude), &bytes[end + DELIMITER.len()..]))
+    }
+
+    fn read(prelude: &Value) -> Self {
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let headers = prelude["headers"].as_object().expect("the prelude has headers");
+        let cookies = prelude["cookies"].as_array().expect("the prelude has cookies");
+        Self {
+            status: prelude["statusCode"].as_u64().and_then(|code| code.try_into().ok()).expect("a status"),
+            headers: headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), text(value))).collect(),
+            cookies: cookies.iter().map(text).collect(),
+        }
+    }
+}
+
+/// A streamed answer, read as it comes. As long as it is held, the function waits: it is not told that it is done.
+///
+/// Dropping it before its end breaks the connection, as if the service had gone.
+pub struct Streamed {
+    chunks: mpsc::UnboundedReceiver<Option<Vec<u8>>>,
+    /// Dropping it tells the server that the test has let go.
+    _held: oneshot::Sender<()>,
+}
+
+/// The server's side of a streamed answer.
+pub(crate) struct Taking {
+    chunks: mpsc::UnboundedSender<Option<Vec<u8>>>,
+    let_go: oneshot::Receiver<()>,
+}
+
+impl Streamed {
+    pub(crate) fn new() -> (Self, Taking) {
+        let (sender, chunks) = mpsc::unbounded_channel();
+        let (held, let_go) = oneshot::channel();
+        (Self { chunks, _held: held }, Taking { chunks: sender, let_go })
+    }
+
+    /// Reads the prelude, which the runtime sends before any of the body.
+    pub async fn prelude(&mut self) -> Prelude {
+        let mut bytes = Vec::new();
+        loop {
+            bytes.extend(self.chunk().await.expect("the prelude comes before the end"));
+            if let Some((prelude, rest)) = Prelude::split(&bytes) {
+                assert!(rest.is_empty(), "the body's first chunk is one of its own");
+                return prelude;
+            }
+        }
+    }
+
+    /// The next chunk; `None` at the end of the body.
+    pub async fn chunk(&mut self) -> Option<Vec<u8>> {
+        let chunk = within("a chunk of a streamed answer", self.chunks.recv()).await;
+        chunk.expect("the connection stays until the body has ended")
+    }
+
+    /// The next chunk of the body as text; a test ends here when there is none.
+    pub async fn text(&mut self) -> String {
+        String::from_utf8(self.chunk().await.expect("more of the body")).expect("chunks are whole frames in UTF-8")
+    }
+
+    /// Reads until the body contains `text`, and gives what was read.
+    pub async fn until(&mut self, text: &str) -> String {
+        let mut read = String::new();
+        while !read.contains(text) {
+            read += &self.text().await;
+        }
+        read
+    }
+
+    /// Reads the rest of the body; the function is still not told that it is done.
+    pub async fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        while let Some(chunk) = self.chunk().await {
+            rest.extend(chunk);
+        }
+        String::from_utf8(rest).expect("the body is UTF-8")
+    }
+}
+
+impl Taking {
+    /// A test that has let go reads no more.
+    pub(crate) fn pass(&self, chunk: Vec<u8>) {
+        let _ = self.chunks.send(Some(chunk));
+    }
+
+    pub(crate) async fn hung_up(&mut self) {
+        let _ = (&mut self.let_go).await;
+    }
+
+    /// Tells the end, and waits until the test lets go.
+    pub(crate) async fn ended(mut self) {
+        let _ = self.chunks.send(None);
+        self.hung_up().await;
+    }
+}

@@ -1,0 +1,32 @@
+//! Lambda's Runtime API on loopback: it starts a function's binary, hands events to it, and takes its answers chunk by
+//! chunk, so that tests see what the service would see.
+//!
+//! The routes are those of the Runtime API of 2018-06-01: `invocation/next`, `invocation/{id}/response` and
+//! `invocation/{id}/error`.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a broken expectation ends the test that made it"
+)]
+
+mod answer;
+mod event;
+mod function;
+mod server;
+mod wire;
+
+pub use answer::{Answer, Prelude, Streamed};
+pub use event::HttpEvent;
+pub use function::Function;
+pub use server::{Invocation, RuntimeApi};
+
+use std::time::Duration;
+
+/// How long anything may take that a test waits for, before the test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(PATIENCE, future).await;
+    waited.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: {what}"))
+}

@@ -1,0 +1,202 @@
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::answer::{Answer, Streamed, Taking};
+use crate::wire::{self, Head};
+use crate::within;
+
+const INVOCATIONS: &str = "/2018-06-01/runtime/invocation/";
+
+/// A Runtime API that serves one function for as long as it lives.
+pub struct RuntimeApi {
+    address: SocketAddr,
+    events: mpsc::UnboundedSender<Event>,
+    shared: Arc<Shared>,
+    count: Mutex<u32>,
+    serving: JoinHandle<()>,
+}
+
+struct Shared {
+    events: tokio::sync::Mutex<mpsc::UnboundedReceiver<Event>>,
+    /// Who waits for the answer of which invocation.
+    waiting: Mutex<HashMap<String, oneshot::Sender<Answer>>>,
+    /// How often the function asked for its next event.
+    asked: watch::Sender<usize>,
+}
+
+struct Event {
+    id: String,
+    deadline: u128,
+    payload: String,
+}
+
+/// An event that was handed in; its answer comes when the function gives one.
+pub struct Invocation {
+    answer: oneshot::Receiver<Answer>,
+}
+
+impl Invocation {
+    /// Waits for the function's answer: the whole of a buffered one, the beginning of a streamed one.
+    pub async fn answer(self) -> Answer {
+        within("an answer of the function", self.answer).await.expect("the function answers before it ends")
+    }
+}
+
+impl RuntimeApi {
+    /// Starts one on a free port.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let (events, queue) = mpsc::unbounded_channel();
+        let (events_of, waiting) = (tokio::sync::Mutex::new(queue), Mutex::default());
+        let shared = Arc::new(Shared { events: events_of, waiting, asked: watch::Sender::new(0) });
+        let serving = tokio::spawn(accept(listener, Arc::clone(&shared)));
+        Self { address, events, shared, count: Mutex::default(), serving }
+    }
+
+    /// Host and port, as `AWS_LAMBDA_RUNTIME_API` holds them.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Hands an event in; the function has `remaining` time for it.
+    pub fn invoke(&self, payload: &impl ToString, remaining: Duration) -> Invocation {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        let id = format!("00000000-0000-4000-8000-{:012}", *count);
+        let deadline = SystemTime::now() + remaining;
+        let deadline = deadline.duration_since(UNIX_EPOCH).expect("it is later than 1970").as_millis();
+        let (sender, answer) = oneshot::channel();
+        self.shared.waiting().insert(id.clone(), sender);
+        let event = Event { id, deadline, payload: payload.to_string() };
+        self.events.send(event).expect("the server outlives its handle");
+        Invocation { answer }
+    }
+
+    /// Waits until the function has asked for an event `times` times: it is ready for the first event after one, and
+    /// may be frozen after the `n`th event when it has asked `n` + 1 times.
+    pub async fn asked(&self, times: usize) {
+        let mut changes = self.shared.asked.subscribe();
+        let asked = within("the function to ask for an event", changes.wait_for(|now| *now >= times)).await;
+        asked.expect("the counter outlives its watchers");
+    }
+
+    /// How often the function has asked for an event so far.
+    pub fn times_asked(&self) -> usize {
+        *self.shared.asked.borrow()
+    }
+}
+
+impl Drop for RuntimeApi {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Answer>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        connections.spawn(serve(stream, Arc::clone(&shared)));
+    }
+}
+
+async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    let mut stream = BufReader::new(stream);
+    while let Ok(Some(head)) = Head::read(&mut stream).await {
+        let rest = head.path.strip_prefix(INVOCATIONS).unwrap_or_default();
+        let served = match (head.method.as_str(), rest.split_once('/')) {
+            ("GET", None) if rest == "next" => next(&mut stream, &shared).await,
+            ("POST", Some((id, "response"))) if head.is_chunked() => streamed(&mut stream, &head, id, &shared).await,
+            ("POST", Some((id, "response"))) => whole(&mut stream, &head, id, &shared, Answer::Whole).await,
+            ("POST", Some((id, "error"))) => whole(&mut stream, &head, id, &shared, Answer::Error).await,
+            _ => reply(&mut stream, "404 Not Found", "", "").await,
+        };
+        if served.is_err() {
+            return;
+        }
+    }
+}
+
+async fn next(stream: &mut BufReader<TcpStream>, shared: &Shared) -> io::Result<()> {
+    let mut events = shared.events.lock().await;
+    shared.asked.send_modify(|times| *times += 1);
+    let Some(Event { id, deadline, payload }) = events.recv().await else {
+        return Err(io::ErrorKind::ConnectionAborted.into());
+    };
+    drop(events);
+    let headers = format!(
+        "lambda-runtime-aws-request-id: {id}\r\nlambda-runtime-deadline-ms: {deadline}\r\n\
+         lambda-runtime-invoked-function-arn: arn:aws:lambda:us-east-1:000000000000:function:chat\r\n\
+         lambda-runtime-trace-id: Root=1-00000000-000000000000000000000000;Sampled=0\r\n"
+    );
+    reply(stream, "200 OK", &headers, &payload).await
+}
+
+async fn whole(
+    stream: &mut BufReader<TcpStream>,
+    head: &Head,
+    id: &str,
+    shared: &Shared,
+    kind: fn(serde_json::Value) -> Answer,
+) -> io::Result<()> {
+    let body = head.body(stream).await?;
+    let body = serde_json::from_slice(&body).map_err(|_| io::ErrorKind::InvalidData)?;
+    if let Some(waiting) = shared.waiting().remove(id) {
+        let _ = waiting.send(kind(body));
+    }
+    reply(stream, "202 Accepted", "", "").await
+}
+
+/// Passes the chunks on as they come; the function is told that it is done when the test has let the answer go.
+async fn streamed(stream: &mut BufReader<TcpStream>, head: &Head, id: &str, shared: &Shared) -> io::Result<()> {
+    assert_eq!(head.header("lambda-runtime-function-response-mode"), "streaming");
+    assert_eq!(head.header("content-type"), "application/vnd.awslambda.http-integration-response");
+    let (answer, taking) = Streamed::new();
+    if let Some(waiting) = shared.waiting().remove(id) {
+        let _ = waiting.send(Answer::Streamed(answer));
+    }
+    match pass_on(stream, taking).await? {
+        Passed::Whole => reply(stream, "202 Accepted", "", "").await,
+        Passed::HungUp => {
+            stream.get_ref().set_zero_linger()?;
+            Err(io::ErrorKind::ConnectionAborted.into())
+        }
+    }
+}
+
+enum Passed {
+    Whole,
+    HungUp,
+}
+
+async fn pass_on(stream: &mut BufReader<TcpStream>, mut taking: Taking) -> io::Result<Passed> {
+    loop {
+        let chunk = tokio::select! {
+            () = taking.hung_up() => return Ok(Passed::HungUp),
+            chunk = wire::chunk(stream) => chunk?,
+        };
+        let Some(chunk) = chunk else { break };
+        taking.pass(chunk);
+    }
+    taking.ended().await;
+    Ok(Passed::Whole)
+}
+
+async fn reply(stream: &mut BufReader<TcpStream>, status: &str, headers: &str, body: &str) -> io::Result<()> {
+    let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n", body.len());
+    stream.write_all((head + body).as_bytes()).await
+}
