@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
-use web::Reach;
+use web::{Place, Reach};
 
 use crate::database::{Data, Embedded};
 use crate::{StartError, banner, demo};
@@ -20,7 +20,7 @@ const CLOSING: Duration = Duration::from_secs(2);
 /// How the server shall run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Loopback only, as long as there is no authentication.
+    /// Loopback only where authentication is off.
     pub host: IpAddr,
     /// 0 for any free one.
     pub port: u16,
@@ -49,12 +49,12 @@ impl Server {
     /// Whatever keeps it from starting, as one line for the person who started it.
     pub async fn start(options: Options) -> Result<Self, StartError> {
         let Options { host, port, data, dynamodb, mut settings } = options;
-        if !host.is_loopback() {
-            return Err(StartError::Exposed(host));
-        }
         // Settings are read first: a mistake in them shall not leave a folder behind.
-        let mut config = Config::from_settings(&settings, transport::client()?)?;
-        config.reach = Reach::ThisMachine;
+        let mut config = Config::from_settings(&settings, Place::Local, transport::client()?)?;
+        if config.auth.is_open() {
+            only_this_machine(host)?;
+            config.reach = Reach::ThisMachine;
+        }
         let listener = listen(SocketAddr::new(host, port)).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
@@ -93,12 +93,18 @@ impl Server {
     }
 }
 
+/// Where anybody may call, nobody else may reach the server.
+fn only_this_machine(host: IpAddr) -> Result<(), StartError> {
+    if host.is_loopback() { Ok(()) } else { Err(StartError::Exposed(host)) }
+}
+
 async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, option: "--port", source })
 }
 
 fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<std::io::Result<()>> {
     let stop = stop.clone();
+    let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await })
 }
 
