@@ -25,6 +25,9 @@ pub(crate) fn text(
     }
     row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
     row("Store", &store(data, settings));
+    if !config.auth.is_open() {
+        row("Access", &format!("{}; `keys create --user NAME` makes a key", config.auth.name()));
+    }
     row("Stop", "Ctrl-C");
     banner
 }
@@ -35,7 +38,10 @@ fn models(config: &Config) -> String {
         let config = client.config();
         let mark = if default.as_ref() == Some(&config.name) { ", default" } else { "" };
         if config.demo {
-            format!("{} (a scripted demo{mark}; set ARK_API_KEY and ARK_MODEL, or OPENAI_…, for a real one)", config.name)
+            format!(
+                "{} (a scripted demo{mark}; set ARK_API_KEY and ARK_MODEL, or OPENAI_…, for a real one)",
+                config.name
+            )
         } else {
             format!("{} ({}{mark})", config.name, config.model)
         }

@@ -2,15 +2,19 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use clap::{Args, Parser, Subcommand};
 use settings::Settings;
 use tracing_subscriber::EnvFilter;
 
+use crate::keys::KeysCommand;
+use crate::store_place::CommandError;
+use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
 
 /// Wrong use: of the command line, of a setting, of a folder or a port.
-const WRONG_USE: u8 = 2;
+pub(crate) const WRONG_USE: u8 = 2;
 
 /// Lambda Chat on this machine: the chat page and every route on one port, with DynamoDB in the process.
 #[derive(Parser)]
@@ -26,11 +30,24 @@ struct CommandLine {
 enum Command {
     /// Serves everything (the default).
     Serve(Serve),
+    /// Makes, lists and revokes API keys.
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Deletes users.
+    #[command(subcommand)]
+    Users(UsersCommand),
+}
+
+/// What a command says: its result, and a note to the person who gave it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) result: String,
+    pub(crate) note: String,
 }
 
 #[derive(Args)]
 struct Serve {
-    /// The loopback address to listen on.
+    /// The address to listen on; a loopback one where authentication is off.
     #[arg(long, default_value = "127.0.0.1", value_parser = host)]
     host: IpAddr,
     /// The port to listen on; 0 takes any free one.
@@ -57,24 +74,39 @@ fn host(text: &str) -> Result<IpAddr, String> {
 /// Runs the command line: exit code 0, 1 for a failure, or 2 for wrong use.
 pub fn run() -> ExitCode {
     let CommandLine { command, serve } = CommandLine::parse();
-    let Command::Serve(serve) = command.unwrap_or(Command::Serve(serve));
     log();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start: {error}"), 1),
     };
-    runtime.block_on(serve_until_stopped(serve))
+    let settings = Settings::from_env();
+    runtime.block_on(async {
+        match command.unwrap_or(Command::Serve(serve)) {
+            Command::Serve(serve) => serve_until_stopped(serve, settings).await,
+            Command::Keys(command) => ended(command.run(settings, SystemTime::now()).await),
+            Command::Users(command) => ended(command.run(settings).await),
+        }
+    })
 }
 
-async fn serve_until_stopped(serve: Serve) -> ExitCode {
+fn ended(outcome: Result<Said, CommandError>) -> ExitCode {
+    match outcome {
+        Ok(said) => {
+            if !said.note.is_empty() {
+                say(&mut std::io::stderr(), &said.note);
+            }
+            if !said.result.is_empty() {
+                say(&mut std::io::stdout(), &said.result);
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => failed(&error.to_string(), error.exit_code()),
+    }
+}
+
+async fn serve_until_stopped(serve: Serve, settings: Settings) -> ExitCode {
     let data = if serve.ephemeral { Data::Memory } else { Data::Folder(serve.data) };
-    let options = Options {
-        host: serve.host,
-        port: serve.port,
-        data,
-        dynamodb: serve.dynamodb,
-        settings: Settings::from_env(),
-    };
+    let options = Options { host: serve.host, port: serve.port, data, dynamodb: serve.dynamodb, settings };
     let server = match Server::start(options).await {
         Ok(server) => server,
         Err(error) => return failed(&error.to_string(), WRONG_USE),
@@ -132,8 +164,10 @@ mod tests {
 
     fn parsed(arguments: &[&str]) -> Serve {
         let line = CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).unwrap();
-        let Command::Serve(serve) = line.command.unwrap_or(Command::Serve(line.serve));
-        serve
+        match line.command.unwrap_or(Command::Serve(line.serve)) {
+            Command::Serve(serve) => serve,
+            _ => panic!("another command"),
+        }
     }
 
     #[test]
@@ -147,7 +181,26 @@ mod tests {
 
     #[test]
     fn wrong_use_is_refused() {
-        for arguments in [["--port", "70000"].as_slice(), &["--host", "example.com"], &["dance"], &["--ephemeral", "--data", "x"]] {
+        let lines: [&[&str]; 17] = [
+            &["--port", "70000"],
+            &["--host", "example.com"],
+            &["dance"],
+            &["--ephemeral", "--data", "x"],
+            &["keys"],
+            &["keys", "create"],
+            &["keys", "create", "--user", ""],
+            &["keys", "create", "--user", " "],
+            &["keys", "create", "--user", "a\nb"],
+            &["keys", "create", "--user", "a", "--expires", "0"],
+            &["keys", "create", "--user", "a", "--expires", "soon"],
+            &["keys", "list", "--aws", "--data", "x"],
+            &["keys", "revoke"],
+            &["--port", "1", "keys", "list"],
+            &["users", "delete"],
+            &["users", "delete", ""],
+            &["users", "delete", "a", "--issuer", "id.example"],
+        ];
+        for arguments in lines {
             assert!(CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).is_err(), "{arguments:?}");
         }
     }

@@ -1,4 +1,6 @@
-use std::fs::{self, File};
+use std::fmt::Display;
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::StartError;
 
 /// How often items whose time to live is over are removed; readers check it themselves in between.
-const SWEEP: Duration = Duration::from_secs(600);
+const SWEEP: Duration = Duration::from_mins(10);
 
 /// Where the embedded database keeps its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +24,19 @@ pub enum Data {
     Folder(PathBuf),
 }
 
+/// Where a server in a folder says at which address it serves the database; only its user may read it.
+const ADDRESS: &str = "dynamodb.address";
+
+/// How often, and how many times, a command looks whether it can have a folder that another command uses.
+const WAIT: (Duration, u32) = (Duration::from_millis(100), 50);
+
 /// The database in this process, served to the SDK over loopback like any other DynamoDB.
 pub(crate) struct Embedded {
     address: SocketAddr,
     /// Held for as long as the folder is in use.
-    _lock: Option<File>,
+    lock: Option<File>,
+    /// The file that says the address, until this is over.
+    published: Option<PathBuf>,
 }
 
 impl Embedded {
@@ -36,11 +46,42 @@ impl Embedded {
         address: Option<SocketAddr>,
         stop: CancellationToken,
     ) -> Result<Self, StartError> {
-        let (database, lock) = open(data)?;
+        let lock = match data {
+            Data::Memory => None,
+            Data::Folder(folder) => Some(lock(folder)?.ok_or_else(|| unusable(folder, &"another server uses it"))?),
+        };
+        let mut embedded = Self::serve(data, lock, address, stop).await?;
+        if let Data::Folder(folder) = data {
+            embedded.published = Some(publish(folder, embedded.address).map_err(|error| unusable(folder, &error))?);
+        }
+        Ok(embedded)
+    }
+
+    /// Reaches the database of a folder for a command: the one that a server serves there, else opened here.
+    pub(crate) async fn join(folder: &Path, stop: CancellationToken) -> Result<Self, StartError> {
+        let (pause, times) = WAIT;
+        for _ in 0..times {
+            if let Some(lock) = lock(folder)? {
+                return Self::serve(&Data::Folder(folder.to_owned()), Some(lock), None, stop).await;
+            }
+            if let Some(address) = published(folder) {
+                return Ok(Self { address, lock: None, published: None });
+            }
+            tokio::time::sleep(pause).await;
+        }
+        Err(unusable(folder, &"another command uses it"))
+    }
+
+    async fn serve(
+        data: &Data,
+        lock: Option<File>,
+        address: Option<SocketAddr>,
+        stop: CancellationToken,
+    ) -> Result<Self, StartError> {
+        let database = open(data)?;
         let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
         let listener = TcpListener::bind(address).await;
-        let listener =
-            listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })?;
+        let listener = listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })?;
         let address = listener.local_addr()?;
         tokio::spawn(sweep(database.clone(), stop.clone()));
         tokio::spawn(async move {
@@ -49,7 +90,7 @@ impl Embedded {
                 () = stop.cancelled() => {}
             }
         });
-        Ok(Self { address, _lock: lock })
+        Ok(Self { address, lock, published: None })
     }
 
     /// Points settings at this database; nothing in them may lead to a real one.
@@ -66,25 +107,57 @@ impl Embedded {
     }
 }
 
-fn open(data: &Data) -> Result<(Database, Option<File>), StartError> {
-    let Data::Folder(folder) = data else {
-        let database = Database::memory().map_err(|error| unusable(Path::new("memory"), error.to_string()))?;
-        return Ok((database, None));
-    };
-    let lock = lock(folder).map_err(|reason| unusable(folder, reason))?;
-    let file = folder.join("dynamodb.sqlite");
-    let file = file.to_str().ok_or_else(|| unusable(folder, "its name is not Unicode".to_owned()))?;
-    let database = Database::new(file).map_err(|error| unusable(folder, error.to_string()))?;
-    Ok((database, Some(lock)))
+/// The address goes first, and then the lock, so that nobody takes it for a living one.
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        if let Some(file) = &self.published {
+            let _gone = fs::remove_file(file);
+        }
+        drop(self.lock.take());
+    }
 }
 
-/// Makes the folder and takes it for this process: two servers over one file would not see each other's writes.
-fn lock(folder: &Path) -> Result<File, String> {
-    make(folder).map_err(|error| error.to_string())?;
+fn open(data: &Data) -> Result<Database, StartError> {
+    let Data::Folder(folder) = data else {
+        return Database::memory().map_err(|error| unusable(Path::new("memory"), &error));
+    };
+    let file = folder.join("dynamodb.sqlite");
+    let file = file.to_str().ok_or_else(|| unusable(folder, &"its name is not Unicode"))?;
+    Database::new(file).map_err(|error| unusable(folder, &error))
+}
+
+/// Makes the folder and takes it for this process: two servers over one file would not see each other's writes. `None`
+/// when another process has it.
+fn lock(folder: &Path) -> Result<Option<File>, StartError> {
+    make(folder).map_err(|error| unusable(folder, &error))?;
     let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock"));
-    let file = file.map_err(|error| error.to_string())?;
-    file.try_lock().map_err(|_| "another server uses it".to_owned())?;
+    let file = file.map_err(|error| unusable(folder, &error))?;
+    match file.try_lock() {
+        Ok(()) => {
+            // Whoever had said it did not come to take it back.
+            let _gone = fs::remove_file(folder.join(ADDRESS));
+            Ok(Some(file))
+        }
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(unusable(folder, &error)),
+    }
+}
+
+/// Says in the folder where the database is served; gives the file. It appears whole or not at all.
+fn publish(folder: &Path, address: SocketAddr) -> std::io::Result<PathBuf> {
+    let (draft, file) = (folder.join(format!("{ADDRESS}.new")), folder.join(ADDRESS));
+    let _gone = fs::remove_file(&draft);
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&draft)?.write_all(address.to_string().as_bytes())?;
+    fs::rename(&draft, &file)?;
     Ok(file)
+}
+
+fn published(folder: &Path) -> Option<SocketAddr> {
+    fs::read_to_string(folder.join(ADDRESS)).ok()?.parse().ok()
 }
 
 /// Conversations are nobody else's to read.
@@ -95,8 +168,8 @@ fn make(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-fn unusable(folder: &Path, reason: String) -> StartError {
-    StartError::Folder { folder: folder.to_owned(), reason }
+fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
+    StartError::Folder { folder: folder.to_owned(), reason: reason.to_string() }
 }
 
 async fn sweep(database: Database, stop: CancellationToken) {
@@ -120,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_embedded_database_leaves_nothing_that_leads_to_a_real_one() {
-        let embedded = Embedded { address: SocketAddr::from(([127, 0, 0, 1], 9)), _lock: None };
+        let embedded = Embedded { address: SocketAddr::from(([127, 0, 0, 1], 9)), lock: None, published: None };
         let mut settings = Settings::from_pairs([("AWS_ACCESS_KEY_ID", "AKIAREAL"), ("AWS_SESSION_TOKEN", "real")]);
         embedded.point(&mut settings);
         assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some("http://127.0.0.1:9"));

@@ -20,7 +20,9 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// Anybody in the network could use the server.
-    #[error("--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1; AUTH=api_key asks callers for a key")]
+    #[error(
+        "--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1; AUTH=api_key asks callers for a key"
+    )]
     Exposed(std::net::IpAddr),
     /// The data folder cannot be used.
     #[error("cannot keep data in {}: {reason}; choose another folder with --data, or none with --ephemeral", folder.display())]

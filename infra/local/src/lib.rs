@@ -8,7 +8,10 @@ mod command_line;
 mod database;
 mod demo;
 mod error;
+mod keys;
 mod server;
+mod store_place;
+mod users;
 
 pub use command_line::run;
 pub use database::Data;

@@ -1,0 +1,118 @@
+use std::fmt::Write;
+use std::time::{Duration, SystemTime};
+
+use clap::{Args, Subcommand};
+use secrecy::ExposeSecret;
+use settings::Settings;
+use store::{ApiKey, KeyRecord, NewKey};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::command_line::Said;
+use crate::store_place::{CommandError, StorePlace, user};
+
+const DAY: Duration = Duration::from_hours(24);
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum KeysCommand {
+    /// Makes a key and shows it, once.
+    Create(Create),
+    /// Lists all keys; what they are is not kept.
+    List {
+        #[command(flatten)]
+        place: StorePlace,
+    },
+    /// Makes a key invalid for good; running servers and functions refuse it within a minute.
+    Revoke {
+        /// The key's id, as `keys list` shows it.
+        id: String,
+        #[command(flatten)]
+        place: StorePlace,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Create {
+    /// Whose key it is; keys of one name reach the same conversations.
+    #[arg(long, value_name = "NAME", value_parser = user)]
+    user: String,
+    /// Lets the holder administer.
+    #[arg(long)]
+    admin: bool,
+    /// Makes the key invalid after so many days.
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3650))]
+    expires: Option<u32>,
+    #[command(flatten)]
+    place: StorePlace,
+}
+
+impl KeysCommand {
+    /// Does it, and gives what there is to say.
+    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
+        match self {
+            Self::Create(create) => create.run(settings, now).await,
+            Self::List { place } => {
+                let keys = place.open(settings).await?.store.keys.list().await?;
+                Ok(Said { result: table(&keys, now), note: String::new() })
+            }
+            Self::Revoke { id, place } => {
+                let opened = place.open(settings).await?;
+                match opened.store.keys.revoke(&id, now).await? {
+                    Some(key) => {
+                        Ok(Said { result: format!("revoked {} of {}", key.id, key.owner), note: String::new() })
+                    }
+                    None => Err(CommandError::Absent("there is no key of this id; `keys list` shows all".to_owned())),
+                }
+            }
+        }
+    }
+}
+
+impl Create {
+    async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
+        let opened = self.place.open(settings).await?;
+        let key = ApiKey::generate()?;
+        let expires = self.expires.map(|days| now + DAY * days);
+        let new = NewKey { owner: self.user, administrator: self.admin, expires };
+        let record = opened.store.keys.create(&key, &new, now).await?;
+        let note = format!("The key {} of {}. It is shown only now; keep it well.", record.id, record.owner);
+        Ok(Said { result: key.text().expose_secret().to_owned(), note })
+    }
+}
+
+fn table(keys: &[KeyRecord], now: SystemTime) -> String {
+    if keys.is_empty() {
+        return "There are no keys.".to_owned();
+    }
+    let mut table = format!("{:<26}  {:<7}  {:<20}  {:<20}  USER", "ID", "STATE", "CREATED", "EXPIRES");
+    for key in keys {
+        let expires = key.expires.map_or("-".to_owned(), date);
+        let mark = if key.administrator { " (administrator)" } else { "" };
+        // Writing to a String cannot fail. A name from elsewhere may hold what moves a terminal's cursor.
+        let _ = write!(
+            table,
+            "\n{:<26}  {:<7}  {:<20}  {expires:<20}  {}{mark}",
+            key.id,
+            state(key, now),
+            date(key.created),
+            key.owner.escape_debug()
+        );
+    }
+    table
+}
+
+fn state(key: &KeyRecord, now: SystemTime) -> &'static str {
+    match key.revoked {
+        Some(_) => "revoked",
+        None if key.is_valid(now) => "valid",
+        None => "expired",
+    }
+}
+
+fn date(at: SystemTime) -> String {
+    let at = OffsetDateTime::from(at).replace_nanosecond(0);
+    at.ok().and_then(|at| at.format(&Rfc3339).ok()).unwrap_or_else(|| "?".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

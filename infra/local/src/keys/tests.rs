@@ -1,0 +1,114 @@
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::users::UsersCommand;
+use crate::{Data, Options, Server};
+
+fn at(days: u32) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_800_000_000) + DAY * days
+}
+
+fn place(folder: &Path) -> StorePlace {
+    StorePlace { data: folder.to_owned(), aws: false }
+}
+
+async fn create(folder: &Path, user: &str, admin: bool, expires: Option<u32>) -> Said {
+    let create = Create { user: user.to_owned(), admin, expires, place: place(folder) };
+    KeysCommand::Create(create).run(Settings::default(), at(0)).await.unwrap()
+}
+
+async fn list(folder: &Path, now: SystemTime) -> String {
+    KeysCommand::List { place: place(folder) }.run(Settings::default(), now).await.unwrap().result
+}
+
+async fn revoke(folder: &Path, id: &str) -> Result<Said, CommandError> {
+    KeysCommand::Revoke { id: id.to_owned(), place: place(folder) }.run(Settings::default(), at(1)).await
+}
+
+fn id(key: &Said) -> String {
+    ApiKey::parse(&key.result).unwrap().id().to_owned()
+}
+
+#[tokio::test]
+async fn f118_a_key_is_shown_once_and_listed_without_its_secret() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(list(folder.path(), at(0)).await, "There are no keys.");
+    let ada = create(folder.path(), "ada", true, None).await;
+    let bob = create(folder.path(), "bob", false, Some(2)).await;
+    assert!(ada.note.contains(&id(&ada)) && !ada.note.contains(&ada.result));
+    revoke(folder.path(), &id(&ada)).await.unwrap();
+    let expected = format!(
+        "ID                          STATE    CREATED               EXPIRES               USER\n\
+         {}  revoked  2027-01-15T08:00:00Z  -                     ada (administrator)\n\
+         {}  expired  2027-01-15T08:00:00Z  2027-01-17T08:00:00Z  bob",
+        id(&ada),
+        id(&bob)
+    );
+    assert_eq!(list(folder.path(), at(2)).await, expected);
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_there_cannot_be_revoked() {
+    let folder = TempDir::new().unwrap();
+    for id in ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "ada"] {
+        assert_eq!(revoke(folder.path(), id).await.unwrap_err().exit_code(), 1);
+    }
+}
+
+#[tokio::test]
+async fn commands_work_on_the_store_of_a_running_server_and_leave_no_address_behind() {
+    let folder = TempDir::new().unwrap();
+    let address = folder.path().join("dynamodb.address");
+    std::fs::write(&address, "127.0.0.1:1").unwrap();
+    let options = Options {
+        host: std::net::Ipv4Addr::LOCALHOST.into(),
+        port: 0,
+        data: Data::Folder(folder.path().to_owned()),
+        dynamodb: None,
+        settings: Settings::from_pairs([("AUTH", "api_key")]),
+    };
+    let server = Server::start(options).await.unwrap();
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&address).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let key = create(folder.path(), "ada", false, None).await;
+    assert!(list(folder.path(), at(0)).await.contains(&id(&key)));
+    server.shut_down().await;
+    assert!(!address.exists());
+    assert!(list(folder.path(), at(0)).await.contains(&id(&key)), "it is in the file");
+}
+
+#[tokio::test]
+async fn f150_a_user_is_deleted_by_name_with_keys_and_a_second_time_there_is_nothing() {
+    let folder = TempDir::new().unwrap();
+    create(folder.path(), "ada", false, None).await;
+    create(folder.path(), "bob", false, None).await;
+    let delete = |name: &str, issuer: Option<&str>| {
+        let (name, issuer) = (name.to_owned(), issuer.map(str::to_owned));
+        UsersCommand::Delete { name, issuer, place: place(folder.path()) }.run(Settings::default())
+    };
+    assert_eq!(delete("ada", Some("https://id.example")).await.unwrap_err().exit_code(), 1);
+    let said = delete("ada", None).await.unwrap();
+    assert_eq!(said.result, "deleted ada: 1 keys, 0 conversations, 0 other items");
+    assert_eq!(delete("ada", None).await.unwrap_err().exit_code(), 1);
+    let left = list(folder.path(), at(0)).await;
+    assert!(left.contains("bob") && !left.contains("ada"));
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_opened_is_wrong_use_and_one_that_fails_is_a_failure() {
+    let folder = TempDir::new().unwrap();
+    let list = |settings: &[(&str, &str)], aws: bool| {
+        let command = KeysCommand::List { place: StorePlace { data: folder.path().to_owned(), aws } };
+        command.run(Settings::from_pairs(settings.iter().copied()), at(0))
+    };
+    let code = |outcome: Result<Said, CommandError>| outcome.unwrap_err().exit_code();
+    assert_eq!(code(list(&[("DATA_TABLE", "a b")], false).await), 2);
+    assert_eq!(code(list(&[], true).await), 2, "AWS needs a region");
+    assert_eq!(code(list(&[("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")], false).await), 1);
+}

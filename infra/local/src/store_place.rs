@@ -1,0 +1,87 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use settings::Settings;
+use store::{Store, StoreError, TableNames};
+use tokio_util::sync::CancellationToken;
+
+use crate::StartError;
+use crate::command_line::WRONG_USE;
+use crate::database::Embedded;
+
+/// The variable that names a DynamoDB other than the embedded one.
+const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+
+/// Whose store a command works on.
+///
+/// With `--aws` the tables of the environment's account and region; else those at `AWS_ENDPOINT_URL_DYNAMODB` where it is
+/// set; else the ones in the data folder, also while a server uses them.
+#[derive(Args, Debug)]
+pub(crate) struct StorePlace {
+    /// The folder of the local server.
+    #[arg(long, value_name = "DIR", default_value = ".data")]
+    pub(crate) data: PathBuf,
+    /// Works on the tables of a deployed function instead: `DATA_TABLE`, `EPHEMERAL_TABLE`, `AWS_REGION` and
+    /// credentials are taken from the environment.
+    #[arg(long, conflicts_with = "data")]
+    pub(crate) aws: bool,
+}
+
+/// Why a command failed; each is one line for the person who gave it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The store does not do what it was asked.
+    #[error("the database cannot be used: {0}")]
+    Store(#[from] StoreError),
+    /// What the command is about is not there.
+    #[error("{0}")]
+    Absent(String),
+}
+
+impl CommandError {
+    /// 2 for a mistake in what was said, 1 for what failed.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Start(StartError::Store(_)) | Self::Store(_) | Self::Absent(_) => 1,
+            Self::Start(_) => WRONG_USE,
+        }
+    }
+}
+
+/// An open store; what it needs ends with it.
+pub(crate) struct OpenStore {
+    pub(crate) store: Store,
+    _embedded: Option<Embedded>,
+}
+
+impl StorePlace {
+    /// Opens the store. Tables are made where there are none, but never in somebody's account.
+    pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, StartError> {
+        let names = TableNames::from_settings(&settings)?;
+        let elsewhere = self.aws || settings.var(ENDPOINT).is_some();
+        let embedded = match elsewhere {
+            true => None,
+            false => Some(Embedded::join(&self.data, CancellationToken::new()).await?),
+        };
+        if self.aws {
+            settings.set(ENDPOINT, "");
+        }
+        if let Some(embedded) = &embedded {
+            embedded.point(&mut settings);
+        }
+        let aws = store::sdk_config(&settings)?;
+        if !self.aws {
+            store::create_tables(&aws, &names).await?;
+        }
+        Ok(OpenStore { store: Store::new(&aws, names), _embedded: embedded })
+    }
+}
+
+/// A user's name as the command line takes it: 1 to 256 characters, not blank, and nothing that moves a cursor.
+pub(crate) fn user(text: &str) -> Result<String, String> {
+    let usable = !text.trim().is_empty() && text.chars().nth(256).is_none() && !text.chars().any(char::is_control);
+    if usable { Ok(text.to_owned()) } else { Err("1 to 256 characters are accepted, not blank".to_owned()) }
+}
