@@ -83,7 +83,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "turn",
-        words: &["how", "turn", "tool", "loop", "stream", "agent", "怎么", "如何", "工具", "流程", "流式"],
+        words: &["how does", "turn", "tool", "loop", "stream", "agent", "怎样", "原理", "工具", "流程", "流式"],
         chinese: Text {
             title: "一轮对话是怎样进行的",
             content: "用户的消息先存下来，然后调用模型。模型的回复里一出现完整的工具调用，调用就开始执行，页面上会显示正在搜索什么。结果回到模型，模型据此写出回答；每一段文字一到就送出。默认最多三轮工具调用，之后模型必须直接回答。",

@@ -17,6 +17,16 @@ pub(super) struct Page {
     pub(super) content: String,
 }
 
+impl Page {
+    fn add(&mut self, line: &str) {
+        let line = if self.content.is_empty() { line.trim_start_matches("内容：") } else { line };
+        if !self.content.is_empty() && !line.is_empty() {
+            self.content.push(' ');
+        }
+        self.content.push_str(line);
+    }
+}
+
 const RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
 const ERROR: (&str, &str) = ("<search_error>", "</search_error>");
 
@@ -63,8 +73,7 @@ fn pages(block: &str) -> Vec<Page> {
             }
             _ => {
                 if let Some(page) = pages.last_mut() {
-                    let line = if page.content.is_empty() { line.trim_start_matches("内容：") } else { line };
-                    page.content = format!("{} {line}", page.content).trim().to_owned();
+                    page.add(line);
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::demo::model::small_talk::{answer, small_talk};
 const MAX_QUERY: usize = 120;
 
 /// Longest part of the question or of a page that an answer repeats, in characters.
-const MAX_QUOTE: usize = 90;
+const MAX_QUOTE: usize = 160;
 
 /// Words before the matter of a question that help no search.
 const OPENINGS: &[&str] = &[
@@ -52,7 +52,7 @@ pub(super) fn reply(situation: &Situation) -> Reply {
         (None, Tools::Off) => said(language.choose(NO_TOOLS.0, NO_TOOLS.1)),
         (None, tools) => Reply {
             thinking: language.choose(THINKING.0, THINKING.1).to_owned(),
-            text: language.choose("好的，我查一下。\n", "Let me look that up.\n").to_owned(),
+            text: language.choose("好的，我查一下。\n\n", "Let me look that up.\n\n").to_owned(),
             call: Some((*tools, query(question))),
         },
     }
@@ -128,7 +128,7 @@ fn found(summaries: &[String], pages: &[Page], question: &str, language: Languag
 fn bullet(page: &Page, language: Language) -> String {
     let title = plain(&page.title).replace('[', "(").replace(']', ")");
     let url = page.url.replace('(', "%28").replace(')', "%29");
-    format!("- [{title}]({url}){}{}", language.choose("：", ": "), quote(first_sentence(&page.content)))
+    format!("- [{title}]({url}){}{}", language.choose("：", ": "), quote(first_sentences(&page.content)))
 }
 
 fn failed(reason: &str, language: Language) -> String {
@@ -139,12 +139,17 @@ fn failed(reason: &str, language: Language) -> String {
     }
 }
 
-fn first_sentence(text: &str) -> &str {
-    let end = text.char_indices().find(|&(at, c)| {
-        let rest = &text[at + c.len_utf8()..];
-        matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && (rest.is_empty() || rest.starts_with(' ')))
-    });
-    end.map_or(text, |(at, c)| &text[..at + c.len_utf8()])
+/// As many whole sentences as an answer may repeat; all of the text if not even the first one fits.
+fn first_sentences(text: &str) -> &str {
+    let within = text.char_indices().nth(MAX_QUOTE).map_or(text.len(), |(at, _)| at);
+    let ends = text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)).take_while(|(end, _)| *end <= within);
+    let last = ends.filter(|&(end, c)| ends_sentence(c, &text[end..])).last();
+    last.map_or(text, |(end, _)| &text[..end])
+}
+
+/// A Latin full stop may stand in a number or a name.
+fn ends_sentence(c: char, rest: &str) -> bool {
+    matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && (rest.is_empty() || rest.starts_with(' ')))
 }
 
 fn quote(text: &str) -> String {
@@ -181,19 +186,19 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_one_bullet_with_a_link_and_its_first_sentence() {
+    fn a_page_is_one_bullet_with_a_link_and_its_first_sentences() {
         let page = Page {
             title: "A [b] <tool_call>".into(),
             url: "https://a.example/x_(y)".into(),
-            content: "Version 1.2 is out. More follows.".into(),
+            content: format!("Version 1.2 is out. Get it! {}.", "word ".repeat(40)),
         };
-        let expected = "- [A (b) ‹tool_call>](https://a.example/x_%28y%29): Version 1.2 is out.";
+        let expected = "- [A (b) ‹tool_call>](https://a.example/x_%28y%29): Version 1.2 is out. Get it!";
         assert_eq!(bullet(&page, Language::English), expected);
     }
 
     #[test]
     fn long_content_is_cut() {
-        assert_eq!(quote(&"字".repeat(91)), format!("{}…", "字".repeat(90)));
-        assert_eq!(quote(&"字".repeat(90)), "字".repeat(90));
+        assert_eq!(quote(&"字".repeat(161)), format!("{}…", "字".repeat(160)));
+        assert_eq!(quote(&"字".repeat(160)), "字".repeat(160));
     }
 }

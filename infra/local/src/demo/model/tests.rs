@@ -46,11 +46,11 @@ async fn said(system: &str, messages: &[(&str, &str)]) -> String {
 #[tokio::test]
 async fn a_question_is_searched_for_in_the_form_that_the_prompt_teaches() {
     let expected = "<think>这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。</think>\
-        好的，我查一下。\n<tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
+        好的，我查一下。\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
     assert_eq!(said(TEACHING, &[("user", "今天的新闻有哪些？")]).await, expected);
     let english = said(TEACHING, &[("user", "Who won the last race?")]).await;
     assert!(english.ends_with(
-        "Let me look that up.\n<tool_call>{\"tool\": \"search_web\", \"query\": \"Who won the last race\"}</tool_call>"
+        "Let me look that up.\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"Who won the last race\"}</tool_call>"
     ));
 }
 
@@ -64,7 +64,7 @@ async fn a_question_cannot_end_the_call_that_repeats_it() {
 async fn results_become_an_answer_that_cites_them_and_says_who_speaks() {
     let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let said = said(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]).await;
-    let expected = "关于“天气”，搜索到这些内容：\n\n- [标题](https://a.example/1)：第一句。\n\n搜索的摘要：摘要。\n\n\
+    let expected = "关于“天气”，搜索到这些内容：\n\n- [标题](https://a.example/1)：第一句。第二句。\n\n搜索的摘要：摘要。\n\n\
         以上由内置的演示模型拼成";
     assert!(said.starts_with(expected), "{said}");
     assert!(said.contains("`ARK_API_KEY`"), "{said}");
@@ -120,7 +120,7 @@ async fn with_native_tools_the_call_and_the_reasoning_have_fields_of_their_own()
     let message = &choice["message"];
     assert_eq!(
         (&choice["finish_reason"], &message["content"]),
-        (&json!("tool_calls"), &json!("Let me look that up.\n"))
+        (&json!("tool_calls"), &json!("Let me look that up.\n\n"))
     );
     assert!(message["reasoning_content"].as_str().unwrap().starts_with("I cannot answer this myself"));
     let call = &message["tool_calls"][0];

@@ -66,26 +66,27 @@ struct Function {
 /// Tokens as this model cuts them.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Usage {
-    prompt_tokens: usize,
-    completion_tokens: usize,
-    total_tokens: usize,
+    #[serde(rename = "prompt_tokens")]
+    prompt: usize,
+    #[serde(rename = "completion_tokens")]
+    completion: usize,
+    #[serde(rename = "total_tokens")]
+    total: usize,
 }
 
 impl Completion {
     /// The reply to a request, cut into tokens and counted.
     pub(super) fn new(request: &Request, reply: Reply) -> Self {
-        let prompt_tokens = tokens(&request.text()).len();
+        let prompt = tokens(&request.text()).len();
         let native = matches!(reply.call, Some((Tools::Native, _)));
         // Ids of calls differ from those of earlier rounds, which stand in the prompt.
-        let deltas =
-            if native { native_deltas(reply, &format!("call_demo_{prompt_tokens}")) } else { text_deltas(reply) };
-        let completion_tokens = deltas.len();
-        let total_tokens = prompt_tokens + completion_tokens;
+        let deltas = if native { native_deltas(reply, &format!("call_demo_{prompt}")) } else { text_deltas(reply) };
+        let completion = deltas.len();
         Self {
             model: request.model.clone(),
             deltas,
             finish_reason: if native { "tool_calls" } else { "stop" },
-            usage: Usage { prompt_tokens, completion_tokens, total_tokens },
+            usage: Usage { prompt, completion, total: prompt + completion },
         }
     }
 
@@ -131,16 +132,16 @@ impl Completion {
 
 /// Everything as text, for a client that finds reasoning and calls in it.
 fn text_deltas(reply: Reply) -> Vec<Delta> {
-    let Reply { thinking, mut text, call } = reply;
-    if !thinking.is_empty() {
-        text = format!("<think>{thinking}</think>{text}");
-    }
-    if let Some((_, query)) = call {
-        // In JSON a tag may be written so that no scanner finds it in the query.
-        let query = Value::from(query).to_string().replace('<', "\\u003c");
-        text.push_str(&format!(r#"<tool_call>{{"tool": "{TOOL}", "query": {query}}}</tool_call>"#));
-    }
-    tokens(&text).into_iter().map(content).collect()
+    let Reply { thinking, text, call } = reply;
+    let thinking = if thinking.is_empty() { thinking } else { format!("<think>{thinking}</think>") };
+    let call = call.map(|(_, query)| call_text(query)).unwrap_or_default();
+    tokens(&format!("{thinking}{text}{call}")).into_iter().map(content).collect()
+}
+
+fn call_text(query: String) -> String {
+    // In JSON a tag may be written so that no scanner finds it in the query.
+    let query = Value::from(query).to_string().replace('<', "\\u003c");
+    format!(r#"<tool_call>{{"tool": "{TOOL}", "query": {query}}}</tool_call>"#)
 }
 
 /// Reasoning and the call in fields of their own.
