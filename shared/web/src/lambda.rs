@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -101,7 +102,7 @@ async fn answer(router: Router, event: &RawValue, context: &Context) -> Response
         // The routes are asked all the same: they give every answer its id and its form.
         Err(refusal) => {
             let refuse = move || async move { refusal };
-            crate::edge(Router::new().fallback(refuse), crate::Origins::default(), crate::Reach::Anyone)
+            crate::edge(Router::new().route("/", any(refuse)), crate::Origins::default(), crate::Reach::Anyone)
                 .oneshot(Request::new(Body::empty()))
                 .await
                 .into_response()

@@ -1,0 +1,39 @@
+use runtime_api::HttpEvent;
+use serde_json::{Value, json};
+use support::Completion;
+
+use crate::instance::{Instance, events, only};
+
+#[tokio::test]
+async fn a_buffered_answer_is_one_document_with_the_whole_stream_in_it() {
+    for setting in [("RESPONSE_MODE", "buffer"), ("AWS_SAM_LOCAL", "true")] {
+        let instance = Instance::with(&[setting]).await;
+        instance.model.replies([Completion::of(["你", "好"])]);
+        let document = instance.ask("打个招呼").await.whole();
+        assert_eq!((&document["statusCode"], &document["isBase64Encoded"]), (&json!(200), &json!(false)));
+        assert_eq!(document["headers"]["content-type"], "text/event-stream; charset=utf-8");
+        let events = events(document["body"].as_str().unwrap());
+        assert_eq!(events[0]["type"], "start");
+        assert_eq!(only(&events, "done")["finishReason"], "stop");
+        instance.function.freeze();
+    }
+}
+
+#[tokio::test]
+async fn routes_without_a_stream_are_documents_too() {
+    let instance = Instance::with(&[("RESPONSE_MODE", "buffer")]).await;
+    for (path, status, kind) in [
+        ("/", 200, "text/html; charset=utf-8"),
+        ("/assets/icon.svg", 200, "image/svg+xml"),
+        ("/healthz", 200, "application/json"),
+        ("/nowhere", 404, "application/json"),
+    ] {
+        let document = instance.call(&HttpEvent::get(path)).await.whole();
+        let told = (&document["statusCode"], &document["headers"]["content-type"], &document["isBase64Encoded"]);
+        assert_eq!(told, (&json!(status), &json!(kind), &json!(false)), "{path}");
+        assert!(document["body"].as_str().is_some_and(|body| !body.is_empty()), "{path}: {document}");
+    }
+    let health = instance.call(&HttpEvent::get("/healthz")).await.whole();
+    let body: Value = serde_json::from_str(health["body"].as_str().unwrap()).unwrap();
+    assert_eq!(body["status"], "ok");
+}

@@ -1,0 +1,122 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use dynoxide::Database;
+use runtime_api::{Answer, Function, HttpEvent, RuntimeApi};
+use serde_json::{Value, json};
+use settings::Settings;
+use store::TableNames;
+use support::{FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
+use tokio::net::TcpListener;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_chat");
+
+/// More time than any test needs.
+const LONG: Duration = Duration::from_mins(5);
+
+/// One instance of the function with a model, a search and a database of its own.
+pub(crate) struct Instance {
+    pub(crate) api: RuntimeApi,
+    pub(crate) function: Function,
+    pub(crate) model: FakeModel,
+    pub(crate) search: FakeTavily,
+    settings: HashMap<String, String>,
+}
+
+/// Another instance of the same function: what it reads is what is stored.
+pub(crate) struct Sibling {
+    api: RuntimeApi,
+    _function: Function,
+}
+
+impl Instance {
+    pub(crate) async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// Starts one with more settings; they win over its own.
+    pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
+        let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
+        let (model_url, search_url, database) = (model.url(), search.url(), database().await);
+        let own = [
+            ("AUTH", "none"),
+            ("AUTH_NONE_ON_LAMBDA", "yes"),
+            ("ALLOW_PRIVATE_UPSTREAMS", "yes"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", &database),
+            ("OPENAI_BASE_URL", &model_url),
+            ("OPENAI_MODEL", MODEL),
+            ("OPENAI_API_KEY", MODEL_KEY),
+            ("TAVILY_BASE_URL", &search_url),
+            ("TAVILY_API_KEY", SEARCH_KEY),
+        ];
+        let settings = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings: HashMap<_, _> = settings.collect();
+        let (api, function) = start(&settings).await;
+        Self { api, function, model, search, settings }
+    }
+
+    /// Hands a request in, with plenty of time, and waits for the answer or its beginning.
+    pub(crate) async fn call(&self, event: &HttpEvent) -> Answer {
+        self.api.invoke(event, LONG).answer().await
+    }
+
+    /// A chat turn.
+    pub(crate) async fn ask(&self, message: &str) -> Answer {
+        self.call(&HttpEvent::post("/api/chat", &json!({ "message": message }))).await
+    }
+
+    /// Starts another instance over the same database.
+    pub(crate) async fn sibling(&self) -> Sibling {
+        let (api, function) = start(&self.settings).await;
+        Sibling { api, _function: function }
+    }
+}
+
+impl Sibling {
+    /// A conversation with its messages, as it is stored.
+    pub(crate) async fn conversation(&self, id: &Value) -> Value {
+        let path = format!("/api/conversations/{}", id.as_str().unwrap());
+        let mut answer = self.api.invoke(&HttpEvent::get(&path), LONG).answer().await.streamed();
+        assert_eq!(answer.prelude().await.status, 200);
+        serde_json::from_str(&answer.rest().await).unwrap()
+    }
+
+    /// The answer in a conversation of one turn: what was said, and how it ended.
+    pub(crate) async fn said(&self, id: &Value) -> (Value, Value) {
+        let answer = self.conversation(id).await["messages"][1].take();
+        (answer["content"].clone(), answer["status"].clone())
+    }
+}
+
+async fn start(settings: &HashMap<String, String>) -> (RuntimeApi, Function) {
+    let api = RuntimeApi::start().await;
+    let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let function = Function::start(BINARY, &api, pairs);
+    (api, function)
+}
+
+/// An empty DynamoDB with both tables, for as long as the test runs.
+async fn database() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
+    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &endpoint)]);
+    let names = TableNames::from_settings(&settings).unwrap();
+    store::create_tables(&store::sdk_config(&settings).unwrap(), &names).await.unwrap();
+    endpoint
+}
+
+/// The events of a turn's whole stream, whose end must be the terminator.
+pub(crate) fn events(stream: &str) -> Vec<Value> {
+    let frames = stream.strip_suffix("data: [DONE]\n\n").unwrap_or_else(|| panic!("a cut stream: {stream}"));
+    let data = frames.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+/// The event of a type; a test ends here when there is not exactly one.
+pub(crate) fn only<'e>(events: &'e [Value], kind: &str) -> &'e Value {
+    let mut found = events.iter().filter(|event| event["type"] == kind);
+    let first = found.next().unwrap_or_else(|| panic!("no {kind} in {events:?}"));
+    assert!(found.next().is_none(), "more than one {kind} in {events:?}");
+    first
+}

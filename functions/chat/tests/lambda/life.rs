@@ -1,0 +1,65 @@
+use runtime_api::{Function, HttpEvent, RuntimeApi};
+use serde_json::json;
+use support::{Completion, MODEL_KEY, SEARCH_KEY};
+
+use crate::instance::{Instance, events, only};
+
+#[tokio::test]
+async fn f094_a_process_that_was_frozen_serves_the_next_event() {
+    let mut instance = Instance::start().await;
+    let mut conversation = json!(null);
+    for (turn, said) in ["一", "二", "三"].into_iter().enumerate() {
+        instance.model.replies([Completion::of([said])]);
+        instance.api.asked(turn + 1).await;
+        instance.function.freeze();
+        let event = HttpEvent::post("/api/chat", &json!({ "message": "数", "conversationId": conversation }));
+        let invocation = instance.api.invoke(&event, std::time::Duration::from_mins(5));
+        instance.function.thaw();
+        let mut answer = invocation.answer().await.streamed();
+        assert_eq!(answer.prelude().await.status, 200);
+        let events = events(&answer.rest().await);
+        assert_eq!(only(&events, "content")["content"], said);
+        conversation = only(&events, "start")["conversationId"].clone();
+    }
+    assert_eq!(instance.model.requests()[2].talk().len(), 5, "each turn knows those before it");
+    assert!(instance.function.runs());
+}
+
+#[tokio::test]
+async fn a_setting_that_cannot_be_parsed_ends_the_start_with_one_line() {
+    let api = RuntimeApi::start().await;
+    for (name, value, line) in [
+        ("TURN_SECONDS", "hunter2", "TURN_SECONDS: expected a whole number from 1 to 900"),
+        ("RESPONSE_MODE", "hunter2", "RESPONSE_MODE: expected stream or buffer"),
+    ] {
+        let function = Function::start(env!("CARGO_BIN_EXE_chat"), &api, [(name, value)]);
+        assert_eq!(function.ended().await, (Some(2), line.to_owned()));
+    }
+    assert_eq!(api.times_asked(), 0);
+}
+
+#[tokio::test]
+async fn a_process_without_its_runtime_ends() {
+    let Instance { api, function, .. } = Instance::start().await;
+    api.asked(1).await;
+    drop(api);
+    assert_eq!(function.ended().await.0, Some(1));
+}
+
+#[tokio::test]
+async fn f122_neither_keys_nor_words_of_users_are_logged() {
+    let instance = Instance::with(&[("RUST_LOG", "debug")]).await;
+    instance.model.replies([
+        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "canary-query"}</tool_call>"#]),
+        Completion::of(["canary-answer"]),
+    ]);
+    let mut answer = instance.ask("canary-question").await.streamed();
+    answer.prelude().await;
+    assert_eq!(only(&events(&answer.rest().await), "done")["finishReason"], "stop");
+    drop(answer);
+    instance.api.asked(2).await;
+    let log = instance.function.log().join("\n");
+    for secret in [MODEL_KEY, SEARCH_KEY, "canary-question", "canary-query", "canary-answer"] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+}

@@ -1,0 +1,97 @@
+use runtime_api::HttpEvent;
+use serde_json::{Value, json};
+use support::{Completion, Gate};
+
+use crate::instance::{Instance, events, only};
+
+#[tokio::test]
+async fn an_answer_leaves_the_function_while_the_model_still_writes_it() {
+    let instance = Instance::start().await;
+    let gate = Gate::new();
+    instance.model.replies([Completion::new().text("一").wait(&gate).text("二").end()]);
+    let mut answer = instance.ask("数一数").await.streamed();
+    let prelude = answer.prelude().await;
+    assert_eq!(prelude.status, 200);
+    assert_eq!(prelude.header("content-type"), "text/event-stream; charset=utf-8");
+    assert_eq!(prelude.header("cache-control"), "no-cache, no-transform");
+    assert!(!prelude.header("x-request-id").is_empty());
+    assert!(answer.text().await.contains(r#""type":"start""#));
+    assert!(answer.until("一").await.contains(r#"{"type":"content","content":"一"}"#));
+    gate.open();
+    assert!(answer.until("二").await.contains(r#"{"type":"content","content":"二"}"#));
+    assert!(answer.rest().await.ends_with("data: [DONE]\n\n"));
+}
+
+#[tokio::test]
+async fn f093_everything_is_stored_before_the_body_ends_and_nothing_is_left_to_run() {
+    let instance = Instance::start().await;
+    instance.model.replies([
+        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
+        Completion::of(["茶是一种饮料。"]),
+    ]);
+    let mut answer = instance.ask("茶是什么？").await.streamed();
+    answer.prelude().await;
+    let events = events(&answer.rest().await);
+    instance.function.freeze();
+    assert_eq!(only(&events, "done")["finishReason"], "stop");
+    let sibling = instance.sibling().await;
+    let conversation = sibling.conversation(&only(&events, "start")["conversationId"]).await;
+    let stored = &conversation["messages"][1];
+    assert_eq!((&stored["content"], &stored["status"]), (&json!("茶是一种饮料。"), &json!("complete")));
+    assert_eq!(stored["toolCalls"][0]["name"], "search_web");
+    assert_eq!(instance.search.queries(), ["茶"]);
+}
+
+#[tokio::test]
+async fn routes_without_a_stream_have_their_bodies() {
+    let instance = Instance::start().await;
+    let once = json!({ "message": "你好", "stream": false });
+    instance.model.replies([Completion::of(["你好！"])]);
+    let expected = [
+        (HttpEvent::get("/"), 200, "text/html; charset=utf-8", "<!doctype html>"),
+        (HttpEvent::get("/assets/app.js"), 200, "text/javascript; charset=utf-8", "// the page"),
+        (HttpEvent::get("/healthz"), 200, "application/json", r#"{"status":"ok""#),
+        (HttpEvent::get("/api/models"), 200, "application/json", r#"{"models":[{"name":"openai""#),
+        (HttpEvent::get("/api/conversations?limit=5"), 200, "application/json", r#"{"conversations":[]"#),
+        (HttpEvent::get("/nowhere"), 404, "application/json", r#"{"error":{"code":"not_found""#),
+        (HttpEvent::get("/api/chat"), 405, "application/json", r#"{"error":{"code":"method_not_allowed""#),
+        (HttpEvent::post("/api/chat", &once), 200, "application/json", r#"{"conversationId":"#),
+    ];
+    for (event, status, kind, beginning) in expected {
+        let mut answer = instance.call(&event).await.streamed();
+        let prelude = answer.prelude().await;
+        let body = answer.rest().await.to_lowercase();
+        assert_eq!((prelude.status, prelude.header("content-type")), (status, kind), "{event}");
+        assert!(body.starts_with(&beginning.to_lowercase()), "{event}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn answers_without_a_body_have_none() {
+    let instance = Instance::start().await;
+    for (method, status) in [("OPTIONS", 204), ("HEAD", 200)] {
+        let mut answer = instance.call(&HttpEvent::new(method, "/healthz")).await.streamed();
+        assert_eq!(answer.prelude().await.status, status);
+        assert_eq!(answer.rest().await, "");
+    }
+}
+
+#[tokio::test]
+async fn f096_a_turn_whose_answer_nobody_takes_reaches_its_end_before_the_next_event() {
+    let instance = Instance::start().await;
+    let gate = Gate::new();
+    instance.model.replies([Completion::new().text("一").wait(&gate).text("二").end()]);
+    let mut answer = instance.ask("数一数").await.streamed();
+    answer.prelude().await;
+    let start: Value = events(&(answer.text().await + "data: [DONE]\n\n")).remove(0);
+    answer.until("一").await;
+    drop(answer);
+    gate.open();
+    instance.api.asked(2).await;
+    instance.function.freeze();
+    let stored = instance.sibling().await.said(&start["conversationId"]).await;
+    assert_eq!(stored, (json!("一二"), json!("complete")));
+    instance.function.thaw();
+    let mut next = instance.call(&HttpEvent::get("/healthz")).await.streamed();
+    assert_eq!(next.prelude().await.status, 200);
+}
