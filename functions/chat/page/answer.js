@@ -1,24 +1,28 @@
 // One answer on the page: thinking, steps, sources, text, and how it ended; live from events or as it was stored.
 
-import { announce, button, copyText, el, icon } from './dom.js';
-import { MarkdownView } from './markdown.js';
-import { Sources, Steps } from './steps.js';
-import { endWords, errorWords, seconds, usageWords } from './words.js';
+import { announce, button, copyText, el, icon } from "./dom.js";
+import { Frames } from "./frames.js";
+import { MarkdownView } from "./markdown.js";
+import { Sources, Steps } from "./steps.js";
+import { endWords, errorWords, seconds, usageWords } from "./words.js";
 
 /** The view of one assistant message. `onRetry` asks the same question again, `onReload` reads the stored answer. */
 export class AnswerView {
-  element = el('article', { class: 'turn answer' }, el('h2', { class: 'offscreen' }, 'Answer'));
-  #text = '';
+  element = el("article", { class: "turn answer" }, el("h2", { class: "offscreen" }, "Answer"));
+  #text = "";
   #steps = new Steps();
   #sources = new Sources();
   #thinking = new Thinking();
-  #prose = el('div', { class: 'prose', dir: 'auto' });
+  #prose = el("div", { class: "prose" });
   #markdown = new MarkdownView(this.#prose, (number) => this.#sources.numbered(number));
-  #status = el('p', { class: 'status' });
-  #notes = el('div', { class: 'notes' });
-  #footer = el('footer', { class: 'answer-footer' });
-  #model = '';
-  #frame = 0;
+  #status = el("p", { class: "status" });
+  #notes = el("div", { class: "notes" });
+  #footer = el("footer", { class: "answer-footer" });
+  #model = "";
+  #frames = new Frames(() => {
+    this.#markdown.render();
+    this.#thinking.render();
+  });
   #onRetry;
   #onReload;
 
@@ -26,19 +30,27 @@ export class AnswerView {
     this.#onRetry = onRetry;
     this.#onReload = onReload;
     this.element.append(
-      this.#thinking.element, this.#steps.element, this.#sources.element, this.#prose, this.#status, this.#notes, this.#footer,
+      this.#thinking.element,
+      this.#steps.element,
+      this.#sources.element,
+      this.#prose,
+      this.#status,
+      this.#notes,
+      this.#footer,
     );
   }
 
   /** Shows one event of a running turn; a title is not the answer's business. */
   apply(event) {
     const show = {
-      start: () => { this.#model = event.model; },
+      start: () => {
+        this.#model = event.model;
+      },
       thinking: () => this.#think(event.thinking),
       content: () => this.#write(event.content),
       tool_call: () => this.#call(event),
       tool_result: () => this.#result(event),
-      usage: () => this.#footer.append(el('span', { class: 'usage' }, usageWords(event))),
+      usage: () => this.#footer.append(el("span", { class: "usage" }, usageWords(event))),
       done: () => this.#done(event.finishReason),
       error: () => this.failed({ ...event, retryAfter: event.retryAfterSeconds ?? 0 }),
     };
@@ -47,101 +59,92 @@ export class AnswerView {
 
   /** Says what is being waited for. */
   waiting(words) {
-    this.#prose.classList.remove('writing');
+    this.#prose.classList.remove("writing");
     this.#status.textContent = words;
   }
 
   /** Shows a stored message, or what is new in it since it was shown last. Returns whether it is still being written. */
   show(message) {
-    this.#thinking.set(message.thinking ?? '');
+    this.#thinking.set(message.thinking ?? "");
     for (const call of message.toolCalls ?? []) {
       this.#steps.call(call);
-      if (typeof call.ok === 'boolean') this.#steps.result(call);
+      if (typeof call.ok === "boolean") this.#steps.result(call);
     }
     this.#sources.add(message.sources);
-    this.#rewrite(message.content ?? '');
+    this.#rewrite(message.content ?? "");
     this.#model = message.model;
-    const running = message.status === 'running';
-    if (running) this.waiting('This answer is still being written…');
+    const running = message.status === "running";
+    if (running) this.waiting("This answer is still being written…");
     else this.#end();
-    if (message.status === 'interrupted') this.interrupted('This answer was interrupted.');
+    if (message.status === "interrupted") this.interrupted("This answer was interrupted.");
     return running;
   }
 
   /** Ends the answer with an error in words. */
   failed(error) {
     this.#end();
-    const request = error.requestId ? el('span', { class: 'request' }, `Request ${error.requestId}`) : '';
-    const note = this.#note('failed', errorWords(error), request);
+    const request = error.requestId ? el("span", { class: "request" }, `Request ${error.requestId}`) : "";
+    const note = this.#note("failed", errorWords(error), request);
     if (error.retryable) this.#offerRetry(note);
   }
 
   /** Ends the answer where it is. */
   interrupted(words) {
     this.#end();
-    this.#offerRetry(this.#note('interrupted', words));
+    this.#offerRetry(this.#note("interrupted", words));
   }
 
   /** Ends the answer where it is and offers to read the rest from the server. */
   unread(words, offer) {
     this.#end();
-    this.#note('interrupted', words).append(button(offer, this.#onReload, { name: 'reload' }));
+    this.#note("interrupted", words).append(button(offer, this.#onReload, { name: "reload" }));
   }
 
   /** Says something about the answer without ending it. */
   remark(words) {
-    this.#note('interrupted', words);
+    this.#note("interrupted", words);
   }
 
   #think(delta) {
     this.#thinking.push(delta);
-    this.#draw();
-    this.waiting('Thinking…');
+    this.#frames.request();
+    this.waiting("Thinking…");
   }
 
   #write(delta) {
     this.#thinking.pause();
-    this.#status.textContent = '';
-    this.#prose.classList.add('writing');
+    this.#status.textContent = "";
+    this.#prose.classList.add("writing");
     this.#text += delta;
     this.#markdown.push(delta);
-    this.#draw();
+    this.#frames.request();
   }
 
-  /** Shows what came since the last frame with the next one. */
-  #draw() {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#markdown.render();
-      this.#thinking.render();
-    });
-  }
-
-  /** Text after a call begins a paragraph of its own. */
+  /** The step itself says what runs; below a text it could be out of sight. Text after a call begins a new paragraph. */
   #call(call) {
     this.#thinking.pause();
-    if (this.#text !== '' && !this.#text.endsWith('\n')) this.#write('\n\n');
+    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#write("\n\n");
     const words = this.#steps.call(call);
-    this.waiting(`${words}…`);
+    this.waiting(this.#text === "" ? "" : `${words}…`);
     announce(words);
   }
 
   #result(result) {
     announce(this.#steps.result(result));
     this.#sources.add(result.sources);
-    if (!this.#steps.running) this.waiting('Reading the results…');
+    if (!this.#steps.running) this.waiting("Reading the results…");
   }
 
   #done(finishReason) {
     this.#end();
     const words = endWords(finishReason);
     if (words) this.#note(finishReason, words);
-    announce(words ? `Answer ended. ${words}` : 'Answer complete.');
+    announce(words ? `Answer ended. ${words}` : "Answer complete.");
   }
 
   #rewrite(content) {
     if (!content.startsWith(this.#text)) {
-      this.#text = '';
+      this.#text = "";
       this.#prose.replaceChildren();
       this.#markdown = new MarkdownView(this.#prose, (number) => this.#sources.numbered(number));
     }
@@ -151,69 +154,75 @@ export class AnswerView {
   }
 
   #end() {
-    cancelAnimationFrame(this.#frame);
+    this.#frames.cancel();
     this.#markdown.finish();
     this.#thinking.render();
-    this.#prose.classList.remove('writing');
-    this.#status.textContent = '';
+    this.#prose.classList.remove("writing");
+    this.#status.textContent = "";
     this.#thinking.pause();
     this.#steps.abandon();
-    if (this.#footer.querySelector('.model-name')) return;
-    if (this.#text.trim() !== '') this.#footer.prepend(copyButton(() => this.#text));
-    this.#footer.append(el('span', { class: 'model-name' }, this.#model));
+    if (this.#footer.querySelector(".model-name")) return;
+    if (this.#text.trim() !== "") this.#footer.prepend(copyButton(() => this.#text));
+    this.#footer.append(el("span", { class: "model-name" }, this.#model));
   }
 
   #note(kind, ...words) {
-    const note = el('div', { class: `note ${kind}` }, icon('alert'), el('p', {}, ...words));
+    const note = el("div", { class: `note ${kind}` }, icon("alert"), el("p", {}, ...words));
     this.#notes.replaceChildren(note);
     return note;
   }
 
   #offerRetry(note) {
-    const hint = 'Sends your message once more. This attempt stays in the conversation.';
-    const retry = button('Try again', this.#onRetry, { name: 'reload' });
+    const hint = "Sends your message once more. This attempt stays in the conversation.";
+    const retry = button("Try again", this.#onRetry, { name: "reload" });
     retry.title = hint;
-    note.append(el('span', { class: 'retry' }, retry, el('span', { class: 'hint' }, hint)));
+    note.append(el("span", { class: "retry" }, retry, el("span", { class: "hint" }, hint)));
   }
 }
 
 function copyButton(text) {
-  const copy = button('Copy', async () => {
-    await copyText(text());
-    copy.lastChild.data = 'Copied';
-    setTimeout(() => { copy.lastChild.data = 'Copy'; }, 2000);
-  }, { name: 'copy', kind: 'text copy' });
+  const copy = button(
+    "Copy",
+    async () => {
+      await copyText(text());
+      copy.lastChild.data = "Copied";
+      setTimeout(() => {
+        copy.lastChild.data = "Copy";
+      }, 2000);
+    },
+    { name: "copy", kind: "text copy" },
+  );
   return copy;
 }
 
 /** The model's reasoning, folded away. */
 class Thinking {
-  element = el('details', { class: 'thinking', hidden: true });
-  #label = el('span', {}, 'Thinking');
-  #thoughts = el('div', { class: 'thoughts', dir: 'auto' });
-  #pending = '';
+  element = el("details", { class: "thinking", hidden: true });
+  #label = el("span", {}, "Thinking");
+  #thoughts = el("div", { class: "thoughts" });
+  #pending = "";
   #since = 0;
   #spent = 0;
 
   constructor() {
-    this.element.append(el('summary', {}, this.#label), this.#thoughts);
+    this.element.append(el("summary", {}, this.#label), this.#thoughts);
   }
 
   set(text) {
-    this.element.hidden = text === '';
+    this.element.hidden = text === "";
     this.#thoughts.textContent = text;
   }
 
   push(delta) {
     this.#pending += delta;
     this.#since ||= performance.now();
-    this.#label.textContent = 'Thinking…';
+    this.#label.textContent = "Thinking…";
     this.element.hidden = false;
   }
 
   render() {
     this.#thoughts.append(this.#pending);
-    this.#pending = '';
+    this.#pending = "";
   }
 
   pause() {

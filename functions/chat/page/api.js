@@ -1,41 +1,41 @@
 // The server's HTTP routes: requests with the key, errors as one kind of object, a turn as a run of events.
 
-import { SseParser } from './sse.js';
-import { forgetKey, key, newKey } from './key.js';
+import { SseParser } from "./sse.js";
+import { forgetKey, key, newKey } from "./key.js";
 
 const PATIENCE_MS = 30_000;
 
 /** A request that failed: `code` and `message` as the server gave them, or `network`, `offline`, `cut`, `unreadable`. */
 export class ApiError extends Error {
-  constructor({ code, message = '', status = 0, retryable = false, retryAfter = 0, requestId = null }) {
+  constructor({ code, message = "", status = 0, retryable = false, retryAfter = 0, requestId = null }) {
     super(message);
-    Object.assign(this, { name: 'ApiError', code, status, retryable, retryAfter, requestId });
+    Object.assign(this, { name: "ApiError", code, status, retryable, retryAfter, requestId });
   }
 }
 
 /** Asks for a page of the caller's conversations. */
 export function listConversations(cursor = null) {
-  return json('GET', `/api/conversations?${query({ limit: 30, cursor })}`);
+  return json("GET", `/api/conversations?${query({ limit: 30, cursor })}`);
 }
 
 /** Asks for a page of a conversation's messages, with the conversation itself. */
 export function readConversation(id, cursor = null) {
-  return json('GET', `/api/conversations/${encodeURIComponent(id)}?${query({ limit: 100, cursor })}`);
+  return json("GET", `/api/conversations/${encodeURIComponent(id)}?${query({ limit: 100, cursor })}`);
 }
 
 /** Gives a conversation another title. */
 export function renameConversation(id, title) {
-  return json('PATCH', `/api/conversations/${encodeURIComponent(id)}`, { title });
+  return json("PATCH", `/api/conversations/${encodeURIComponent(id)}`, { title });
 }
 
 /** Deletes a conversation and everything in it. */
 export function deleteConversation(id) {
-  return json('DELETE', `/api/conversations/${encodeURIComponent(id)}`);
+  return json("DELETE", `/api/conversations/${encodeURIComponent(id)}`);
 }
 
 /** Asks which models there are. */
 export function listModels() {
-  return json('GET', '/api/models');
+  return json("GET", "/api/models");
 }
 
 /**
@@ -45,8 +45,8 @@ export function listModels() {
  * refused the message or could not be reached, and an `AbortError` when `signal` fired.
  */
 export async function chat(message, { idempotencyKey, signal, onEvent }) {
-  const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
-  const response = await authorized('/api/chat', { method: 'POST', headers, body: JSON.stringify(message), signal });
+  const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
+  const response = await authorized("/api/chat", { method: "POST", headers, body: JSON.stringify(message), signal });
   if (!response.ok) throw await failure(response);
   return readEvents(response.body.getReader(), onEvent, signal);
 }
@@ -62,7 +62,7 @@ export async function readEvents(reader, onEvent, signal, patienceMs = PATIENCE_
       for (const { data } of parser.push(decoder.decode(piece, { stream: true }))) {
         const event = parsed(data);
         if (event) onEvent(event);
-        if (event?.type === 'done' || event?.type === 'error') return true;
+        if (event?.type === "done" || event?.type === "error") return true;
       }
     }
   } finally {
@@ -100,10 +100,12 @@ function impatient(read, patienceMs) {
 }
 
 async function json(method, path, body) {
-  const headers = body ? { 'content-type': 'application/json' } : {};
+  const headers = body ? { "content-type": "application/json" } : {};
   const response = await authorized(path, { method, headers, body: body && JSON.stringify(body) });
   if (!response.ok) throw await failure(response);
-  return response.status === 204 ? null : response.json().catch(() => Promise.reject(new ApiError({ code: 'unreadable' })));
+  return response.status === 204
+    ? null
+    : response.json().catch(() => Promise.reject(new ApiError({ code: "unreadable" })));
 }
 
 /** Sends a request with the key; as long as the server asks for a key and the user gives one, sends it again. */
@@ -119,29 +121,37 @@ async function authorized(path, options) {
 
 /** One request; without a signal of its own it is given up when no answer begins in time. */
 async function attempt(path, options, used) {
-  const headers = used === null ? options.headers : { ...options.headers, 'x-api-key': used };
+  const headers = used === null ? options.headers : { ...options.headers, "x-api-key": used };
   const signal = options.signal ?? AbortSignal.timeout(PATIENCE_MS);
   try {
-    return await fetch(path, { ...options, headers, signal, cache: 'no-store' });
+    return await fetch(path, { ...options, headers, signal, cache: "no-store" });
   } catch {
     options.signal?.throwIfAborted();
-    throw new ApiError({ code: navigator.onLine === false ? 'offline' : 'network', retryable: true });
+    throw new ApiError({ code: navigator.onLine === false ? "offline" : "network", retryable: true });
   }
 }
 
 /** Reads an error answer, also one that some proxy wrote. */
 async function failure(response) {
   const { error = {} } = await response.json().catch(() => ({}));
-  const retryAfter = waitOf(response.headers.get('retry-after'));
-  const requestId = error.requestId ?? response.headers.get('x-request-id');
+  const retryAfter = waitOf(response.headers.get("retry-after"));
+  const requestId = error.requestId ?? response.headers.get("x-request-id");
   const retryable = error.retryable ?? response.status >= 500;
-  return new ApiError({ ...error, code: error.code ?? 'status', status: response.status, retryable, retryAfter, requestId });
+  return new ApiError({
+    ...error,
+    code: error.code ?? "status",
+    status: response.status,
+    retryable,
+    retryAfter,
+    requestId,
+  });
 }
 
 /** Whole seconds of a `Retry-After` header, which is a number or a date; 0 when it says nothing. */
 export function waitOf(header, now = Date.now()) {
   if (!header) return 0;
-  const wait = /^\s*\d/.test(header) && !header.includes(':') ? Number.parseFloat(header) : (Date.parse(header) - now) / 1000;
+  const wait =
+    /^\s*\d/.test(header) && !header.includes(":") ? Number.parseFloat(header) : (Date.parse(header) - now) / 1000;
   return Number.isFinite(wait) ? Math.max(0, Math.ceil(wait)) : 0;
 }
 

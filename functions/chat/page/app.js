@@ -1,30 +1,33 @@
 // The page's assembly: what each part tells the others, the address, the keys that work everywhere.
 
-import { Chat } from './chat.js';
-import { Composer } from './composer.js';
-import { Conversations } from './conversations.js';
-import { wireDialogs, ask } from './dialogs.js';
-import { byId } from './dom.js';
-import { Drawer } from './drawer.js';
-import { key, onKeyChange } from './key.js';
-import { Models } from './models.js';
-import { hideNotice, showError } from './notice.js';
+import { Chat } from "./chat.js";
+import { Composer } from "./composer.js";
+import { Conversations } from "./conversations.js";
+import { wireDialogs, ask } from "./dialogs.js";
+import { byId } from "./dom.js";
+import { Drawer } from "./drawer.js";
+import { key, onKeyChange } from "./key.js";
+import { Models } from "./models.js";
+import { hideNotice, showError } from "./notice.js";
 
-const NAME = 'Lambda Chat';
+const NAME = "Lambda Chat";
 
 let modelsFailed = false;
 
 const models = new Models();
 const drawer = new Drawer();
 const conversations = new Conversations({ onRenamed: showTitle, onDeleted: leaveDeleted });
-const chat = new Chat({ models, listeners: { onStarted, onTitle, onOpened, onChanged: () => conversations.refresh() } });
+const chat = new Chat({
+  models,
+  listeners: { onStarted, onTitle, onOpened, onChanged: () => conversations.refresh() },
+});
 const composer = new Composer({ onSend: (text) => chat.send(text), onStop: () => chat.stop() });
 chat.use(composer);
 
 function onStarted({ id, title, visible }) {
   conversations.update({ id, ...(title && { title }), updatedAt: new Date().toISOString() });
   if (!visible) return;
-  history.replaceState(null, '', `#/c/${id}`);
+  history.replaceState(null, "", `#/c/${id}`);
   conversations.mark(id);
   showTitle();
 }
@@ -41,12 +44,12 @@ function onOpened(conversation) {
 
 function showTitle() {
   const title = chat.id === null ? null : conversations.title(chat.id);
-  byId('title').textContent = title ?? 'New conversation';
+  byId("title").textContent = title ?? "New conversation";
   document.title = title ? `${title} – ${NAME}` : NAME;
 }
 
 function leaveDeleted(id) {
-  if (chat.id === id) location.hash = '#/';
+  if (chat.id === id) location.hash = "#/";
 }
 
 /** Opens what the address names: `#/c/ID`, or a new conversation. */
@@ -59,22 +62,27 @@ function route() {
   return opened;
 }
 
+function startNew() {
+  if (location.hash === "#/") route();
+  else location.hash = "#/";
+}
+
 /** Everything that belongs to the key's owner goes with the key: drafts, and what the page shows. */
 function forget() {
   sessionStorage.clear();
-  history.replaceState(null, '', '#/');
+  history.replaceState(null, "", "#/");
   location.reload();
 }
 
 /** The address is the conversation's: the skip link moves the focus without it. */
 function skip(event) {
   event.preventDefault();
-  byId('message').focus();
+  byId("message").focus();
 }
 
 /** Escape closes what is open, else stops reading; a dialog takes it for itself. */
 function onKeydown(event) {
-  if (event.key !== 'Escape' || event.isComposing || document.querySelector('dialog[open]')) return;
+  if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]")) return;
   if (!drawer.dismiss()) chat.stop();
 }
 
@@ -84,13 +92,13 @@ async function loadModels() {
     modelsFailed = false;
   } catch (error) {
     modelsFailed = true;
-    showError(error, { action: { words: 'Try again', run: loadModels } });
+    showError(error, { action: { words: "Try again", run: loadModels } });
   }
 }
 
 /** With a key, what failed without one is worth another try. */
 function onKey() {
-  byId('forget-key').hidden = key() === null;
+  byId("forget-key").hidden = key() === null;
   if (key() === null) return;
   conversations.retry();
   if (modelsFailed) {
@@ -102,15 +110,15 @@ function onKey() {
 function wire() {
   wireDialogs();
   onKeyChange(onKey);
-  byId('forget-key').addEventListener('click', forget);
-  byId('demo-more').addEventListener('click', () => ask('demo-dialog'));
-  byId('new-chat').addEventListener('click', () => (location.hash === '#/' ? route() : (location.hash = '#/')));
-  for (const example of document.querySelectorAll('.example')) {
-    example.addEventListener('click', () => composer.send(example.textContent));
+  byId("forget-key").addEventListener("click", forget);
+  byId("demo-more").addEventListener("click", () => ask("demo-dialog"));
+  for (const id of ["new-chat", "new-here"]) byId(id).addEventListener("click", startNew);
+  for (const example of document.querySelectorAll(".example")) {
+    example.addEventListener("click", () => composer.send(example.textContent));
   }
-  byId('skip').addEventListener('click', skip);
-  window.addEventListener('hashchange', route);
-  document.addEventListener('keydown', onKeydown);
+  byId("skip").addEventListener("click", skip);
+  window.addEventListener("hashchange", route);
+  document.addEventListener("keydown", onKeydown);
 }
 
 wire();

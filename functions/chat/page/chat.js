@@ -1,16 +1,17 @@
 // The conversation on the page: shows it, sends to it, follows its running answer, and gives back what could not be sent.
 
-import { AnswerView } from './answer.js';
-import { byId, button, el } from './dom.js';
-import { followMessage, readAll } from './history.js';
-import { hideNotice, showError } from './notice.js';
-import { Thread, userElement } from './thread.js';
-import { Turn } from './turn.js';
-import { errorWords, shortened } from './words.js';
+import { AnswerView } from "./answer.js";
+import { byId, button, el } from "./dom.js";
+import { followMessage, readAll } from "./history.js";
+import { hideNotice, showError } from "./notice.js";
+import { Thread, userElement } from "./thread.js";
+import { Turn } from "./turn.js";
+import { errorWords, shortened } from "./words.js";
 
-const STOPPED = 'You stopped reading. The server still finishes this answer and keeps it.';
-const CUT = 'Interrupted: the connection to the server was lost.';
-const RELOADED = 'Interrupted: the connection was lost while you were reading. This is the answer as the server has it.';
+const STOPPED = "You stopped reading. The server still finishes this answer and keeps it.";
+const CUT = "Interrupted: the connection to the server was lost.";
+const RELOADED =
+  "Interrupted: the connection was lost while you were reading. This is the answer as the server has it.";
 
 /** What the page shows beside the list; `listeners` are told what the list and the title must know. */
 export class Chat {
@@ -40,7 +41,7 @@ export class Chat {
     this.#visit.abort();
     this.id = id;
     this.#turn = this.#running.get(id) ?? null;
-    byId('welcome').hidden = id !== null;
+    byId("welcome").hidden = id !== null;
     this.#thread.clear();
     this.#composer.open(id);
     this.#composer.busy(this.#turn !== null);
@@ -74,10 +75,10 @@ export class Chat {
 
   #begin(text) {
     const view = this.#view(text);
-    view.waiting('Waiting for the model…');
+    view.waiting("Waiting for the model…");
     const user = userElement(text);
     this.#turn = new Turn({ text, conversationId: this.id, modelType: this.#models.selected, view, user });
-    byId('welcome').hidden = true;
+    byId("welcome").hidden = true;
     this.#thread.add(user, view.element);
     this.#thread.follow();
     this.#composer.busy(true);
@@ -87,7 +88,9 @@ export class Chat {
   /** A view of the answer to a question. */
   #view(question) {
     return new AnswerView({
-      onRetry: () => { if (this.#turn === null) this.send(question); },
+      onRetry: () => {
+        if (this.#turn === null) this.send(question);
+      },
       onReload: () => this.#load((error) => showError(error)),
     });
   }
@@ -100,7 +103,7 @@ export class Chat {
       this.id = id;
       this.#composer.becomes(id);
     }
-    const title = home === null ? shortened(turn.text.trim().split('\n')[0], 60) : undefined;
+    const title = home === null ? shortened(turn.text.trim().split("\n")[0], 60) : undefined;
     this.#listeners.onStarted({ id, title, visible });
   }
 
@@ -111,19 +114,19 @@ export class Chat {
     turn.view.element.remove();
     this.#composer.restore(home, turn.text);
     this.#finish(turn);
-    byId('welcome').hidden = this.id !== null;
+    byId("welcome").hidden = this.id !== null;
     showError(error, {
-      extra: visible ? 'Your message is back in the box.' : 'Your message is back in the box of its conversation.',
-      action: visible && error.retryable ? { words: 'Send again', run: () => this.#composer.submit() } : null,
+      extra: visible ? "Your message is back in the box." : "Your message is back in the box of its conversation.",
+      action: visible && error.retryable ? { words: "Send again", run: () => this.#composer.submit() } : null,
     });
   }
 
   #ended(turn, end) {
     this.#finish(turn);
     this.#listeners.onChanged();
-    if (end === 'stopped') turn.view.unread(STOPPED, 'Show the whole answer');
-    if (end !== 'cut') return;
-    turn.view.unread(CUT, 'Load what the server has');
+    if (end === "stopped") turn.view.unread(STOPPED, "Show the whole answer");
+    if (end !== "cut") return;
+    turn.view.unread(CUT, "Load what the server has");
     if (this.id === turn.conversationId) this.#load((error) => showError(error), RELOADED);
   }
 
@@ -150,10 +153,10 @@ export class Chat {
 
   #show({ conversation, messages, cursor }, remark, signal) {
     this.#thread.clear();
-    let question = '';
+    let question = "";
     let last = null;
     for (const message of messages) {
-      if (message.role === 'user') {
+      if (message.role === "user") {
         question = message.content;
         this.#thread.add(userElement(question));
       } else last = this.#showAnswer(message, question);
@@ -177,7 +180,10 @@ export class Chat {
 
   async #follow({ view, messageId }, cursor, signal) {
     await followMessage({
-      id: this.id, cursor, messageId, signal,
+      id: this.id,
+      cursor,
+      messageId,
+      signal,
       onMessage: (message) => view.show(message),
       onTrouble: (error) => view.waiting(`${errorWords(error)} Trying again…`),
     });
@@ -186,9 +192,9 @@ export class Chat {
 
   #trouble(error) {
     const gone = error.status === 404;
-    const words = gone ? 'There is no such conversation. It may have been deleted.' : errorWords(error);
-    const again = gone ? [] : [button('Try again', () => this.open(this.id), { name: 'reload' })];
+    const words = gone ? "There is no such conversation. It may have been deleted." : errorWords(error);
+    const again = gone ? [] : [button("Try again", () => this.open(this.id), { name: "reload" })];
     this.#thread.clear();
-    this.#thread.add(el('div', { class: 'trouble', role: 'alert' }, el('p', {}, words), ...again));
+    this.#thread.add(el("div", { class: "trouble", role: "alert" }, el("p", {}, words), again));
   }
 }

@@ -1,32 +1,32 @@
 // The box to write in: grows with the text, counts near the limit, keeps a draft per conversation.
 
-import { announce, byId, icon } from './dom.js';
-import { number, plural, scalarCount } from './words.js';
+import { announce, byId, icon } from "./dom.js";
+import { number, plural, scalarCount } from "./words.js";
 
 const LIMIT = 32_000;
 const NEAR = 28_000;
 
 /** The composer; `onSend` is given the text and `onStop` nothing. */
 export class Composer {
-  #box = byId('message');
-  #send = byId('send');
-  #hint = byId('composer-hint');
+  #box = byId("message");
+  #send = byId("send");
+  #hint = byId("composer-hint");
   #conversation = null;
   #busy = false;
   #onSend;
 
   constructor({ onSend, onStop }) {
     this.#onSend = onSend;
-    this.#box.addEventListener('input', () => this.#changed());
-    this.#box.addEventListener('keydown', (event) => this.#key(event));
-    this.#send.addEventListener('click', () => (this.#busy ? onStop() : this.submit()));
-    window.addEventListener('resize', () => this.#grow());
+    this.#box.addEventListener("input", () => this.#changed());
+    this.#box.addEventListener("keydown", (event) => this.#key(event));
+    this.#send.addEventListener("click", () => (this.#busy ? onStop() : this.submit()));
+    window.addEventListener("resize", () => this.#grow());
   }
 
   /** Shows the draft of a conversation; null is the one that does not exist yet. */
   open(conversation) {
     this.#conversation = conversation;
-    this.#box.value = sessionStorage.getItem(draftName(conversation)) ?? '';
+    this.#box.value = sessionStorage.getItem(draftName(conversation)) ?? "";
     this.#changed();
   }
 
@@ -48,24 +48,24 @@ export class Composer {
   /** While an answer is being read the button stops the reading. */
   busy(busy) {
     this.#busy = busy;
-    const words = busy ? 'Stop reading (Escape)' : 'Send (Enter)';
-    this.#send.setAttribute('aria-label', words);
+    const words = busy ? "Stop reading (Escape)" : "Send (Enter)";
+    this.#send.setAttribute("aria-label", words);
     this.#send.title = words;
-    this.#send.replaceChildren(icon(busy ? 'stop' : 'send'));
+    this.#send.replaceChildren(icon(busy ? "stop" : "send"));
     this.#changed();
   }
 
   /** Puts the cursor into the box, but not where that would open a keyboard on the screen. */
   focus() {
-    if (window.matchMedia('(pointer: fine)').matches) this.#box.focus();
+    if (window.matchMedia("(pointer: fine)").matches) this.#box.focus();
   }
 
   /** Sends what is in the box; while an answer is being read, or when it cannot be sent, says why it stays. */
   submit() {
     const text = this.#box.value;
-    if (this.#busy) return this.#say('The answer is still being written. Your text stays here.');
-    if (text.trim() === '' || scalarCount(text) > LIMIT) return announce(this.#hint.textContent);
-    this.#box.value = '';
+    if (this.#busy) return this.#say("The answer is still being written. Your text stays here.");
+    if (text.trim() === "" || scalarCount(text) > LIMIT) return announce(this.#hint.textContent);
+    this.#box.value = "";
     this.#changed();
     this.#onSend(text.toWellFormed?.() ?? text);
   }
@@ -79,14 +79,14 @@ export class Composer {
   /** A key that chooses among the input method's proposals is not meant for the page. */
   #key(event) {
     const composing = event.isComposing || event.keyCode === 229;
-    if (event.key !== 'Enter' || event.shiftKey || composing) return;
+    if (event.key !== "Enter" || event.shiftKey || composing) return;
     event.preventDefault();
     this.submit();
   }
 
   #changed() {
     const name = draftName(this.#conversation);
-    if (this.#box.value === '') sessionStorage.removeItem(name);
+    if (this.#box.value === "") sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, this.#box.value);
     this.#count();
     this.#grow();
@@ -95,11 +95,12 @@ export class Composer {
   #count() {
     const count = this.#box.value.length > NEAR ? scalarCount(this.#box.value) : 0;
     const over = count - LIMIT;
-    this.#hint.classList.toggle('over', over > 0);
-    this.#hint.textContent = '';
-    if (over > 0) this.#hint.textContent = `${plural(over, 'character')} too many: a message has at most ${number(LIMIT)}.`;
+    this.#hint.classList.toggle("over", over > 0);
+    this.#hint.textContent = "";
+    if (over > 0)
+      this.#hint.textContent = `${plural(over, "character")} too many: a message has at most ${number(LIMIT)}.`;
     else if (count > NEAR) this.#hint.textContent = `${number(count)} of ${number(LIMIT)} characters`;
-    this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === '');
+    this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === "");
   }
 
   #say(words) {
@@ -108,11 +109,11 @@ export class Composer {
   }
 
   #grow() {
-    this.#box.style.height = 'auto';
+    this.#box.style.height = "auto";
     this.#box.style.height = `${this.#box.scrollHeight}px`;
   }
 }
 
 function draftName(conversation) {
-  return `draft:${conversation ?? 'new'}`;
+  return `draft:${conversation ?? "new"}`;
 }

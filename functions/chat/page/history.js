@@ -1,6 +1,6 @@
 // A conversation as the server has it: all of its pages, and a message that is still being written until it is not.
 
-import { readConversation } from './api.js';
+import { readConversation } from "./api.js";
 
 const POLL_MS = 2000;
 
@@ -36,6 +36,13 @@ export async function followMessage({ id, cursor, messageId, signal, onMessage, 
 function wait(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 }

@@ -1,8 +1,8 @@
 // The caller's key: asked for when the server wants one, kept for this browser session only, forgotten on request.
 
-import { ask } from './dialogs.js';
+import { ask } from "./dialogs.js";
 
-const NAME = 'key';
+const NAME = "key";
 const listeners = new Set();
 let asking = null;
 
@@ -25,19 +25,21 @@ export function forgetKey() {
 
 /** Asks for a key, once at a time however many requests want one; resolves to whether one was given. */
 export function newKey(rejected) {
-  asking ??= ask('key-dialog', { fault: rejected ? 'That key was not accepted.' : '', submit: check }).then((entered) => {
-    asking = null;
-    if (entered === null) return false;
-    sessionStorage.setItem(NAME, entered);
-    changed();
-    return true;
-  });
+  asking ??= ask("key-dialog", { fault: rejected ? "That key was not accepted." : "", submit: check }).then(
+    (entered) => {
+      asking = null;
+      if (entered === null) return false;
+      sessionStorage.setItem(NAME, entered);
+      changed();
+      return true;
+    },
+  );
   return asking;
 }
 
 /** A header can carry visible ASCII only. */
 function check(entered) {
-  if (!/^[!-~]+$/.test(entered)) throw new Error('A key is made of letters, digits and signs, without spaces.');
+  if (!/^[!-~]+$/.test(entered)) throw new Error("A key is made of letters, digits and signs, without spaces.");
 }
 
 function changed() {

@@ -5,9 +5,9 @@
 // is what lets a stream be rendered by reading its last block again and nothing else. Nesting is limited, and each line
 // is looked at once per level, so the work is linear in the text.
 
-import { Item, marker } from './markdown-list.js';
-import { fence, indentOf, isBlank } from './markdown-lines.js';
-import { columns, isDelimiterRow, tableRow } from './markdown-table.js';
+import { Item, marker } from "./markdown-list.js";
+import { fence, indentOf, isBlank } from "./markdown-lines.js";
+import { columns, isDelimiterRow, isRow, tableRow } from "./markdown-table.js";
 
 const MAX_DEPTH = 12;
 const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*))?$/;
@@ -20,7 +20,7 @@ const QUOTE = /^ {0,3}> ?/;
  * table is recognised by its first row.
  */
 export function parseBlocks(text, partial = false) {
-  return parseLines(text.split('\n'), 0, partial);
+  return parseLines(text.split("\n"), 0, partial);
 }
 
 function parseLines(lines, depth, partial) {
@@ -39,8 +39,15 @@ function parseLines(lines, depth, partial) {
 }
 
 function readBlock(place) {
-  return readFence(place) ?? readHeading(place) ?? readRule(place) ?? readQuote(place) ?? readList(place)
-    ?? readTable(place) ?? readParagraph(place);
+  return (
+    readFence(place) ??
+    readHeading(place) ??
+    readRule(place) ??
+    readQuote(place) ??
+    readList(place) ??
+    readTable(place) ??
+    readParagraph(place)
+  );
 }
 
 function readFence({ lines, at }) {
@@ -54,7 +61,10 @@ function readFence({ lines, at }) {
     end += 1;
   }
   const closed = end < lines.length;
-  return { block: { type: 'code', language: open.language, text: body.join('\n'), closed }, end: closed ? end + 1 : end };
+  return {
+    block: { type: "code", language: open.language, text: body.join("\n"), closed },
+    end: closed ? end + 1 : end,
+  };
 }
 
 function closesFence(line, marks) {
@@ -65,32 +75,32 @@ function closesFence(line, marks) {
 function readHeading({ lines, at }) {
   const found = HEADING.exec(lines[at]);
   if (!found) return null;
-  return { block: { type: 'heading', level: found[1].length, text: withoutClosing(found[2] ?? '') }, end: at + 1 };
+  return { block: { type: "heading", level: found[1].length, text: withoutClosing(found[2] ?? "") }, end: at + 1 };
 }
 
 /** Drops the number signs that may close a heading: ` ##` at the end, or nothing but signs. */
 function withoutClosing(text) {
   const line = text.trim();
   let end = line.length;
-  while (end > 0 && line[end - 1] === '#') end -= 1;
-  return end === 0 || line[end - 1] === ' ' ? line.slice(0, end).trim() : line;
+  while (end > 0 && line[end - 1] === "#") end -= 1;
+  return end === 0 || line[end - 1] === " " ? line.slice(0, end).trim() : line;
 }
 
 function readRule({ lines, at }) {
-  return isRule(lines[at]) ? { block: { type: 'rule' }, end: at + 1 } : null;
+  return isRule(lines[at]) ? { block: { type: "rule" }, end: at + 1 } : null;
 }
 
 function isRule(line) {
-  const marks = line.replace(/\s+/g, '');
-  return marks.length >= 3 && '-*_'.includes(marks[0]) && marks === marks[0].repeat(marks.length);
+  const marks = line.replace(/\s+/g, "");
+  return marks.length >= 3 && "-*_".includes(marks[0]) && marks === marks[0].repeat(marks.length);
 }
 
 function readQuote({ lines, at, depth }) {
   if (depth >= MAX_DEPTH || !QUOTE.test(lines[at])) return null;
   let end = at;
   const inner = [];
-  for (; end < lines.length && QUOTE.test(lines[end]); end += 1) inner.push(lines[end].replace(QUOTE, ''));
-  return { block: { type: 'quote', blocks: parseLines(inner, depth + 1, false) }, end };
+  for (; end < lines.length && QUOTE.test(lines[end]); end += 1) inner.push(lines[end].replace(QUOTE, ""));
+  return { block: { type: "quote", blocks: parseLines(inner, depth + 1, false) }, end };
 }
 
 function readList({ lines, at, depth }) {
@@ -103,10 +113,12 @@ function readList({ lines, at, depth }) {
     const item = new Item(next, startsBlock);
     const after = item.read(lines, end);
     end = afterBlank(lines, after);
-    items.push(parseLines(item.lines, depth + 1, false));
-    loose ||= item.loose || (end > after && sameList(lines, end, first.kind) !== null);
+    const blocks = parseLines(item.lines, depth + 1, false);
+    items.push(blocks);
+    loose ||= blocks.slice(1).some(({ line }) => isBlank(item.lines[line - 1]));
+    loose ||= end > after && sameList(lines, end, first.kind) !== null;
   }
-  return { block: { type: 'list', ordered: first.ordered, start: first.start, loose, items }, end };
+  return { block: { type: "list", ordered: first.ordered, start: first.start, loose, items }, end };
 }
 
 function sameList(lines, at, kind) {
@@ -131,22 +143,25 @@ function readTable(place) {
   for (; end < lines.length && !isBlank(lines[end]) && !startsBlock(lines[end]); end += 1) {
     rows.push(tableRow(lines[end]).slice(0, header.length));
   }
-  return { block: { type: 'table', align: delimiters, header, rows }, end };
+  return { block: { type: "table", align: delimiters, header, rows }, end };
 }
 
 function startsTable({ lines, at, depth, partial }) {
-  if (!lines[at].includes('|')) return false;
+  if (!isRow(lines[at])) return false;
   const next = lines[at + 1];
   if (next !== undefined && isDelimiterRow(next)) return true;
   const unfinished = next === undefined || (at + 2 === lines.length && /^[\s|:-]*$/.test(next));
-  return partial && depth === 0 && unfinished && lines[at].trimStart().startsWith('|');
+  return partial && depth === 0 && unfinished && lines[at].trimStart().startsWith("|");
 }
 
 function readParagraph({ lines, at, depth }) {
   let end = at + 1;
   while (end < lines.length && !isBlank(lines[end]) && !interrupts({ lines, at: end, depth })) end += 1;
-  const text = lines.slice(at, end).map((line) => line.trim()).join('\n');
-  return { block: { type: 'paragraph', text }, end };
+  const text = lines
+    .slice(at, end)
+    .map((line) => line.trim())
+    .join("\n");
+  return { block: { type: "paragraph", text }, end };
 }
 
 /** Whether the block at `at` ends the paragraph above it; a numbered list does so only when it begins with 1. */

@@ -6,7 +6,8 @@
 
 const SPACE = /\s/;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
-const WIDE = /[\u1100-\u11FF\u2E80-\u30FF\u3130-\u318F\u31A0-\uA4CF\uAC00-\uD7AF\uF900-\uFAFF\uFE30-\uFE4F\uFF00-\uFFEF]/;
+const WIDE =
+  /[\u1100-\u11FF\u2E80-\u30FF\u3130-\u318F\u31A0-\uA4CF\uAC00-\uD7AF\uF900-\uFAFF\uFE30-\uFE4F\uFF00-\uFFEF]/;
 
 /** Whether a character is Chinese, Japanese or Korean script or punctuation. */
 export function isWide(char) {
@@ -17,7 +18,7 @@ export function isWide(char) {
 export function flanking(char, before, after) {
   const left = canFlank(after, before);
   const right = canFlank(before, after);
-  if (char !== '_') return { canOpen: left, canClose: right };
+  if (char !== "_") return { canOpen: left, canClose: right };
   return { canOpen: left && (!right || isPunctuation(before)), canClose: right && (!left || isPunctuation(after)) };
 }
 
@@ -59,9 +60,9 @@ export class Emphasis {
   }
 
   /** Pairs what is left at the end of the text; with `partial`, returns the tokens that end what is still open. */
-  finish(partial, lastToken) {
+  finish(partial) {
     this.#pairAll(0);
-    return partial ? this.#openEnded(lastToken) : [];
+    return partial ? this.#openEnded() : [];
   }
 
   #pairAll(mark) {
@@ -70,15 +71,14 @@ export class Emphasis {
     while (closer) closer = closer.canClose ? this.#close(closer, mark, floors) : closer.next;
   }
 
-  /** Opens strong and struck text to the end. A run that ends the text may still grow: it is left out until more comes. */
-  #openEnded(lastToken) {
+  /** Opens strong and struck text to the end. */
+  #openEnded() {
     const closes = [];
     for (let run = this.#first(0); run; run = run.next) {
-      if (run.token === lastToken) run.token.count = 0;
-      if (!run.canOpen || run.token.count !== 2 || run.token.char === '_') continue;
+      if (!run.canOpen || run.token.count !== 2 || run.token.char === "_") continue;
       run.token.count = 0;
-      run.token.opens.push(run.token.char === '~' ? 'del' : 'strong');
-      closes.push({ kind: 'close' });
+      run.token.opens.push(run.token.char === "~" ? "del" : "strong");
+      closes.push({ kind: "close" });
     }
     return closes;
   }
@@ -99,7 +99,7 @@ export class Emphasis {
 
   /** Looks for the opener of one closer; returns the run to look at next. */
   #close(closer, mark, floors) {
-    const kind = `${closer.token.char}${closer.canOpen}${closer.token.char === '~' ? closer.size : closer.size % 3}`;
+    const kind = `${closer.token.char}${closer.canOpen}${closer.token.char === "~" ? closer.size : closer.size % 3}`;
     const floor = Math.max(mark, floors.get(kind) ?? 0);
     let opener = closer.previous;
     while (opener && opener.index > floor && !pairs(opener, closer)) opener = opener.previous;
@@ -111,7 +111,7 @@ export class Emphasis {
 
   #pair(opener, closer) {
     const used = opener.token.count >= 2 && closer.token.count >= 2 ? 2 : 1;
-    const tag = closer.token.char === '~' ? 'del' : ['em', 'strong'][used - 1];
+    const tag = closer.token.char === "~" ? "del" : ["em", "strong"][used - 1];
     opener.token.opens.push(tag);
     closer.token.closes.push(tag);
     opener.token.count -= used;
@@ -133,7 +133,7 @@ export class Emphasis {
 
 function pairs(opener, closer) {
   if (!opener.canOpen || opener.token.char !== closer.token.char) return false;
-  if (closer.token.char === '~') return opener.size === closer.size && closer.size <= 2;
+  if (closer.token.char === "~") return opener.size === closer.size && closer.size <= 2;
   const oneIsBoth = opener.canClose || closer.canOpen;
   return !(oneIsBoth && (opener.size + closer.size) % 3 === 0 && (opener.size % 3 || closer.size % 3));
 }

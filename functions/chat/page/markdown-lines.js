@@ -2,7 +2,7 @@
 
 /** Whether a line holds nothing but white space. */
 export function isBlank(line) {
-  return line.trim() === '';
+  return line.trim() === "";
 }
 
 /** How many spaces a line begins with; a tab counts as one, for it is cut off like one. */
@@ -15,6 +15,6 @@ export function fence(line) {
   const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
   if (!marks) return null;
   const rest = line.trimStart().slice(marks.length);
-  if (marks[0] === '`' && rest.includes('`')) return null;
+  if (marks[0] === "`" && rest.includes("`")) return null;
   return { marks, language: rest.trim().split(/\s/, 1)[0] };
 }

@@ -1,11 +1,11 @@
 // Which addresses a text may link to, and where an address ends that stands in a text without any marks. Pure.
 
-import { isWide } from './markdown-emphasis.js';
+import { isWide } from "./markdown-emphasis.js";
 
-const ALLOWED = new Set(['http:', 'https:', 'mailto:']);
+const ALLOWED = new Set(["http:", "https:", "mailto:"]);
 const BARE = /https?:\/\/[^\s<>"`|\\^{}]+/iy;
-const TRAILING = '.,;:!?\'"*_~';
-const CLOSING = { ')': '(', ']': '[' };
+const TRAILING = ".,;:!?'\"*_~";
+const CLOSING = { ")": "(", "]": "[" };
 
 /** The address as a link may carry it, or null: absolute, and http, https or mailto after normalisation. */
 export function safeHref(written) {
@@ -36,7 +36,7 @@ function beforeWide(url) {
 }
 
 function trimmed(url) {
-  const excess = { ')': count(url, ')') - count(url, '('), ']': count(url, ']') - count(url, '[') };
+  const excess = { ")": count(url, ")") - count(url, "("), "]": count(url, "]") - count(url, "[") };
   let end = url.length;
   for (; end > 0; end -= 1) {
     const last = url[end - 1];

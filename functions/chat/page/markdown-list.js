@@ -1,6 +1,6 @@
 // The items of a Markdown list: where one begins, and which lines belong to it. Pure.
 
-import { indentOf, isBlank } from './markdown-lines.js';
+import { indentOf, isBlank } from "./markdown-lines.js";
 
 const MARKER = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)/;
 const FENCE = /^\s*(`{3,}|~{3,})/;
@@ -28,7 +28,6 @@ export function marker(line) {
 /** Collects the lines of one item, without their indentation. */
 export class Item {
   lines = [];
-  loose = false;
   #mark;
   #startsBlock;
   #fence = null;
@@ -54,9 +53,7 @@ export class Item {
   #acrossBlank(lines, from) {
     let at = from;
     while (at < lines.length && isBlank(lines[at])) at += 1;
-    if (at === lines.length || indentOf(lines[at]) < this.#mark.need) return -1;
-    this.loose ||= this.#fence === null;
-    return at;
+    return at === lines.length || indentOf(lines[at]) < this.#mark.need ? -1 : at;
   }
 
   #belongs(line) {

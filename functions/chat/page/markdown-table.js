@@ -1,33 +1,42 @@
 // The rows of a Markdown table. Pure.
 
 const DELIMITER_ROW = /^[\s|:-]*$/;
+const MAX_COLUMNS = 64;
 const DELIMITER = /^:?-+:?$/;
 
 /** Whether a line is the row of dashes under a table's header. */
 export function isDelimiterRow(line) {
-  return line.includes('|') && DELIMITER_ROW.test(line) && tableRow(line).every((cell) => DELIMITER.test(cell));
+  return isRow(line) && DELIMITER_ROW.test(line) && tableRow(line).every((cell) => DELIMITER.test(cell));
+}
+
+/** Whether a line can be a row: it has a pipe, and not so many that no one could read the table. */
+export function isRow(line) {
+  return line.includes("|") && line.split("|").length - 2 <= MAX_COLUMNS;
 }
 
 /** How each column is aligned: `left`, `center`, `right`, or null where nothing is said. */
 export function columns(line) {
   return tableRow(line).map((cell) => {
-    const [left, right] = [cell.startsWith(':'), cell.endsWith(':')];
-    if (left && right) return 'center';
-    if (right) return 'right';
-    return left ? 'left' : null;
+    const [left, right] = [cell.startsWith(":"), cell.endsWith(":")];
+    if (left && right) return "center";
+    if (right) return "right";
+    return left ? "left" : null;
   });
 }
 
 /** The cells of a row; a pipe after a backslash belongs to its cell. */
 export function tableRow(line) {
   const cells = [];
-  let cell = '';
-  for (const [piece] of line.trim().replace(/^\|/, '').matchAll(/\\\||\||[^\\|]+|\\/g)) {
-    if (piece === '|') {
+  let cell = "";
+  for (const [piece] of line
+    .trim()
+    .replace(/^\|/, "")
+    .matchAll(/\\\||\||[^\\|]+|\\/g)) {
+    if (piece === "|") {
       cells.push(cell.trim());
-      cell = '';
-    } else cell += piece === '\\|' ? '|' : piece;
+      cell = "";
+    } else cell += piece === "\\|" ? "|" : piece;
   }
-  if (cell.trim() !== '' || cells.length === 0) cells.push(cell.trim());
+  if (cell.trim() !== "" || cells.length === 0) cells.push(cell.trim());
   return cells;
 }

@@ -3,20 +3,19 @@
 // Nothing here goes through markup: text becomes text nodes, links carry addresses that `safeHref` let through, images
 // become links, HTML stays text. So what a model or a web page wrote can show itself and do nothing else.
 
-import { el } from './dom.js';
-import { parseBlocks } from './markdown-blocks.js';
-import { parseInline } from './markdown-inline.js';
+import { el } from "./dom.js";
+import { parseBlocks } from "./markdown-blocks.js";
+import { parseInline } from "./markdown-inline.js";
 
-const MAX_NESTING = 24;
-const SMALL = 32 * 1024;
-const GROWTH = 64;
+const SMALL = 16 * 1024;
+const GROWTH = 16;
 const MARKS_ONLY = /(?:^|\n)[ \t>]*(?:[-*_#`~|+=]{1,3}|\d{1,3}[.)]?)$/;
 
 /** Renders a growing text into `root`. `cite` gives the source of a citation's number, or nothing. */
 export class MarkdownView {
   #root;
   #cite;
-  #open = '';
+  #open = "";
   #nodes = [];
   #rendered = 0;
 
@@ -27,7 +26,7 @@ export class MarkdownView {
 
   /** Adds text; it shows at the next `render` or `finish`. */
   push(text) {
-    this.#open += text.replaceAll('\r', '');
+    this.#open += text.replaceAll("\r", "");
   }
 
   /**
@@ -50,7 +49,10 @@ export class MarkdownView {
 
   #show(text, partial) {
     const blocks = parseBlocks(text, partial);
-    const fresh = blocks.map((block, n) => blockElement(block, { cite: this.#cite, partial: partial && n === blocks.length - 1 }));
+    const fresh = blocks.map((block, n) =>
+      blockElement(block, { cite: this.#cite, partial: partial && n === blocks.length - 1 }),
+    );
+    for (const surplus of this.#nodes.slice(fresh.length)) surplus.remove();
     this.#nodes = fresh.map((node, n) => this.#place(this.#nodes[n], node));
     if (partial) this.#settle(text, blocks);
     this.#rendered = this.#open.length;
@@ -64,7 +66,7 @@ export class MarkdownView {
 
   /** Lets go of the blocks that later text cannot change: those before the last that begins on a complete line. */
   #settle(text, blocks) {
-    const complete = text.split('\n').length - 1;
+    const complete = text.split("\n").length - 1;
     const last = blocks.findLastIndex((block) => block.line < complete);
     if (last <= 0) return;
     this.#open = this.#open.slice(lineStart(text, blocks[last].line));
@@ -74,7 +76,7 @@ export class MarkdownView {
 
 function lineStart(text, line) {
   let at = 0;
-  for (let n = 0; n < line; n += 1) at = text.indexOf('\n', at) + 1;
+  for (let n = 0; n < line; n += 1) at = text.indexOf("\n", at) + 1;
   return at;
 }
 
@@ -99,10 +101,11 @@ function merge(old, fresh) {
 }
 
 const ELEMENTS = {
-  paragraph: (block, context) => inline(el('p'), block.text, context),
-  heading: (block, context) => inline(el(`h${Math.min(block.level + 2, 6)}`, { class: `level-${block.level}` }), block.text, context),
-  rule: () => el('hr'),
-  quote: (block, context) => el('blockquote', {}, ...elements(block.blocks, context)),
+  paragraph: (block, context) => inline(el("p"), block.text, context),
+  heading: (block, context) =>
+    inline(el(`h${Math.min(block.level + 2, 6)}`, { class: `level-${block.level}` }), block.text, context),
+  rule: () => el("hr"),
+  quote: (block, context) => el("blockquote", {}, elements(block.blocks, context)),
   code: codeElement,
   list: listElement,
   table: tableElement,
@@ -114,69 +117,77 @@ function blockElement(block, context) {
 
 /** Inner blocks; only the last of them can be unfinished. */
 function elements(blocks, context) {
-  return blocks.map((block, n) => blockElement(block, { ...context, partial: context.partial && n === blocks.length - 1 }));
+  return blocks.map((block, n) =>
+    blockElement(block, { ...context, partial: context.partial && n === blocks.length - 1 }),
+  );
 }
 
 function codeElement(block) {
-  const copy = el('button', { type: 'button', class: 'copy-code', 'data-copy': 'code' }, 'Copy');
-  const head = el('div', { class: 'code-head' }, el('span', {}, block.language || 'text'), copy);
-  return el('div', { class: 'code' }, head, el('pre', { tabindex: '0' }, el('code', {}, block.text)));
+  const copy = el("button", { type: "button", class: "copy-code", "data-copy": "code" }, "Copy");
+  const head = el("div", { class: "code-head" }, el("span", {}, block.language || "text"), copy);
+  return el("div", { class: "code" }, head, el("pre", { tabindex: "0" }, el("code", {}, block.text)));
 }
 
 function listElement(block, context) {
-  const list = el(block.ordered ? 'ol' : 'ul', { class: block.loose ? 'loose' : 'tight' });
-  if (block.ordered && block.start !== 1) list.setAttribute('start', block.start);
   const last = block.items.length - 1;
-  block.items.forEach((blocks, n) => list.append(el('li', {}, ...elements(blocks, { ...context, partial: context.partial && n === last }))));
-  return list;
+  const items = block.items.map((blocks, n) =>
+    el("li", {}, elements(blocks, { ...context, partial: context.partial && n === last })),
+  );
+  const start = block.ordered && block.start !== 1 && String(block.start);
+  return el(block.ordered ? "ol" : "ul", { class: block.loose ? "loose" : "tight", start }, items);
 }
 
-function tableElement(block, context) {
-  const row = (cells, tag) => el('tr', {}, ...cells.map((text, n) => {
-    const side = block.align[n];
-    return inline(el(tag, { class: side && `align-${side}` }), text, { ...context, partial: false });
-  }));
-  const head = el('thead', {}, row(block.header, 'th'));
-  const body = el('tbody', {}, ...block.rows.map((cells) => row(cells, 'td')));
-  return el('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': 'Table' }, el('table', {}, head, body));
+function tableElement(block, { cite }) {
+  const row = (tag, cells) =>
+    el(
+      "tr",
+      {},
+      cells.map((text, n) => tableCell(tag, text, block.align[n], cite)),
+    );
+  const head = el("thead", {}, row("th", block.header));
+  const body = el(
+    "tbody",
+    {},
+    block.rows.map((cells) => row("td", cells)),
+  );
+  const table = el("table", {}, head, body);
+  return el("div", { class: "table", tabindex: "0", role: "group", "aria-label": "Table" }, table);
 }
 
-/** Writes a block's text into `parent`. Elements deeper than the limit are left out, their text is not. */
+function tableCell(tag, text, side, cite) {
+  return inline(el(tag, { class: side && `align-${side}` }), text, { cite, partial: false });
+}
+
+/** Writes a block's text into `parent`. */
 function inline(parent, text, context) {
   const stack = [parent];
-  const ignored = [];
   for (const token of parseInline(text, context.partial)) {
-    const top = stack.at(-1);
-    if (token.kind === 'open') {
-      const deeper = stack.length <= MAX_NESTING;
-      ignored.push(!deeper);
-      if (deeper) stack.push(openElement(top, token));
-    } else if (token.kind === 'close') {
-      if (!ignored.pop()) stack.pop();
-    } else leaf(top, token, context);
+    if (token.kind === "close") {
+      stack.pop();
+      continue;
+    }
+    const node = INLINE[token.kind](token, context);
+    stack.at(-1).append(node);
+    if (token.kind === "open") stack.push(node);
   }
   return parent;
 }
 
-function openElement(parent, token) {
-  const node = token.tag === 'a' ? link(token.href) : el(token.tag);
-  parent.append(node);
-  return node;
-}
-
-function leaf(parent, token, context) {
-  if (token.kind === 'code') parent.append(el('code', {}, token.text));
-  else if (token.kind === 'break') parent.append(el('br'));
-  else if (token.kind === 'cite') parent.append(citation(token.number, context.cite(token.number)));
-  else parent.append(token.text);
-}
+const INLINE = {
+  open: (token) => (token.tag === "a" ? link(token.href) : el(token.tag)),
+  text: (token) => token.text,
+  code: (token) => el("code", {}, token.text),
+  break: () => el("br"),
+  cite: (token, context) => citation(token.number, context.cite(token.number)),
+};
 
 function citation(number, source) {
   if (!source) return `[${number}]`;
-  return el('sup', { class: 'cite' }, link(source.url, source.title, `Source ${number}`, String(number)));
+  return el("sup", { class: "cite" }, link(source.url, source.title, `Source ${number}`, String(number)));
 }
 
 /** A link that tells the other side nothing and says where it goes; `href` must have passed `safeHref`. */
 export function link(href, title = href, label = null, ...children) {
-  return el('a', { href, title, target: '_blank', rel: 'noopener noreferrer nofollow', 'aria-label': label }, ...children);
+  const rel = "noopener noreferrer nofollow";
+  return el("a", { href, title, target: "_blank", rel, "aria-label": label }, ...children);
 }

@@ -1,16 +1,16 @@
 // The choice of model, and the note that says when it is only the demo.
 
-import { listModels } from './api.js';
-import { byId, el } from './dom.js';
+import { listModels } from "./api.js";
+import { byId, el } from "./dom.js";
 
 /** The model picker: shown when there is more than one model. */
 export class Models {
-  #picker = byId('model');
+  #picker = byId("model");
   #models = [];
 
   constructor() {
-    this.#picker.addEventListener('change', () => {
-      localStorage.setItem('model', this.#picker.value);
+    this.#picker.addEventListener("change", () => {
+      localStorage.setItem("model", this.#picker.value);
       this.#changed();
     });
   }
@@ -18,16 +18,18 @@ export class Models {
   /** Reads the list of models. */
   async load() {
     ({ models: this.#models } = await listModels());
-    const options = this.#models.map(({ name, model }) => el('option', { value: name }, model && model !== name ? `${name} · ${model}` : name));
+    const options = this.#models.map(({ name, model }) =>
+      el("option", { value: name }, model && model !== name ? `${name} · ${model}` : name),
+    );
     this.#picker.replaceChildren(...options);
-    byId('model-choice').hidden = this.#models.length < 2;
+    byId("model-choice").hidden = this.#models.length < 2;
     this.show(null);
   }
 
   /** Selects a conversation's model, or the one that the user chose last, or the server's default. */
   show(name) {
     const known = (wanted) => this.#models.find((model) => model.name === wanted);
-    const chosen = known(name) ?? known(localStorage.getItem('model')) ?? this.#models.find((model) => model.default);
+    const chosen = known(name) ?? known(localStorage.getItem("model")) ?? this.#models.find((model) => model.default);
     if (chosen) this.#picker.value = chosen.name;
     this.#changed();
   }
@@ -39,6 +41,6 @@ export class Models {
 
   #changed() {
     const current = this.#models.find(({ name }) => name === this.#picker.value);
-    byId('demo').hidden = !current?.demo;
+    byId("demo").hidden = !current?.demo;
   }
 }

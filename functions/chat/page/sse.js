@@ -11,8 +11,8 @@ export class SseParser {
   #begun = false;
   #afterCr = false;
   #pieces = [];
-  #id = '';
-  #event = '';
+  #id = "";
+  #event = "";
   #data = [];
 
   /** Takes the next piece of the stream and returns the events that it completes. */
@@ -22,11 +22,11 @@ export class SseParser {
     for (const end of text.matchAll(LINE_END)) {
       if (end.index < from) continue;
       this.#pieces.push(text.slice(from, end.index));
-      const event = this.#line(this.#pieces.join(''));
+      const event = this.#line(this.#pieces.join(""));
       if (event) events.push(event);
       this.#pieces = [];
       from = end.index + end[0].length;
-      this.#afterCr = end[0] === '\r' && from === text.length;
+      this.#afterCr = end[0] === "\r" && from === text.length;
     }
     if (from < text.length) this.#pieces.push(text.slice(from));
     return events;
@@ -34,30 +34,30 @@ export class SseParser {
 
   /** How much of a piece belongs to what came before it: a byte-order mark, or the LF of a CRLF. */
   #skip(text) {
-    if (text === '') return 0;
-    const mark = !this.#begun && text[0] === '\uFEFF';
-    const rest = this.#afterCr && text[0] === '\n';
+    if (text === "") return 0;
+    const mark = !this.#begun && text[0] === "\uFEFF";
+    const rest = this.#afterCr && text[0] === "\n";
     this.#begun = true;
     this.#afterCr = false;
     return mark || rest ? 1 : 0;
   }
 
   #line(line) {
-    if (line === '') return this.#dispatch();
-    const colon = line.indexOf(':');
+    if (line === "") return this.#dispatch();
+    const colon = line.indexOf(":");
     if (colon === 0) return null;
     const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (field === 'data') this.#data.push(value);
-    else if (field === 'event') this.#event = value;
-    else if (field === 'id' && !value.includes('\0')) this.#id = value;
+    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    if (field === "data") this.#data.push(value);
+    else if (field === "event") this.#event = value;
+    else if (field === "id" && !value.includes("\0")) this.#id = value;
     return null;
   }
 
   #dispatch() {
-    const event = { id: this.#id, event: this.#event || 'message', data: this.#data.join('\n') };
+    const event = { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") };
     const empty = this.#data.length === 0;
-    this.#event = '';
+    this.#event = "";
     this.#data = [];
     return empty ? null : event;
   }

@@ -1,25 +1,32 @@
 // What an answer did before it could be given: its tool calls, one line each, and the pages that they found.
 
-import { el, icon, button } from './dom.js';
-import { link } from './markdown.js';
-import { safeHref } from './markdown-links.js';
-import { callWords, resultWords } from './words.js';
+import { el, icon, button } from "./dom.js";
+import { link } from "./markdown.js";
+import { safeHref } from "./markdown-links.js";
+import { callWords, resultWords } from "./words.js";
 
 const SHOWN = 4;
 
 /** The tool calls of one answer. */
 export class Steps {
-  element = el('ol', { class: 'steps', 'aria-label': 'Steps', hidden: true });
+  element = el("ol", { class: "steps", "aria-label": "Steps", hidden: true });
   #lines = new Map();
 
   /** Shows a call that runs; the same call again changes nothing. Returns what it is doing, in words. */
   call(call) {
     const [doing, done, object] = callWords(call);
     if (!this.#lines.has(call.id)) {
-      const verb = el('span', { class: 'verb' }, doing);
-      const about = el('q', { class: 'object', dir: 'auto' }, object);
-      const outcome = el('span', { class: 'outcome' });
-      const line = el('li', { class: 'step running' }, el('span', { class: 'spinner' }), verb, ...(object ? [about] : []), outcome);
+      const verb = el("span", { class: "verb" }, doing);
+      const about = el("q", { class: "object", dir: "auto" }, object);
+      const outcome = el("span", { class: "outcome" });
+      const line = el(
+        "li",
+        { class: "step running" },
+        el("span", { class: "spinner" }),
+        verb,
+        object ? about : [],
+        outcome,
+      );
       this.#lines.set(call.id, { line, verb, outcome, done });
       this.element.append(line);
       this.element.hidden = false;
@@ -31,9 +38,9 @@ export class Steps {
   result(result) {
     const step = this.#lines.get(result.id);
     const words = resultWords(result);
-    if (!step || !step.line.classList.contains('running')) return words;
-    step.line.classList.replace('running', result.ok ? 'ok' : 'failed');
-    step.line.querySelector('.spinner').replaceWith(icon(result.ok ? 'check' : 'alert'));
+    if (!step || !step.line.classList.contains("running")) return words;
+    step.line.classList.replace("running", result.ok ? "ok" : "failed");
+    step.line.querySelector(".spinner").replaceWith(icon(result.ok ? "check" : "alert"));
     step.verb.textContent = step.done;
     step.outcome.textContent = words;
     return words;
@@ -41,23 +48,23 @@ export class Steps {
 
   /** Whether a call is still running. */
   get running() {
-    return this.element.querySelector('.running') !== null;
+    return this.element.querySelector(".running") !== null;
   }
 
   /** Marks every call that is still running as one that never ended. */
   abandon() {
     for (const [id, { line }] of this.#lines) {
-      if (line.classList.contains('running')) this.result({ id, ok: false, summary: 'no result' });
+      if (line.classList.contains("running")) this.result({ id, ok: false, summary: "no result" });
     }
   }
 }
 
 /** The pages that an answer rests on, as a numbered list of links. */
 export class Sources {
-  element = el('section', { class: 'sources', 'aria-label': 'Sources', hidden: true });
-  #list = el('ol');
+  element = el("section", { class: "sources", "aria-label": "Sources", hidden: true });
+  #list = el("ol");
   #all = [];
-  #more = button('', () => this.#unfold(), { kind: 'text' });
+  #more = button("", () => this.#unfold(), { kind: "text" });
 
   constructor() {
     this.element.append(this.#list, this.#more);
@@ -84,21 +91,25 @@ export class Sources {
 
   #fold() {
     const hidden = this.#all.length - SHOWN;
-    if (this.element.classList.contains('open')) return;
-    this.element.classList.toggle('folded', hidden > 1);
+    if (this.element.classList.contains("open")) return;
+    this.element.classList.toggle("folded", hidden > 1);
     this.#more.hidden = hidden <= 1;
     this.#more.textContent = `${hidden} more`;
   }
 
   #unfold() {
-    this.element.classList.replace('folded', 'open');
+    this.element.classList.replace("folded", "open");
     this.#more.hidden = true;
-    this.#list.children[SHOWN].querySelector('a').focus();
+    this.#list.children[SHOWN].querySelector("a").focus();
   }
 }
 
 function sourceElement({ index, url, title }) {
-  const host = new URL(url).hostname.replace(/^www\./, '');
-  const words = [el('span', { class: 'source-title', dir: 'auto' }, title), el('span', { class: 'source-host' }, host)];
-  return el('li', { value: index }, link(url, title, null, el('span', { class: 'number', 'aria-hidden': 'true' }, String(index)), ...words));
+  const host = new URL(url).hostname.replace(/^www\./, "");
+  const words = [el("span", { class: "source-title", dir: "auto" }, title), el("span", { class: "source-host" }, host)];
+  return el(
+    "li",
+    { value: index },
+    link(url, title, null, el("span", { class: "number", "aria-hidden": "true" }, String(index)), ...words),
+  );
 }

@@ -1,21 +1,21 @@
 // The column of messages: it follows the growing answer until the reader scrolls away.
 
-import { byId, copyText, el } from './dom.js';
+import { byId, copyText, el } from "./dom.js";
 
 const NEAR = 32;
 
 /** The messages on the page and the place that is being read. */
 export class Thread {
-  #scroller = byId('scroller');
-  #list = byId('messages');
-  #jump = byId('jump');
+  #scroller = byId("scroller");
+  #list = byId("messages");
+  #jump = byId("jump");
   #following = true;
   #top = 0;
 
   constructor() {
-    this.#scroller.addEventListener('scroll', () => this.#scrolled(), { passive: true });
-    this.#jump.addEventListener('click', () => this.follow());
-    this.#list.addEventListener('click', copyCode);
+    this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.#jump.addEventListener("click", () => this.follow());
+    this.#list.addEventListener("click", copyCode);
     const grown = new ResizeObserver(() => this.#settle());
     grown.observe(this.#list);
     grown.observe(this.#scroller);
@@ -24,7 +24,7 @@ export class Thread {
   /** Removes everything. */
   clear() {
     this.#list.replaceChildren();
-    this.#list.removeAttribute('aria-busy');
+    this.#list.removeAttribute("aria-busy");
   }
 
   /** Adds messages at the end. */
@@ -34,8 +34,8 @@ export class Thread {
 
   /** Shows that messages are on their way. */
   loading() {
-    this.#list.setAttribute('aria-busy', 'true');
-    this.#list.replaceChildren(el('p', { class: 'loading' }, 'Loading…'));
+    this.#list.setAttribute("aria-busy", "true");
+    this.#list.replaceChildren(el("p", { class: "loading" }, "Loading…"));
   }
 
   /** Goes to the end and stays there. */
@@ -64,13 +64,20 @@ export class Thread {
 
 /** The view of a user's message. */
 export function userElement(text) {
-  return el('article', { class: 'turn user' }, el('h2', { class: 'offscreen' }, 'You'), el('p', { class: 'bubble', dir: 'auto' }, text));
+  return el(
+    "article",
+    { class: "turn user" },
+    el("h2", { class: "offscreen" }, "You"),
+    el("p", { class: "bubble", dir: "auto" }, text),
+  );
 }
 
 async function copyCode(event) {
   const copy = event.target.closest('[data-copy="code"]');
   if (!copy) return;
-  await copyText(copy.closest('.code').querySelector('code').textContent);
-  copy.textContent = 'Copied';
-  setTimeout(() => { copy.textContent = 'Copy'; }, 2000);
+  await copyText(copy.closest(".code").querySelector("code").textContent);
+  copy.textContent = "Copied";
+  setTimeout(() => {
+    copy.textContent = "Copy";
+  }, 2000);
 }

@@ -1,6 +1,6 @@
 // One turn in the making: the message is sent, events move the answer's view, and the end is one of a few.
 
-import { ApiError, chat } from './api.js';
+import { ApiError, chat } from "./api.js";
 
 let unanswered = { body: null, key: null };
 
@@ -32,18 +32,18 @@ export class Turn {
    */
   async run({ onStart, onTitle }) {
     const onEvent = (event) => {
-      if (event.type === 'start') this.#start(event, onStart);
-      if (event.type === 'title') onTitle(event.title);
+      if (event.type === "start") this.#start(event, onStart);
+      if (event.type === "title") onTitle(event.title);
       this.view.apply(event);
     };
     try {
       const complete = await chat(this.#body, { idempotencyKey: this.#key(), signal: this.#abort.signal, onEvent });
-      if (complete || this.messageId) return complete ? 'ended' : 'cut';
-      throw new ApiError({ code: 'cut', retryable: true });
+      if (complete || this.messageId) return complete ? "ended" : "cut";
+      throw new ApiError({ code: "cut", retryable: true });
     } catch (error) {
       if (!this.#abort.signal.aborted) throw error;
-      if (this.messageId) return 'stopped';
-      throw new ApiError({ code: 'stopped', message: 'You stopped before the answer began.' });
+      if (this.messageId) return "stopped";
+      throw new ApiError({ code: "stopped", message: "You stopped before the answer began." });
     }
   }
 
@@ -63,5 +63,5 @@ export class Turn {
 }
 
 function randomKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

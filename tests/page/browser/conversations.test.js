@@ -1,0 +1,205 @@
+// The list of conversations: new, open, rename, delete, page by page, and what happens when a request fails.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ask, askAndAnswer, prose, reads, stage } from "../support/stage.js";
+
+const list = (page) => page.getByRole("navigation", { name: "Conversations" });
+const titles = (page) => list(page).locator("a").allTextContents();
+
+test("a new conversation appears in the list, newest first, and each can be opened", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "First", "One.");
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+  await askAndAnswer(world, "Second", "Two.");
+  assert.deepEqual(await titles(page), ["Second", "First"]);
+
+  await list(page).getByRole("link", { name: "First" }).click();
+  await reads(prose(page), "One.");
+  assert.equal(await page.title(), "First – Lambda Chat");
+  assert.deepEqual(await list(page).locator("[aria-current=page]").allTextContents(), ["First"]);
+  await page.goBack();
+  await reads(prose(page), "Two.");
+});
+
+test("a conversation can be renamed; a title that cannot be is refused in words and stays in the box", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "A long question", "Yes.");
+  await list(page).getByRole("link").hover();
+  await page.getByRole("button", { name: "Rename A long question" }).click();
+  const title = page.getByRole("dialog").getByRole("textbox", { name: "Title" });
+  assert.equal(await title.inputValue(), "A long question");
+  await title.fill("x".repeat(201));
+  await title.press("Enter");
+  await page.getByRole("alert").getByText("A title has 1 to 200 characters.").waitFor();
+  assert.equal((await title.inputValue()).length, 201);
+  await title.fill("Kürzer 短");
+  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await reads(page.getByRole("heading", { level: 1 }), "Kürzer 短");
+  await page.reload();
+  await list(page).getByRole("link", { name: "Kürzer 短" }).waitFor();
+});
+
+test("a rename that the server cannot take now keeps the dialog, the text and says why", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "Question", "Yes.");
+  await page.route("**/api/conversations/*", (route) => route.abort());
+  await list(page).getByRole("link").hover();
+  await page.getByRole("button", { name: "Rename Question" }).click();
+  const title = page.getByRole("dialog").getByRole("textbox", { name: "Title" });
+  await title.fill("Better");
+  await title.press("Enter");
+  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  assert.equal(await title.inputValue(), "Better");
+  await page.unroute("**/api/conversations/*");
+  await title.press("Enter");
+  await reads(page.getByRole("heading", { level: 1 }), "Better");
+});
+
+test("deleting asks first, and then leaves nothing", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "Question", "Yes.");
+  const address = page.url();
+  await list(page).getByRole("link").hover();
+  await page.getByRole("button", { name: "Delete Question" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  assert.deepEqual(await titles(page), ["Question"]);
+  await page.getByRole("button", { name: "Delete Question" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+  assert.deepEqual(await titles(page), []);
+  await page.goto(address);
+  await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
+});
+
+test("more conversations than a page holds are loaded on request", async (t) => {
+  const { page, url } = await stage(t);
+  const conversation = (n) => {
+    const time = new Date(Date.UTC(2026, 0, 1) - n * 1000).toISOString();
+    return { id: `C${n}`, title: `Talk ${n}`, model: "openai", messageCount: 2, createdAt: time, updatedAt: time };
+  };
+  await page.route("**/api/conversations?*", (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
+    const conversations = Array.from({ length: 30 }, (_, n) => conversation(from + n));
+    return route.fulfill({ json: { conversations, nextCursor: from < 60 ? String(from + 30) : null } });
+  });
+  await page.goto(url);
+  for (const shown of [30, 60]) {
+    await list(page)
+      .getByRole("link", { name: `Talk ${shown - 1}`, exact: true })
+      .waitFor();
+    assert.equal(await list(page).getByRole("link").count(), shown);
+    await list(page).getByRole("button", { name: "More" }).click();
+  }
+  await list(page).getByRole("link", { name: "Talk 89", exact: true }).waitFor();
+  assert.equal(await list(page).getByRole("button", { name: "More" }).count(), 0);
+});
+
+test("a long conversation is read to its end, page by page", async (t) => {
+  const { page, url } = await stage(t);
+  const time = new Date(Date.UTC(2026, 0, 1)).toISOString();
+  const conversation = {
+    id: "C1",
+    title: "Long",
+    model: "openai",
+    messageCount: 250,
+    createdAt: time,
+    updatedAt: time,
+  };
+  await page.route("**/api/conversations/C1?*", (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
+    const messages = Array.from({ length: Math.min(100, 250 - from) }, (_, n) => ({
+      id: `M${from + n}`,
+      role: (from + n) % 2 ? "assistant" : "user",
+      content: `Message ${from + n}`,
+      thinking: "",
+      model: "openai",
+      toolCalls: [],
+      sources: [],
+      status: "complete",
+      createdAt: time,
+    }));
+    return route.fulfill({ json: { conversation, messages, nextCursor: from < 200 ? String(from + 100) : null } });
+  });
+  await page.goto(`${url}/#/c/C1`);
+  await page.getByText("Message 249", { exact: true }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 250);
+  const bottom = await page
+    .locator("#scroller")
+    .evaluate((node) => node.scrollHeight - node.clientHeight - node.scrollTop);
+  assert.ok(bottom < 2, `${bottom} pixels from the end`);
+});
+
+test("a list and a conversation that cannot be loaded say so and can be asked for again", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "Question", "Yes.");
+  await page.route("**/api/conversations**", (route) => route.abort());
+  await page.reload();
+  await list(page).getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await page.locator("#messages").getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/api/conversations**");
+  await list(page).getByRole("button", { name: "Try again" }).click();
+  await list(page).getByRole("link", { name: "Question" }).waitFor();
+  await page.locator("#messages").getByRole("button", { name: "Try again" }).click();
+  await reads(prose(page), "Yes.");
+});
+
+test("the model can be chosen when there is more than one, and the choice is kept", async (t) => {
+  const { page, url } = await stage(t);
+  const models = ["one", "two"].map((name, n) => ({
+    name,
+    provider: "p",
+    model: `${name}-large`,
+    default: n === 0,
+    tools: "prompt",
+    toolsFrom: "settings",
+    demo: n === 1,
+  }));
+  await page.route("**/api/models", (route) => route.fulfill({ json: { models } }));
+  const sent = [];
+  await page.route("**/api/chat", (route) => {
+    sent.push(route.request().postDataJSON());
+    return route.abort();
+  });
+  await page.goto(url);
+  const picker = page.getByRole("combobox", { name: "Model" });
+  assert.equal(await picker.inputValue(), "one");
+  assert.equal(await page.getByText("Demo model.").isVisible(), false);
+  await picker.selectOption("two");
+  await page.getByText("Demo model.").waitFor();
+  await page.getByRole("button", { name: "Use a real model" }).click();
+  await page.getByRole("dialog", { name: "Use a real model" }).getByText("OPENAI_API_KEY").waitFor();
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await page.getByText("Demo model.").waitFor();
+  await ask(page, "Hello");
+  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  assert.deepEqual(sent, [{ message: "Hello", modelType: "two" }]);
+});
+
+test("without a model of one's own the page says that it shows a demo, and the demo answers", async (t) => {
+  const settings = Object.fromEntries(
+    ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY", "TAVILY_BASE_URL", "TAVILY_API_KEY"].map((name) => [
+      name,
+      "",
+    ]),
+  );
+  const { page, url } = await stage(t, { settings });
+  await page.goto(url);
+  await page.getByText("Demo model.").waitFor();
+  await page.getByRole("button", { name: "What is in the news today?" }).click();
+  await page.locator(".step.ok").first().waitFor();
+  await page.locator(".usage").waitFor();
+});

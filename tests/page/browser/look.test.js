@@ -1,0 +1,247 @@
+// The page on a phone, in the dark, by keyboard alone, and for a screen reader.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/stage.js";
+
+const PHONE = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
+const WIDE = `${"wide".repeat(60)}\n\n| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n| long cell | long cell | long cell | long cell | long cell | long cell |\n\n\`\`\`\n${"code ".repeat(60)}\n\`\`\`\n\nhttps://a.example/${"path/".repeat(40)}`;
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+test("a phone shows everything without scrolling sideways", async (t) => {
+  const world = await stage(t, { context: PHONE });
+  const { page, url, model, search } = world;
+  await page.goto(url);
+  assert.equal(await overflow(page), 0);
+  await ask(page, "x".repeat(300));
+  (await model.next()).search(
+    "a rather long query that does not fit into one line of a phone at all, however small the letters",
+  );
+  (await search.next()).answer(10, [{ title: "y".repeat(200), url: `https://a.example/${"z".repeat(300)}` }]);
+  const reply = await model.next();
+  reply.say(WIDE);
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  assert.equal(await overflow(page), 0);
+  for (const locator of [
+    page.locator(".bubble"),
+    page.locator(".step"),
+    page.locator(".sources li").first(),
+    prose(page),
+    page.locator("#composer"),
+  ]) {
+    const box = await locator.boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 375, JSON.stringify(box));
+  }
+});
+
+test("on a phone the list is a drawer that opens, closes, and closes itself when something is chosen", async (t) => {
+  const world = await stage(t, { context: PHONE });
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "First", "One.");
+  const open = page.getByRole("button", { name: "List of conversations" });
+  const first = page.getByRole("link", { name: "First" });
+  assert.equal(await first.isVisible(), false);
+  await open.click();
+  await first.waitFor();
+  assert.equal(await open.getAttribute("aria-expanded"), "true");
+  await page.keyboard.press("Escape");
+  await first.waitFor({ state: "hidden" });
+  await open.click();
+  await page.getByRole("button", { name: "Close the list" }).click();
+  await first.waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.locator("#welcome").waitFor();
+  await open.click();
+  await first.click();
+  await first.waitFor({ state: "hidden" });
+  await reads(prose(page), "One.");
+});
+
+test("a long message makes the composer grow, but not beyond the screen", async (t) => {
+  const { page, url } = await stage(t, { context: PHONE });
+  await page.goto(url);
+  const height = async () => (await page.locator("#composer").boundingBox()).height;
+  const low = await height();
+  await page.getByRole("textbox", { name: "Message" }).fill("a\nb\nc\nd");
+  const higher = await height();
+  assert.ok(higher > low + 50);
+  await page.getByRole("textbox", { name: "Message" }).fill("a\n".repeat(100));
+  assert.ok((await height()) < 400);
+  const send = await page.getByRole("button", { name: "Send" }).boundingBox();
+  assert.ok(send.y + send.height <= 700);
+});
+
+const lightness = (page) =>
+  page.evaluate(() => {
+    const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);
+    return red + green + blue;
+  });
+
+test("dark and light follow the system until one is chosen, and the choice is kept", async (t) => {
+  const { page, url } = await stage(t, { context: { colorScheme: "dark" } });
+  await page.goto(url);
+  assert.ok((await lightness(page)) < 150);
+  await page.getByRole("button", { name: "Use light colours" }).click();
+  assert.ok((await lightness(page)) > 700);
+  await page.reload();
+  assert.ok((await lightness(page)) > 700);
+  await page.getByRole("button", { name: "Use dark colours" }).click();
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.getByRole("button", { name: "Use dark colours" }).waitFor();
+  assert.ok((await lightness(page)) > 700);
+});
+
+test("the list can be folded away and stays so", async (t) => {
+  const { page, url } = await stage(t);
+  await page.goto(url);
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  await list.waitFor();
+  await page.getByRole("button", { name: "List of conversations" }).click();
+  await list.waitFor({ state: "hidden" });
+  await page.reload();
+  await page.getByRole("button", { name: "New conversation" }).waitFor();
+  assert.equal(await list.isVisible(), false);
+});
+
+/** Presses Tab until what has the focus is called this; every stop on the way must show that it has the focus. */
+async function tabTo(page, name, key = "Tab") {
+  const stops = [];
+  for (let n = 0; n < 40; n += 1) {
+    await page.keyboard.press(key);
+    const stop = await page.evaluate(() => {
+      const node = document.activeElement;
+      if (node === document.body) return { name: "", shown: true };
+      const style = getComputedStyle(node.id === "message" ? node.parentElement : node);
+      const name = node.getAttribute("aria-label") ?? (node.labels?.[0] ?? node).textContent;
+      return { name: name.trim().replace(/\s+/g, " "), shown: style.outlineStyle !== "none" };
+    });
+    stops.push(stop.name);
+    assert.ok(stop.shown, `${stop.name} does not show the focus`);
+    if (stop.name === name) return;
+  }
+  assert.fail(`${name} was not reached: ${stops.join(", ")}`);
+}
+
+test("everything can be done by keyboard alone", async (t) => {
+  const { page, url, model } = await stage(t);
+  await page.goto(url);
+  await page.getByText("Your conversations will be listed here.").waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await tabTo(page, "Skip to the message box");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("First line");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("second line");
+  await page.keyboard.press("Enter");
+  const reply = await model.next();
+  reply.say("Done.");
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  await reads(page.locator(".bubble"), "First line\nsecond line");
+
+  await tabTo(page, "Copy", "Shift+Tab");
+  await tabTo(page, "First line second line", "Shift+Tab");
+  await tabTo(page, "Rename First line second line");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Rename conversation" }).waitFor();
+  await page.keyboard.type("Renamed");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Renamed" }).waitFor();
+  await tabTo(page, "Delete Renamed");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Delete this conversation?" }).waitFor();
+  await page.keyboard.press("Escape");
+  await tabTo(page, "Delete Renamed");
+  await page.keyboard.press("Enter");
+  await tabTo(page, "Delete");
+  await page.keyboard.press("Enter");
+  await page.getByText("Your conversations will be listed here.").waitFor();
+});
+
+test("a dialog keeps the focus inside", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "Question", "Yes.");
+  await page.getByRole("link", { name: "Question" }).hover();
+  await page.getByRole("button", { name: "Rename Question" }).click();
+  for (let n = 0; n < 8; n += 1) {
+    await page.keyboard.press("Tab");
+    assert.ok(
+      await page.evaluate(
+        () => document.activeElement === document.body || document.activeElement.closest("dialog") !== null,
+      ),
+    );
+  }
+});
+
+test("Enter that ends a composition does not send", async (t) => {
+  const { page, url, context } = await stage(t);
+  await page.goto(url);
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.focus();
+  const input = await context.newCDPSession(page);
+  await input.send("Input.imeSetComposition", { text: "nihao", selectionStart: 5, selectionEnd: 5 });
+  await input.send("Input.dispatchKeyEvent", {
+    type: "keyDown",
+    key: "Enter",
+    code: "Enter",
+    windowsVirtualKeyCode: 229,
+  });
+  await input.send("Input.insertText", { text: "你好" });
+  assert.equal(await box.inputValue(), "你好");
+  assert.equal(await page.locator(".turn").count(), 0);
+});
+
+test("a screen reader is told of the search and of the end, not of every word", async (t) => {
+  const { page, url, model, search } = await stage(t);
+  await page.goto(url);
+  await page.evaluate(() => {
+    window.said = [];
+    const region = document.getElementById("announcer");
+    new MutationObserver(() => window.said.push(region.textContent)).observe(region, { childList: true });
+  });
+  await ask(page, "News?");
+  (await model.next()).search("news");
+  await lastAnswer(page).locator(".step.running").waitFor();
+  (await search.next()).answer(2);
+  await lastAnswer(page).locator(".step.ok").waitFor();
+  const reply = await model.next();
+  for (const word of ["Nothing ", "new ", "today."]) reply.say(word);
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  const said = await page.evaluate(() => window.said);
+  assert.deepEqual(
+    said.map((words) => words.replace(/(< )?\d+\.\d s/, "T")),
+    ["Searching: news", "2 results · T", "Answer complete."],
+  );
+  assert.equal(await page.locator("main [aria-live], main [role=log]").count(), 0);
+});
+
+test("a reader who scrolls up is left alone, and can go back to the end", async (t) => {
+  const { page, url, model } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Long?");
+  const reply = await model.next();
+  reply.say("line\n\n".repeat(80));
+  await prose(page).locator("p").nth(79).waitFor();
+  const scroller = page.locator("#scroller");
+  const distance = () => scroller.evaluate((node) => node.scrollHeight - node.clientHeight - node.scrollTop);
+  await scroller.hover();
+  await page.mouse.wheel(0, -800);
+  await page.getByRole("button", { name: "Go to the latest message" }).waitFor();
+  const before = await scroller.evaluate((node) => node.scrollTop);
+  reply.say("more\n\n".repeat(20));
+  await prose(page).locator("p").nth(99).waitFor({ state: "attached" });
+  assert.equal(await scroller.evaluate((node) => node.scrollTop), before);
+  await page.getByRole("button", { name: "Go to the latest message" }).click();
+  assert.ok((await distance()) < 2);
+  reply.say("end");
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  await page.getByRole("button", { name: "Go to the latest message" }).waitFor({ state: "hidden" });
+});

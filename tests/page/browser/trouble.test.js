@@ -1,0 +1,258 @@
+// What goes wrong between the page and the server: refusals, waits, lost connections, keys. Nothing typed is ever lost.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/stage.js";
+import { openCable } from "../support/wire.js";
+
+const box = (page) => page.getByRole("textbox", { name: "Message" });
+const notice = (page) => page.locator("#notice");
+
+test("c2 a stream that is cut shows as interrupted, and the conversation is read again until it is whole", async (t) => {
+  const { page, url, model } = await stage(t);
+  const cable = await openCable(url);
+  t.after(() => cable.close());
+  await page.goto(cable.url);
+  await ask(page, "Tell me.");
+  const reply = await model.next();
+  reply.say("The first half");
+  await reads(prose(page), "The first half");
+  cable.cut();
+  await lastAnswer(page).getByText("Interrupted: the connection was lost while you were reading.").waitFor();
+  reply.say(" and the second.");
+  reply.end();
+  await reads(prose(page), "The first half and the second.");
+  await lastAnswer(page).getByText("Interrupted").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Send" }).count(), 1);
+});
+
+test("c2 when the server is gone too, what was read stays, and can be read again later", async (t) => {
+  const { page, url, model, server } = await stage(t);
+  const cable = await openCable(url);
+  await page.goto(cable.url);
+  await ask(page, "Tell me.");
+  const reply = await model.next();
+  reply.say("The first half");
+  await reads(prose(page), "The first half");
+  await server().kill();
+  cable.close();
+  await lastAnswer(page).getByText("Interrupted: the connection to the server was lost.").waitFor();
+  await notice(page).getByText("The server cannot be reached.").waitFor();
+  await reads(prose(page), "The first half");
+  await lastAnswer(page).getByRole("button", { name: "Load what the server has" }).waitFor();
+});
+
+test("an answer that is still being written is followed after a reload", async (t) => {
+  const { page, url, model } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Tell me.");
+  const reply = await model.next();
+  reply.say("Slowly");
+  await reads(prose(page), "Slowly");
+  await page.reload();
+  await lastAnswer(page).getByText("This answer is still being written…").waitFor();
+  reply.say(" it comes.");
+  reply.end();
+  await reads(prose(page), "Slowly it comes.");
+  await lastAnswer(page).getByRole("button", { name: "Copy" }).waitFor();
+});
+
+test("f099 a second message while an answer is being written is refused in words with the wait, and kept", async (t) => {
+  const { page, url, model, context } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Tell me.");
+  const reply = await model.next();
+  reply.say("Slowly");
+  await reads(prose(page), "Slowly");
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await lastAnswer(other).getByText("This answer is still being written…").waitFor();
+  await ask(other, "And this?");
+  await notice(other)
+    .getByText(/still being written.* You can try again in \d+ seconds?\./)
+    .waitFor();
+  assert.equal(await box(other).inputValue(), "And this?");
+  assert.equal(await notice(other).getByRole("button", { name: "Send again" }).isDisabled(), true);
+  assert.deepEqual(await other.locator(".bubble").allTextContents(), ["Tell me."]);
+});
+
+test("too many messages are refused in words with the seconds to wait", async (t) => {
+  const world = await stage(t, { settings: { CHAT_RATE_LIMIT: "1/600s" } });
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "First", "One.");
+  await ask(page, "Second");
+  await notice(page)
+    .getByText(/You can try again in (600|59\d) seconds\./)
+    .waitFor();
+  assert.equal(await box(page).inputValue(), "Second");
+});
+
+test("offline, the message goes back to the box and can be sent again", async (t) => {
+  const { page, url, context, model } = await stage(t);
+  await page.goto(url);
+  await page.getByText("Your conversations will be listed here.").waitFor();
+  await context.setOffline(true);
+  await ask(page, "Are you there?");
+  await notice(page).getByText("You are offline. Your message is back in the box.").waitFor();
+  assert.equal(await box(page).inputValue(), "Are you there?");
+  assert.equal(await page.locator(".turn").count(), 0);
+  await context.setOffline(false);
+  await notice(page).getByRole("button", { name: "Send again" }).click();
+  const reply = await model.next();
+  reply.say("Yes.");
+  reply.end();
+  await reads(prose(page), "Yes.");
+});
+
+test("f098 a message that is sent again after no answer came carries the same idempotency key, another one does not", async (t) => {
+  const { page, url } = await stage(t);
+  const keys = [];
+  await page.route("**/api/chat", (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    return route.abort();
+  });
+  await page.goto(url);
+  for (const text of ["Same", "Same", "Other"]) {
+    await ask(page, text);
+    await notice(page).getByText("The server cannot be reached.").waitFor();
+  }
+  assert.equal(keys[0], keys[1]);
+  assert.notEqual(keys[1], keys[2]);
+  assert.match(keys[0], /^[0-9a-f]{32}$/);
+});
+
+test("what was written meanwhile is kept below the message that comes back", async (t) => {
+  const { page, url } = await stage(t);
+  let fail;
+  await page.route("**/api/chat", (route) => {
+    fail = () => route.abort();
+  });
+  await page.goto(url);
+  const sent = page.waitForRequest("**/api/chat");
+  await ask(page, "First");
+  await sent;
+  await box(page).fill("Second");
+  await fail();
+  await notice(page).waitFor();
+  assert.equal(await box(page).inputValue(), "First\n\nSecond");
+});
+
+test("a draft survives a reload and belongs to its conversation", async (t) => {
+  const world = await stage(t);
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "Question", "Yes.");
+  await box(page).fill("Half a thou");
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await reads(page.locator("#welcome h2"), "What would you like to know?");
+  assert.equal(await box(page).inputValue(), "");
+  await page.goBack();
+  await reads(prose(page), "Yes.");
+  assert.equal(await box(page).inputValue(), "Half a thou");
+  await page.reload();
+  await reads(prose(page), "Yes.");
+  assert.equal(await box(page).inputValue(), "Half a thou");
+});
+
+test("f103 characters are counted near the limit, and a message over it cannot be sent", async (t) => {
+  const { page, url } = await stage(t);
+  await page.goto(url);
+  await box(page).fill("🌦".repeat(31_990));
+  await page.getByText("31,990 of 32,000 characters").waitFor();
+  await box(page).fill("🌦".repeat(32_002));
+  await page.getByText("2 characters too many: a message has at most 32,000.").waitFor();
+  await box(page).press("Enter");
+  assert.equal(await page.getByRole("button", { name: "Send" }).isDisabled(), true);
+  assert.equal(await page.locator(".turn").count(), 0);
+});
+
+test("f146 the page asks for a key, keeps it for the session, and forgets it", async (t) => {
+  const { page, url } = await stage(t);
+  const seen = new Set();
+  await page.route("**/api/**", (route) => {
+    const key = route.request().headers()["x-api-key"];
+    if (key) seen.add(key);
+    if (key === "right-key") return route.continue();
+    const error = { code: "unauthorized", message: "A valid key is needed.", retryable: false, requestId: "r" };
+    return route.fulfill({ status: 401, json: { error } });
+  });
+  await page.goto(url);
+  const dialog = page.getByRole("dialog", { name: "A key is needed" });
+  await dialog.getByLabel("Key").fill("not a key");
+  await dialog.getByLabel("Key").press("Enter");
+  await dialog.getByText("A key is made of letters, digits and signs, without spaces.").waitFor();
+  await dialog.getByLabel("Key").fill("wrong-key");
+  await dialog.getByLabel("Key").press("Enter");
+  await dialog.getByText("That key was not accepted.").waitFor();
+  await dialog.getByLabel("Key").fill("right-key");
+  await dialog.getByRole("button", { name: "Use key" }).click();
+  await page.getByText("Your conversations will be listed here.").waitFor();
+  assert.deepEqual([...seen], ["wrong-key", "right-key"]);
+
+  await page.reload();
+  await page.getByText("Your conversations will be listed here.").waitFor();
+  assert.equal(await dialog.isVisible(), false);
+  assert.equal(await page.evaluate(() => Object.values(localStorage).join().includes("right-key")), false);
+  await box(page).fill("Only mine");
+  await page.getByRole("button", { name: "Forget key" }).click();
+  await dialog.waitFor();
+  assert.deepEqual(await page.evaluate(() => Object.values(sessionStorage)), []);
+  assert.ok(!page.url().includes("key"));
+
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("navigation").getByRole("alert").getByText("A valid key is needed.").waitFor();
+});
+
+test("a key that is refused when a message is sent does not lose the message", async (t) => {
+  const { page, url, model } = await stage(t);
+  let needed = false;
+  await page.route("**/api/**", (route) => {
+    if (!needed || route.request().headers()["x-api-key"] === "k") return route.continue();
+    return route.fulfill({
+      status: 401,
+      json: { error: { code: "unauthorized", message: "A valid key is needed.", retryable: false } },
+    });
+  });
+  await page.goto(url);
+  await page.getByText("Your conversations will be listed here.").waitFor();
+  needed = true;
+  await ask(page, "Hello");
+  const dialog = page.getByRole("dialog", { name: "A key is needed" });
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await notice(page).getByText("A valid key is needed. Your message is back in the box.").waitFor();
+  assert.equal(await box(page).inputValue(), "Hello");
+  await box(page).press("Enter");
+  await dialog.getByLabel("Key").fill("k");
+  await dialog.getByLabel("Key").press("Enter");
+  const reply = await model.next();
+  reply.say("Hello.");
+  reply.end();
+  await reads(prose(page), "Hello.");
+});
+
+test("f147 a server that does not know who may use it is explained", async (t) => {
+  const { page, url } = await stage(t);
+  const error = {
+    code: "auth_not_configured",
+    message: "Authentication is not configured.",
+    retryable: false,
+    requestId: "r",
+  };
+  await page.route("**/api/**", (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.goto(url);
+  const words = "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.";
+  await page.getByRole("navigation").getByRole("alert").getByText(words).waitFor();
+  await notice(page).getByText(words).waitFor();
+});
+
+test("an answer of some proxy in between is an error in words", async (t) => {
+  const { page, url } = await stage(t);
+  await page.route("**/api/chat", (route) =>
+    route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }),
+  );
+  await page.goto(url);
+  await ask(page, "Hello");
+  await notice(page).getByText("The server answered with status 502. Your message is back in the box.").waitFor();
+});

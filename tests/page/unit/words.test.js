@@ -1,0 +1,136 @@
+// What the page says: errors with their waits, results, counts, ages.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { waitOf } from "../../../functions/chat/page/api.js";
+import {
+  ageWords,
+  callWords,
+  endWords,
+  errorWords,
+  resultWords,
+  scalarCount,
+  seconds,
+  shortened,
+  usageWords,
+} from "../../../functions/chat/page/words.js";
+
+test("an error says what the server said, and for how long to wait", () => {
+  const busy = { code: "turn_in_progress", message: "An answer is still being written.", retryAfter: 12 };
+  assert.equal(errorWords(busy), "An answer is still being written. You can try again in 12 seconds.");
+  assert.equal(errorWords(busy, 1), "An answer is still being written. You can try again in 1 second.");
+  assert.equal(errorWords(busy, 0), "An answer is still being written. You can try again now.");
+});
+
+test("an error without words of the server gets some", () => {
+  assert.equal(errorWords({ code: "network", message: "", retryAfter: 0 }), "The server cannot be reached.");
+  assert.equal(
+    errorWords({ code: "status", message: "", status: 418, retryAfter: 0 }),
+    "The server answered with status 418.",
+  );
+});
+
+test("f147 a server that was not told who may use it is explained", () => {
+  const words = errorWords({
+    code: "auth_not_configured",
+    message: "Authentication is not configured.",
+    retryAfter: 0,
+  });
+  assert.equal(words, "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.");
+});
+
+test("f032 f033 an answer that was cut short says why, an ordinary one says nothing", () => {
+  assert.equal(endWords("stop"), null);
+  assert.match(endWords("length"), /output limit/);
+  assert.match(endWords("content_filter"), /content filter/);
+  assert.match(endWords("deadline"), /Time ran out/);
+  assert.match(endWords("tool_limit"), /without further tools/);
+  assert.match(endWords("stopped"), /stopped/);
+});
+
+test("a call is named by what it is about", () => {
+  assert.deepEqual(callWords({ name: "search_web", arguments: { depth: "deep", query: "天气" } }), [
+    "Searching",
+    "Searched",
+    "天气",
+  ]);
+  assert.deepEqual(callWords({ name: "calculator", arguments: { expression: "1 + 2" } }), [
+    "Using calculator",
+    "Used calculator",
+    "1 + 2",
+  ]);
+  assert.deepEqual(callWords({ name: "now", arguments: {} }), ["Using now", "Used now", ""]);
+  assert.deepEqual(callWords({ name: "odd", arguments: null }), ["Using odd", "Used odd", ""]);
+});
+
+test("a result says what came of it, how long it took and whether it was known already", () => {
+  assert.equal(resultWords({ ok: true, summary: "10 results", durationMs: 812, cached: false }), "10 results · 0.8 s");
+  assert.equal(
+    resultWords({ ok: true, summary: "3 results", durationMs: 4, cached: true }),
+    "3 results · < 0.1 s · cached",
+  );
+  const refused = {
+    ok: false,
+    summary: "failed",
+    durationMs: 10_000,
+    error: { code: "timeout", message: "The search took too long." },
+  };
+  assert.equal(resultWords(refused), "The search took too long. · 10 s");
+  assert.equal(resultWords({ ok: true, summary: "10 results" }), "10 results");
+});
+
+test("usage is said in one line", () => {
+  assert.equal(
+    usageWords({ inputTokens: 1812, outputTokens: 143, searchCredits: 2, estimated: false }),
+    "1,812 tokens in · 143 out · 2 search credits",
+  );
+  assert.equal(
+    usageWords({ inputTokens: 8, outputTokens: 1, searchCredits: 0, estimated: true }),
+    "≈ 8 tokens in · 1 out",
+  );
+});
+
+test("seconds round as people do", () => {
+  assert.deepEqual([0, 49, 50, 812, 9949, 9950, 61_400].map(seconds), [
+    "< 0.1 s",
+    "< 0.1 s",
+    "0.1 s",
+    "0.8 s",
+    "9.9 s",
+    "10 s",
+    "61 s",
+  ]);
+});
+
+test("characters are counted as the server counts them", () => {
+  assert.equal(scalarCount("a好🌦️"), 4);
+  assert.equal(scalarCount("🌦".repeat(32_000)), 32_000);
+  assert.equal(scalarCount("\uD83C"), 1);
+});
+
+test("a long text is cut between characters", () => {
+  assert.equal(shortened("🌦🌦🌦", 2), "🌦🌦…");
+  assert.equal(shortened("ab", 2), "ab");
+});
+
+test("conversations stand under their age", () => {
+  const now = new Date(2026, 2, 15, 0, 30);
+  const ages = [
+    [15, 0],
+    [14, 23],
+    [13, 12],
+    [8, 1],
+    [7, 23],
+  ].map(([day, hour]) => ageWords(new Date(2026, 2, day, hour), now));
+  assert.deepEqual(ages, ["Today", "Yesterday", "Last 7 days", "Last 7 days", "Earlier"]);
+});
+
+test("a Retry-After may be seconds or a date, or nothing to go by", () => {
+  const now = Date.parse("2026-03-15T12:00:00Z");
+  const waits = ["12", "1.2", "Sun, 15 Mar 2026 12:00:30 GMT", "Sun, 15 Mar 2026 11:00:00 GMT", "-3", "soon", null];
+  assert.deepEqual(
+    waits.map((header) => waitOf(header, now)),
+    [12, 2, 30, 0, 0, 0, 0],
+  );
+});
