@@ -99,4 +99,5 @@ async fn f070_a_caller_who_comes_just_after_the_leader_takes_its_value_and_does_
     fast.put(lead, "value", Duration::from_hours(1), at(1)).await.unwrap();
     gate.open();
     assert!(matches!(late.await.unwrap(), Claim::Fresh(value) if value == "value"));
+    assert!(!rows(&wire.database, "ephemeral").await[0].contains_key("leader"));
 }
