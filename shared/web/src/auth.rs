@@ -137,3 +137,6 @@ pub async fn authenticate(State(auth): State<Auth>, request: Request, next: Next
     }
     next.run(Request::from_parts(head, body)).await
 }
+
+#[cfg(test)]
+mod tests;

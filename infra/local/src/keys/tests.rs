@@ -8,7 +8,7 @@ use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
 
 fn at(days: u32) -> SystemTime {
-    UNIX_EPOCH + Duration::from_secs(1_800_000_000) + DAY * days
+    UNIX_EPOCH + Duration::from_hours(500_000) + DAY * days
 }
 
 fn place(folder: &Path) -> StorePlace {

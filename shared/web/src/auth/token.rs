@@ -60,3 +60,6 @@ impl Tokens {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! The layer with a real database behind it, route by route.
+
+use std::net::IpAddr;
+
+use axum::body::Body;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use http::{HeaderMap, StatusCode};
+use http_body_util::BodyExt;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use settings::Settings;
+use store::{ApiKey, NewKey, Owner, Store, TableNames};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tower::ServiceExt;
+
+use super::*;
+
+/// A store over a database of its own, which can be ended.
+async fn store() -> (Store, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let database = dynoxide::Database::memory().unwrap();
+    let serving = tokio::spawn(dynoxide::server::serve_on(listener, database));
+    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)]);
+    let (aws, names) = (store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
+    store::create_tables(&aws, &names).await.unwrap();
+    (Store::new(&aws, names), serving)
+}
+
+async fn key(store: &Store, owner: &str, administrator: bool) -> String {
+    let key = ApiKey::generate().unwrap();
+    let new = NewKey { owner: owner.to_owned(), administrator, expires: None };
+    store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
+    key.text().expose_secret().to_owned()
+}
+
+fn auth(store: &Store, settings: &[(&str, &str)], place: Place) -> Auth {
+    let config = AuthConfig::from_settings(&Settings::from_pairs(settings.iter().copied()), place).unwrap();
+    Auth::new(&config, store.keys.clone(), transport::client().unwrap())
+}
+
+async fn who(caller: Caller) -> Json<Value> {
+    Json(json!({"owner": caller.owner.as_str(), "administrator": caller.administrator}))
+}
+
+async fn named(credentials: Credentials, user_id: String) -> Result<Json<Value>, ApiError> {
+    Ok(who(credentials.identify(Some(&user_id))?).await)
+}
+
+async fn administer(Administrator(caller): Administrator) -> Json<Value> {
+    who(caller).await
+}
+
+fn app(auth: Auth) -> Router {
+    let routes = Router::new()
+        .route("/who", get(who))
+        .route("/named", post(named))
+        .route("/admin", get(administer))
+        .route_layer(from_fn_with_state(auth, authenticate))
+        .route("/page", get(|| async { "page" }));
+    crate::edge(routes, crate::Origins::default(), crate::Reach::Anyone)
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Value,
+}
+
+impl Answer {
+    fn code(&self) -> (u16, &str) {
+        (self.status.as_u16(), self.body["error"]["code"].as_str().unwrap_or_default())
+    }
+
+    /// All that may be compared between two requests.
+    fn without_id(mut self) -> (StatusCode, HeaderMap, Value) {
+        self.headers.remove("x-request-id");
+        self.body["error"]["requestId"] = Value::Null;
+        (self.status, self.headers, self.body)
+    }
+}
+
+async fn ask(app: &Router, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    ask_from(app, "203.0.113.9", method, path, headers).await
+}
+
+async fn ask_from(app: &Router, source: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let request = headers
+        .iter()
+        .fold(Request::builder().method(method).uri(path), |request, (name, value)| request.header(*name, *value));
+    let source: IpAddr = source.parse().unwrap();
+    let request = request.extension(SourceIp(source)).body(Body::from("bob")).unwrap();
+    let (head, body) = app.clone().oneshot(request).await.unwrap().into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Answer { status: head.status, headers: head.headers, body }
+}
+
+const API_KEY: [(&str, &str); 1] = [("AUTH", "api_key")];
+
+#[tokio::test]
+async fn a_key_in_either_header_says_who_calls_and_nothing_else_does() {
+    let (store, _serving) = store().await;
+    let (ada, bob) = (key(&store, "ada", false).await, key(&store, "bob", true).await);
+    let app = app(auth(&store, &API_KEY, Place::Lambda));
+    let bearer = format!("Bearer {ada}");
+    let expected = json!({"owner": Owner::key_holder("ada").as_str(), "administrator": false});
+    for headers in
+        [[("authorization", bearer.as_str()), ("x-user-id", "bob")], [("x-api-key", &ada), ("x-user-id", "bob")]]
+    {
+        assert_eq!(ask(&app, "GET", "/who", &headers).await.body, expected);
+        assert_eq!(ask(&app, "POST", "/named", &headers).await.body, expected);
+    }
+    let both = [("authorization", bearer.as_str()), ("x-api-key", &bob)];
+    assert_eq!(ask(&app, "GET", "/who", &both).await.body["owner"], Owner::key_holder("bob").as_str());
+}
+
+#[tokio::test]
+async fn f120_only_an_administrators_key_administers() {
+    let (store, _serving) = store().await;
+    let (ada, bob) = (key(&store, "ada", false).await, key(&store, "bob", true).await);
+    let app = app(auth(&store, &API_KEY, Place::Lambda));
+    assert_eq!(ask(&app, "GET", "/admin", &[("x-api-key", &ada)]).await.code(), (403, "forbidden"));
+    assert_eq!(ask(&app, "GET", "/admin", &[("x-api-key", &bob)]).await.status, StatusCode::OK);
+    assert_eq!(ask(&app, "GET", "/admin", &[]).await.code(), (401, "unauthorized"));
+}
+
+#[tokio::test]
+async fn f114_f118_f143_every_bad_key_gets_one_and_the_same_answer() {
+    let (store, _serving) = store().await;
+    let (good, revoked) = (key(&store, "ada", true).await, key(&store, "ada", true).await);
+    store.keys.revoke(ApiKey::parse(&revoked).unwrap().id(), SystemTime::now()).await.unwrap();
+    let expired = ApiKey::generate().unwrap();
+    let new = NewKey { owner: "ada".to_owned(), administrator: true, expires: Some(SystemTime::UNIX_EPOCH) };
+    store.keys.create(&expired, &new, SystemTime::now()).await.unwrap();
+    let app = app(auth(&store, &API_KEY, Place::Lambda));
+    let stranger = ApiKey::generate().unwrap().text().expose_secret().to_owned();
+    let crossed = format!("{}{}", &good[..30], &stranger[30..]);
+    let (expired, doubled) = (expired.text().expose_secret().to_owned(), format!("{good} {good}"));
+    let bad = ["", "x", "null", "lc_", &good[..good.len() - 1], &good.to_uppercase(), &doubled];
+    let bad = bad.into_iter().chain([&*stranger, &*crossed, &*revoked, &*expired]);
+    let missing = ask(&app, "GET", "/who", &[]).await;
+    assert_eq!(missing.code(), (401, "unauthorized"));
+    assert_eq!(missing.headers["www-authenticate"], "Bearer");
+    let expected = missing.without_id();
+    for key in bad {
+        assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", key)]).await.without_id(), expected, "{key}");
+        let bearer = format!("Bearer {key}");
+        assert_eq!(ask(&app, "GET", "/who", &[("authorization", &bearer)]).await.without_id(), expected, "{key}");
+    }
+    assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", &good)]).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn f142_a_text_that_is_no_key_asks_the_database_nothing() {
+    let (store, serving) = store().await;
+    let unknown = ApiKey::generate().unwrap().text().expose_secret().to_owned();
+    let app = app(auth(&store, &API_KEY, Place::Lambda));
+    serving.abort();
+    assert!(serving.await.unwrap_err().is_cancelled());
+    assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", "lc_x")]).await.code(), (401, "unauthorized"));
+    assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", &unknown)]).await.code(), (503, "storage_busy"));
+}
+
+#[tokio::test]
+async fn f118_a_revoked_key_is_refused_within_half_a_minute() {
+    let (store, _serving) = store().await;
+    let text = key(&store, "ada", false).await;
+    let ring = KeyRing::new(store.keys.clone());
+    let begun = SystemTime::now();
+    let after = |seconds| begun + Duration::from_secs(seconds);
+    let ada = Caller::new(Owner::key_holder("ada"), false);
+    assert_eq!(ring.holder(&text, after(0)).await, Ok(ada.clone()));
+    store.keys.revoke(ApiKey::parse(&text).unwrap().id(), begun).await.unwrap();
+    for seconds in [10, 20, 29] {
+        assert_eq!(ring.holder(&text, after(seconds)).await, Ok(ada.clone()), "still believed, and for no longer");
+    }
+    assert_eq!(ring.holder(&text, after(30)).await, Err(Denial::Wrong));
+}
+
+#[tokio::test]
+async fn a_key_that_expires_while_it_is_remembered_is_refused_at_once() {
+    let (store, _serving) = store().await;
+    let (key, now) = (ApiKey::generate().unwrap(), SystemTime::now());
+    let expires = Some(now + Duration::from_secs(5));
+    let new = NewKey { owner: "ada".to_owned(), administrator: false, expires };
+    store.keys.create(&key, &new, now).await.unwrap();
+    let (ring, text) = (KeyRing::new(store.keys.clone()), key.text());
+    assert!(ring.holder(text.expose_secret(), now).await.is_ok());
+    assert_eq!(ring.holder(text.expose_secret(), now + Duration::from_secs(5)).await, Err(Denial::Wrong));
+}
+
+#[tokio::test]
+async fn f118_a_remembered_key_does_not_vouch_for_another_secret() {
+    let (store, _serving) = store().await;
+    let good = key(&store, "ada", false).await;
+    let ring = KeyRing::new(store.keys.clone());
+    let now = SystemTime::now();
+    assert!(ring.holder(&good, now).await.is_ok());
+    let end = if good.ends_with('0') { '1' } else { '0' };
+    let wrong = format!("{}{end}", &good[..good.len() - 1]);
+    assert_eq!(ring.holder(&wrong, now).await, Err(Denial::Wrong));
+}
+
+#[tokio::test]
+async fn f142_an_address_that_guesses_is_stopped_and_no_header_helps_it() {
+    let (store, _serving) = store().await;
+    let good = key(&store, "ada", false).await;
+    let auth = auth(&store, &API_KEY, Place::Lambda);
+    let guesser: IpAddr = "203.0.113.9".parse().unwrap();
+    for _ in 0..700 {
+        auth.0.attempts.count(guesser, SystemTime::now());
+    }
+    let app = app(auth);
+    let headers = [("x-api-key", good.as_str()), ("x-forwarded-for", "198.51.100.1")];
+    let stopped = ask(&app, "GET", "/who", &headers).await;
+    assert_eq!(stopped.code(), (429, "rate_limited"));
+    assert!(stopped.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
+    assert_eq!(ask_from(&app, "203.0.113.10", "GET", "/who", &headers).await.status, StatusCode::OK);
+    assert_eq!(ask(&app, "GET", "/page", &[]).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn f142_wrong_keys_are_counted_and_worthless_ones_are_not() {
+    let (store, _serving) = store().await;
+    let auth = auth(&store, &API_KEY, Place::Lambda);
+    let app = app(auth.clone());
+    // Seen from this far back, a single attempt is one too many.
+    let before = SystemTime::now() - Duration::from_millis(59_900);
+    let counted = || auth.0.attempts.wait("203.0.113.9".parse().unwrap(), before).is_some();
+    ask(&app, "GET", "/who", &[]).await;
+    ask(&app, "GET", "/who", &[("x-api-key", "worthless")]).await;
+    assert!(!counted());
+    let unknown = ApiKey::generate().unwrap().text().expose_secret().to_owned();
+    ask(&app, "GET", "/who", &[("x-api-key", &unknown)]).await;
+    assert!(counted());
+}
+
+#[tokio::test]
+async fn f147_a_function_that_nobody_configured_answers_nobody() {
+    let (store, _serving) = store().await;
+    let good = key(&store, "ada", true).await;
+    for settings in [&[][..], &[("AUTH", "none")]] {
+        let app = app(auth(&store, settings, Place::Lambda));
+        for (method, path) in
+            [("GET", "/who"), ("POST", "/named"), ("GET", "/admin"), ("DELETE", "/who"), ("OPTIONS", "/who")]
+        {
+            let answer = ask(&app, method, path, &[("x-api-key", &good), ("x-user-id", "ada")]).await;
+            assert_eq!(answer.code(), (503, "auth_not_configured"), "{method} {path}");
+        }
+        assert_eq!(ask(&app, "GET", "/page", &[]).await.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn f144_no_cookie_is_a_credential_and_options_needs_none() {
+    let (store, _serving) = store().await;
+    let good = key(&store, "ada", true).await;
+    let app = app(auth(&store, &API_KEY, Place::Lambda));
+    let cookie = format!("key={good}; x-api-key={good}; authorization=Bearer {good}");
+    assert_eq!(ask(&app, "GET", "/who", &[("cookie", &cookie)]).await.code(), (401, "unauthorized"));
+    let in_the_url = format!("/who?key={good}&access_token={good}&x-api-key={good}");
+    assert_eq!(ask(&app, "GET", &in_the_url, &[]).await.code(), (401, "unauthorized"));
+    let options = ask(&app, "OPTIONS", "/who", &[]).await;
+    assert_eq!((options.status, &options.headers["allow"]), (StatusCode::NO_CONTENT, &"GET,HEAD".parse().unwrap()));
+}
+
+#[tokio::test]
+async fn where_authentication_is_off_callers_say_who_they_are() {
+    let (store, _serving) = store().await;
+    let app = app(auth(&store, &[], Place::Local));
+    let owner =
+        async |method, path, headers: &[(&str, &str)]| ask(&app, method, path, headers).await.body["owner"].clone();
+    assert_eq!(owner("GET", "/who", &[]).await, Owner::unverified("local").as_str());
+    assert_eq!(owner("POST", "/named", &[]).await, Owner::unverified("bob").as_str());
+    assert_eq!(owner("POST", "/named", &[("x-user-id", "ada")]).await, Owner::unverified("ada").as_str());
+    assert_eq!(ask(&app, "GET", "/admin", &[]).await.status, StatusCode::OK);
+}

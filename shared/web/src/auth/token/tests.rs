@@ -1,0 +1,259 @@
+//! Tokens against an issuer on loopback, signed by keys that the tests make.
+
+mod fake;
+mod signer;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use self::fake::Fake;
+use self::signer::{Signer, encoded};
+use super::*;
+
+const NOW: u64 = 1_800_000_000;
+
+fn at(seconds: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(NOW + seconds)
+}
+
+fn tokens(fake: &Fake) -> Tokens {
+    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks: None };
+    Tokens::new(config, transport::client().unwrap())
+}
+
+fn claims(fake: &Fake) -> Value {
+    json!({"iss": fake.url, "sub": "ada", "aud": "chat", "exp": NOW + 1_000_000})
+}
+
+fn ada(fake: &Fake) -> Caller {
+    Caller::new(Owner::subject(&fake.url, "ada"), false)
+}
+
+#[tokio::test]
+async fn a_token_of_every_accepted_algorithm_is_recognised() {
+    let fake = Fake::start().await;
+    let signers = [
+        (Signer::p256(), vec!["ES256"]),
+        (Signer::p384(), vec!["ES384"]),
+        (Signer::ed25519(), vec!["EdDSA"]),
+        (Signer::rsa(), vec!["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]),
+    ];
+    let keys: Vec<Value> = signers.iter().enumerate().map(|(id, (signer, _))| signer.jwk(&id.to_string())).collect();
+    fake.publishes(&keys);
+    let tokens = tokens(&fake);
+    for (id, (signer, algorithms)) in signers.iter().enumerate() {
+        for algorithm in algorithms {
+            let header = json!({"alg": algorithm, "kid": id.to_string(), "typ": "JWT"});
+            let token = signer.token(&header, &claims(&fake));
+            assert_eq!(tokens.subject(&token, at(0)).await, Ok(ada(&fake)), "{algorithm}");
+        }
+    }
+    assert_eq!(fake.asked(), ["/.well-known/openid-configuration", "/keys"], "once for all");
+}
+
+#[tokio::test]
+async fn f120_the_role_admin_makes_an_administrator() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let tokens = tokens(&fake);
+    for (role, administrator) in [("admin", true), ("user", false)] {
+        let mut claims = claims(&fake);
+        claims["role"] = role.into();
+        let token = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims);
+        assert_eq!(tokens.subject(&token, at(0)).await.unwrap().administrator, administrator);
+    }
+}
+
+#[tokio::test]
+async fn f114_a_forged_token_is_refused_whatever_it_pretends() {
+    let (fake, signer, forger) = (Fake::start().await, Signer::p256(), Signer::p256());
+    let rsa = Signer::rsa();
+    fake.publishes(&[signer.jwk("a"), rsa.jwk("r")]);
+    let tokens = tokens(&fake);
+    let (es256, claims) = (json!({"alg": "ES256", "kid": "a"}), claims(&fake));
+    let good = signer.token(&es256, &claims);
+    assert_eq!(tokens.subject(&good, at(0)).await, Ok(ada(&fake)));
+    let signature = good.rsplit_once('.').unwrap().1;
+    let mut bob = claims.clone();
+    bob["sub"] = "bob".into();
+    let head = |header: &Value, claims: &Value| format!("{}.{}", encoded(header), encoded(claims));
+    let hs256 = json!({"alg": "HS256", "kid": "r"});
+    let bad = [
+        forger.token(&es256, &claims),
+        format!("{}.{signature}", head(&es256, &bob)),
+        format!("{}.", head(&es256, &claims)),
+        format!("{}.AAAA", head(&es256, &claims)),
+        format!("{}.", head(&json!({"alg": "none"}), &claims)),
+        format!("{}.{signature}", head(&json!({"alg": "none", "kid": "a"}), &claims)),
+        signer::hmac(&head(&hs256, &claims), &rsa.public()),
+        signer::hmac(&head(&hs256, &claims), rsa.jwk("r").to_string().as_bytes()),
+        signer.token(&json!({"alg": "ES256", "kid": "r"}), &claims),
+        signer.token(&json!({"alg": "RS256", "kid": "a"}), &claims),
+        rsa.token(&json!({"alg": "PS256", "kid": "a"}), &claims),
+        forger.token(&json!({"alg": "ES256", "kid": "a", "jwk": forger.jwk("a")}), &claims),
+        forger.token(&json!({"alg": "ES256", "kid": "a", "jku": format!("{}/evil", fake.url)}), &claims),
+        forger.token(&json!({"alg": "ES256"}), &claims),
+        forger.token(&json!({"alg": "ES256", "kid": "../../evil"}), &claims),
+    ];
+    for token in bad {
+        let denial = tokens.subject(&token, at(0)).await.unwrap_err();
+        assert!(matches!(denial, Denial::Worthless | Denial::Wrong), "{token}: {denial:?}");
+    }
+    assert!(fake.asked().iter().all(|path| !path.contains("evil")));
+}
+
+#[tokio::test]
+async fn f114_what_the_claims_rule_out_asks_the_issuer_nothing() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    let tokens = tokens(&fake);
+    for (name, value) in [("iss", json!("https://evil.example")), ("aud", json!("other")), ("exp", json!(NOW - 60))] {
+        let mut claims = claims(&fake);
+        claims[name] = value;
+        let token = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims);
+        assert_eq!(tokens.subject(&token, at(0)).await, Err(Denial::Worthless), "{name}");
+    }
+    assert!(fake.asked().is_empty());
+}
+
+#[tokio::test]
+async fn f117_in_a_rotation_the_old_and_the_new_key_are_good() {
+    let (fake, old, new) = (Fake::start().await, Signer::p256(), Signer::rsa());
+    fake.publishes(&[old.jwk("old")]);
+    let tokens = tokens(&fake);
+    let of_old = old.token(&json!({"alg": "ES256", "kid": "old"}), &claims(&fake));
+    let of_new = new.token(&json!({"alg": "RS256", "kid": "new"}), &claims(&fake));
+    assert_eq!(tokens.subject(&of_old, at(0)).await, Ok(ada(&fake)));
+    fake.publishes(&[old.jwk("old"), new.jwk("new")]);
+    assert_eq!(tokens.subject(&of_new, at(1)).await, Ok(ada(&fake)), "an unknown key is asked for");
+    assert_eq!(tokens.subject(&of_old, at(2)).await, Ok(ada(&fake)));
+    fake.publishes(&[new.jwk("new")]);
+    assert_eq!(tokens.subject(&of_old, at(3602)).await, Err(Denial::Wrong), "keys are asked for again after an hour");
+    assert_eq!(tokens.subject(&of_new, at(3602)).await, Ok(ada(&fake)));
+}
+
+#[tokio::test]
+async fn f117_tokens_without_a_key_id_survive_a_rotation_too() {
+    let (fake, old, new) = (Fake::start().await, Signer::ed25519(), Signer::ed25519());
+    fake.publishes(&[old.jwk("1")]);
+    let tokens = tokens(&fake);
+    let header = json!({"alg": "EdDSA"});
+    assert_eq!(tokens.subject(&old.token(&header, &claims(&fake)), at(0)).await, Ok(ada(&fake)));
+    fake.publishes(&[new.jwk("2")]);
+    assert_eq!(tokens.subject(&new.token(&header, &claims(&fake)), at(1)).await, Ok(ada(&fake)));
+}
+
+#[tokio::test]
+async fn f116_a_flood_of_unknown_keys_asks_the_issuer_once_in_five_minutes() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let tokens = tokens(&fake);
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    assert!(tokens.subject(&good, at(0)).await.is_ok());
+    let flood = async |from: u64| {
+        for number in 0..100 {
+            let header = json!({"alg": "ES256", "kid": format!("{from}-{number}")});
+            let token = Signer::p256().token(&header, &claims(&fake));
+            assert_eq!(tokens.subject(&token, at(from + number)).await, Err(Denial::Wrong));
+        }
+        fake.asked().iter().filter(|path| *path == "/keys").count()
+    };
+    assert_eq!((flood(0).await, flood(199).await, flood(300).await, flood(400).await), (2, 2, 3, 3));
+    assert!(tokens.subject(&good, at(500)).await.is_ok());
+}
+
+#[tokio::test]
+async fn f115_known_keys_serve_a_day_while_the_issuer_is_down_and_then_nobody_is_let_in() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let tokens = tokens(&fake);
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    assert!(tokens.subject(&good, at(0)).await.is_ok());
+    fake.fails();
+    let day = 24 * 3600;
+    for seconds in [3600, 3601, day / 2, day - 1] {
+        assert_eq!(tokens.subject(&good, at(seconds)).await, Ok(ada(&fake)), "after {seconds} s");
+    }
+    assert_eq!(tokens.subject(&good, at(day)).await, Err(Denial::Unavailable));
+    fake.publishes(&[signer.jwk("a")]);
+    assert_eq!(tokens.subject(&good, at(day)).await, Ok(ada(&fake)), "it is asked again the next time");
+}
+
+#[tokio::test]
+async fn f115_while_the_issuer_is_down_old_keys_do_not_ask_it_at_every_request() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let tokens = tokens(&fake);
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    assert!(tokens.subject(&good, at(0)).await.is_ok());
+    fake.fails();
+    let before = fake.asked().len();
+    for seconds in [3600, 3700, 3899] {
+        assert!(tokens.subject(&good, at(seconds)).await.is_ok());
+    }
+    assert_eq!(fake.asked().len(), before + 1);
+}
+
+#[tokio::test]
+async fn f095_an_issuer_that_was_down_at_first_is_asked_again() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    let tokens = tokens(&fake);
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    fake.fails();
+    assert_eq!(tokens.subject(&good, at(0)).await, Err(Denial::Unavailable));
+    fake.publishes(&[signer.jwk("a")]);
+    assert_eq!(tokens.subject(&good, at(0)).await, Ok(ada(&fake)));
+}
+
+#[tokio::test]
+async fn many_first_tokens_ask_the_issuer_once() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let tokens = tokens(&fake);
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    let subject = || tokens.subject(&good, at(0));
+    let callers = tokio::join!(subject(), subject(), subject());
+    assert!(callers.0.is_ok() && callers.1.is_ok() && callers.2.is_ok());
+    assert_eq!(fake.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn what_an_issuer_says_wrongly_is_not_believed() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    let keys = json!({"keys": [signer.jwk("a")]}).to_string();
+    let discovery = json!({"issuer": fake.url, "jwks_uri": format!("{}/keys", fake.url)});
+    let wrong = |name: &str, value: Value| {
+        let mut discovery = discovery.clone();
+        discovery[name] = value;
+        discovery.to_string()
+    };
+    let cases = [
+        (wrong("issuer", json!("https://evil.example")), keys.clone()),
+        (wrong("jwks_uri", json!("file:///etc/passwd")), keys.clone()),
+        (wrong("jwks_uri", json!("/keys")), keys.clone()),
+        (wrong("jwks_uri", json!(null)), keys.clone()),
+        ("<html>".to_owned(), keys.clone()),
+        (discovery.to_string(), "[]".to_owned()),
+        (discovery.to_string(), format!("{keys}{}", " ".repeat(300 * 1024))),
+    ];
+    for (discovery, keys) in cases {
+        fake.says(&discovery, &keys);
+        assert_eq!(tokens(&fake).subject(&good, at(0)).await, Err(Denial::Unavailable), "{discovery}");
+    }
+    fake.says(&discovery.to_string(), &keys);
+    assert_eq!(tokens(&fake).subject(&good, at(0)).await, Ok(ada(&fake)));
+}
+
+#[tokio::test]
+async fn where_the_keys_are_said_to_be_nothing_is_discovered() {
+    let (fake, signer) = (Fake::start().await, Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let jwks = Some(format!("{}/keys", fake.url));
+    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks };
+    let tokens = Arc::new(Tokens::new(config, transport::client().unwrap()));
+    let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
+    assert_eq!(tokens.subject(&good, at(0)).await, Ok(ada(&fake)));
+    assert_eq!(fake.asked(), ["/keys"]);
+}
