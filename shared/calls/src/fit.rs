@@ -1,10 +1,12 @@
 //! Fitting arguments to a tool's schema: the part of JSON Schema that tools use, and only safe conversions.
 
+mod values;
+
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::json;
+use self::values::{accepts_null, alternatives, convert, described, is, required};
 use crate::typed::types;
 
 /// How deep a schema is followed.
@@ -99,15 +101,14 @@ impl Fitting {
             return value;
         }
         if let Some(choices) = alternatives(schema) {
-            return self.alternative(choices, value);
+            return self.alternative(choices, &value);
         }
         if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
             return self.member_of(allowed, value);
         }
         let kinds = types(schema);
         let direct = kinds.is_empty() || kinds.iter().any(|kind| is(&value, kind));
-        let fitted =
-            if direct { Some(value) } else { kinds.iter().find_map(|kind| self.converted(schema, &value, kind)) };
+        let fitted = if direct { Some(value) } else { kinds.iter().find_map(|kind| convert_to(schema, &value, kind)) };
         match fitted {
             Some(number @ Value::Number(_)) => self.in_range(schema, number),
             Some(Value::Object(members)) => Value::Object(self.object(schema, members)),
@@ -118,18 +119,6 @@ impl Fitting {
                 Value::Null
             }
         }
-    }
-
-    fn converted(&self, schema: &Value, value: &Value, kind: &str) -> Option<Value> {
-        let whole = convert(value.clone(), kind);
-        if kind != "array" || whole.is_some() {
-            return whole;
-        }
-        // One value for a list of such values, unless its text may be a list in itself.
-        let item = schema.get("items")?;
-        let single = !value.as_str().is_some_and(|text| text.contains([',', '，', '、', '\n', '[']));
-        let fits = types(item).iter().any(|kind| is(value, kind));
-        (single && fits).then(|| Value::Array(vec![value.clone()]))
     }
 
     fn items(&mut self, schema: &Value, items: Vec<Value>) -> Vec<Value> {
@@ -143,8 +132,8 @@ impl Fitting {
         items.into_iter().enumerate().map(fit).collect()
     }
 
-    fn alternative(&mut self, choices: &[Value], value: Value) -> Value {
-        let exact = choices.iter().filter(|choice| types(choice).iter().any(|kind| is(&value, kind)));
+    fn alternative(&mut self, choices: &[Value], value: &Value) -> Value {
+        let exact = choices.iter().filter(|choice| types(choice).iter().any(|kind| is(value, kind)));
         for choice in exact.chain(choices) {
             let mut attempt = Self { misfit: Misfit::default(), path: self.path.clone() };
             let fitted = attempt.value(choice, value.clone());
@@ -165,14 +154,12 @@ impl Fitting {
             |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned).trim().to_lowercase();
         let wanted = text(&value);
         let mut same = allowed.iter().filter(|other| text(other) == wanted);
-        match (same.next(), same.next()) {
-            (Some(only), None) => only.clone(),
-            _ => {
-                let allowed: Vec<_> = allowed.iter().map(Value::to_string).collect();
-                self.wrong(format!("one of {}", allowed.join(", ")));
-                Value::Null
-            }
+        if let (Some(only), None) = (same.next(), same.next()) {
+            return only.clone();
         }
+        let allowed: Vec<_> = allowed.iter().map(Value::to_string).collect();
+        self.wrong(format!("one of {}", allowed.join(", ")));
+        Value::Null
     }
 
     fn in_range(&mut self, schema: &Value, number: Value) -> Value {
@@ -187,84 +174,17 @@ impl Fitting {
     }
 }
 
-fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn alternatives(schema: &Value) -> Option<&[Value]> {
-    ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
-}
-
-fn accepts_null(schema: &Value) -> bool {
-    let kinds = types(schema);
-    let listed = schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null));
-    listed || kinds.contains(&"null") || (kinds.is_empty() && schema.get("enum").is_none())
-}
-
-fn is(value: &Value, kind: &str) -> bool {
-    match kind {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "null" => value.is_null(),
-        _ => true,
+/// The value as one of this kind, or as a list of it where the schema wants a list of such values.
+fn convert_to(schema: &Value, value: &Value, kind: &str) -> Option<Value> {
+    let whole = convert(value.clone(), kind);
+    if kind != "array" || whole.is_some() {
+        return whole;
     }
-}
-
-/// The value as one of this kind, if nothing is lost.
-fn convert(value: Value, kind: &str) -> Option<Value> {
-    if is(&value, kind) {
-        return Some(value);
-    }
-    match (&value, kind) {
-        (Value::Number(number), "integer") => whole(number.as_f64()?),
-        (Value::Number(_) | Value::Bool(_), "string") => Some(Value::String(value.to_string())),
-        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
-        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
-        (Value::String(text), "integer" | "number") => {
-            let number = json::parse(text).filter(Value::is_number)?;
-            if is(&number, kind) { Some(number) } else { whole(number.as_f64()?) }
-        }
-        (Value::String(text), "object" | "array") => json::parse(text).filter(|value| is(value, kind)),
-        _ => None,
-    }
-}
-
-/// A float without a fraction as an integer.
-fn whole(float: f64) -> Option<Value> {
-    /// Up to here every whole number has a float of its own.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if float.fract() != 0.0 || float.abs() > EXACT {
-        return None;
-    }
-    json::parse(&format!("{float:.0}"))
-}
-
-/// What a schema accepts, in words.
-fn described(kinds: &[&str], schema: &Value) -> String {
-    let words: Vec<_> = kinds
-        .iter()
-        .map(|kind| match *kind {
-            "integer" => "an integer",
-            "array" => "an array",
-            "object" => "an object",
-            "string" => "a string",
-            "number" => "a number",
-            "boolean" => "true or false",
-            "null" => "null",
-            _ => "another value",
-        })
-        .collect();
-    let range = match (schema.get("minimum"), schema.get("maximum")) {
-        (Some(least), Some(most)) => format!(" from {least} to {most}"),
-        (Some(least), None) => format!(" of at least {least}"),
-        (None, Some(most)) => format!(" of at most {most}"),
-        (None, None) => String::new(),
-    };
-    format!("{}{range}", words.join(" or "))
+    // Text that may be a list in itself is not taken for one value.
+    let item = schema.get("items")?;
+    let single = !value.as_str().is_some_and(|text| text.contains([',', '，', '、', '\n', '[']));
+    let fits = types(item).iter().any(|kind| is(value, kind));
+    (single && fits).then(|| Value::Array(vec![value.clone()]))
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ mod tests {
     fn taught() -> Vec<&'static dyn CallFormat> {
         let mut formats: Vec<&dyn CallFormat> = FAMILIES.iter().map(|(_, format)| *format).collect();
         formats.push(&tag::TAG);
-        formats.push(&REACT);
+        formats.push(REACT);
         formats
     }
 

@@ -5,7 +5,10 @@
 //! making a value of it is then the business of [`crate::repair`].
 
 mod build;
+mod lenient;
+mod nesting;
 mod scan;
+mod text;
 
 use serde_json::Value;
 

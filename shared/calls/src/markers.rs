@@ -102,15 +102,12 @@ impl Tree {
     fn insert(&mut self, text: &str, role: Role) {
         let mut node = 0;
         for &byte in text.as_bytes() {
-            node = match self.child(node, byte) {
-                Some(child) => child,
-                None => {
-                    self.nodes.push(Node::default());
-                    let child = self.nodes.len() - 1;
-                    self.nodes[node].next.push((byte, child));
-                    child
-                }
-            };
+            node = self.child(node, byte).unwrap_or_else(|| {
+                self.nodes.push(Node::default());
+                let child = self.nodes.len() - 1;
+                self.nodes[node].next.push((byte, child));
+                child
+            });
         }
         self.nodes[node].role = Some(role);
     }

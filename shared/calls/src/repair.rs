@@ -1,8 +1,10 @@
 //! Mending JSON, cheap steps first.
 //!
-//! 1. As it stands. 2. After a pass of our own that changes only what general repairers get wrong: backslashes that
-//! escape nothing are doubled (`\d` stays `\d`), control characters and quotes inside strings are escaped, full-width
-//! punctuation outside strings becomes ASCII. 3. With a general repairer, under a size cap.
+//! 1. As it stands.
+//! 2. After a pass of our own that changes only what general repairers get wrong: backslashes that escape nothing are
+//!    doubled (`\d` stays `\d`), control characters and quotes inside strings are escaped, full-width punctuation outside
+//!    strings becomes ASCII.
+//! 3. With a general repairer, under a size cap.
 //!
 //! The caller must know that the text is whole: a repairer closes whatever is open, so a text that was cut would become
 //! a call that nobody made.

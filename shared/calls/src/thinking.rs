@@ -11,13 +11,13 @@ pub enum Part {
 }
 
 /// Elements whose content is reasoning.
-const ELEMENTS: [&str; 4] = ["think", "thinking", "seed:think", "seed:cot_budget_reflect"];
+const ELEMENTS: [&str; 4] = ["think", "thinking", "seed:think", INNER];
+/// The element that stands inside of another one.
+const INNER: &str = "seed:cot_budget_reflect";
 /// An element of Doubao models, which goes on with digits that differ between models.
 const NUMBERED: &str = "think_never_used_";
 /// The longest number behind [`NUMBERED`], in bytes.
 const MAX_NUMBER: usize = 64;
-/// The element that stands inside of another one.
-const INNER: &str = "seed:cot_budget_reflect";
 
 /// Takes `<think>…</think>` and its kin out of text that comes in pieces.
 ///
@@ -29,26 +29,46 @@ const INNER: &str = "seed:cot_budget_reflect";
 #[derive(Default)]
 pub struct ThinkingFilter {
     buffer: String,
-    thinking: bool,
-    /// Whether the open element may hold the inner one.
-    outer: bool,
+    place: Place,
+    answer: Answer,
+    /// Whether white space at the place is dropped.
+    trim: bool,
+}
+
+#[derive(Default)]
+enum Place {
+    #[default]
+    Answer,
+    Reasoning {
+        /// Whether the inner element may stand in it.
+        outer: bool,
+        /// Whether a backtick stands right before the place.
+        tick: bool,
+    },
+}
+
+/// What is known of the answer so far.
+#[derive(Default)]
+struct Answer {
     code: Code,
+    begun: bool,
     /// Whether the place is in the wrapper of a call.
     in_call: bool,
     /// Whether the line began like JSON.
     data_line: bool,
-    /// Whether some text was given.
-    begun: bool,
-    /// Whether white space at the place is dropped.
-    trim: bool,
-    /// Whether a backtick stands right before the place, inside reasoning.
-    tick: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tag {
     opens: bool,
     inner: bool,
+}
+
+/// What stands at a place: a tag of ours, or a stretch (a call's marker) that is text as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Tag(Tag),
+    Marker,
 }
 
 impl ThinkingFilter {
@@ -64,89 +84,50 @@ impl ThinkingFilter {
     }
 
     fn run(&mut self, ended: bool) -> Vec<Part> {
-        let buffer = std::mem::take(&mut self.buffer);
+        let mut buffer = std::mem::take(&mut self.buffer);
         let mut parts = Vec::new();
         let mut at = 0;
         while at < buffer.len() {
-            let stop = self.plain(&buffer[at..]);
-            self.give(&buffer[at..at + stop], &mut parts);
-            at += stop;
-            if at == buffer.len() {
-                break;
-            }
-            match self.at_tag(&buffer[at..], ended) {
-                Look::Is(Some(tag), length) => {
-                    self.pass_tag(tag);
+            let length = match self.look(&buffer[at..], ended) {
+                Look::Is(Found::Tag(tag), length) => {
+                    self.pass(tag);
                     at += length;
+                    continue;
                 }
-                Look::Is(None, length) => {
-                    self.give(&buffer[at..at + length], &mut parts);
-                    at += length;
-                }
+                Look::Is(Found::Marker, length) => length,
                 Look::Short => break,
-                Look::No => {
-                    self.give(&buffer[at..=at], &mut parts);
-                    at += 1;
-                }
-            }
+                Look::No => 1 + plain(&buffer.as_bytes()[at + 1..]),
+            };
+            self.give(&buffer[at..at + length], &mut parts);
+            at += length;
         }
-        self.buffer.push_str(&buffer[at..]);
+        buffer.drain(..at);
+        self.buffer = buffer;
         parts
     }
 
-    /// How much of the text has no tag in it.
-    fn plain(&self, text: &str) -> usize {
-        let special = if self.thinking { &['<'][..] } else { &['<', '['][..] };
-        text.find(special).unwrap_or(text.len())
-    }
-
-    /// What stands at a place: a tag of ours, or a stretch (a call's marker) that is text as a whole.
-    fn at_tag(&mut self, text: &str, ended: bool) -> Look<Option<Tag>> {
-        let look = if self.thinking { self.end_of_thinking(text, ended) } else { self.tag_in_text(text) };
+    fn look(&mut self, text: &str, ended: bool) -> Look<Found> {
+        let look = match self.place {
+            _ if !text.starts_with(['<', '[']) => Look::No,
+            Place::Answer => self.answer.look(text),
+            Place::Reasoning { tick, .. } => look_in_reasoning(text, tick, ended),
+        };
         if look == Look::Short && ended { Look::No } else { look }
     }
 
-    fn end_of_thinking(&self, text: &str, ended: bool) -> Look<Option<Tag>> {
-        let Look::Is(tag, length) = tag(text) else { return tag(text).map_none() };
-        match text[length..].chars().next() {
-            _ if tag.opens || !self.tick => Look::Is(Some(tag), length),
-            None if !ended => Look::Short,
-            Some('`') => Look::No,
-            _ => Look::Is(Some(tag), length),
-        }
-    }
-
-    fn tag_in_text(&mut self, text: &str) -> Look<Option<Tag>> {
-        self.code.end_run(text.bytes().next());
-        if self.code.in_line() || self.code.fence().is_some() {
-            return Look::No;
-        }
-        let markers = if self.in_call { &CLOSERS } else { &OPENERS };
-        let marker = match markers.look(text) {
-            Look::Is(_, length) => {
-                self.in_call = !self.in_call;
-                return Look::Is(None, length);
+    fn pass(&mut self, tag: Tag) {
+        match &mut self.place {
+            // Opened again, or the inner element: still the same reasoning.
+            Place::Reasoning { outer, tick } if tag.opens || (tag.inner && *outer) => *tick = false,
+            _ if tag.opens => {
+                self.place = Place::Reasoning { outer: !tag.inner, tick: false };
+                self.trim = true;
             }
-            Look::Short => Look::Short,
-            Look::No => Look::No,
-        };
-        match tag(text) {
-            _ if self.in_call => marker,
-            Look::Is(tag, _) if tag.opens && self.data_line => Look::No,
-            Look::Is(tag, length) => Look::Is(Some(tag), length),
-            Look::Short => Look::Short,
-            Look::No => marker,
+            _ => {
+                self.place = Place::Answer;
+                self.trim = !self.answer.begun;
+            }
         }
-    }
-
-    fn pass_tag(&mut self, tag: Tag) {
-        self.tick = false;
-        if self.thinking && (tag.opens || (tag.inner && self.outer)) {
-            return;
-        }
-        self.outer = tag.opens && !tag.inner;
-        self.thinking = tag.opens;
-        self.trim = tag.opens || !self.begun;
     }
 
     fn give(&mut self, text: &str, parts: &mut Vec<Part>) {
@@ -155,21 +136,47 @@ impl ThinkingFilter {
             return;
         }
         self.trim = false;
-        if self.thinking {
-            self.tick = text.ends_with('`');
-        } else {
-            self.begun = true;
-            self.follow(text);
+        match &mut self.place {
+            Place::Answer => self.answer.follow(text),
+            Place::Reasoning { tick, .. } => *tick = text.ends_with('`'),
         }
-        match (parts.last_mut(), self.thinking) {
-            (Some(Part::Text(last)), false) | (Some(Part::Thinking(last)), true) => last.push_str(text),
-            (_, false) => parts.push(Part::Text(text.to_owned())),
-            (_, true) => parts.push(Part::Thinking(text.to_owned())),
+        match (parts.last_mut(), &self.place) {
+            (Some(Part::Text(last)), Place::Answer) | (Some(Part::Thinking(last)), Place::Reasoning { .. }) => {
+                last.push_str(text);
+            }
+            (_, Place::Answer) => parts.push(Part::Text(text.to_owned())),
+            (_, Place::Reasoning { .. }) => parts.push(Part::Thinking(text.to_owned())),
+        }
+    }
+}
+
+impl Answer {
+    fn look(&mut self, text: &str) -> Look<Found> {
+        self.code.end_run(text.bytes().next());
+        if self.code.in_line() || self.code.fence().is_some() {
+            return Look::No;
+        }
+        let markers = if self.in_call { &CLOSERS } else { &OPENERS };
+        let marker = match markers.look(text) {
+            Look::Is(_, length) => {
+                self.in_call = !self.in_call;
+                return Look::Is(Found::Marker, length);
+            }
+            Look::Short => Look::Short,
+            Look::No => Look::No,
+        };
+        match tag(text) {
+            _ if self.in_call => marker,
+            Look::Is(tag, _) if tag.opens && self.data_line => Look::No,
+            Look::Is(tag, length) => Look::Is(Found::Tag(tag), length),
+            Look::Short => Look::Short,
+            Look::No => marker,
         }
     }
 
     /// Keeps track of code and of lines that look like JSON.
     fn follow(&mut self, text: &str) {
+        self.begun = true;
         for byte in text.bytes() {
             if self.code.line_start() && !byte.is_ascii_whitespace() {
                 self.data_line = matches!(byte, b'{' | b'[' | b'"');
@@ -179,19 +186,27 @@ impl ThinkingFilter {
     }
 }
 
-impl Look<Tag> {
-    fn map_none(self) -> Look<Option<Tag>> {
-        match self {
-            Self::Is(tag, length) => Look::Is(Some(tag), length),
-            Self::No => Look::No,
-            Self::Short => Look::Short,
-        }
+/// How many bytes there are before one with which a tag or a marker may begin.
+fn plain(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| matches!(byte, b'<' | b'[')).unwrap_or(bytes.len())
+}
+
+fn look_in_reasoning(text: &str, tick: bool, ended: bool) -> Look<Found> {
+    let (tag, length) = match tag(text) {
+        Look::Is(tag, length) => (tag, length),
+        Look::Short => return Look::Short,
+        Look::No => return Look::No,
+    };
+    match text[length..].chars().next() {
+        Some('`') if tick && !tag.opens => Look::No,
+        None if tick && !tag.opens && !ended => Look::Short,
+        _ => Look::Is(Found::Tag(tag), length),
     }
 }
 
 /// The tag with which the text begins.
 fn tag(text: &str) -> Look<Tag> {
-    let Some(rest) = text.strip_prefix('<') else { return if text.is_empty() { Look::Short } else { Look::No } };
+    let Some(rest) = text.strip_prefix('<') else { return Look::No };
     let rest_of_name = rest.strip_prefix('/').unwrap_or(rest);
     let opens = rest_of_name.len() == rest.len();
     let offset = text.len() - rest_of_name.len();
@@ -204,7 +219,7 @@ fn tag(text: &str) -> Look<Tag> {
 
 /// The name of an element of ours up to and with `>`; tells whether it is the inner one.
 fn name(text: &str) -> Look<bool> {
-    let mut short = false;
+    let mut short = NUMBERED.starts_with(text);
     for element in ELEMENTS {
         match text.strip_prefix(element) {
             Some(rest) if rest.starts_with('>') => return Look::Is(element == INNER, element.len() + 1),
@@ -212,13 +227,11 @@ fn name(text: &str) -> Look<bool> {
             _ => short |= element.starts_with(text),
         }
     }
-    if let Some(number) = text.strip_prefix(NUMBERED) {
-        let digits = number.len() - number.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
-        return match number[digits..].chars().next() {
-            Some('>') if digits <= MAX_NUMBER => Look::Is(false, NUMBERED.len() + digits + 1),
-            None if digits <= MAX_NUMBER => Look::Short,
-            _ => Look::No,
-        };
+    let Some(number) = text.strip_prefix(NUMBERED) else { return if short { Look::Short } else { Look::No } };
+    let digits = number.len() - number.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
+    match number[digits..].chars().next() {
+        Some('>') if digits <= MAX_NUMBER => Look::Is(false, NUMBERED.len() + digits + 1),
+        None if digits <= MAX_NUMBER => Look::Short,
+        _ => Look::No,
     }
-    if short || NUMBERED.starts_with(text) { Look::Short } else { Look::No }
 }

@@ -1,4 +1,4 @@
-//! Functions and parameters as elements: Qwen3-Coder, Seed-OSS and Doubao, Anthropic, MiniMax, DeepSeek's DSML.
+//! Functions and parameters as elements: Qwen3-Coder, Seed-OSS and Doubao, Anthropic, `MiniMax`, DeepSeek's DSML.
 
 use conversation::ToolCall;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The words of the system prompt that teach a form; only the calls in them differ between forms.
 
-use conversation::{ToolCall, ToolSpec};
+use conversation::{ToolCall, ToolExample, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::typed::types;
@@ -30,20 +30,20 @@ pub(super) fn instructions(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> Str
 
 fn section(tool: &ToolSpec, render: &dyn Fn(&ToolCall) -> String) -> String {
     let (title, rest) = title(&tool.description);
-    let mut text = format!("### {} - {title}\n", tool.name);
+    let mut parts = vec![format!("### {} - {title}", tool.name)];
     if !rest.is_empty() {
-        text += &format!("\n何时使用：{rest}\n");
+        parts.push(format!("何时使用：{rest}"));
     }
-    text += &format!("\n参数：\n{}\n使用格式：\n{}\n", parameters(&tool.parameters), render(&usage(tool)));
-    let examples = tool.examples.iter().map(|example| {
-        let call = call(tool, example.arguments.clone());
-        format!("用户：{}\n你：{}\n", example.question, render(&call))
-    });
-    let examples: Vec<_> = examples.collect();
+    parts.push(format!("参数：\n{}", parameters(&tool.parameters)));
+    parts.push(format!("使用格式：\n{}", render(&usage(tool))));
+    let example = |example: &ToolExample| {
+        format!("用户：{}\n你：{}", example.question, render(&call(tool, example.arguments.clone())))
+    };
+    let examples: Vec<_> = tool.examples.iter().map(example).collect();
     if !examples.is_empty() {
-        text += &format!("\n示例：\n{}", examples.join("\n"));
+        parts.push(format!("示例：\n{}", examples.join("\n\n")));
     }
-    text.trim_end().to_owned()
+    parts.join("\n\n")
 }
 
 /// The first sentence of a description, without its end, and the rest.
@@ -56,9 +56,10 @@ fn title(description: &str) -> (&str, &str) {
 
 fn parameters(schema: &Value) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty()) else {
-        return "无\n".to_owned();
+        return "无".to_owned();
     };
-    properties.iter().map(|(name, property)| parameter(name, property, is_required(schema, name))).collect()
+    let lines = properties.iter().map(|(name, property)| parameter(name, property, is_required(schema, name)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn parameter(name: &str, property: &Value, required: bool) -> String {
@@ -74,7 +75,7 @@ fn parameter(name: &str, property: &Value, required: bool) -> String {
     }
     let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
     let colon = if description.is_empty() { "" } else { "：" };
-    format!("- {name}（{}）{colon}{description}\n", facts.join("，"))
+    format!("- {name}（{}）{colon}{description}", facts.join("，"))
 }
 
 fn is_required(schema: &Value, name: &str) -> bool {

@@ -7,11 +7,9 @@ use super::tag::spaced;
 
 /// The `ReAct` form; its calls are found only by a scanner made with
 /// [`with_actions`](crate::CallScanner::with_actions), for `Action:` begins many an ordinary line.
-pub static REACT: React = React;
+pub static REACT: &dyn CallFormat = &React;
 
-/// See [`REACT`].
-#[derive(Debug)]
-pub struct React;
+struct React;
 
 impl CallFormat for React {
     fn name(&self) -> &'static str {

@@ -1,6 +1,8 @@
 use serde_json::{Map, Value};
 
 use super::build::{Builder, word};
+use super::nesting::Nesting;
+use super::text::{Read, Text};
 
 /// What [`Scan::advance`] came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,44 +24,25 @@ pub(crate) enum Seen {
 /// are passed over; brackets close what they can.
 #[derive(Default)]
 pub(crate) struct Scan {
-    place: Place,
-    expect: Expect,
-    /// True for an object, false for an array.
-    nesting: Vec<bool>,
+    pub(super) place: Place,
+    pub(super) expect: Expect,
+    nesting: Nesting,
     build: Builder,
-    /// The content so far of the string or word that is being read.
-    text: String,
-    /// The quote that ended the string right before this place.
-    ended: Option<char>,
-    broken: bool,
-    ambiguous: bool,
-    watched: bool,
-    news: bool,
+    pub(super) string: Text,
+    word: String,
+    /// Whether a string ended right before this place.
+    pub(super) ended: bool,
+    pub(super) broken: bool,
+    watch: Watch,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Place {
+pub(super) enum Place {
     #[default]
     Structure,
-    Text {
-        quote: char,
-    },
-    Escape {
-        quote: char,
-    },
-    Hex {
-        quote: char,
-        digits: u8,
-        unit: u16,
-        high: Option<u16>,
-    },
-    /// A high surrogate was read: `\u` and the low one must follow.
-    Pair {
-        quote: char,
-        high: u16,
-        slash: bool,
-    },
+    String,
     Word,
+    /// Behind a slash outside of strings.
     Slash,
     LineComment,
     BlockComment {
@@ -68,7 +51,7 @@ enum Place {
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Expect {
+pub(super) enum Expect {
     #[default]
     Value,
     ItemOrEnd,
@@ -78,10 +61,18 @@ enum Expect {
     CommaOrEnd,
 }
 
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Watch {
+    #[default]
+    Off,
+    On,
+    News,
+}
+
 impl Scan {
     /// A scan that reports what may decide early whether the value is of interest.
     pub(crate) fn watched() -> Self {
-        Self { watched: true, ..Self::default() }
+        Self { watch: Watch::On, ..Self::default() }
     }
 
     /// Reads on from position `at` of `text`, which starts with what was read before.
@@ -90,16 +81,12 @@ impl Scan {
         while at < text.len() {
             let seen = match self.place {
                 Place::Structure => self.structure(text, at),
-                Place::Text { quote } => self.string(text, at, quote),
+                Place::String => self.string(text, at),
                 Place::Word => self.word(text, at),
-                _ => self.detail(text, at),
+                _ => self.comment(text, at),
             };
             match seen {
-                Seen::More(next) if self.watched && (self.news || self.broken) => {
-                    self.news = false;
-                    self.watched = !self.broken;
-                    return Seen::News(next);
-                }
+                Seen::More(next) if self.is_news() => return Seen::News(next),
                 Seen::More(next) => at = next,
                 end => return end,
             }
@@ -107,12 +94,20 @@ impl Scan {
         Seen::More(at)
     }
 
+    fn is_news(&mut self) -> bool {
+        let news = self.watch == Watch::News || (self.watch == Watch::On && self.broken);
+        if news {
+            self.watch = if self.broken { Watch::Off } else { Watch::On };
+        }
+        news
+    }
+
     /// Ends the text: a number or word at its end is complete. Says whether the value is.
     pub(crate) fn finish(&mut self) -> bool {
         if self.place == Place::Word {
             self.end_word();
         }
-        self.place == Place::Structure && self.nesting.is_empty() && self.expect == Expect::CommaOrEnd
+        self.place == Place::Structure && self.nesting.depth() == 0 && self.expect == Expect::CommaOrEnd
     }
 
     /// Whether something was not as JSON wants it.
@@ -122,10 +117,7 @@ impl Scan {
 
     /// Whether the place is inside a string.
     pub(crate) fn in_string(&self) -> bool {
-        !matches!(
-            self.place,
-            Place::Structure | Place::Word | Place::Slash | Place::LineComment | Place::BlockComment { .. }
-        )
+        self.place == Place::String
     }
 
     /// The value, once it is complete and if it was well-formed.
@@ -143,20 +135,11 @@ impl Scan {
         self.build.outer_key()
     }
 
-    /// Goes on behind a `<` that was reported as foreign and is no marker.
-    pub(crate) fn pass(&mut self, at: usize) -> usize {
-        if self.in_string() {
-            return at + 1;
-        }
-        self.broken = true;
-        if self.reopen() { at } else { at + 1 }
-    }
-
     fn structure(&mut self, text: &str, at: usize) -> Seen {
         let byte = text.as_bytes()[at];
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => return Seen::More(at + 1),
-            b'"' => return self.open_string(text, at),
+            b'"' => self.quote(text, at),
             b'{' | b'[' if self.wants_value() => self.open(byte == b'{'),
             b'}' | b']' => {
                 if self.close(byte == b'}') {
@@ -179,18 +162,18 @@ impl Scan {
         matches!(self.expect, Expect::Value | Expect::ItemOrEnd)
     }
 
-    fn expect_now(&mut self, expect: Expect) {
+    pub(super) fn expect_now(&mut self, expect: Expect) {
         self.expect = expect;
-        self.ended = None;
+        self.ended = false;
     }
 
-    fn comma(&mut self) {
-        let object = self.nesting.last().copied().unwrap_or_default();
+    pub(super) fn comma(&mut self) {
+        let object = self.nesting.inner() == Some(true);
         self.expect_now(if object { Expect::Key } else { Expect::Value });
     }
 
-    fn open(&mut self, object: bool) {
-        self.nesting.push(object);
+    pub(super) fn open(&mut self, object: bool) {
+        self.nesting.open(object);
         if !self.broken && !self.build.open(object) {
             self.broken = true;
         }
@@ -205,96 +188,38 @@ impl Scan {
             Expect::ItemOrEnd => !object,
             _ => false,
         };
-        if !fits || self.nesting.last() != Some(&object) {
-            self.broken = true;
-            while self.nesting.last().is_some_and(|open| *open != object) && self.nesting.contains(&object) {
-                self.nesting.pop();
-            }
-        }
-        self.nesting.pop();
+        self.broken |= !fits || self.nesting.inner() != Some(object);
+        self.nesting.close(object);
         if !self.broken {
             self.build.close();
         }
         self.expect_now(Expect::CommaOrEnd);
-        self.nesting.is_empty()
+        self.nesting.depth() == 0
     }
 
-    fn open_string(&mut self, text: &str, at: usize) -> Seen {
-        if self.ended.is_some() && text[..at].ends_with('"') {
-            // Two quotes side by side where a comma is due: the second one belongs to the string.
-            self.reopen();
-            return Seen::More(at + 1);
+    pub(super) fn open_string(&mut self, quote: char) {
+        self.ended = false;
+        self.string.open(quote);
+        self.place = Place::String;
+    }
+
+    fn string(&mut self, text: &str, at: usize) -> Seen {
+        let read = self.string.advance(text, at);
+        self.broken |= !self.string.sound;
+        match read {
+            Read::On(next) => Seen::More(next),
+            Read::Foreign(place) => Seen::Foreign(place),
+            Read::End(after) => self.end_string(after),
         }
-        if matches!(self.expect, Expect::Colon | Expect::CommaOrEnd) {
-            self.broken = true;
-        }
-        self.start_string('"');
-        Seen::More(at + 1)
     }
 
-    fn start_string(&mut self, quote: char) {
-        self.text.clear();
-        self.ended = None;
-        self.place = Place::Text { quote };
-    }
-
-    /// The quote before this place did not end its string after all; false when there was none.
-    fn reopen(&mut self) -> bool {
-        let Some(quote) = self.ended.take() else { return false };
-        self.broken = true;
-        self.ambiguous = true;
-        self.place = Place::Text { quote };
-        true
-    }
-
-    fn unexpected(&mut self, text: &str, at: usize) -> Seen {
-        let Some(found) = text[at..].chars().next() else { return Seen::More(text.len()) };
-        let after = at + found.len_utf8();
-        match found {
-            '：' if self.expect == Expect::Colon => self.expect_now(Expect::Value),
-            '，' if self.expect == Expect::CommaOrEnd => self.comma(),
-            _ if self.ended.is_some() => {
-                self.reopen();
-                return Seen::More(at);
-            }
-            '\'' => self.start_string('\''),
-            '“' | '”' => self.start_string('”'),
-            '/' => self.place = Place::Slash,
-            '{' | '[' => self.open(found == '{'),
-            ':' | ',' => self.expect_now(if found == ':' { Expect::Value } else { Expect::CommaOrEnd }),
-            _ => self.place = Place::Word,
-        }
-        self.broken = true;
-        Seen::More(if self.place == Place::Word { at } else { after })
-    }
-
-    fn string(&mut self, text: &str, at: usize, quote: char) -> Seen {
-        let mut lead = [0; 4];
-        let lead = quote.encode_utf8(&mut lead).as_bytes()[0];
-        let rest = &text.as_bytes()[at..];
-        let stop = rest
-            .iter()
-            .position(|&byte| byte < b' ' || byte == lead || byte == b'\\' || (byte == b'<' && self.ambiguous))
-            .unwrap_or(rest.len());
-        let found = at + stop;
-        if !self.broken {
-            self.text.push_str(&text[at..found]);
-        }
-        let Some(next) = text[found..].chars().next() else { return Seen::More(found) };
-        match next {
-            '\\' => self.place = Place::Escape { quote },
-            '<' => return Seen::Foreign(found),
-            _ if next == quote => return self.end_string(quote, found + next.len_utf8()),
-            _ => self.broken |= next < ' ',
-        }
-        Seen::More(found + next.len_utf8())
-    }
-
-    fn end_string(&mut self, quote: char, after: usize) -> Seen {
+    fn end_string(&mut self, after: usize) -> Seen {
         self.place = Place::Structure;
-        self.ended = Some(quote);
-        self.news = self.nesting.len() <= 2;
-        let content = std::mem::take(&mut self.text);
+        self.ended = true;
+        let content = self.string.take();
+        if self.watch == Watch::On && self.nesting.depth() <= 2 {
+            self.watch = Watch::News;
+        }
         if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
             self.expect = Expect::Colon;
             if !self.broken {
@@ -306,26 +231,26 @@ impl Scan {
         if !self.broken {
             self.build.value(Value::String(content));
         }
-        if self.nesting.is_empty() { Seen::End(after) } else { Seen::More(after) }
+        if self.nesting.depth() == 0 { Seen::End(after) } else { Seen::More(after) }
     }
 
     fn word(&mut self, text: &str, at: usize) -> Seen {
         let ends = |c: char| matches!(c, ',' | ':' | '}' | ']' | '"' | '<' | '，' | '：') || c.is_ascii_whitespace();
         // The first character is taken whatever it is, so that there is always progress.
-        let first = if self.text.is_empty() { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
+        let first = if self.word.is_empty() { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
         let length = text[at + first..].find(ends).map(|length| first + length);
         let stop = length.map_or(text.len(), |length| at + length);
-        self.text.push_str(&text[at..stop]);
+        self.word.push_str(&text[at..stop]);
         if length.is_none() {
             return Seen::More(stop);
         }
         self.end_word();
-        if self.nesting.is_empty() { Seen::End(stop) } else { Seen::More(stop) }
+        if self.nesting.depth() == 0 { Seen::End(stop) } else { Seen::More(stop) }
     }
 
     fn end_word(&mut self) {
         self.place = Place::Structure;
-        let text = std::mem::take(&mut self.text);
+        let text = std::mem::take(&mut self.word);
         if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
             self.broken = true;
             self.expect_now(Expect::Colon);
@@ -337,95 +262,5 @@ impl Scan {
             Some(_) => {}
             None => self.broken = true,
         }
-    }
-
-    /// The places that are left after one character.
-    fn detail(&mut self, text: &str, at: usize) -> Seen {
-        let Some(found) = text[at..].chars().next() else { return Seen::More(text.len()) };
-        let after = at + found.len_utf8();
-        match self.place {
-            Place::Escape { quote } => self.escape(found, quote),
-            Place::Hex { quote, digits, unit, high } => {
-                let Some(digit) = found.to_digit(16).and_then(|digit| u16::try_from(digit).ok()) else {
-                    return self.bad_escape(quote, at);
-                };
-                self.hex(quote, digits + 1, unit << 4 | digit, high);
-            }
-            Place::Pair { quote, high, slash } => match (slash, found) {
-                (false, '\\') => self.place = Place::Pair { quote, high, slash: true },
-                (true, 'u') => self.place = Place::Hex { quote, digits: 0, unit: 0, high: Some(high) },
-                (true, _) => {
-                    self.broken = true;
-                    self.place = Place::Escape { quote };
-                    return Seen::More(at);
-                }
-                (false, _) => return self.bad_escape(quote, at),
-            },
-            Place::Slash => return self.slash(found, after),
-            Place::LineComment => {
-                if matches!(found, '\n' | '\r') {
-                    self.place = Place::Structure;
-                }
-            }
-            Place::BlockComment { star } => {
-                self.place =
-                    if star && found == '/' { Place::Structure } else { Place::BlockComment { star: found == '*' } };
-            }
-            Place::Structure | Place::Text { .. } | Place::Word => {}
-        }
-        Seen::More(after)
-    }
-
-    fn slash(&mut self, found: char, after: usize) -> Seen {
-        self.place = match found {
-            '/' => Place::LineComment,
-            '*' => Place::BlockComment { star: false },
-            _ => Place::Structure,
-        };
-        Seen::More(if self.place == Place::Structure { after - found.len_utf8() } else { after })
-    }
-
-    fn escape(&mut self, found: char, quote: char) {
-        let meant = match found {
-            '"' | '\\' | '/' => found,
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => {
-                self.place = Place::Hex { quote, digits: 0, unit: 0, high: None };
-                return;
-            }
-            _ => {
-                self.broken = true;
-                found
-            }
-        };
-        self.text.push(meant);
-        self.place = Place::Text { quote };
-    }
-
-    fn hex(&mut self, quote: char, digits: u8, unit: u16, high: Option<u16>) {
-        if digits < 4 {
-            self.place = Place::Hex { quote, digits, unit, high };
-            return;
-        }
-        if high.is_none() && (0xD800..0xDC00).contains(&unit) {
-            self.place = Place::Pair { quote, high: unit, slash: false };
-            return;
-        }
-        self.place = Place::Text { quote };
-        let units = high.into_iter().chain([unit]);
-        match char::decode_utf16(units).next() {
-            Some(Ok(decoded)) => self.text.push(decoded),
-            _ => self.broken = true,
-        }
-    }
-
-    fn bad_escape(&mut self, quote: char, at: usize) -> Seen {
-        self.broken = true;
-        self.place = Place::Text { quote };
-        Seen::More(at)
     }
 }

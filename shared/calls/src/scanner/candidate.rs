@@ -2,12 +2,11 @@
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::attributes::{attributes, name};
 use super::body::Body;
 use super::elements::{Elements, Inside};
 use super::pythonic::{self, Brackets};
 use crate::declared::Declared;
-use crate::markers::{Look, Role};
+use crate::markers::Role;
 use crate::piece::ParsedCall;
 
 /// The longest text that is held although it need not be a call, in bytes.
@@ -45,6 +44,7 @@ pub(super) enum Verdict {
     Unreadable(String, usize),
 }
 
+/// One step: go on, or a verdict.
 pub(super) type Step = ControlFlow<Verdict>;
 
 /// One call that may be. Positions count from the opening marker's first byte.
@@ -54,6 +54,10 @@ pub(super) struct Candidate {
     pub(super) marker: usize,
     /// Whether the marker is a control token, which nobody writes in prose.
     pub(super) control: bool,
+    /// Whether another marker stands between the opening one and the call.
+    pub(super) nested: bool,
+    /// In inline code: up to here no backtick ends it.
+    quoted: Option<usize>,
     pub(super) stage: Stage,
     /// Everything before it is understood.
     pub(super) at: usize,
@@ -64,6 +68,7 @@ pub(super) struct Candidate {
     pub(super) settled: usize,
 }
 
+/// Where in a candidate the place is.
 pub(super) enum Stage {
     /// In a wrapper's tag.
     WrapperTag,
@@ -84,7 +89,7 @@ pub(super) enum Stage {
 }
 
 impl Candidate {
-    /// A candidate that a marker of this role and length opened.
+    /// A candidate that a marker of this role opened.
     pub(super) fn opened(role: Role, marker: &str, in_wrapper: bool) -> Self {
         let (kind, stage) = match role {
             Role::WrapperWithAttributes => (Kind::Wrapper, Stage::WrapperTag),
@@ -97,27 +102,68 @@ impl Candidate {
         Self { control: marker.contains(['|', '｜']), ..Self::new(kind, stage, marker.len()) }
     }
 
-    /// A candidate without a marker of its own.
+    /// A candidate with a marker of this length.
     pub(super) fn new(kind: Kind, stage: Stage, marker: usize) -> Self {
-        Self { kind, marker, control: false, stage, at: marker, name: None, calls: Vec::new(), settled: 0 }
+        Self {
+            kind,
+            marker,
+            control: false,
+            nested: false,
+            quoted: None,
+            stage,
+            at: marker,
+            name: None,
+            calls: Vec::new(),
+            settled: 0,
+        }
+    }
+
+    /// The same in inline code, where a backtick outside of a string shows that it is only quoted.
+    pub(super) fn in_code(self) -> Self {
+        Self { quoted: Some(0), ..self }
+    }
+
+    /// Goes on with the marker that follows the opening one directly.
+    pub(super) fn nest(&mut self, inner: Self, at: usize) {
+        let (marker, control, quoted) = (self.marker, self.control && inner.control, self.quoted);
+        *self = Self { marker, control, quoted, nested: true, at, ..inner };
     }
 
     /// Reads on in `text`, which begins with the opening marker and with all that was read before.
+    ///
+    /// It works in windows whose ends do not depend on how the text is cut into pieces.
     pub(super) fn advance(&mut self, text: &str, declared: &Declared) -> Verdict {
         loop {
-            // The window makes the limits independent of how the text is cut into pieces.
-            let certain = self.certain();
-            let limit = if certain { MAX_CALL } else { MAX_UNCERTAIN };
-            let window = &text[..text.floor_char_boundary(limit)];
-            match self.run(window, declared) {
-                Verdict::More if window.len() == text.len() => return Verdict::More,
-                Verdict::More if certain => {
-                    return Verdict::Unreadable("the call is too long".to_owned(), window.len());
-                }
-                Verdict::More if self.certain() => {}
-                Verdict::More => return Verdict::Text,
+            let cap = if self.certain() || self.at > MAX_UNCERTAIN { MAX_CALL } else { MAX_UNCERTAIN };
+            let end = text.floor_char_boundary(cap);
+            let window = end.min(self.next_tick(text));
+            match self.run(&text[..window], declared) {
+                Verdict::More if window == text.len() => return Verdict::More,
+                Verdict::More if window < end => match &self.stage {
+                    Stage::Body(body) if body.in_sound_string() => self.quoted = Some(window + 1),
+                    _ => return Verdict::Text,
+                },
+                Verdict::More if cap < MAX_CALL && self.certain() => {}
+                Verdict::More => return self.given_up(window),
                 verdict => return verdict,
             }
+        }
+    }
+
+    /// The next backtick that may end the inline code around the candidate.
+    fn next_tick(&mut self, text: &str) -> usize {
+        let Some(from) = self.quoted else { return text.len() };
+        let tick = text[from..].find('`').map_or(text.len(), |found| from + found);
+        self.quoted = Some(tick);
+        tick
+    }
+
+    fn given_up(&self, length: usize) -> Verdict {
+        match self.stage {
+            Stage::Body(_) | Stage::Elements(_) | Stage::Python { .. } if !self.bare() => {
+                Verdict::Unreadable("the call is too long".to_owned(), length)
+            }
+            _ => Verdict::Text,
         }
     }
 
@@ -129,17 +175,26 @@ impl Candidate {
         }
     }
 
-    /// Whether it is decided that it is meant as a call.
-    pub(super) fn certain(&self) -> bool {
-        let explicit = matches!(self.kind, Kind::Wrapper | Kind::Function);
-        explicit && matches!(self.stage, Stage::Body(_) | Stage::Elements(_) | Stage::Python { .. })
+    /// Whether only a declared tool makes it a call.
+    pub(super) fn bare(&self) -> bool {
+        matches!(self.kind, Kind::Json | Kind::List | Kind::Action)
+    }
+
+    /// Whether it is decided that it is meant as a call, and well-formed so far.
+    fn certain(&self) -> bool {
+        match &self.stage {
+            _ if self.bare() => false,
+            Stage::Body(body) => body.sound(),
+            Stage::Elements(elements) => elements.begun(),
+            Stage::Python { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether, if the text is cut here, it was going to be a call.
     pub(super) fn meant(&self, declared: &Declared) -> bool {
         match &self.stage {
             Stage::Body(body) if self.bare() => body.names_declared(declared),
-            Stage::Action => false,
             _ => !self.bare(),
         }
     }
@@ -162,113 +217,68 @@ impl Candidate {
                 self.named(text, separated, declared)
             }
             Stage::Body(_) => self.body(text, declared),
-            Stage::Elements(elements) => match elements.step(text, self.at, declared) {
-                Inside::On(at) => {
-                    self.at = at;
-                    Continue(())
-                }
-                Inside::More(at) => {
-                    self.at = at;
-                    Break(Verdict::More)
-                }
-                Inside::Call(call, end) => Break(Verdict::Calls(vec![call], end)),
-                Inside::Unreadable(reason, at) => {
-                    self.at = at;
-                    self.stage = Stage::Body(Body::unreadable(reason));
-                    Continue(())
-                }
-            },
+            Stage::Elements(elements) => {
+                let inside = elements.step(text, self.at, declared);
+                self.inside(inside)
+            }
             Stage::Python { brackets, start } => {
-                let start = *start;
-                let end = brackets.advance(text, self.at);
+                let (start, end) = (*start, brackets.advance(text, self.at));
                 self.python(text, start, end, declared)
             }
             Stage::Action => self.action(text, declared),
         }
     }
 
-    fn wrapper_tag(&mut self, text: &str) -> Step {
-        match attributes(&text[self.at..]) {
-            Look::Is(found, length) => {
-                let Some(name) = found.name else { return Break(Verdict::Text) };
-                self.at += length;
-                if found.empty {
-                    let arguments = serde_json::Value::Object(serde_json::Map::new());
-                    return Break(Verdict::Calls(vec![ParsedCall { name, arguments }], self.at));
-                }
-                self.name = Some(name);
-                self.stage = Stage::Payload;
+    fn inside(&mut self, inside: Inside) -> Step {
+        match inside {
+            Inside::On(at) => {
+                self.at = at;
                 Continue(())
             }
-            Look::Short => Break(Verdict::More),
-            Look::No => Break(Verdict::Text),
-        }
-    }
-
-    fn function_tag(&mut self, text: &str, with_attributes: bool, declared: &Declared) -> Step {
-        let rest = &text[self.at..];
-        let found = if with_attributes {
-            match attributes(rest) {
-                Look::Is(found, length) => found.name.map_or(Look::No, |name| Look::Is((name, found.empty), length)),
-                Look::Short => Look::Short,
-                Look::No => Look::No,
+            Inside::More(at) => {
+                self.at = at;
+                Break(Verdict::More)
             }
-        } else {
-            name(rest)
-        };
-        match found {
-            Look::Is((name, empty), length) if self.kind == Kind::Wrapper || declared.has(&name) => {
-                self.at += length;
-                if empty {
-                    let arguments = serde_json::Value::Object(serde_json::Map::new());
-                    return Break(Verdict::Calls(vec![ParsedCall { name, arguments }], self.at));
-                }
-                self.stage = Stage::Elements(Elements::new(name, false));
+            Inside::Call(call, end) => Break(Verdict::Calls(vec![call], end)),
+            Inside::Unreadable(reason, at) if self.certain() => {
+                self.at = at;
+                self.stage = Stage::Body(Body::unreadable(reason));
                 Continue(())
             }
-            Look::Short => Break(Verdict::More),
-            _ => Break(Verdict::Text),
+            Inside::Unreadable(..) => Break(Verdict::Text),
         }
     }
 
     fn python(&mut self, text: &str, start: usize, end: Result<usize, usize>, declared: &Declared) -> Step {
-        let end = match end {
-            Ok(end) => end,
-            Err(at) => {
-                self.at = at;
-                return Break(Verdict::More);
-            }
-        };
-        self.at = end;
-        let bare = self.kind == Kind::List;
+        self.at = end.unwrap_or_else(|at| at);
+        let Ok(end) = end else { return Break(Verdict::More) };
         match pythonic::calls(&text[start..end]) {
-            Some(calls) if bare && !calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) => {
-                Break(Verdict::Text)
-            }
-            Some(calls) => {
+            Some(calls) if !self.bare() || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) => {
                 self.calls = calls;
                 self.settled = end;
-                self.stage = Stage::Body(Body::tail(false));
+                self.stage = Stage::Body(Body::tail());
                 Continue(())
             }
-            None if bare => Break(Verdict::Text),
-            None => {
+            None if !self.bare() => {
                 self.stage = Stage::Body(Body::unreadable("the list of calls cannot be read"));
                 Continue(())
             }
+            _ => Break(Verdict::Text),
         }
     }
 
     /// Ends the text: decides what is still open.
     pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Verdict {
+        let bare = self.bare();
         match &mut self.stage {
             Stage::Elements(elements) => match elements.finish(text, declared) {
                 Ok((call, end)) => Verdict::Calls(vec![call], end),
-                Err(reason) => Verdict::Unreadable(reason.to_owned(), text.len()),
+                Err(reason) if elements.begun() => Verdict::Unreadable(reason.to_owned(), text.len()),
+                Err(_) => Verdict::Text,
             },
             Stage::Body(_) => self.finish_body(text, declared),
             Stage::Action => self.finish_action(text, declared),
-            Stage::Python { .. } if self.kind != Kind::List => {
+            Stage::Python { .. } if !bare => {
                 Verdict::Unreadable("the list of calls ends before it is complete".to_owned(), text.len())
             }
             Stage::Payload if self.control && text[self.at..].trim().is_empty() => Verdict::Residue,

@@ -49,6 +49,11 @@ impl Elements {
         Self { name, arguments: Map::new(), stage: Stage::Between, closed_at: 0, wrapped }
     }
 
+    /// Whether more than the function's name has been read.
+    pub(super) fn begun(&self) -> bool {
+        !self.arguments.is_empty() || !matches!(self.stage, Stage::Between)
+    }
+
     /// Reads on from position `at`.
     pub(super) fn step(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
         match &self.stage {
@@ -175,7 +180,15 @@ impl Elements {
         let Stage::Value { key, string, .. } = std::mem::replace(&mut self.stage, Stage::Between) else { return };
         let schema = declared.parameter(&self.name, &key);
         let value = typed::value(text, string, schema, declared.untyped(&self.name));
-        self.arguments.insert(key, value);
+        // A parameter that comes again adds to a list, unless it cannot be one.
+        let list = schema.is_none_or(|schema| typed::types(schema).contains(&"array"));
+        match self.arguments.get_mut(&key) {
+            Some(Value::Array(values)) if list => values.push(value),
+            Some(first) if list => *first = Value::Array(vec![first.take(), value]),
+            _ => {
+                self.arguments.insert(key, value);
+            }
+        }
     }
 
     fn json(&mut self, text: &str, at: usize) -> Inside {

@@ -2,17 +2,15 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use serde_json::{Map, Value};
-
 use super::attributes::space;
 use super::body::Body;
 use super::candidate::{Candidate, Kind, Stage, Step, Verdict};
 use super::elements::Elements;
 use super::fence::payload_fence;
 use super::pythonic::Brackets;
+use super::tag::without_arguments;
 use crate::declared::Declared;
 use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role, SEPARATORS};
-use crate::piece::ParsedCall;
 
 /// The longest name before its arguments, in bytes.
 const MAX_NAME: usize = 128;
@@ -73,11 +71,7 @@ impl Candidate {
     fn marker(&mut self, rest: &str, at: usize) -> Step {
         match OPENERS.look(rest) {
             Look::Is(role, length) if self.name.is_none() => {
-                let control = self.control;
-                let marker = self.marker;
-                *self = Self { marker, ..Self::opened(role, &rest[..length], true) };
-                self.control &= control;
-                self.at = at + length;
+                self.nest(Self::opened(role, &rest[..length], true), at + length);
                 return Continue(());
             }
             Look::Short => return Break(Verdict::More),
@@ -85,10 +79,7 @@ impl Candidate {
         }
         let Some(name) = self.name.clone() else { return Break(Verdict::Text) };
         match (PARAMETERS.look(rest), CLOSERS.look(rest)) {
-            (_, Look::Is(_, length)) => {
-                let arguments = Value::Object(Map::new());
-                Break(Verdict::Calls(vec![ParsedCall { name, arguments }], at + length))
-            }
+            (_, Look::Is(_, length)) => without_arguments(name, at + length),
             (Look::Is(..), _) => {
                 self.at = at;
                 self.stage = Stage::Elements(Elements::new(name, true));
@@ -166,10 +157,7 @@ impl Candidate {
                 self.stage = Stage::Elements(Elements::new(name, true));
                 Continue(())
             }
-            (_, Look::Is(_, length)) if declared.has(&name) => {
-                let arguments = Value::Object(Map::new());
-                Break(Verdict::Calls(vec![ParsedCall { name, arguments }], at + length))
-            }
+            (_, Look::Is(_, length)) if declared.has(&name) => without_arguments(name, at + length),
             (Look::Short, _) | (_, Look::Short) => Break(Verdict::More),
             _ => Break(Verdict::Text),
         }

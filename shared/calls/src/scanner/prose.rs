@@ -6,6 +6,7 @@ use crate::markers::{CLOSERS, Look, OPENERS, Role};
 
 /// What the scanner knows besides the text itself.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub(super) struct Around {
     /// Whether tools are declared, without which no ambiguous form is a call.
     pub(super) tools: bool,

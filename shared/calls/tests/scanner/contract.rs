@@ -161,10 +161,23 @@ fn what_cannot_be_read_is_told_with_a_reason() {
         ["[the JSON ends before it is complete] <tool_call>{\"tool\": \"search_web\", \"query\": \"x\""]
     );
     assert_eq!(
-        transcript("<seed:tool_call><function=search_web>what?</function></seed:tool_call>"),
+        transcript("<seed:tool_call><function=search_web><parameter=count>1</parameter>?</function></seed:tool_call>"),
         ["[a parameter or the end of the function is expected] \
-             <seed:tool_call><function=search_web>what?</function>"]
+             <seed:tool_call><function=search_web><parameter=count>1</parameter>?</function>"]
     );
+}
+
+#[test]
+fn a_call_that_is_only_quoted_or_begun_does_not_swallow_the_text_behind_it() {
+    for text in [
+        "It begins with `<tool_call>{\"name\"` and goes on. \"Yes\", it does.",
+        "Like `<tool_call><function=search_web><parameter=query>` and so on.",
+        "`<function=search_web>` opens a call of search_web.",
+        "The form <tool_call><function=search_web> is for Qwen.",
+        "<function=search_web> what?",
+    ] {
+        assert_eq!(transcript(text), [text], "{text}");
+    }
 }
 
 #[test]

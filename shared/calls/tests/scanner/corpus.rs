@@ -5,9 +5,9 @@
 //! another expectation). Our own are compared exactly and must all be right. The others are compared without the white
 //! space around the content, for their sources disagree about it, and only scored.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use calls::End;
 use conversation::ToolSpec;
@@ -75,70 +75,72 @@ impl Case {
     }
 }
 
-/// The cases of a folder, file by file in order.
-fn cases_of(folder: &Path) -> Vec<Case> {
-    let entries = fs::read_dir(folder).expect("the folder can be read");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+/// The files of a folder that hold cases, in order.
+fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     files.sort();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
-    let read = |file: &PathBuf| {
-        let text = fs::read_to_string(file).expect("the file can be read");
-        let case = |line: &str| serde_json::from_str(line).ok();
-        text.lines().filter_map(case).collect::<Vec<Case>>()
-    };
-    files.iter().flat_map(read).collect()
+    Ok(files)
+}
+
+/// The cases of a folder; lines that are none are left out.
+fn cases_of(folder: &Path) -> io::Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for file in files_of(folder)? {
+        let text = fs::read_to_string(file)?;
+        cases.extend(text.lines().filter_map(|line| serde_json::from_str::<Case>(line).ok()));
+    }
+    Ok(cases)
+}
+
+/// Where the project's own cases are.
+fn own_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
 /// The project's own cases.
-pub(crate) fn own_cases() -> Vec<Case> {
-    cases_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"))
+pub(crate) fn own_cases() -> io::Result<Vec<Case>> {
+    cases_of(&own_folder())
 }
 
 /// The cases of the folder that `EXTRA_CASES` names; none without it.
-pub(crate) fn extra_cases() -> Vec<Case> {
-    std::env::var_os("EXTRA_CASES").map(|folder| cases_of(Path::new(&folder))).unwrap_or_default()
+pub(crate) fn extra_cases() -> io::Result<Vec<Case>> {
+    std::env::var_os("EXTRA_CASES").map_or_else(|| Ok(Vec::new()), |folder| cases_of(Path::new(&folder)))
 }
 
 #[test]
-fn every_line_of_our_own_fixtures_is_a_case_with_an_id_of_its_own() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let files = fs::read_dir(folder).expect("the folder can be read");
-    let lines: usize = files
-        .map(|file| fs::read_to_string(file.expect("an entry").path()).expect("the file can be read").lines().count())
-        .sum();
-    let cases = own_cases();
-    let ids: BTreeMap<_, _> = cases.iter().map(|case| (&case.id, ())).collect();
-    assert_eq!((cases.len(), ids.len()), (lines, lines));
-}
-
-#[test]
-fn every_case_of_our_own_comes_out_exactly() {
-    let cases = own_cases();
-    let score = score(&cases, Case::is_exact);
-    print(&score);
-    let wrong: Vec<_> =
-        cases.iter().map(|case| (case, case.outcome())).filter(|(case, out)| !case.is_exact(out)).collect();
-    for (case, outcome) in &wrong {
-        println!(
-            "{}\n  text     {:?}\n  thinking {:?}\n  came out {:?}",
-            case.id,
-            case.text,
-            outcome.thinking,
-            outcome.transcript()
-        );
+fn every_line_of_our_own_fixtures_is_a_case_with_an_id_of_its_own() -> io::Result<()> {
+    let mut lines = 0;
+    for file in files_of(&own_folder())? {
+        lines += fs::read_to_string(file)?.lines().count();
     }
-    assert!(wrong.is_empty(), "{} cases are wrong", wrong.len());
+    let cases = own_cases()?;
+    let ids: BTreeSet<_> = cases.iter().map(|case| &case.id).collect();
+    assert_eq!((cases.len(), ids.len()), (lines, lines));
+    Ok(())
 }
 
 #[test]
-fn extra_cases_are_scored_by_format() {
-    let cases = extra_cases();
+fn every_case_of_our_own_comes_out_exactly() -> io::Result<()> {
+    let cases = own_cases()?;
+    print(&score(&cases, Case::is_exact));
+    for case in &cases {
+        let outcome = case.outcome();
+        assert!(case.is_exact(&outcome), "{}\n{:?}\ncame out as\n{outcome:#?}", case.id, case.text);
+    }
+    Ok(())
+}
+
+#[test]
+fn extra_cases_are_scored_by_format() -> io::Result<()> {
+    let cases = extra_cases()?;
     let by_id: HashMap<_, _> = cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let right = |case: &Case, outcome: &Outcome| {
         let mut alternatives = case.alternatives.iter().filter_map(|id| by_id.get(id.as_str()));
         case.is_right(outcome) || alternatives.any(|other| other.is_right(outcome))
     };
     print(&score(&cases, right));
+    Ok(())
 }
 
 /// Per format: how many cases there are and how many are right.
@@ -152,6 +154,7 @@ fn score(cases: &[Case], right: impl Fn(&Case, &Outcome) -> bool) -> BTreeMap<&s
     score
 }
 
+#[expect(clippy::print_stdout, reason = "the score is for whoever runs the tests with --nocapture")]
 fn print(score: &BTreeMap<&str, (usize, usize)>) {
     let sum = score.values().fold((0, 0), |sum, (all, right)| (sum.0 + all, sum.1 + right));
     for (format, (all, right)) in score.iter().chain([(&"all", &sum)]) {

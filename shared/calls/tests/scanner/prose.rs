@@ -128,8 +128,8 @@ proptest! {
         let mut shown = String::new();
         let mut calls: Vec<Value> = Vec::new();
         for (prose, form, query) in &parts {
-            text += &format!("{prose}\n{}\n", written(*form, query));
-            shown += &format!("{prose}\n\n");
+            text.extend([prose, "\n", &written(*form, query), "\n"]);
+            shown.extend([prose, "\n\n"]);
             calls.push(json!(["search_web", {"query": query}]));
         }
         text += &last;
@@ -184,8 +184,12 @@ fn may_become_a_marker(held: &str) -> bool {
         "< ",
     ];
     let held = held.trim_start();
-    let attribute = |tag: &str| held.strip_prefix(tag).is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || c == '-'));
-    held.is_empty() || attribute("<tool ") || BEGINNINGS.iter().any(|beginning| beginning.starts_with(held)) || held.starts_with("<function= ")
+    let attribute =
+        |tag: &str| held.strip_prefix(tag).is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || c == '-'));
+    held.is_empty()
+        || attribute("<tool ")
+        || BEGINNINGS.iter().any(|beginning| beginning.starts_with(held))
+        || held.starts_with("<function= ")
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The same result for every cutting of the text.
 
+use std::io;
+
 use calls::End;
 use proptest::prelude::*;
 
@@ -20,8 +22,8 @@ fn chars(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn f030_every_cut_in_two_and_every_character_alone_gives_what_the_whole_gives() {
-    for case in own_cases().iter().chain(&extra_cases()) {
+fn f030_every_cut_in_two_and_every_character_alone_gives_what_the_whole_gives() -> io::Result<()> {
+    for case in own_cases()?.iter().chain(&extra_cases()?) {
         let tools = case.specs();
         for end in [End::Complete, End::Cut] {
             let whole = scan(&tools, [case.text.as_str()], end);
@@ -31,6 +33,7 @@ fn f030_every_cut_in_two_and_every_character_alone_gives_what_the_whole_gives() 
             }
         }
     }
+    Ok(())
 }
 
 /// Bits of which texts are made that come close to calls in every way.
