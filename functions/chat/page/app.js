@@ -114,8 +114,9 @@ function wire() {
   byId("demo-more").addEventListener("click", () => ask("demo-dialog"));
   for (const id of ["new-chat", "new-here"]) byId(id).addEventListener("click", startNew);
   for (const example of document.querySelectorAll(".example")) {
-    example.addEventListener("click", () => composer.send(example.textContent));
+    example.addEventListener("click", () => chat.send(example.textContent));
   }
+  byId("notice-close").addEventListener("click", hideNotice);
   byId("skip").addEventListener("click", skip);
   window.addEventListener("hashchange", route);
   document.addEventListener("keydown", onKeydown);

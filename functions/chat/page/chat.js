@@ -179,7 +179,7 @@ export class Chat {
   }
 
   async #follow({ view, messageId }, cursor, signal) {
-    await followMessage({
+    const following = followMessage({
       id: this.id,
       cursor,
       messageId,
@@ -187,6 +187,7 @@ export class Chat {
       onMessage: (message) => view.show(message),
       onTrouble: (error) => view.waiting(`${errorWords(error)} Trying again…`),
     });
+    await following.catch((error) => this.#trouble(error));
     if (!signal.aborted) this.#listeners.onChanged();
   }
 

@@ -70,12 +70,6 @@ export class Composer {
     this.#onSend(text.toWellFormed?.() ?? text);
   }
 
-  /** Puts a text into the box and sends it. */
-  send(text) {
-    this.#box.value = text;
-    this.submit();
-  }
-
   /** A key that chooses among the input method's proposals is not meant for the page. */
   #key(event) {
     const composing = event.isComposing || event.keyCode === 229;

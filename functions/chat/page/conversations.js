@@ -147,6 +147,7 @@ export class Conversations {
     const rename = iconButton(`Rename ${title}`, "pencil", () => this.#rename(conversation));
     const remove = iconButton(`Delete ${title}`, "trash", () => this.#delete(conversation));
     rename.dataset.focus = `rename-${id}`;
+    remove.dataset.focus = `delete-${id}`;
     return el("li", { class: id === this.#current && "current" }, open, rename, remove);
   }
 

@@ -19,15 +19,15 @@ export async function readAll(id) {
 /**
  * Reads a message every two seconds until `onMessage` is done with it or `signal` fires.
  *
- * A read that fails is told to `onTrouble` and repeated; one that says the conversation is gone ends it.
+ * A read that fails is told to `onTrouble` and repeated; throws the error that says the conversation is gone.
  */
 export async function followMessage({ id, cursor, messageId, signal, onMessage, onTrouble }) {
   for (;;) {
     await wait(POLL_MS, signal);
     const page = await readConversation(id, cursor).catch((error) => ({ error }));
     if (signal.aborted) return;
+    if (page.error?.status === 404) throw page.error;
     if (page.error) onTrouble(page.error);
-    if (page.error?.status === 404) return;
     const message = page.messages?.find((known) => known.id === messageId);
     if (message && !onMessage(message)) return;
   }

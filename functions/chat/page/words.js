@@ -85,8 +85,8 @@ export function shortened(text, length) {
 
 /** How many Unicode scalar values a text has: what the server counts. */
 export function scalarCount(text) {
-  let count = text.length;
-  for (const _pair of text.matchAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)) count -= 1;
+  let count = 0;
+  for (let at = 0; at < text.length; count += 1) at += text.codePointAt(at) > 0xffff ? 2 : 1;
   return count;
 }
 

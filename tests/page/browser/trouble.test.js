@@ -58,6 +58,18 @@ test("an answer that is still being written is followed after a reload", async (
   await lastAnswer(page).getByRole("button", { name: "Copy" }).waitFor();
 });
 
+test("a conversation that is deleted elsewhere while its answer is awaited is said to be gone", async (t) => {
+  const { page, url, model } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Tell me.");
+  await model.next();
+  await page.reload();
+  await lastAnswer(page).getByText("This answer is still being written…").waitFor();
+  const id = page.url().split("/").at(-1);
+  await fetch(`${url}/api/conversations/${id}`, { method: "DELETE" });
+  await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
+});
+
 test("f099 a second message while an answer is being written is refused in words with the wait, and kept", async (t) => {
   const { page, url, model, context } = await stage(t);
   await page.goto(url);
@@ -245,6 +257,29 @@ test("f147 a server that does not know who may use it is explained", async (t) =
   const words = "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.";
   await page.getByRole("navigation").getByRole("alert").getByText(words).waitFor();
   await notice(page).getByText(words).waitFor();
+});
+
+test("a notice can be dismissed", async (t) => {
+  const { page, url } = await stage(t);
+  await page.route("**/api/chat", (route) => route.abort());
+  await page.goto(url);
+  await ask(page, "Hello");
+  await notice(page).getByText("The server cannot be reached.").waitFor();
+  await notice(page).getByRole("button", { name: "Dismiss" }).click();
+  await notice(page).waitFor({ state: "hidden" });
+  assert.equal(await box(page).inputValue(), "Hello");
+});
+
+test("an example is asked without touching what is in the box", async (t) => {
+  const { page, url, model } = await stage(t);
+  await page.goto(url);
+  await box(page).fill("My own words");
+  await page.getByRole("button", { name: "How do heat pumps work?" }).click();
+  const reply = await model.next();
+  reply.say("Well.");
+  reply.end();
+  await reads(prose(page), "Well.");
+  assert.equal(await box(page).inputValue(), "My own words");
 });
 
 test("an answer of some proxy in between is an error in words", async (t) => {

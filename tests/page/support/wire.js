@@ -1,7 +1,7 @@
 // The other side of the wire: a model endpoint and a search endpoint that answer only when a test says so.
 
 import { once } from "node:events";
-import { createServer, request } from "node:http";
+import { createServer } from "node:http";
 import net from "node:net";
 
 /** An HTTP server on loopback that hands each request to whoever waits for one. */
@@ -163,12 +163,4 @@ export async function openCable(target) {
       cut();
     },
   };
-}
-
-/** Sends a request and resolves to its status; used where a test must not go through the page. */
-export async function post(url, body) {
-  const sent = request(url, { method: "POST", headers: { "content-type": "application/json" } });
-  sent.end(JSON.stringify(body));
-  const [answer] = await once(sent, "response");
-  return answer;
 }
