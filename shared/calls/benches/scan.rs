@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use calls::{CallScanner, End, Piece};
+use calls::{CallScanner, Part, Piece, ThinkingFilter};
 use conversation::ToolSpec;
 use serde_json::json;
 
@@ -15,13 +15,22 @@ const BYTES: usize = 1 << 20;
 /// Each text is scanned this often; the fastest run counts, for the others were disturbed.
 const RUNS: usize = 15;
 
+/// Takes a reply piece by piece.
+type Push = Box<dyn FnMut(&str)>;
+
 fn main() {
     println!("{:<28} {:>10} {:>16}", "text", "MB/s", "longest piece");
     for (name, text) in texts() {
-        let pieces = pieces(&text);
-        let (total, longest) = (0..RUNS).map(|_| scan(&pieces)).fold((Duration::MAX, Duration::MAX), least);
-        println!("{name:<28} {:>10.1} {:>13.1} µs", megabytes(text.len()) / total.as_secs_f64(), micros(longest));
+        report(name, &text, scanner);
     }
+    report("English, the filter first", &fill(ENGLISH), filter_and_scanner);
+}
+
+fn report(name: &str, text: &str, push: fn() -> Push) {
+    let pieces = pieces(text);
+    let total = (0..RUNS).map(|_| total(&pieces, push)).min().unwrap_or_default();
+    let longest = longest(&pieces, push);
+    println!("{name:<28} {:>10.1} {:>13.1} µs", megabytes(text.len()) / total.as_secs_f64(), micros(longest));
 }
 
 /// One text per kind of load.
@@ -29,7 +38,7 @@ fn texts() -> Vec<(&'static str, String)> {
     let filler = "x".repeat(BYTES);
     let code = "fn main() {\\n    println!(\\\"<tool_call>\\\");\\n}\\n".repeat(BYTES / 48);
     vec![
-        ("plain text, English", fill("The quick brown fox jumps over the lazy dog, again and again.\n")),
+        ("plain text, English", fill(ENGLISH)),
         ("plain text, Chinese", fill("根据搜索结果，今天北京天气晴，气温二十五度，适合外出。\n")),
         (
             "Markdown with code",
@@ -53,6 +62,7 @@ fn texts() -> Vec<(&'static str, String)> {
     ]
 }
 
+const ENGLISH: &str = "The quick brown fox jumps over the lazy dog, again and again.\n";
 const FUNCTION: &str = "<seed:tool_call><function name=\"search_web\"><parameter name=\"query\" string=\"true\">weather in \
                         Beijing</parameter></function></seed:tool_call>\n";
 
@@ -72,30 +82,52 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// The time for the whole text, and the longest time for a piece (the least of all runs is free of disturbances).
-fn scan(pieces: &[&str]) -> (Duration, Duration) {
-    let mut scanner = CallScanner::new(&[tool()]);
-    let mut out: Vec<Piece> = Vec::new();
+/// The time for the whole text.
+fn total(pieces: &[&str], make: fn() -> Push) -> Duration {
+    let mut push = make();
     let begun = Instant::now();
     for piece in pieces {
-        out.clear();
-        scanner.push_into(piece, &mut out);
+        push(piece);
     }
-    out.extend(scanner.finish(End::Complete));
-    let total = begun.elapsed();
-    (total, longest(pieces))
+    begun.elapsed()
 }
 
-fn longest(pieces: &[&str]) -> Duration {
+/// The time for the slowest piece: for each, its fastest run counts.
+fn longest(pieces: &[&str], make: fn() -> Push) -> Duration {
+    let mut times = vec![Duration::MAX; pieces.len()];
+    for _ in 0..RUNS {
+        let mut push = make();
+        for (piece, time) in pieces.iter().zip(&mut times) {
+            let begun = Instant::now();
+            push(piece);
+            *time = begun.elapsed().min(*time);
+        }
+    }
+    times.into_iter().max().unwrap_or_default()
+}
+
+fn scanner() -> Push {
     let mut scanner = CallScanner::new(&[tool()]);
     let mut out: Vec<Piece> = Vec::new();
-    let time = |piece: &&str| {
+    Box::new(move |piece| {
         out.clear();
-        let begun = Instant::now();
         scanner.push_into(piece, &mut out);
-        begun.elapsed()
-    };
-    pieces.iter().map(time).max().unwrap_or_default()
+    })
+}
+
+/// As in the product: reasoning is taken out first.
+fn filter_and_scanner() -> Push {
+    let mut filter = ThinkingFilter::default();
+    let mut scanner = CallScanner::new(&[tool()]);
+    let mut out: Vec<Piece> = Vec::new();
+    Box::new(move |piece| {
+        out.clear();
+        for part in filter.push(piece) {
+            if let Part::Text(text) = part {
+                scanner.push_into(&text, &mut out);
+            }
+        }
+    })
 }
 
 fn tool() -> ToolSpec {
@@ -105,10 +137,6 @@ fn tool() -> ToolSpec {
         parameters: json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}),
         examples: Vec::new(),
     }
-}
-
-fn least(a: (Duration, Duration), b: (Duration, Duration)) -> (Duration, Duration) {
-    (a.0.min(b.0), a.1.min(b.1))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lengths of a few MB are exact as floats")]

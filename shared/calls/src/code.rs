@@ -9,6 +9,8 @@ const FENCE: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Code {
     line_start: bool,
+    /// The first byte of the line that is no blank; 0 before it.
+    lead: u8,
     /// How many backticks opened the inline code around the place; 0 outside.
     inline: usize,
     /// How many backticks stand right before the place, and whether they begin their line.
@@ -28,7 +30,7 @@ struct Fence {
 
 impl Default for Code {
     fn default() -> Self {
-        Self { line_start: true, inline: 0, run: 0, run_at_line_start: false, fence: None }
+        Self { line_start: true, lead: 0, inline: 0, run: 0, run_at_line_start: false, fence: None }
     }
 }
 
@@ -36,6 +38,11 @@ impl Code {
     /// Whether only blanks stand before the place on its line.
     pub(crate) fn line_start(&self) -> bool {
         self.line_start
+    }
+
+    /// Whether the line begins like JSON.
+    pub(crate) fn in_data(&self) -> bool {
+        matches!(self.lead, b'{' | b'[' | b'"')
     }
 
     /// Whether the place is inside inline code that was not closed yet.
@@ -78,13 +85,28 @@ impl Code {
 
     /// Text stands before the place.
     pub(crate) fn pass_text(&mut self, text: &str) {
-        for byte in text.bytes() {
-            self.pass(byte);
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            self.pass(bytes[at]);
+            at += 1;
+            if self.is_plain() {
+                let changes = |byte: &u8| matches!(byte, b'\n' | b'`');
+                at += bytes[at..].iter().position(changes).unwrap_or(bytes.len() - at);
+            }
         }
+    }
+
+    /// Whether nothing changes before the next line break or backtick.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.line_start && self.run == 0
     }
 
     /// This byte stands before the place.
     pub(crate) fn pass(&mut self, byte: u8) {
+        if self.line_start && !byte.is_ascii_whitespace() {
+            self.lead = byte;
+        }
         if byte == b'`' {
             if self.run == 0 {
                 self.run_at_line_start = self.line_start;
@@ -97,6 +119,7 @@ impl Code {
         match byte {
             b'\n' => {
                 self.line_start = true;
+                self.lead = 0;
                 self.inline = 0;
                 if let Some(fence) = &mut self.fence {
                     fence.opening = false;

@@ -54,8 +54,6 @@ struct Answer {
     begun: bool,
     /// Whether the place is in the wrapper of a call.
     in_call: bool,
-    /// Whether the line began like JSON.
-    data_line: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +135,10 @@ impl ThinkingFilter {
         }
         self.trim = false;
         match &mut self.place {
-            Place::Answer => self.answer.follow(text),
+            Place::Answer => {
+                self.answer.begun = true;
+                self.answer.code.pass_text(text);
+            }
             Place::Reasoning { tick, .. } => *tick = text.ends_with('`'),
         }
         match (parts.last_mut(), &self.place) {
@@ -167,21 +168,10 @@ impl Answer {
         };
         match tag(text) {
             _ if self.in_call => marker,
-            Look::Is(tag, _) if tag.opens && self.data_line => Look::No,
+            Look::Is(tag, _) if tag.opens && self.code.in_data() => Look::No,
             Look::Is(tag, length) => Look::Is(Found::Tag(tag), length),
             Look::Short => Look::Short,
             Look::No => marker,
-        }
-    }
-
-    /// Keeps track of code and of lines that look like JSON.
-    fn follow(&mut self, text: &str) {
-        self.begun = true;
-        for byte in text.bytes() {
-            if self.code.line_start() && !byte.is_ascii_whitespace() {
-                self.data_line = matches!(byte, b'{' | b'[' | b'"');
-            }
-            self.code.pass(byte);
         }
     }
 }

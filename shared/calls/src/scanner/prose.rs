@@ -78,7 +78,7 @@ pub(super) fn scan(code: &mut Code, text: &str, around: Around) -> (usize, Found
         code.pass(bytes[at]);
         let before = at;
         at += 1;
-        if !code.line_start() && !code.in_run() {
+        if code.is_plain() {
             at += bytes[at..].iter().position(|&byte| SPECIAL[byte as usize]).unwrap_or(bytes.len() - at);
         }
         let changed = around.fresh || around.waiting;
