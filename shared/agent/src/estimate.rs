@@ -17,7 +17,8 @@ pub(crate) fn tokens(text: &str) -> u64 {
 pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
     // Each message costs a few tokens for its role and its borders.
     let messages: u64 = prompt.messages.iter().map(|message| 4 + message_tokens(message)).sum();
-    let tools: u64 = prompt.tools.iter().map(|tool| tokens(&tool.description) + tokens(&tool.parameters.to_string())).sum();
+    let tools: u64 =
+        prompt.tools.iter().map(|tool| tokens(&tool.description) + tokens(&tool.parameters.to_string())).sum();
     tokens(&prompt.system) + messages + tools
 }
 

@@ -9,6 +9,7 @@
 //! * `draft`, `events`: what has been said so far, and those who follow it
 //! * `estimate`, `fallback`: for when a provider counts no tokens or a model says nothing
 
+mod alternate;
 mod draft;
 mod estimate;
 mod events;

@@ -111,7 +111,11 @@ fn is_search(content: &str) -> bool {
 
 /// Told to the model once when a call of its reply could not be used.
 pub(crate) fn correction(reason: &str) -> Message {
-    Message::User { text: format!("你上一条回复中的工具调用无法使用：{reason}。请按规定的格式重新输出完整的工具调用，或者直接回答。") }
+    Message::User {
+        text: format!(
+            "你上一条回复中的工具调用无法使用：{reason}。请按规定的格式重新输出完整的工具调用，或者直接回答。"
+        ),
+    }
 }
 
 /// Told to the model once when its output limit cut a call.
@@ -167,8 +171,11 @@ mod tests {
             parameters: json!({"type": "object", "properties": {}}),
             examples: Vec::new(),
         }];
-        let offer =
-            Offer::Text { format: calls::format_for("any"), tools: &tools, choice: &ToolChoice::Tool("search_web".into()) };
+        let offer = Offer::Text {
+            format: calls::format_for("any"),
+            tools: &tools,
+            choice: &ToolChoice::Tool("search_web".into()),
+        };
         let prompt = system(Some("You are a pirate."), "2026-01-02", &offer);
         assert!(prompt.starts_with("You are a pirate.\n\n今天的日期是 2026-01-02"));
         assert!(prompt.contains("search_web"));

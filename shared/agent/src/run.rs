@@ -8,6 +8,7 @@ use model::{Finish, ModelClient, ModelError, Prompt, ToolsMode};
 use tokio::time::Instant;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
+use crate::alternate::alternate;
 use crate::prompt::{self, Offer};
 use crate::step::{self, Broken, Reader, Round};
 use crate::{Events, estimate, fallback};
@@ -164,9 +165,10 @@ impl<'a> Run<'a> {
         let system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
         if self.native {
             let tool_choice = if on { choice.clone() } else { ToolChoice::None };
-            return Prompt { system, messages: self.messages.clone(), tools: self.specs.clone(), tool_choice };
+            let messages = alternate(self.messages.clone());
+            return Prompt { system, messages, tools: self.specs.clone(), tool_choice };
         }
-        let messages = prompt::as_text(&self.messages, format, &self.turn.nonce);
+        let messages = alternate(prompt::as_text(&self.messages, format, &self.turn.nonce));
         Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
     }
 

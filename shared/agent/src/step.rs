@@ -213,7 +213,10 @@ impl<'a> Reading<'a> {
                 self.malformed = Some(malformed);
             }
             Defect::Unreadable(_) => {
-                tracing::warn!(characters = malformed.raw.chars().count(), "a call could not be read and is shown as text");
+                tracing::warn!(
+                    characters = malformed.raw.chars().count(),
+                    "a call could not be read and is shown as text"
+                );
                 self.reader.events.send(Event::Text { delta: malformed.raw });
             }
         }

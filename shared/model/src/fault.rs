@@ -30,6 +30,8 @@ pub(crate) enum Again {
     Later,
     /// Yes, at once and on a new connection: the pooled one was dead.
     NewConnection,
+    /// Yes, at once and with the key read again: where it is kept there may be another one by now.
+    NewKey,
     /// Yes, at once, with the request changed as the endpoint wants it.
     Amended(Amendment),
 }
@@ -47,16 +49,19 @@ pub(crate) enum Amendment {
     Signatures,
 }
 
-/// An error code that is safe to log: `[A-Za-z0-9_.-]{1,64}`, so never a sentence and hardly ever a key.
+/// An error code that is safe to log: up to six digits, or words of up to 64 letters joined by `_`, `.` or `-`.
+///
+/// An endpoint may echo anything here. Keys mix letters with digits, or are longer than any word: those never pass.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Code(String);
 
 impl Code {
     /// The code if it looks like one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let fits = (1..=64).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
-        fits.then(|| Self(text.to_owned()))
+        let number = (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        let word = |word: &str| (1..=32).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let words = text.len() <= 64 && text.split(['_', '.', '-']).all(word);
+        (number || words).then(|| Self(text.to_owned()))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -98,11 +103,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_looks_like_a_code_is_kept_as_one() {
-        for code in ["RateLimitExceeded.EndpointRPMExceeded", "insufficient_quota", "429", "x-1"] {
+    fn f122_only_what_looks_like_a_code_and_not_like_a_key_is_kept() {
+        for code in ["RateLimitExceeded.EndpointRPMExceeded", "insufficient_quota", "429", "1301"] {
             assert_eq!(Code::parse(code).as_ref().map(Code::as_str), Some(code));
         }
-        for other in ["", "the key sk-1 is wrong", "a/b", "é", &"a".repeat(65)] {
+        for other in ["", "the key sk-1 is wrong", "a/b", "é", "sk-4f7Qz", "1234567", "a..b", &"a".repeat(33)] {
             assert_eq!(Code::parse(other), None, "{other}");
         }
     }
