@@ -69,13 +69,21 @@ impl Tavily {
     }
 
     async fn attempts(&self, request: &SearchRequest) -> Result<Fetched, SearchFailure> {
-        match self.attempt(request).await {
-            Err(Missed { again_after: Some(pause), .. }) => {
-                sleep(pause).await;
-                self.attempt(request).await.map_err(|missed| missed.failure)
-            }
-            outcome => outcome.map_err(|missed| missed.failure),
-        }
+        let missed = match self.attempt(request).await {
+            Ok(fetched) => return Ok(fetched),
+            Err(missed) => missed,
+        };
+        let Some(pause) = missed.again_after.or_else(|| self.after_new_key(missed.failure)) else {
+            return Err(missed.failure);
+        };
+        sleep(pause).await;
+        self.attempt(request).await.map_err(|missed| missed.failure)
+    }
+
+    /// A refused key that is kept elsewhere may have been replaced there: no pause, as it is read again.
+    fn after_new_key(&self, failure: SearchFailure) -> Option<Duration> {
+        let key = self.api_key.as_ref().filter(|_| failure == SearchFailure::Refused)?;
+        key.refused().then_some(Duration::ZERO)
     }
 
     async fn attempt(&self, request: &SearchRequest) -> Result<Fetched, Missed> {
@@ -91,7 +99,7 @@ impl Tavily {
     async fn send(&self, request: &SearchRequest) -> Result<Response, Missed> {
         let mut post = self.http.post(format!("{}/search", self.base_url)).json(request);
         if let Some(key) = &self.api_key {
-            let key = key.reveal().await.map_err(|_unreadable| SearchFailure::Refused)?;
+            let key = key.reveal().await.map_err(|_unreadable| SearchFailure::Unavailable)?;
             post = post.bearer_auth(key.expose_secret());
         }
         post.send().await.map_err(|_unreachable| broken())

@@ -24,8 +24,8 @@ pub struct SearchConfig {
 }
 
 impl SearchConfig {
-    /// Reads `TAVILY_API_KEY`, `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS` and `SEARCH_RATE_LIMIT`; `None` when
-    /// neither a key nor an address is given.
+    /// Reads `TAVILY_API_KEY` (or the place where it is kept), `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS` and
+    /// `SEARCH_RATE_LIMIT`; `None` when neither a key nor an address is given.
     ///
     /// # Errors
     /// A setting that cannot be parsed, also when search is not configured.
@@ -33,7 +33,7 @@ impl SearchConfig {
         let base_url = settings.parsed("TAVILY_BASE_URL", "an http or https address without a query", base_url)?;
         let ttl = settings.whole("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
         let limit = settings.parsed("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
-        let api_key = settings.var("TAVILY_API_KEY").map(Secret::by_value);
+        let api_key = Secret::from_settings(settings, "TAVILY_API_KEY")?;
         if api_key.is_none() && base_url.is_none() {
             return Ok(None);
         }
@@ -86,6 +86,13 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_is_kept_elsewhere_is_a_key() {
+        let aws = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
+        let config = config(&[&aws[..], &[("TAVILY_API_KEY_PARAMETER", "/chat/tavily")]].concat()).unwrap().unwrap();
+        assert_eq!((config.base_url.as_str(), config.api_key.is_some()), ("https://api.tavily.com", true));
+    }
+
+    #[test]
     fn without_a_key_and_an_address_there_is_no_search() {
         assert!(config(&[]).unwrap().is_none());
     }
@@ -93,6 +100,7 @@ mod tests {
     #[test]
     fn an_error_names_the_variable_and_not_its_value() {
         let bad = [
+            ("TAVILY_API_KEY", "canary key", "a key of visible ASCII characters"),
             ("TAVILY_BASE_URL", "ftp://canary.example", "an http or https address without a query"),
             ("SEARCH_CACHE_TTL_SECONDS", "canary", "a whole number from 0 to 2592000"),
             ("SEARCH_RATE_LIMIT", "canary", "a limit such as 10/60s"),

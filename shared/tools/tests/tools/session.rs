@@ -1,116 +1,17 @@
-//! The calls of a turn: what runs, what is refused, and how that is told.
+//! What runs, what is refused, and how that is told.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{Source, ToolCall, ToolFailure, ToolReport, ToolResult, ToolSpec};
+use conversation::{Source, ToolFailure, ToolReport, ToolResult, ToolSpec};
 use serde_json::{Value, json};
 use store::Owner;
-use tokio::sync::Notify;
 use tokio::time::Instant;
-use tools::{Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
+use tools::{Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
-/// Behaves as its `behaviour` argument says and counts its runs.
-#[derive(Default)]
-struct Probe {
-    runs: AtomicUsize,
-    ended: AtomicUsize,
-    gate: Notify,
-}
-
-struct CountsItsEnd<'a>(&'a AtomicUsize);
-
-impl Drop for CountsItsEnd<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-#[async_trait]
-impl Tool for Probe {
-    fn spec(&self) -> ToolSpec {
-        spec("probe", "Behaves as told.")
-    }
-
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let _end = CountsItsEnd(&self.ended);
-        let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
-        match arguments["behaviour"].as_str().unwrap() {
-            "answer" => Ok(answer(run, &context.owner)),
-            "wait" => {
-                self.gate.notified().await;
-                Ok(answer(run, &context.owner))
-            }
-            "long" => Ok(ToolOutput { content: "汉".repeat(200_000), ..ToolOutput::default() }),
-            "panic" => panic!("a fault of the tool"),
-            "fail" => Err(ToolError::Model {
-                failure: ToolFailure { code: "rate_limited".to_owned(), message: "Too fast.".to_owned() },
-                content: "慢一点".to_owned(),
-            }),
-            _ => Err(ToolError::Fatal(anyhow::anyhow!("the end"))),
-        }
-    }
-
-    fn timeout(&self) -> Duration {
-        Duration::from_secs(4)
-    }
-
-    fn failure_text(&self, reason: &str) -> String {
-        format!("[{reason}]")
-    }
-}
-
-struct Plain;
-
-#[async_trait]
-impl Tool for Plain {
-    fn spec(&self) -> ToolSpec {
-        spec("plain", "Never ends.")
-    }
-
-    async fn call(&self, _arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        std::future::pending().await
-    }
-}
-
-fn spec(name: &str, description: &str) -> ToolSpec {
-    let parameters = json!({
-        "type": "object",
-        "properties": {"behaviour": {"type": "string"}, "count": {"type": "integer"}},
-        "required": ["behaviour"],
-    });
-    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters, examples: Vec::new() }
-}
-
-fn answer(run: usize, owner: &Owner) -> ToolOutput {
-    let source = Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() };
-    let content = format!("run {run} for {}", owner.as_str());
-    ToolOutput { content, summary: "1 result".to_owned(), sources: vec![source], cached: false, credits: 2 }
-}
-
-fn call(id: &str, behaviour: &str) -> ToolCall {
-    named("probe", id, json!({"behaviour": behaviour}))
-}
-
-fn named(name: &str, id: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
-}
-
-fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
-    let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(probe) as _, Arc::new(Plain)];
-    let deadline = Instant::now() + Duration::from_secs(seconds);
-    ToolRegistry::new(tools).session(ToolContext { owner: Owner::new("ada"), deadline })
-}
-
-async fn refused(call: ToolCall) -> (String, String) {
-    let probe = Arc::new(Probe::default());
-    let ran = session(&probe, 60).run(&call).await.unwrap();
-    assert_eq!(probe.runs.load(Ordering::SeqCst), 0, "a refused call does not run");
-    assert!(!ran.report.ok && !ran.result.ok);
-    (ran.report.error.unwrap().code, ran.result.content)
-}
+use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
 #[tokio::test]
 async fn a_call_gives_a_report_for_the_user_and_a_result_for_the_model() {
@@ -165,15 +66,6 @@ async fn f051_arguments_that_do_not_fit_are_answered_with_the_field_and_what_is_
     assert_eq!(content, "参数不符合要求：`behaviour` is missing。请改正参数后重新调用。");
     let (code, _) = refused(named("probe", "1", json!("answer"))).await;
     assert_eq!(code, "invalid_arguments");
-}
-
-#[tokio::test]
-async fn f051_arguments_that_can_be_made_to_fit_without_loss_run_and_are_equal_to_those_that_fit() {
-    let probe = Arc::new(Probe::default());
-    let session = session(&probe, 60);
-    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": "1"}))).await.unwrap();
-    session.run(&named("probe", "2", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
-    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
@@ -249,53 +141,6 @@ async fn f056_a_long_result_is_cut_at_a_character_and_says_so() {
     let content = ran.result.content;
     assert!(content.len() <= 256 * 1024 && content.len() > 256 * 1024 - 8, "{}", content.len());
     assert!(content.ends_with("汉\n（内容过长，已截断）"));
-}
-
-#[tokio::test]
-async fn f049_a_repeated_call_is_answered_from_memory_and_the_model_is_told() {
-    let probe = Arc::new(Probe::default());
-    let session = session(&probe, 60);
-    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
-    let again = session.run(&named("probe", "2", json!({"count": 1, "behaviour": "answer"}))).await.unwrap();
-    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
-    assert_eq!((again.report.id.as_str(), again.report.cached, again.credits), ("2", true, 0));
-    assert!(
-        again.result.content.starts_with("run 1 for ada\n（本轮已经用相同的参数调用过"),
-        "{}",
-        again.result.content
-    );
-}
-
-#[tokio::test]
-async fn f049_equal_calls_at_the_same_time_share_one_run() {
-    let probe = Arc::new(Probe::default());
-    let session = session(&probe, 60);
-    probe.gate.notify_one();
-    let (one, two) = (call("1", "wait"), call("2", "wait"));
-    let (first, second) = tokio::join!(session.run(&one), session.run(&two));
-    let (first, second) = (first.unwrap(), second.unwrap());
-    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
-    assert_eq!((first.report.cached, second.report.cached), (false, true));
-    assert_eq!((first.credits, second.credits), (2, 0));
-}
-
-#[tokio::test]
-async fn other_arguments_are_another_call() {
-    let probe = Arc::new(Probe::default());
-    let session = session(&probe, 60);
-    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
-    session.run(&named("probe", "2", json!({"behaviour": "answer", "count": 2}))).await.unwrap();
-    assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
-}
-
-#[tokio::test]
-async fn a_failed_call_may_be_tried_again() {
-    let probe = Arc::new(Probe::default());
-    let session = session(&probe, 60);
-    session.run(&call("1", "fail")).await.unwrap();
-    let again = session.run(&call("2", "fail")).await.unwrap();
-    assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
-    assert!(!again.report.cached);
 }
 
 #[tokio::test]

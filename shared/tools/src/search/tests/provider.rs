@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use secrets::Secret;
 use serde_json::json;
+use settings::Settings;
 
 use super::support::*;
 use crate::search::{FoundPage, SearchConfig, SearchFailure, SearchResults};
@@ -103,6 +105,25 @@ async fn f062_a_refused_key_is_not_sent_again_for_five_minutes() {
     assert_eq!(seen(find(&search, "二", 299).await), Err(SearchFailure::Refused));
     assert_eq!(provider.count(), 1);
     assert_eq!(seen(find(&search, "三", 302).await), fetched(2));
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_be_read_fails_this_search_and_turns_nothing_off() {
+    let nobody = format!("http://{}", free_address().await);
+    let settings = Settings::from_pairs([
+        ("AWS_REGION", "eu-west-1"),
+        ("AWS_ACCESS_KEY_ID", "a"),
+        ("AWS_SECRET_ACCESS_KEY", "s"),
+        ("AWS_ENDPOINT_URL_SSM", &nobody),
+        ("TAVILY_API_KEY_PARAMETER", "/chat/tavily"),
+    ]);
+    let api_key = Secret::from_settings(&settings, "TAVILY_API_KEY").unwrap();
+    let provider = Provider::start().await;
+    let search = search_with(SearchConfig { api_key, ..config(&provider) }, &store().await);
+    for query in ["一", "二"] {
+        assert_eq!(seen(find(&search, query, 0).await), Err(SearchFailure::Unavailable));
+    }
+    assert_eq!(provider.count(), 0);
 }
 
 #[tokio::test]

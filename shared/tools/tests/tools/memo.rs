@@ -1,0 +1,64 @@
+//! A call that was made before in its turn.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use crate::support::{Probe, call, named, session};
+
+#[tokio::test]
+async fn f051_arguments_that_can_be_made_to_fit_without_loss_run_and_are_equal_to_those_that_fit() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": "1"}))).await.unwrap();
+    session.run(&named("probe", "2", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn f049_a_repeated_call_is_answered_from_memory_and_the_model_is_told() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
+    let again = session.run(&named("probe", "2", json!({"count": 1, "behaviour": "answer"}))).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+    assert_eq!((again.report.id.as_str(), again.report.cached, again.credits), ("2", true, 0));
+    assert!(
+        again.result.content.starts_with("run 1 for ada\n（本轮已经用相同的参数调用过"),
+        "{}",
+        again.result.content
+    );
+}
+
+#[tokio::test]
+async fn f049_equal_calls_at_the_same_time_share_one_run() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    probe.gate.notify_one();
+    let (one, two) = (call("1", "wait"), call("2", "wait"));
+    let (first, second) = tokio::join!(session.run(&one), session.run(&two));
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+    assert_eq!((first.report.cached, second.report.cached), (false, true));
+    assert_eq!((first.credits, second.credits), (2, 0));
+}
+
+#[tokio::test]
+async fn other_arguments_are_another_call() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
+    session.run(&named("probe", "2", json!({"behaviour": "answer", "count": 2}))).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_failed_call_may_be_tried_again() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    session.run(&call("1", "fail")).await.unwrap();
+    let again = session.run(&call("2", "fail")).await.unwrap();
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
+    assert!(!again.report.cached);
+}
