@@ -54,6 +54,9 @@ impl ResponseMode {
     }
 }
 
+/// The year 2001, since 1970.
+const EARLIEST_END: Duration = Duration::from_secs(1_000_000_000);
+
 /// When the invocation that carries a request ends; an extension of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct InvocationDeadline(pub Instant);
@@ -156,9 +159,16 @@ fn encoded(path: &str) -> String {
 }
 
 /// The context counts in wall-clock milliseconds, everything here in the clock that cannot be set.
+///
+/// `cargo lambda watch` gives the length of an invocation instead of its end; no end lies so early.
 fn deadline(context: &Context, now: SystemTime) -> Instant {
-    let end = SystemTime::UNIX_EPOCH + Duration::from_millis(context.deadline);
-    Instant::now() + end.duration_since(now).unwrap_or_default()
+    let told = Duration::from_millis(context.deadline);
+    let left = if told < EARLIEST_END {
+        told
+    } else {
+        (SystemTime::UNIX_EPOCH + told).duration_since(now).unwrap_or_default()
+    };
+    Instant::now() + left
 }
 
 #[expect(clippy::field_reassign_with_default, reason = "the type is not exhaustive and has no builder")]
@@ -204,4 +214,19 @@ async fn buffered(response: Response) -> ApiGatewayV2httpResponse {
 fn is_text(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("text/plain");
     ["text/", "application/json", "image/svg+xml"].iter().any(|text| kind.starts_with(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn f091_the_deadline_is_the_end_of_the_invocation_or_its_length() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
+        let mut context = Context::default();
+        for (told, left) in [(1_900_000_007_000, 7), (1_899_999_999_000, 0), (600_000, 600)] {
+            context.deadline = told;
+            assert_eq!(deadline(&context, now) - Instant::now(), Duration::from_secs(left));
+        }
+    }
 }

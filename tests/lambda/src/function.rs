@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-use crate::{RuntimeApi, within};
+use crate::within;
 
 /// A function's process; it ends when this is dropped.
 pub struct Function {
@@ -20,15 +20,15 @@ pub struct Function {
 type Log = Arc<Mutex<Vec<String>>>;
 
 impl Function {
-    /// Starts a binary with Lambda's variables and these settings, and nothing of the test's own environment.
+    /// Starts a binary with Lambda's variables, the Runtime API at `api` and these settings, and nothing of the test's own
+    /// environment.
     pub fn start<'s>(
         binary: impl AsRef<Path>,
-        api: &RuntimeApi,
+        api: &str,
         settings: impl IntoIterator<Item = (&'s str, &'s str)>,
     ) -> Self {
-        let address = api.address();
         let lambda = [
-            ("AWS_LAMBDA_RUNTIME_API", address.as_str()),
+            ("AWS_LAMBDA_RUNTIME_API", api),
             ("AWS_LAMBDA_FUNCTION_NAME", "chat"),
             ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
             ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),

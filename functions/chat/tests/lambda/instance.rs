@@ -91,7 +91,7 @@ impl Sibling {
 async fn start(settings: &HashMap<String, String>) -> (RuntimeApi, Function) {
     let api = RuntimeApi::start().await;
     let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let function = Function::start(BINARY, &api, pairs);
+    let function = Function::start(BINARY, &api.address(), pairs);
     (api, function)
 }
 

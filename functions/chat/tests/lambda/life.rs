@@ -32,7 +32,7 @@ async fn a_setting_that_cannot_be_parsed_ends_the_start_with_one_line() {
         ("TURN_SECONDS", "hunter2", "TURN_SECONDS: expected a whole number from 1 to 900"),
         ("RESPONSE_MODE", "hunter2", "RESPONSE_MODE: expected stream or buffer"),
     ] {
-        let function = Function::start(env!("CARGO_BIN_EXE_chat"), &api, [(name, value)]);
+        let function = Function::start(env!("CARGO_BIN_EXE_chat"), &api.address(), [(name, value)]);
         assert_eq!(function.ended().await, (Some(2), line.to_owned()));
     }
     assert_eq!(api.times_asked(), 0);

@@ -1,0 +1,97 @@
+//! The function in the Runtime Interface Emulator: an invocation in, the runtime's own answer out.
+#![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use runtime_api::{HttpEvent, Prelude};
+use serde_json::{Value, json};
+use suites::{Tool, World, events, free_port, given, only, shown};
+use support::Completion;
+use tokio::process::Command;
+
+/// The emulator with the function in it. It takes one invocation at a time.
+struct Emulator {
+    tool: Tool,
+    address: SocketAddr,
+    http: transport::Client,
+}
+
+impl Emulator {
+    async fn start(settings: HashMap<String, String>) -> Self {
+        let (address, runtime) = (free_port(Ipv4Addr::LOCALHOST), free_port(Ipv4Addr::LOCALHOST));
+        let mut command = Command::new(given("RIE"));
+        command.args(["--runtime-interface-emulator-address", &address.to_string()]);
+        command.args(["--runtime-api-address", &runtime.to_string()]).arg(given("CHAT"));
+        command.env_clear().env("AWS_LAMBDA_FUNCTION_TIMEOUT", "300").envs(settings);
+        let mut tool = Tool::start(&mut command);
+        tool.listens_at(address).await;
+        Self { tool, address, http: transport::client().unwrap() }
+    }
+
+    async fn invoke(&self, event: impl ToString) -> Vec<u8> {
+        let url = format!("http://{}/2015-03-31/functions/function/invocations", self.address);
+        let answer = self.http.post(&url).body(event.to_string()).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        answer.bytes().await.unwrap().to_vec()
+    }
+
+    /// Invokes a function that streams; gives status and body.
+    async fn streamed(&self, event: impl ToString) -> (u16, String) {
+        let answer = self.invoke(event).await;
+        let (prelude, body) = Prelude::split(&answer).unwrap();
+        assert!(!prelude.header("x-request-id").is_empty());
+        (prelude.status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    async fn buffered(&self, event: impl ToString) -> Value {
+        serde_json::from_slice(&self.invoke(event).await).unwrap()
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    streaming().await;
+    buffering().await;
+}
+
+async fn streaming() {
+    let world = World::start().await;
+    world.model.replies([Completion::of(["你", "好"]), Completion::of(["再见"])]);
+    let emulator = Emulator::start(world.settings()).await;
+
+    let (status, body) = emulator.streamed(HttpEvent::post("/api/chat", &json!({ "message": "打个招呼" }))).await;
+    let events = events(&body);
+    assert_eq!((status, &only(&events, "done")["finishReason"]), (200, &json!("stop")));
+    shown("a turn comes as prelude, delimiter and event stream");
+
+    let path = format!("/api/conversations/{}", only(&events, "start")["conversationId"].as_str().unwrap());
+    let (status, body) = emulator.streamed(HttpEvent::get(&path)).await;
+    let stored: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &stored["messages"][1]["content"]), (200, &json!("你好")));
+    shown("the next invocation of the same process finds it stored");
+
+    let once = HttpEvent::post("/api/chat", &json!({ "message": "走了", "stream": false }));
+    let (status, body) = emulator.streamed(once).await;
+    let document: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &document["content"]), (200, &json!("再见")));
+    shown("an answer without a stream has its body");
+
+    assert_eq!(emulator.streamed("{}").await.0, 400);
+    shown("an event of another shape is a bad request");
+    emulator.tool.stop().await;
+}
+
+async fn buffering() {
+    let world = World::start().await;
+    world.model.replies([Completion::of(["你好"])]);
+    let mut settings = world.settings();
+    settings.insert("RESPONSE_MODE".to_owned(), "buffer".to_owned());
+    let emulator = Emulator::start(settings).await;
+    let answer = emulator.buffered(HttpEvent::post("/api/chat", &json!({ "message": "打个招呼" }))).await;
+    assert_eq!(answer["statusCode"], 200);
+    assert_eq!(only(&events(answer["body"].as_str().unwrap()), "done")["finishReason"], "stop");
+    shown("a buffered answer is one document");
+    assert_eq!(emulator.buffered("[]").await["statusCode"], 400);
+    emulator.tool.stop().await;
+}

@@ -1,0 +1,26 @@
+//! What the suites share: the outside world on loopback, and the tools that they start and stop.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a suite ends with the first expectation that does not hold"
+)]
+
+mod answers;
+mod tool;
+mod world;
+
+pub use answers::{events, only};
+pub use tool::{Tool, free_port, listening};
+pub use world::{World, forward};
+
+/// A variable that the suite's script sets.
+pub fn given(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is set by the script of this suite"))
+}
+
+/// Tells what was just shown.
+#[expect(clippy::print_stdout, reason = "a suite says what it does")]
+pub fn shown(what: &str) {
+    println!("  ok: {what}");
+}

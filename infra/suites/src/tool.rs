@@ -1,0 +1,63 @@
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdListener};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+
+/// How long a tool may take to start or to stop.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How often an address is tried until somebody listens there.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A process that the suite started; it is asked to end by [`Tool::stop`], and killed when dropped.
+pub struct Tool {
+    name: String,
+    child: Child,
+}
+
+impl Tool {
+    /// Starts a program whose output is the suite's own.
+    pub fn start(command: &mut Command) -> Self {
+        let name = command.as_std().get_program().to_string_lossy().into_owned();
+        let child = command.stdin(Stdio::null()).kill_on_drop(true).spawn();
+        Self { child: child.unwrap_or_else(|error| panic!("{name}: {error}")), name }
+    }
+
+    /// Waits until somebody listens at the address; the suite ends when the tool does first.
+    pub async fn listens_at(&mut self, address: SocketAddr) {
+        let listening = tokio::time::timeout(PATIENCE, listening(address));
+        tokio::select! {
+            ready = listening => ready.unwrap_or_else(|_| panic!("{} does not listen at {address}", self.name)),
+            ended = self.child.wait() => panic!("{} ended too early: {ended:?}", self.name),
+        }
+    }
+
+    /// Asks it to end, as Ctrl-C does, and waits until it has cleaned up.
+    pub async fn stop(mut self) {
+        let id = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(id) = id {
+            kill_process(id, Signal::INT).expect("a signal can be sent to one's own child");
+        }
+        let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        assert!(ended.is_ok(), "{} does not end", self.name);
+    }
+}
+
+/// Waits until somebody listens at the address.
+pub async fn listening(address: SocketAddr) {
+    while TcpStream::connect(address).await.is_err() {
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// A port that was free a moment ago, for a tool that has to be told one.
+pub fn free_port(host: impl Into<IpAddr>) -> SocketAddr {
+    let listener = StdListener::bind((host.into(), 0)).expect("the address has a free port");
+    listener.local_addr().expect("a bound listener has an address")
+}
+
+/// Loopback, where the tools listen.
+pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -1,0 +1,69 @@
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+
+use dynoxide::Database;
+use settings::Settings;
+use store::TableNames;
+use support::{FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::tool::LOOPBACK;
+
+/// A model, a search and a database, all scripted or empty.
+pub struct World {
+    /// What the function calls as the model `openai`.
+    pub model: FakeModel,
+    /// What it searches with.
+    pub search: FakeTavily,
+    /// Where its DynamoDB is; both tables exist.
+    pub database: String,
+}
+
+impl World {
+    /// Starts all of it on loopback.
+    pub async fn start() -> Self {
+        Self { model: FakeModel::start().await, search: FakeTavily::start().await, database: database().await }
+    }
+
+    /// The settings of a function that lives in this world, without authentication.
+    pub fn settings(&self) -> HashMap<String, String> {
+        let settings = [
+            ("AUTH", "none"),
+            ("AUTH_NONE_ON_LAMBDA", "yes"),
+            ("ALLOW_PRIVATE_UPSTREAMS", "yes"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", &self.database),
+            ("OPENAI_BASE_URL", &self.model.url()),
+            ("OPENAI_MODEL", MODEL),
+            ("OPENAI_API_KEY", MODEL_KEY),
+            ("TAVILY_BASE_URL", &self.search.url()),
+            ("TAVILY_API_KEY", SEARCH_KEY),
+        ];
+        settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    }
+}
+
+async fn database() -> String {
+    let listener = TcpListener::bind((LOOPBACK, 0)).await.expect("loopback has a free port");
+    let endpoint = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().expect("a database in memory opens")));
+    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &endpoint)]);
+    let names = TableNames::from_settings(&settings).expect("the default names are names");
+    let config = store::sdk_config(&settings).expect("an endpoint is enough");
+    store::create_tables(&config, &names).await.expect("tables can be made");
+    endpoint
+}
+
+/// Passes connections on from a free port of `host` to `target`, for programs that cannot reach loopback.
+pub async fn forward(host: IpAddr, target: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind((host, 0)).await.expect("the host has a free port");
+    let address = listener.local_addr().expect("a bound listener has an address");
+    tokio::spawn(async move {
+        while let Ok((mut from, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut to = TcpStream::connect(target).await?;
+                tokio::io::copy_bidirectional(&mut from, &mut to).await
+            });
+        }
+    });
+    address
+}
