@@ -46,7 +46,7 @@ impl TurnTask {
         if let Some(title) = &self.title {
             self.events.send(Event::Title(title.clone()));
         }
-        let usage = self.events.draft().usage;
+        let usage = self.events.draft().usage();
         self.events.send(Event::Usage(usage));
         self.events.send(terminal(ending));
     }
@@ -132,7 +132,7 @@ fn stored(draft: Draft, end: TurnEnd) -> Answer {
         tool_calls: draft.calls.iter().map(stored_call).collect(),
         sources: draft.sources.clone(),
         end,
-        usage: draft.usage,
+        usage: draft.usage(),
         transcript: draft.transcript(),
     }
 }

@@ -1,5 +1,7 @@
 use conversation::{Event, Message, Source, ToolCall, ToolReport, ToolResult, Usage};
 
+use crate::estimate;
+
 /// What has been said and done in a turn so far; whatever ends the turn, this is what is kept of it.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
@@ -11,8 +13,10 @@ pub struct Draft {
     pub calls: Vec<CallRecord>,
     /// The pages of all results, each once.
     pub sources: Vec<Source>,
-    /// What was consumed.
-    pub usage: Usage,
+    /// What the finished replies consumed.
+    pub(crate) usage: Usage,
+    /// The estimated tokens of the prompt that is being answered.
+    pub(crate) asked: Option<u64>,
     /// The finished rounds, as a later prompt needs them.
     transcript: Vec<Message>,
     /// How much of `content` and `thinking` the finished rounds hold.
@@ -61,6 +65,16 @@ impl Draft {
         self.transcript
     }
 
+    /// What was consumed; of a reply that was cut off, an estimate of what came.
+    pub fn usage(&self) -> Usage {
+        let mut usage = self.usage;
+        let (text, thinking) = self.open_round();
+        if let Some(asked) = self.asked.filter(|_| !text.is_empty() || !thinking.is_empty()) {
+            usage.add(asked, estimate::tokens(&text) + estimate::tokens(&thinking), true);
+        }
+        usage
+    }
+
     /// The text and the reasoning of the round that is open.
     pub(crate) fn open_round(&self) -> (String, String) {
         (self.content[self.closed.0..].to_owned(), self.thinking[self.closed.1..].to_owned())
@@ -88,6 +102,15 @@ mod tests {
             draft.transcript(),
             [assistant("one", vec![call]), Message::Tool(result), assistant("two", Vec::new())]
         );
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_counts_by_estimate() {
+        let mut draft = Draft { asked: Some(100), ..Draft::default() };
+        assert_eq!(draft.usage(), Usage::default());
+        text(&mut draft, "今天");
+        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true };
+        assert_eq!(draft.usage(), cut);
     }
 
     #[test]

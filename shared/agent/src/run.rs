@@ -147,9 +147,10 @@ impl<'a> Run<'a> {
             may_correct: !self.corrected && matches!(phase, Phase::Tools),
             ids: &self.ids,
         };
+        self.events.draft().asked = Some(estimate::prompt_tokens(&prompt));
         let read = step::read(reply, &reader).await;
         let counted = read.as_ref().ok().and_then(|round| round.usage);
-        self.count(&prompt, counted);
+        self.count(counted);
         read
     }
 
@@ -172,15 +173,13 @@ impl<'a> Run<'a> {
         Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
     }
 
-    fn count(&self, prompt: &Prompt, counted: Option<model::TokenUsage>) {
+    fn count(&self, counted: Option<model::TokenUsage>) {
         let mut draft = self.events.draft();
-        if let Some(counted) = counted {
-            draft.usage.add(counted.input, counted.output, false);
-        } else {
-            let (text, thinking) = draft.open_round();
-            let output = estimate::tokens(&text) + estimate::tokens(&thinking);
-            draft.usage.add(estimate::prompt_tokens(prompt), output, true);
+        match counted {
+            Some(counted) => draft.usage.add(counted.input, counted.output, false),
+            None => draft.usage = draft.usage(),
         }
+        draft.asked = None;
     }
 
     /// What follows a reply: another round, or the end.
