@@ -133,10 +133,14 @@ impl ModelClient {
         request.build().map_err(|_| Fault::last(ModelError::Rejected))
     }
 
-    /// Draws from a fault what only the asker knows: whether there were tools, and whether an amendment changes anything.
+    /// Draws from a fault what only the asker knows: whether there were tools, whether the key can be read again, and
+    /// whether an amendment changes anything.
     fn judge(&self, mut fault: Fault, call: &mut Call<'_>) -> Fault {
         if fault.error == ModelError::ToolsUnsupported && call.prompt.tools.is_empty() {
             fault.error = ModelError::Rejected;
+        }
+        if fault.error == ModelError::Auth && self.config().api_key.as_ref().is_some_and(secrets::Secret::refused) {
+            fault.again = Again::NewKey;
         }
         if let Again::Amended(amendment) = fault.again {
             self.shared.learned.remember(amendment);

@@ -112,10 +112,9 @@ impl Connect {
     }
 }
 
-/// The key that `variable` holds: the one place in which keys are looked up.
+/// The key that `variable` holds, or whose place it names: the one place in which keys are looked up.
 fn key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingError> {
-    let sendable = |key: &str| key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::by_value(key));
-    settings.parsed(variable, "a key of visible ASCII characters", sendable)
+    Secret::from_settings(settings, variable)
 }
 
 #[cfg(test)]

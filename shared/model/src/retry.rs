@@ -28,7 +28,7 @@ pub(crate) fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) ->
         Again::Never => return Err(fault.error.clone()),
         Again::NewConnection => Duration::ZERO,
         _ if attempts >= ATTEMPTS => return Err(fault.error.clone()),
-        Again::Amended(_) => Duration::ZERO,
+        Again::NewKey | Again::Amended(_) => Duration::ZERO,
         Again::Later => fault.retry_after.unwrap_or_else(|| backoff(attempts, jitter)),
     };
     if wait > LONGEST_WAIT || wait >= left { Err(fault.error.clone()) } else { Ok(wait) }

@@ -28,6 +28,8 @@ struct Known {
     value: Option<(SecretString, SystemTime)>,
     /// Whether the value was refused since it was read.
     refused: bool,
+    /// When a refusal last caused a reading.
+    reread: Option<SystemTime>,
     /// When a reading last failed, unless one has succeeded since.
     failed: Option<SystemTime>,
     /// How many readings there were.
@@ -60,9 +62,11 @@ impl Kept {
     /// Takes note that the value was refused, and tells whether it will be read again for that.
     pub(crate) fn refused(&self, now: SystemTime) -> bool {
         let mut known = self.known();
-        let young = known.value.as_ref().is_some_and(|(_, since)| is_within(*since, PAUSE, now));
-        let spared = young || known.failed.is_some_and(|at| is_within(at, PAUSE, now));
-        known.refused |= !spared;
+        let spared = [known.reread, known.failed].into_iter().flatten().any(|at| is_within(at, PAUSE, now));
+        if !spared {
+            known.refused = true;
+            known.reread = Some(now);
+        }
         !spared
     }
 

@@ -75,7 +75,8 @@ impl Secret {
 
     /// Takes note that the value was refused where it was sent: the next [`Secret::reveal`] reads it again.
     ///
-    /// Tells whether another value may come of that; it cannot when it was given by value or read a moment ago.
+    /// Tells whether another value may come of that; it cannot when it was given by value or read for a
+    /// refusal a moment ago.
     pub fn refused(&self) -> bool {
         match &self.0 {
             Source::Value(_) => false,

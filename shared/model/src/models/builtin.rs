@@ -72,7 +72,9 @@ impl Builtin {
     /// What is said when only a part of the variables is set.
     fn note(&self, settings: &Settings) -> Option<String> {
         let is_set = |name: &&str| settings.var(name).is_some();
-        let address: Vec<&str> = self.key.into_iter().chain([self.base]).collect();
+        let key = self.key.map(|key| [key.to_owned(), format!("{key}_PARAMETER"), format!("{key}_SECRET")]);
+        let kept = key.as_ref().and_then(|forms| forms[1..].iter().map(String::as_str).find(is_set));
+        let address: Vec<&str> = kept.or(self.key).into_iter().chain([self.base]).collect();
         let set = address.iter().copied().find(is_set).or_else(|| Some(self.model).filter(is_set))?;
         let missing = if set == self.model { address.join(" or ") } else { self.model.to_owned() };
         Some(format!("{set} is set without {missing}: there is no model `{}`", self.name))

@@ -66,6 +66,18 @@ fn what_is_set_by_half_is_a_note_that_holds_no_value() {
 }
 
 #[test]
+fn a_key_may_be_kept_elsewhere() {
+    let aws = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
+    let kept = [("ARK_API_KEY_PARAMETER", "/chat/ark"), ("KEY_SECRET", "chat"), ("OPENAI_API_KEY_SECRET", "chat")];
+    let named = [("ARK_MODEL", "m"), ("MODELS", r#"[{"name":"x","model":"m","apiKeyVar":"KEY"}]"#)];
+    let models = read(&[&aws[..], &kept, &named].concat()).unwrap();
+    let keys: Vec<_> =
+        models.iter().map(|client| (&*client.config().name, client.config().api_key.is_some())).collect();
+    assert_eq!(keys, [("volcano", true), ("x", true)]);
+    assert_eq!(models.notes(), ["OPENAI_API_KEY_SECRET is set without OPENAI_MODEL: there is no model `openai`"]);
+}
+
+#[test]
 fn the_default_is_the_first_or_the_one_that_is_named() {
     let both = [("ARK_API_KEY", "k"), ("ARK_MODEL", "m"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")];
     assert_eq!(summary(&both).1.as_deref(), Some("volcano"));
