@@ -61,7 +61,7 @@ impl Config {
 }
 
 fn chat_limit(settings: &Settings) -> Result<RateLimit, SettingError> {
-    let default = RateLimit { burst: 20, window: Duration::from_secs(60) };
+    let default = RateLimit { burst: 20, window: Duration::from_mins(1) };
     let limit = settings.parsed("CHAT_RATE_LIMIT", "N/Ws such as 20/60s", RateLimit::parse)?;
     Ok(limit.unwrap_or(default))
 }

@@ -132,12 +132,10 @@ fn refused(error: ReadError) -> ApiError {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
 fn no_such_path(_: PathRejection) -> ApiError {
     ErrorCode::NotFound.into()
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
 fn bad_query(_: QueryRejection) -> ApiError {
     ApiError::new(ErrorCode::InvalidRequest, "The query string cannot be read")
 }

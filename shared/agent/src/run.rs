@@ -63,7 +63,7 @@ impl Agent {
         loop {
             let phase = run.phase();
             let ended = match run.round(&phase).await {
-                Ok(round) => run.after(round, &phase)?,
+                Ok(round) => run.after(round, &phase),
                 Err(broken) => run.broken(&broken)?,
             };
             if let Some(reason) = ended {
@@ -183,17 +183,17 @@ impl<'a> Run<'a> {
     }
 
     /// What follows a reply: another round, or the end.
-    fn after(&mut self, round: Round, phase: &Phase) -> Result<Option<FinishReason>, Failure> {
+    fn after(&mut self, round: Round, phase: &Phase) -> Option<FinishReason> {
         if !round.calls.is_empty() {
             self.keep(round);
-            return Ok(None);
+            return None;
         }
         if let Some(malformed) = &round.malformed
             && !self.corrected
             && matches!(phase, Phase::Tools)
         {
             self.correct(&malformed.raw, &malformed.defect);
-            return Ok(None);
+            return None;
         }
         let reason = match (round.finish, phase) {
             (Finish::Length, _) => FinishReason::Length,
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
         if !matches!(reason, FinishReason::Length | FinishReason::ContentFilter) && self.said_nothing() {
             self.say_fallback();
         }
-        Ok(Some(reason))
+        Some(reason)
     }
 
     /// Keeps a round with calls in the conversation that the model sees.
