@@ -1,0 +1,359 @@
+//! Keys and tokens at every route: who has none, a bad one or somebody else's gets nowhere, and learns nothing.
+
+use std::time::SystemTime;
+
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use local::{Data, Options, Server, StartError};
+use ring::rand::SystemRandom;
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use settings::Settings;
+use store::{ApiKey, NewKey, Store, TableNames};
+use support::{Answer, Completion, TestApp};
+use tokio::net::TcpListener;
+use tower::ServiceExt;
+use web::Place;
+
+/// A conversation that nobody has.
+const ABSENT: &str = "01J00000000000000000000000";
+
+/// Every route that asks who calls: method, path, body.
+const ROUTES: [(&str, &str, &str); 8] = [
+    ("POST", "/api/chat", r#"{"message":"hi"}"#),
+    ("GET", "/api/conversations", ""),
+    ("GET", "/api/conversations/{id}", ""),
+    ("PATCH", "/api/conversations/{id}", r#"{"title":"mine"}"#),
+    ("DELETE", "/api/conversations/{id}", ""),
+    ("GET", "/api/models", ""),
+    ("GET", "/api/tools", ""),
+    ("HEAD", "/api/models", ""),
+];
+
+/// Every route that is for everybody.
+const OPEN: [&str; 3] = ["/", "/assets/{file}", "/healthz"];
+
+/// The product over a database that the test reaches too.
+struct Product {
+    app: TestApp,
+    store: Store,
+}
+
+async fn product(settings: &[(&str, &str)]) -> Product {
+    let endpoint = database().await;
+    let endpoint = ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str());
+    let app = TestApp::with(&[settings, &[endpoint]].concat()).await;
+    let settings = Settings::from_pairs([endpoint]);
+    let names = TableNames::from_settings(&settings).unwrap();
+    Product { app, store: Store::new(&store::sdk_config(&settings).unwrap(), names) }
+}
+
+async fn with_keys() -> Product {
+    product(&[("AUTH", "api_key")]).await
+}
+
+async fn database() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()));
+    endpoint
+}
+
+impl Product {
+    async fn key(&self, owner: &str, expires: Option<SystemTime>) -> ApiKey {
+        let key = ApiKey::generate().unwrap();
+        let new = NewKey { owner: owner.to_owned(), administrator: false, expires };
+        self.store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
+        key
+    }
+
+    async fn ask(&self, (method, path, body): (&str, &str, &str), id: &str, headers: &[(&str, &str)]) -> Answer {
+        let json = [("content-type", "application/json")];
+        self.app.send(method, &path.replace("{id}", id), &[headers, &json].concat(), body).await
+    }
+}
+
+fn text(key: &ApiKey) -> String {
+    key.text().expose_secret().to_owned()
+}
+
+/// All of an answer that two requests may have in common.
+fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
+    let mut headers = answer.headers.clone();
+    for own in ["x-request-id", "date"] {
+        headers.remove(own);
+    }
+    let body = if answer.body.is_empty() { Value::Null } else { answer.error_body() };
+    (answer.status, headers.into_iter().collect(), body)
+}
+
+#[test]
+fn the_tables_of_this_suite_name_every_route() {
+    let source = include_str!("../../functions/chat/src/lib.rs");
+    let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+    for path in routes {
+        assert!(OPEN.contains(&path) || ROUTES.iter().any(|(_, known, _)| *known == path), "{path}");
+    }
+}
+
+/// Forty ways to have no valid key.
+async fn bad_keys(product: &Product) -> Vec<String> {
+    let (good, other) = (product.key("ada", None).await, product.key("bob", None).await);
+    let (revoked, expired) = (product.key("ada", None).await, product.key("ada", Some(SystemTime::UNIX_EPOCH)).await);
+    product.store.keys.revoke(revoked.id(), SystemTime::now()).await.unwrap();
+    let (good, other) = (text(&good), text(&other));
+    let (head, secret) = good.rsplit_once('_').unwrap();
+    let flipped = if secret.starts_with('0') { "1" } else { "0" };
+    let token = |header: &str, claims: &str| {
+        format!("{}.{}.AAAA", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims))
+    };
+    let mut bad = vec![
+        text(&revoked),
+        text(&expired),
+        text(&ApiKey::generate().unwrap()),
+        text(&ApiKey::generate().unwrap()),
+        format!("{head}_{flipped}{}", &secret[1..]),
+        format!("{head}_{}", other.rsplit_once('_').unwrap().1),
+        format!("{}_{secret}", other.rsplit_once('_').unwrap().0),
+        format!("{head}_{}", "0".repeat(64)),
+        format!("{head}_{}", "f".repeat(64)),
+        format!("{head}_"),
+        format!("_{secret}"),
+        format!("{head}_{secret}0"),
+        format!("{head}_{}", &secret[1..]),
+        format!("{head}_{}", secret.to_uppercase() + "A"),
+        format!("{}_{secret}", head.to_lowercase() + "a"),
+        format!("LC{}", &good[2..]),
+        format!("{good}{good}"),
+        format!("\"{good}\""),
+        format!("{good},{other}"),
+        format!("{good};{other}"),
+        good.chars().rev().collect(),
+        secret.to_owned(),
+        head.to_owned(),
+        "lc_".to_owned(),
+        "lc__".to_owned(),
+        token(r#"{"alg":"none"}"#, r#"{"sub":"ada","role":"admin"}"#),
+        token(r#"{"alg":"HS256","typ":"JWT"}"#, r#"{"sub":"ada","exp":9999999999}"#),
+    ];
+    let odd =
+        ["x", "ada", "local", "admin", "null", "undefined", "true", "0", "*", "%", "%00", "../../K", "' OR '1'='1"];
+    bad.extend(odd.map(str::to_owned));
+    bad
+}
+
+#[tokio::test]
+async fn f114_f118_f143_forty_bad_keys_get_one_answer_at_every_route() {
+    let product = with_keys().await;
+    let bad = bad_keys(&product).await;
+    assert_eq!(bad.len(), 40);
+    for route in ROUTES {
+        let expected = shape(&product.ask(route, ABSENT, &[]).await);
+        assert_eq!(expected.0, 401, "{route:?}");
+        for (count, key) in bad.iter().enumerate() {
+            let bearer = format!("Bearer {key}");
+            let header = if count % 2 == 0 { ("x-api-key", key.as_str()) } else { ("authorization", bearer.as_str()) };
+            let answer = product.ask(route, ABSENT, &[header, ("x-user-id", "ada")]).await;
+            assert_eq!(shape(&answer), expected, "{route:?} {header:?}");
+        }
+    }
+    assert!(product.app.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn f119_f143_a_thousand_foreign_ids_answer_like_absent_ones_and_nothing_crosses() {
+    let product = with_keys().await;
+    product.app.model.answer(|_| Completion::of(["秘密。"]));
+    let (ada, mallory) = (text(&product.key("ada", None).await), text(&product.key("mallory", None).await));
+    let (ada, mallory) = ([("x-api-key", ada.as_str())], [("x-api-key", mallory.as_str())]);
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let body = r#"{"message":"我的秘密","stream":false,"userId":"mallory"}"#;
+        let answer = product.ask(("POST", "/api/chat", body), "", &ada).await.ok();
+        ids.push(answer["conversationId"].as_str().unwrap().to_owned());
+    }
+    let read = ("GET", "/api/conversations/{id}", "");
+    let before = product.ask(read, &ids[0], &ada).await.ok();
+    let by_id: Vec<_> = ROUTES.into_iter().filter(|(_, path, _)| path.contains("{id}")).collect();
+    for route in &by_id {
+        let expected = shape(&product.ask(*route, ABSENT, &mallory).await);
+        assert_eq!(expected.0, 404);
+        for count in 0..334 {
+            let answer = product.ask(*route, &ids[count % ids.len()], &mallory).await;
+            assert_eq!(shape(&answer), expected, "{route:?}");
+        }
+    }
+    for id in ids.iter().map(String::as_str).chain([ABSENT]) {
+        let body = json!({"message": "hi", "conversationId": id, "userId": "ada", "owner": "ada"}).to_string();
+        assert_eq!(
+            product.ask(("POST", "/api/chat", &body), "", &mallory).await.error(),
+            (404, "not_found".to_owned())
+        );
+    }
+    assert_eq!(product.ask(read, &ids[0], &ada).await.ok(), before);
+    let list = product.ask(("GET", "/api/conversations", ""), "", &mallory).await.ok();
+    assert_eq!(list["conversations"], json!([]));
+    assert_eq!(product.app.model.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn f121_nothing_that_a_request_says_of_its_caller_counts_beside_the_key() {
+    let product = with_keys().await;
+    product.app.model.answer(|_| Completion::of(["好。"]));
+    let (ada, bob) = (text(&product.key("ada", None).await), text(&product.key("bob", None).await));
+    let claims = json!({
+        "message": "hi", "stream": false, "userId": "bob", "owner": "bob", "role": "admin", "administrator": true,
+        "cost": 0, "AUTH": "none",
+    });
+    let headers = [("x-api-key", ada.as_str()), ("x-user-id", "bob"), ("x-owner", "bob"), ("x-role", "admin")];
+    product.ask(("POST", "/api/chat", &claims.to_string()), "", &headers).await.ok();
+    let count = async |key: &str| {
+        let list =
+            product.ask(("GET", "/api/conversations", ""), "", &[("x-api-key", key), ("x-user-id", "bob")]).await;
+        list.ok()["conversations"].as_array().unwrap().len()
+    };
+    assert_eq!((count(&ada).await, count(&bob).await), (1, 0));
+}
+
+#[tokio::test]
+async fn f142_guessing_is_stopped_whatever_the_headers_say_of_its_source() {
+    let product = with_keys().await;
+    let good = text(&product.key("ada", None).await);
+    let route = ("GET", "/api/models", "");
+    let mut attempts = 0;
+    let stopped = loop {
+        attempts += 1;
+        let (key, source) = (text(&ApiKey::generate().unwrap()), format!("10.0.{}.{}", attempts / 250, attempts % 250));
+        let answer = product.ask(route, "", &[("x-api-key", &key), ("x-forwarded-for", &source)]).await;
+        if answer.status != 401 {
+            break answer;
+        }
+        assert!(attempts < 20_000, "nobody stops it");
+    };
+    assert_eq!(stopped.error(), (429, "rate_limited".to_owned()));
+    assert!(!stopped.header("retry-after").is_empty());
+    assert_eq!(product.ask(route, "", &[]).await.status, 401, "who shows nothing is told what is missing");
+    assert!([200, 429].contains(&product.ask(route, "", &[("x-api-key", &good)]).await.status));
+    assert_eq!(product.app.get("/healthz").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_page_and_health_need_no_key_and_other_hosts_may_ask() {
+    let product = with_keys().await;
+    let key = text(&product.key("ada", None).await);
+    for path in ["/", "/healthz", "/assets/app.js"] {
+        assert_eq!(product.app.get(path).await.status, 200, "{path}");
+    }
+    let models = product.app.raw_get("/api/models", &format!("host: chat.example\r\nx-api-key: {key}")).await;
+    assert_eq!(models.status, 200);
+    assert_eq!(product.app.raw_get("/api/models", "host: chat.example").await.status, 401);
+}
+
+#[tokio::test]
+async fn without_authentication_no_other_machine_reaches_the_server() {
+    let start = |settings: &[(&str, &str)]| {
+        let (host, settings) = ("0.0.0.0".parse().unwrap(), Settings::from_pairs(settings.iter().copied()));
+        Server::start(Options { host, port: 0, data: Data::Memory, dynamodb: None, settings })
+    };
+    for settings in [&[][..], &[("AUTH", "none")], &[("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "yes")]] {
+        assert!(matches!(start(settings).await, Err(StartError::Exposed(_))));
+    }
+    start(&[("AUTH", "api_key")]).await.unwrap().shut_down().await;
+}
+
+#[tokio::test]
+async fn f147_a_function_that_nobody_configured_serves_the_page_and_health_alone() {
+    let endpoint = database().await;
+    for auth in [None, Some("none")] {
+        let mut settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str())]);
+        if let Some(auth) = auth {
+            settings.set("AUTH", auth);
+        }
+        let config = chat::Config::from_settings(&settings, Place::Lambda, transport::client().unwrap()).unwrap();
+        let app = chat::App::new(config, &store::sdk_config(&settings).unwrap()).router();
+        let ask = async |method: &str, path: &str, body: &str| {
+            let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+            let request =
+                request.header("x-user-id", "ada").header("x-api-key", "lc_x").body(Body::from(body.to_owned()));
+            let answer = app.clone().oneshot(request.unwrap()).await.unwrap();
+            let status = answer.status().as_u16();
+            let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            let code = serde_json::from_slice::<Value>(&body).map(|body| body["error"]["code"].clone());
+            (status, code.unwrap_or_default())
+        };
+        for (method, path, body) in ROUTES {
+            let (status, code) = ask(method, &path.replace("{id}", ABSENT), body).await;
+            let expected = if method == "HEAD" { Value::Null } else { "auth_not_configured".into() };
+            assert_eq!((status, code), (503, expected), "{method} {path}");
+        }
+        for path in ["/", "/healthz", "/assets/app.js"] {
+            assert_eq!(ask("GET", path, "").await.0, 200, "{path}");
+        }
+    }
+}
+
+/// An issuer on loopback with one key.
+async fn issuer(pair: &Ed25519KeyPair) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let key = json!({
+        "kty": "OKP", "crv": "Ed25519", "kid": "1", "x": URL_SAFE_NO_PAD.encode(pair.public_key().as_ref()),
+    });
+    let discovery = json!({ "issuer": url, "jwks_uri": format!("{url}/keys") }).to_string();
+    let keys = json!({ "keys": [key] }).to_string();
+    let routes = axum::Router::new()
+        .route("/.well-known/openid-configuration", axum::routing::get(|| async { discovery }))
+        .route("/keys", axum::routing::get(|| async { keys }));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    url
+}
+
+fn token(pair: &Ed25519KeyPair, claims: &Value) -> String {
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let message = format!("{}.{}", part(&json!({"alg": "EdDSA", "kid": "1"})), part(claims));
+    format!("{message}.{}", URL_SAFE_NO_PAD.encode(pair.sign(message.as_bytes())))
+}
+
+fn key_pair() -> Ed25519KeyPair {
+    let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
+    Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap()
+}
+
+#[tokio::test]
+async fn f114_tokens_of_the_issuer_are_callers_and_others_are_not() {
+    let (pair, forger) = (key_pair(), key_pair());
+    let url = issuer(&pair).await;
+    let product = product(&[("AUTH", "jwt"), ("AUTH_JWT_ISSUER", &url), ("AUTH_JWT_AUDIENCE", "chat")]).await;
+    product.app.model.answer(|_| Completion::of(["好。"]));
+    let claims = |name: &str, value: Value| {
+        let mut claims = json!({"iss": url, "aud": "chat", "sub": "ada", "exp": 9_999_999_999_u64});
+        claims[name] = value;
+        claims
+    };
+    let ada = format!("Bearer {}", token(&pair, &claims("sub", "ada".into())));
+    let bob = token(&pair, &claims("sub", "bob".into()));
+    let chat = ("POST", "/api/chat", r#"{"message":"hi","stream":false}"#);
+    let id = product.ask(chat, "", &[("authorization", &ada)]).await.ok()["conversationId"].clone();
+    let read = ("GET", "/api/conversations/{id}", "");
+    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("authorization", &ada)]).await.status, 200);
+    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("x-api-key", &bob)]).await.error().0, 404);
+    let bad = [
+        token(&forger, &claims("sub", "ada".into())),
+        token(&pair, &claims("iss", "https://evil.example".into())),
+        token(&pair, &claims("aud", "other".into())),
+        token(&pair, &claims("exp", 1.into())),
+        token(&pair, &claims("nbf", 9_999_999_998_u64.into())),
+        token(&pair, &claims("sub", Value::Null)),
+        text(&product.key("ada", None).await),
+    ];
+    for route in ROUTES {
+        let expected = shape(&product.ask(route, ABSENT, &[]).await);
+        assert_eq!(expected.0, 401);
+        for token in &bad {
+            assert_eq!(shape(&product.ask(route, ABSENT, &[("x-api-key", token)]).await), expected, "{route:?}");
+        }
+    }
+}
