@@ -20,24 +20,32 @@ fn outcome(turn: &Transcript) -> (Value, Value) {
 
 #[tokio::test]
 async fn f070_twenty_simultaneous_identical_searches_make_one_upstream_call() {
-    let (app, gate) = (TestApp::start().await, Gate::new());
-    searching(&app);
-    let held = gate.clone();
-    app.search.answer(move |body| FakeTavily::found(body).held(&held));
+    let (app, asked, searched) = (TestApp::start().await, Gate::new(), Gate::new());
+    let (asking, searching) = (asked.clone(), searched.clone());
+    app.model.answer(move |request| {
+        if request.brings_results() {
+            Completion::of(["好。"])
+        } else {
+            Completion::of([call("天气")]).held(&asking)
+        }
+    });
+    app.search.answer(move |body| FakeTavily::found(body).held(&searching));
     let mut turns: Vec<EventStream> = Vec::new();
     for n in 0..20 {
-        let body = json!({ "message": "天气", "userId": format!("user-{n}") });
-        turns.push(app.open(&body).await);
+        turns.push(app.open(&json!({ "message": "天气", "userId": format!("user-{n}") })).await);
+        asked.reached().await;
     }
+    asked.open_for_good();
     for turn in &mut turns {
         turn.until("tool_call").await;
     }
-    gate.reached().await;
-    gate.open_for_good();
+    searched.reached().await;
+    searched.open_for_good();
     for turn in turns {
         let turn = turn.rest().await;
-        assert_eq!(outcome(&turn).0, true);
-        assert_eq!((turn.of("tool_result")[0]["sources"].as_array().unwrap().len(), turn.finish_reason()), (2, "stop"));
+        let result = turn.of("tool_result")[0];
+        assert_eq!((&result["ok"], result["sources"].as_array().unwrap().len()), (&json!(true), 2), "{result}");
+        assert_eq!(turn.finish_reason(), "stop");
     }
     assert_eq!(app.search.queries(), ["天气"]);
 }

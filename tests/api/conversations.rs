@@ -223,9 +223,11 @@ async fn a_title_is_made_of_the_first_message_and_kept() {
     let app = TestApp::start().await;
     let turn_text = "  今天\n北京   天气如何？ ";
     app.model.answer(|_| Completion::of(["晴。"]));
-    let id = app.ask(turn_text).await.conversation_id();
-    app.go_on(&id, "上海呢？").await;
+    let first = app.ask(turn_text).await;
+    let id = first.conversation_id();
+    assert_eq!(app.go_on(&id, "上海呢？").await.of("title").len(), 0, "only a new conversation gets a title");
     let title = app.conversation(&id).await["conversation"]["title"].clone();
+    assert!(first.of("title").iter().all(|event| event["title"] == title), "{first:?}");
     assert!(title.as_str().unwrap().contains("北京"), "{title}");
     let long = app.ask(&"长".repeat(5_000)).await.conversation_id();
     let title = app.conversation(&long).await["conversation"]["title"].clone();

@@ -136,7 +136,8 @@ async fn f047_a_terminator_inside_text_ends_nothing() {
 }
 
 #[tokio::test]
-async fn an_answer_of_many_deltas_arrives_whole_and_in_order() {
-    let deltas: Vec<String> = (0..2000).map(|n| format!("{n} ")).collect();
-    assert_eq!(content_of(Completion::of(&deltas)).await.trim_end(), deltas.concat().trim_end());
+async fn f045_thousands_of_deltas_in_one_piece_arrive_whole_and_in_order() {
+    let deltas: Vec<String> = (0..5_000).map(|n| format!("{n} ")).collect();
+    let answer = Completion::of(&deltas).in_pieces_of(usize::MAX);
+    assert_eq!(content_of(answer).await.trim_end(), deltas.concat().trim_end());
 }

@@ -1,10 +1,10 @@
-//! A model endpoint that fails: what is tried again, what is told, and what is kept.
+//! A model endpoint that fails before its first words: what is tried again, and what is told.
 
 use serde_json::{Value, json};
-use support::{Completion, Gate, Reply, TestApp, Transcript};
+use support::{Completion, Reply, TestApp, Transcript};
 
 /// Short timers, so that a stall is found in test time.
-const IMPATIENT: [(&str, &str); 2] = [("MODEL_FIRST_BYTE_SECONDS", "1"), ("MODEL_IDLE_SECONDS", "1")];
+pub(crate) const IMPATIENT: [(&str, &str); 2] = [("MODEL_FIRST_BYTE_SECONDS", "1"), ("MODEL_IDLE_SECONDS", "1")];
 
 fn failure(status: u16, code: &str, message: &str) -> Reply {
     Reply::json(status, &json!({ "error": { "code": code, "message": message, "param": null, "type": "error" } }))
@@ -12,7 +12,11 @@ fn failure(status: u16, code: &str, message: &str) -> Reply {
 
 /// The turn of a model that always answers so, and how often it was asked.
 async fn turn_of(reply: Reply) -> (Transcript, usize) {
-    let app = TestApp::with(&IMPATIENT).await;
+    turn_with(&[], reply).await
+}
+
+async fn turn_with(settings: &[(&str, &str)], reply: Reply) -> (Transcript, usize) {
+    let app = TestApp::with(settings).await;
     app.model.answer(move |_| reply.clone());
     let turn = app.ask("你好").await;
     assert!(!Value::from(turn.0.clone()).to_string().contains("upstream words"), "{turn:?}");
@@ -105,8 +109,26 @@ async fn f009_a_broken_connection_before_the_answer_is_tried_again() {
 }
 
 #[tokio::test]
+async fn f012_a_kept_connection_that_is_gone_is_replaced_unseen() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好。"]), Reply::refusal(), Completion::of(["又好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+    assert_eq!(app.ask("你好").await.content(), "又好。");
+}
+
+#[tokio::test]
+async fn f016_a_huge_error_is_told_like_any_other() {
+    let mut huge = Reply::status(400).header("content-type", "application/json").bytes("{\"error\":{\"message\":\"");
+    for _ in 0..256 {
+        huge = huge.bytes("x".repeat(1 << 16));
+    }
+    let (turn, asked) = turn_of(huge.bytes("\"}}")).await;
+    assert_eq!((turn.error_code(), asked), ("upstream_rejected", 1));
+}
+
+#[tokio::test]
 async fn f011_a_model_that_never_begins_has_stalled() {
-    let (turn, _) = turn_of(Reply::silence()).await;
+    let (turn, _) = turn_with(&IMPATIENT, Reply::silence()).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("", "upstream_stalled"));
 }
 
@@ -141,72 +163,12 @@ async fn f015_an_empty_answer_is_a_bad_response() {
     assert!(["upstream_bad_response", "upstream_disconnected"].contains(&turn.error_code()), "{}", turn.error_code());
 }
 
-/// Plays `stream` after its first words have been seen, and gives the turn and the stored answer.
-async fn broken_after_words(end: impl Fn(Reply) -> Reply) -> (Transcript, Value) {
-    let (app, gate) = (TestApp::with(&IMPATIENT).await, Gate::new());
-    app.model.replies([end(Completion::new().text("半句").wait(&gate).reply())]);
-    let mut turn = app.open(&json!({ "message": "你好" })).await;
-    assert_eq!(turn.until("content").await["content"], "半句");
-    gate.open();
-    let turn = turn.rest().await;
-    let stored = app.settled(&turn.conversation_id()).await;
-    assert_eq!(app.model.requests().len(), 1, "after the first words nothing is asked again");
-    (turn, stored["messages"][1].clone())
-}
-
-#[tokio::test]
-async fn f019_a_model_that_stalls_in_its_answer_ends_the_turn_and_keeps_the_words() {
-    let (turn, stored) = broken_after_words(Reply::stall).await;
-    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_stalled"));
-    assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
-}
-
-#[tokio::test]
-async fn f020_a_connection_that_breaks_in_the_answer_ends_the_turn_and_keeps_the_words() {
-    for end in [Reply::reset, Reply::cut] {
-        let (turn, stored) = broken_after_words(end).await;
-        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
-        assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
-    }
-}
-
-#[tokio::test]
-async fn f021_an_end_without_a_finish_is_a_cut_answer() {
-    for end in [Reply::until_close, |reply| reply] {
-        let (turn, stored) = broken_after_words(end).await;
-        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
-        assert_eq!(stored["status"], "interrupted");
-    }
-}
-
-#[tokio::test]
-async fn f025_an_error_inside_the_stream_ends_the_turn_with_its_own_code() {
-    let errors = [
-        (json!({ "message": "upstream words", "code": 503, "type": "server_error" }), "upstream_unavailable"),
-        (json!({ "message": "upstream words", "code": "insufficient_quota" }), "quota_exhausted"),
-        (json!({ "message": "upstream words", "code": "SensitiveContentDetected" }), "content_filtered"),
-    ];
-    for (error, code) in errors {
-        let event = format!("data: {}\n\n", json!({ "error": error }));
-        let (turn, stored) = broken_after_words(|reply| reply.bytes(event.clone())).await;
-        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", code));
-        assert_eq!(stored["status"], "interrupted");
-    }
-}
-
 #[tokio::test]
 async fn f025_an_error_before_the_first_words_is_tried_again() {
     let app = TestApp::start().await;
     let event = json!({ "error": { "message": "overloaded", "code": 503 } }).to_string();
     app.model.replies([Completion::new().data(&event).reply(), Completion::of(["好。"])]);
     assert_eq!(app.ask("你好").await.content(), "好。");
-}
-
-#[tokio::test]
-async fn f043_an_event_that_is_not_json_ends_the_turn() {
-    let (turn, stored) = broken_after_words(|reply| reply.bytes("data: {\"choices\": [{]\n\n")).await;
-    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
-    assert_eq!(stored["status"], "interrupted");
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! Text that only looks like a call, and calls in places where nothing is ever a call.
 
 use serde_json::{Value, json};
-use support::{Completion, FakeTavily, ModelRequest, Reply, TestApp};
+use support::{Completion, FakeTavily, TestApp};
 
 use crate::call;
+use crate::cuts::every_cut;
 
 const TEXTS: [&str; 16] = [
     "x < y && y > z，<b>粗</b>",
@@ -24,32 +25,13 @@ const TEXTS: [&str; 16] = [
     "fn main() {\n    println!(\"{}\", a[0]);\n}\n",
 ];
 
-/// The user's words name a text and a place to cut it.
-fn scripted(request: &ModelRequest) -> Reply {
-    let question = request.last();
-    let (text, cut) = question.split_once('/').unwrap();
-    let text = TEXTS[text.parse::<usize>().unwrap()];
-    match cut {
-        "each" => Completion::of(text.chars().map(String::from)),
-        at => {
-            let (before, after) = text.split_at(at.parse().unwrap());
-            Completion::of([before, after])
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f057_text_that_only_looks_like_a_call_is_shown_whole_wherever_it_is_cut() {
-    let app = TestApp::start().await;
-    app.model.answer(scripted);
-    for (n, text) in TEXTS.iter().enumerate() {
-        let cuts = text.char_indices().map(|(at, _)| at.to_string()).chain(["each".to_owned()]);
-        for cut in cuts {
-            let turn = app.ask(&format!("{n}/{cut}")).await;
-            assert_eq!((turn.content().as_str(), turn.finish_reason()), (*text, "stop"), "cut at {cut}");
-            assert_eq!(turn.of("tool_call"), Vec::<&Value>::new(), "{text} cut at {cut}");
-        }
-    }
+    every_cut(&TEXTS, |text, cut, turn| {
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), (text, "stop"), "{cut}");
+        assert_eq!(turn.of("tool_call"), Vec::<&Value>::new(), "{cut}");
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -71,6 +53,8 @@ async fn f058_a_call_in_a_tools_result_never_runs() {
     let turn = app.ask("天气").await;
     assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("晴。", 1));
     assert_eq!(app.search.queries(), ["天气"]);
+    let told = app.model.asked(2).await.last();
+    assert!(!told.contains("<tool_call>"), "what a page says cannot be taken for a call: {told}");
 }
 
 #[tokio::test]

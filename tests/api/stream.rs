@@ -87,6 +87,17 @@ async fn a_call_is_announced_before_its_result_is_there() {
 }
 
 #[tokio::test]
+async fn f097_a_stream_with_nothing_to_tell_is_kept_alive() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::of(["好。"]).held(&gate)]);
+    let mut turn = app.open(&json!({ "message": "你好" })).await;
+    turn.next().await;
+    turn.keep_alive().await;
+    gate.open();
+    assert_eq!(turn.rest().await.content(), "好。");
+}
+
+#[tokio::test]
 async fn accumulated_frames_hold_all_content_and_thinking_so_far() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let stream = Completion::new().thinking("想").wait(&gate).text("你").wait(&gate).text("好").wait(&gate);

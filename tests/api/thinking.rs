@@ -2,6 +2,8 @@
 
 use support::{Completion, TestApp};
 
+use crate::cuts::every_cut;
+
 #[tokio::test]
 async fn f027_reasoning_in_its_own_field_becomes_thinking() {
     let app = TestApp::start().await;
@@ -13,17 +15,13 @@ async fn f027_reasoning_in_its_own_field_becomes_thinking() {
     assert_eq!(stored["messages"][1]["content"], "你好。");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reasoning_in_tags_becomes_thinking_wherever_it_is_cut() {
-    let app = TestApp::start().await;
-    let reply = "<think>a < b，先想一想。</think>你好。";
-    for (at, _) in reply.char_indices() {
-        let (before, after) = reply.split_at(at);
-        app.model.replies([Completion::of([before, after])]);
-        let turn = app.ask("你好").await;
+    every_cut(&["<think>a < b，先想一想。</think>你好。"], |_, cut, turn| {
         let said = (turn.thinking(), turn.content());
-        assert_eq!(said, ("a < b，先想一想。".to_owned(), "你好。".to_owned()), "cut at {at}");
-    }
+        assert_eq!(said, ("a < b，先想一想。".to_owned(), "你好。".to_owned()), "{cut}");
+    })
+    .await;
 }
 
 #[tokio::test]

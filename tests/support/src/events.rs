@@ -18,8 +18,9 @@ impl EventStream {
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
         assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
         assert_eq!(header("cache-control"), "no-cache, no-transform");
-        assert!(!header("x-request-id").is_empty(), "every answer has x-request-id");
-        Self { response, buffer: Vec::new(), grammar: Grammar::new(accumulated), read: Vec::new() }
+        let request = header("x-request-id").to_owned();
+        assert!(!request.is_empty(), "every answer has x-request-id");
+        Self { response, buffer: Vec::new(), grammar: Grammar::new(&request, accumulated), read: Vec::new() }
     }
 
     /// The next event; `None` at the end, after the terminator and the end of the body.
@@ -44,6 +45,11 @@ impl EventStream {
             }
         }
         panic!("the stream ended without {kind}: {:?}", self.read)
+    }
+
+    /// Waits for the comment that a stream sends when there is nothing to tell; a test ends here when an event comes.
+    pub async fn keep_alive(&mut self) {
+        assert_eq!(self.frame().await.as_deref(), Some(": keep-alive"));
     }
 
     /// Reads to the end and gives all events, those already read too.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 /// The grammar of a turn's event stream, read frame by frame; anything that the contract does not allow ends the test.
 pub(crate) struct Grammar {
+    request: String,
     accumulated: bool,
     turn: Option<String>,
     count: u64,
@@ -19,8 +20,9 @@ enum State {
 }
 
 impl Grammar {
-    pub(crate) fn new(accumulated: bool) -> Self {
-        Self { accumulated, turn: None, count: 0, once: Vec::new(), state: State::Running }
+    /// The grammar of the answer to this request.
+    pub(crate) fn new(request: &str, accumulated: bool) -> Self {
+        Self { request: request.to_owned(), accumulated, turn: None, count: 0, once: Vec::new(), state: State::Running }
     }
 
     /// Reads a frame; `None` for one that is no event.
@@ -51,20 +53,20 @@ impl Grammar {
         self.count += 1;
         assert_eq!(n, self.count.to_string(), "frames are numbered 1, 2, 3");
         let first = self.turn.get_or_insert_with(|| turn.to_owned());
-        assert!(!turn.is_empty() && turn == first, "one turn per stream: {id:?}");
+        assert!(is_ulid(turn) && turn == first, "one turn per stream: {id:?}");
     }
 
     fn read_event(&mut self, event: &Value) {
         let kind = event["type"].as_str().unwrap_or_else(|| panic!("an event without a type: {event}"));
         assert_eq!(self.count == 1, kind == "start", "start comes first and once: {event}");
         self.check_fields(kind, event);
+        self.check_ids(kind, event);
         if ["title", "usage"].contains(&kind) {
             assert!(!self.once.iter().any(|seen| seen == kind), "{kind} comes once at most");
             self.once.push(kind.to_owned());
         }
         if ["done", "error"].contains(&kind) {
-            let usage = self.once.iter().any(|seen| seen == "usage");
-            assert!(usage || kind == "error", "usage comes before done");
+            assert!(self.once.iter().any(|seen| seen == "usage"), "usage comes before the end: {event}");
             self.state = State::Ended;
         }
     }
@@ -94,12 +96,28 @@ impl Grammar {
         }
     }
 
+    fn check_ids(&self, kind: &str, event: &Value) {
+        match kind {
+            "start" => {
+                let ids = [&event["conversationId"], &event["messageId"]];
+                assert!(ids.iter().all(|id| id.as_str().is_some_and(is_ulid)), "ids are ULIDs: {event}");
+            }
+            "error" => assert_eq!(event["requestId"], self.request, "the error names its request: {event}"),
+            _ => {}
+        }
+    }
+
     /// The end of the body.
     pub(crate) fn end(&self) {
         assert_eq!(self.state, State::Terminated, "the body ends after the terminator");
     }
 }
 
+fn is_ulid(text: &str) -> bool {
+    text.len() == 26 && text.bytes().all(|byte| b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".contains(&byte))
+}
+
+/// The names of an object's fields.
 pub(crate) fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().into_iter().flat_map(serde_json::Map::keys).map(String::as_str).collect()
 }
@@ -108,15 +126,15 @@ pub(crate) fn keys(value: &Value) -> BTreeSet<&str> {
 mod tests {
     use super::*;
 
-    const START: &str = r#"id: T-1
-data: {"type":"start","conversationId":"C","messageId":"M","model":"openai"}"#;
-    const USAGE: &str = r#"id: T-2
+    const START: &str = r#"id: 01J00000000000000000000000-1
+data: {"type":"start","conversationId":"01J00000000000000000000000","messageId":"01J00000000000000000000000","model":"openai"}"#;
+    const USAGE: &str = r#"id: 01J00000000000000000000000-2
 data: {"type":"usage","inputTokens":1,"outputTokens":2,"searchCredits":0,"estimated":false}"#;
-    const DONE: &str = r#"id: T-3
+    const DONE: &str = r#"id: 01J00000000000000000000000-3
 data: {"type":"done","finishReason":"stop"}"#;
 
     fn read(frames: &[&str]) {
-        let mut grammar = Grammar::new(false);
+        let mut grammar = Grammar::new("R", false);
         for frame in frames {
             grammar.read(frame);
         }
@@ -137,20 +155,20 @@ data: {"type":"done","finishReason":"stop"}"#;
     #[test]
     #[should_panic(expected = "start comes first")]
     fn a_stream_that_does_not_begin_with_start_is_refused() {
-        read(&[r#"id: T-1
+        read(&[r#"id: 01J00000000000000000000000-1
 data: {"type":"content","content":"x"}"#]);
     }
 
     #[test]
-    #[should_panic(expected = "usage comes before done")]
+    #[should_panic(expected = "usage comes before the end")]
     fn an_end_without_usage_is_refused() {
-        read(&[START, &DONE.replace("T-3", "T-2")]);
+        read(&[START, &DONE.replace("-3", "-2")]);
     }
 
     #[test]
     #[should_panic(expected = "only the terminator follows")]
     fn a_second_end_is_refused() {
-        read(&[START, USAGE, DONE, &DONE.replace("T-3", "T-4")]);
+        read(&[START, USAGE, DONE, &DONE.replace("-3", "-4")]);
     }
 
     #[test]
@@ -168,7 +186,7 @@ data: {"type":"content","content":"x"}"#]);
     #[test]
     #[should_panic(expected = "one turn per stream")]
     fn another_turns_frame_is_refused() {
-        read(&[START, &USAGE.replace("T-2", "U-2")]);
+        read(&[START, &USAGE.replace("01J00000000000000000000000-2", "01J00000000000000000000001-2")]);
     }
 
     #[test]
@@ -176,7 +194,7 @@ data: {"type":"content","content":"x"}"#]);
     fn an_unknown_field_is_refused() {
         read(&[
             START,
-            r#"id: T-2
+            r#"id: 01J00000000000000000000000-2
 data: {"type":"content","content":"x","extra":1}"#,
         ]);
     }

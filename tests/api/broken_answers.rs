@@ -1,0 +1,116 @@
+//! A model whose answer breaks off: what was said is shown, kept, and marked as interrupted.
+
+use serde_json::{Value, json};
+use support::{Completion, Gate, Reply, TestApp, Transcript};
+
+use crate::model_faults::IMPATIENT;
+
+/// Plays `stream` after its first words have been seen, and gives the turn and the stored answer.
+async fn broken_after_words(end: impl Fn(Reply) -> Reply) -> (Transcript, Value) {
+    broken_with(&[], end).await
+}
+
+async fn broken_with(settings: &[(&str, &str)], end: impl Fn(Reply) -> Reply) -> (Transcript, Value) {
+    let (app, gate) = (TestApp::with(settings).await, Gate::new());
+    app.model.replies([end(Completion::new().text("半句").wait(&gate).reply())]);
+    let mut turn = app.open(&json!({ "message": "你好" })).await;
+    assert_eq!(turn.until("content").await["content"], "半句");
+    gate.open();
+    let turn = turn.rest().await;
+    let stored = app.settled(&turn.conversation_id()).await;
+    assert_eq!(app.model.requests().len(), 1, "after the first words nothing is asked again");
+    (turn, stored["messages"][1].clone())
+}
+
+#[tokio::test]
+async fn f019_a_model_that_stalls_in_its_answer_ends_the_turn_and_keeps_the_words() {
+    let (turn, stored) = broken_with(&IMPATIENT, Reply::stall).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_stalled"));
+    assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
+}
+
+#[tokio::test]
+async fn f020_a_connection_that_breaks_in_the_answer_ends_the_turn_and_keeps_the_words() {
+    for end in [Reply::reset, Reply::cut] {
+        let (turn, stored) = broken_after_words(end).await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
+        assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
+    }
+}
+
+#[tokio::test]
+async fn f021_an_end_without_a_finish_is_a_cut_answer() {
+    for end in [Reply::until_close, |reply| reply] {
+        let (turn, stored) = broken_after_words(end).await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
+        assert_eq!(stored["status"], "interrupted");
+    }
+}
+
+#[tokio::test]
+async fn f025_an_error_inside_the_stream_ends_the_turn_with_its_own_code() {
+    let errors = [
+        (json!({ "message": "upstream words", "code": 503, "type": "server_error" }), "upstream_unavailable"),
+        (json!({ "message": "upstream words", "code": "insufficient_quota" }), "quota_exhausted"),
+        (json!({ "message": "upstream words", "code": "SensitiveContentDetected" }), "content_filtered"),
+    ];
+    for (error, code) in errors {
+        let event = format!("data: {}\n\n", json!({ "error": error }));
+        let (turn, stored) = broken_after_words(|reply| reply.bytes(event.clone())).await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", code));
+        assert_eq!(stored["status"], "interrupted");
+    }
+}
+
+#[tokio::test]
+async fn f043_an_event_that_is_not_json_ends_the_turn() {
+    let (turn, stored) = broken_after_words(|reply| reply.bytes("data: {\"choices\": [{]\n\n")).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
+    assert_eq!(stored["status"], "interrupted");
+}
+
+#[tokio::test]
+async fn f044_an_event_nested_beyond_reason_ends_the_turn() {
+    let deep = format!("data: {{\"choices\":{}\n\n", "[".repeat(100_000));
+    let (turn, _) = broken_after_words(|reply| reply.bytes(deep.clone())).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
+}
+
+#[tokio::test]
+async fn f041_a_line_without_end_ends_the_turn() {
+    let endless = |mut reply: Reply| {
+        reply = reply.bytes("data: ");
+        for _ in 0..40 {
+            reply = reply.bytes("x".repeat(1 << 16));
+        }
+        reply.stall()
+    };
+    let (turn, _) = broken_after_words(endless).await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
+}
+
+#[tokio::test]
+async fn f038_comments_alone_are_no_progress() {
+    let app = TestApp::with(&[("MODEL_PROGRESS_SECONDS", "1")]).await;
+    app.model.replies([Completion::new().text("半句").raw(": keep-alive\n\n").reply().stall()]);
+    let turn = app.ask("你好").await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_stalled"));
+}
+
+#[tokio::test]
+async fn f060_a_turn_that_has_words_when_its_time_is_over_ends_with_deadline() {
+    let app = TestApp::with(&[("TURN_SECONDS", "2")]).await;
+    app.model.replies([Completion::new().text("半句").reply().stall()]);
+    let turn = app.ask("你好").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "deadline"));
+    app.model.hung_up(1).await;
+}
+
+#[tokio::test]
+async fn f060_a_turn_that_has_nothing_to_say_when_its_time_is_over_fails() {
+    let app = TestApp::with(&[("TURN_SECONDS", "2")]).await;
+    app.model.replies([Reply::silence()]);
+    assert_eq!(app.ask("你好").await.error_code(), "deadline");
+    app.model.replies([Reply::silence()]);
+    assert_eq!(app.chat_once(&json!({ "message": "你好" })).await.error().1, "deadline");
+}

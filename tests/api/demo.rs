@@ -1,0 +1,41 @@
+//! Without a model and without a search key the product shows itself with demos of both.
+
+use support::TestApp;
+
+const NOTHING_CONFIGURED: [(&str, &str); 3] = [("OPENAI_MODEL", ""), ("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")];
+
+#[tokio::test]
+async fn the_demo_searches_for_a_question_and_answers_from_what_it_found() {
+    for question in ["今天北京的天气怎么样？", "What is the latest news about Mars?"] {
+        let app = TestApp::with(&NOTHING_CONFIGURED).await;
+        let turn = app.ask(question).await;
+        let order: Vec<&str> = turn.0.iter().filter_map(|event| event["type"].as_str()).collect();
+        let at = |kind: &str| order.iter().position(|known| *known == kind).unwrap();
+        assert!(at("start") < at("tool_call") && at("tool_call") < at("tool_result"), "{order:?}");
+        let result = turn.of("tool_result")[0];
+        assert_eq!((&result["ok"], turn.finish_reason()), (&true.into(), "stop"), "{question}");
+        let after = turn.0.iter().skip(at("tool_result")).filter(|event| event["type"] == "content").count();
+        assert!(after > 0 && !result["sources"].as_array().unwrap().is_empty(), "{question}");
+        assert_eq!((app.model.requests().len(), app.search.requests().len()), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn the_demo_answers_small_talk_without_a_search() {
+    for words in ["你好", "谢谢！", "Hello!", "Thank you"] {
+        let app = TestApp::with(&NOTHING_CONFIGURED).await;
+        let turn = app.ask(words).await;
+        assert_eq!((turn.of("tool_call").len(), turn.finish_reason()), (0, "stop"), "{words}");
+        assert!(!turn.content().trim().is_empty(), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn the_demo_is_named_as_one() {
+    let app = TestApp::with(&NOTHING_CONFIGURED).await;
+    let models = app.get("/api/models").await.ok();
+    let row = &models["models"][0];
+    assert_eq!((&row["name"], &row["default"], &row["demo"]), (&"demo".into(), &true.into(), &true.into()));
+    assert_eq!(models["models"].as_array().unwrap().len(), 1);
+    assert_eq!(app.ask("你好").await.0[0]["model"], "demo");
+}

@@ -1,0 +1,56 @@
+//! What the settings decide, as far as a client sees it.
+
+use serde_json::json;
+use support::{Completion, MODEL, MODEL_KEY, TestApp};
+
+use crate::call;
+
+#[tokio::test]
+async fn the_system_prompt_can_be_replaced_and_the_tools_are_still_taught() {
+    let app = TestApp::with(&[("SYSTEM_PROMPT", "你是一只鹦鹉。")]).await;
+    app.model.replies([Completion::of(["好。"])]);
+    app.ask("你好").await;
+    let system = app.model.asked(1).await.system();
+    assert!(system.starts_with("你是一只鹦鹉。") && system.contains("<tool_call>"), "{system}");
+}
+
+#[tokio::test]
+async fn without_a_configured_search_there_is_a_demo_of_one_and_the_model_stays() {
+    let app = TestApp::with(&[("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")]).await;
+    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((&turn.of("tool_result")[0]["ok"], turn.content().as_str()), (&json!(true), "晴。"));
+    assert_eq!(app.search.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn further_models_can_be_listed_and_one_made_the_default() {
+    // The list needs the fake's address, which is known once it runs: a first app is started for its model alone.
+    let first = TestApp::start().await;
+    let other = json!([{
+        "name": "other", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL, "tools": "prompt",
+    }]);
+    let app =
+        TestApp::with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY), ("DEFAULT_MODEL", "other")]).await;
+    first.model.replies([Completion::of(["别的。"])]);
+    app.model.replies([Completion::of(["原来的。"])]);
+    let turn = app.ask("你好").await;
+    assert_eq!((&turn.0[0]["model"], turn.content().as_str()), (&json!("other"), "别的。"));
+    let named = app.chat(&json!({ "message": "你好", "modelType": "openai" })).await;
+    assert_eq!((&named.0[0]["model"], named.content().as_str()), (&json!("openai"), "原来的。"));
+}
+
+#[tokio::test]
+async fn a_conversation_may_change_its_model_from_turn_to_turn() {
+    let first = TestApp::start().await;
+    let other = json!([{ "name": "other", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL }]);
+    let app = TestApp::with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY)]).await;
+    app.model.replies([Completion::of(["一。"])]);
+    first.model.replies([Completion::of(["二。"])]);
+    let id = app.ask("你好").await.conversation_id();
+    app.chat(&json!({ "message": "又", "conversationId": id, "modelType": "other" })).await;
+    let stored = app.conversation(&id).await;
+    assert_eq!(stored["conversation"]["model"], "other");
+    assert_eq!(json!([stored["messages"][1]["model"], stored["messages"][3]["model"]]), json!(["openai", "other"]));
+    assert_eq!(first.model.asked(1).await.talk()[1].1, "一。");
+}
