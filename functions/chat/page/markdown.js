@@ -64,10 +64,13 @@ export class MarkdownView {
     return fresh;
   }
 
-  /** Lets go of the blocks that later text cannot change: those before the last that begins on a complete line. */
+  /**
+   * Lets go of the blocks that later text cannot change: those before the last one whose beginning is certain, which it
+   * is once its first line is complete, and for a table the second line too.
+   */
   #settle(text, blocks) {
     const complete = text.split("\n").length - 1;
-    const last = blocks.findLastIndex((block) => block.line < complete);
+    const last = blocks.findLastIndex(({ type, line }) => (type === "table" ? line + 1 : line) < complete);
     if (last <= 0) return;
     this.#open = this.#open.slice(lineStart(text, blocks[last].line));
     this.#nodes = this.#nodes.slice(last);

@@ -155,6 +155,7 @@ test("everything can be done by keyboard alone", async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Delete this conversation?" }).waitFor();
   await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.activeElement.textContent === "Renamed");
   await tabTo(page, "Delete Renamed");
   await page.keyboard.press("Enter");
   await tabTo(page, "Delete");

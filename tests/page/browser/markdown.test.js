@@ -25,7 +25,7 @@ const HOSTILE = `# <script>window.owned = 1</script>
 /** The text in pieces that fall anywhere, also inside a tag. */
 const pieces = (text) => text.match(/[\s\S]{1,7}/g);
 
-test("f137 f138 hostile Markdown shows itself and does nothing, while it streams and afterwards", async (t) => {
+test("f137_ f138_ hostile Markdown shows itself and does nothing, while it streams and afterwards", async (t) => {
   const { page, url, model, watch } = await stage(t);
   await page.goto(url);
   await ask(page, "Be evil.");
@@ -79,7 +79,7 @@ test("f137 f138 hostile Markdown shows itself and does nothing, while it streams
   );
 });
 
-test("hostile titles, names of tools and sources are text", async (t) => {
+test("f135_ hostile titles, names of tools and sources are text", async (t) => {
   const { page, url, model, search } = await stage(t);
   await page.goto(url);
   await ask(page, "<img src=x onerror='window.owned=1'>");
@@ -100,6 +100,35 @@ test("hostile titles, names of tools and sources are text", async (t) => {
     .evaluateAll((all) => all.map((link) => link.protocol));
   assert.deepEqual([...new Set(schemes)], ["https:"]);
   assert.equal(await page.evaluate(() => window.owned), undefined);
+});
+
+test("f111_ text that looks like the event stream stays text", async (t) => {
+  const { page, url, model } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Be sly.");
+  const reply = await model.next();
+  const sly = 'One\n\ndata: [DONE]\r\n\r\nid: 7\revent: error\ndata: {"type":"error"}\n\nTwo';
+  for (const piece of pieces(sly)) reply.say(piece);
+  reply.end();
+  await lastAnswer(page).locator(".usage").waitFor();
+  assert.deepEqual(await prose(page).locator("p").allTextContents(), [
+    "One",
+    "data: [DONE]",
+    'id: 7event: errordata: {"type":"error"}',
+    "Two",
+  ]);
+  assert.equal(await lastAnswer(page).locator(".note").count(), 0);
+});
+
+test("f145_ no other page can put this one into a frame", async (t) => {
+  const { page, url, watch } = await stage(t);
+  await page.goto("about:blank");
+  const refused = page.waitForEvent("framenavigated", (frame) => frame.url().startsWith("chrome-error:"));
+  await page.setContent(`<iframe src="${url}"></iframe>`);
+  await refused;
+  assert.deepEqual(watch.requests, [`${url}/`]);
+  // The browser may report the refusal, as it should.
+  watch.faults.length = 0;
 });
 
 test("text is rendered as it is meant", async (t) => {
@@ -149,6 +178,8 @@ async function differing(seeds) {
     "| a | b |\n",
     "|---|--:|\n",
     "---",
+    "\n****",
+    "\n____",
     "***",
     "**",
     "*",
@@ -194,7 +225,7 @@ async function differing(seeds) {
 test("a text that grows piece by piece ends up as the same elements as the text at once", async (t) => {
   const { page, url } = await stage(t);
   await page.goto(url);
-  assert.equal(await page.evaluate(differing, 3_000), null);
+  assert.equal(await page.evaluate(differing, 5_000), null);
 });
 
 /** Runs in the page: how long rendering takes in milliseconds, at once and in pieces. */
@@ -212,7 +243,7 @@ async function timed({ piece, size, step }) {
 }
 
 test(
-  "f138 lines of 200,000 hostile characters are rendered in bounded time, at once and in pieces",
+  "f138_ lines of 200,000 hostile characters are rendered in bounded time, at once and in pieces",
   { timeout: 300_000 },
   async (t) => {
     const { page, url } = await stage(t);

@@ -70,7 +70,7 @@ test("a conversation that is deleted elsewhere while its answer is awaited is sa
   await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
 });
 
-test("f099 a second message while an answer is being written is refused in words with the wait, and kept", async (t) => {
+test("f099_ a second message while an answer is being written is refused in words with the wait, and kept", async (t) => {
   const { page, url, model, context } = await stage(t);
   await page.goto(url);
   await ask(page, "Tell me.");
@@ -118,7 +118,7 @@ test("offline, the message goes back to the box and can be sent again", async (t
   await reads(prose(page), "Yes.");
 });
 
-test("f098 a message that is sent again after no answer came carries the same idempotency key, another one does not", async (t) => {
+test("f098_ a message that is sent again after no answer came carries the same idempotency key, another one does not", async (t) => {
   const { page, url } = await stage(t);
   const keys = [];
   await page.route("**/api/chat", (route) => {
@@ -168,7 +168,7 @@ test("a draft survives a reload and belongs to its conversation", async (t) => {
   assert.equal(await box(page).inputValue(), "Half a thou");
 });
 
-test("f103 characters are counted near the limit, and a message over it cannot be sent", async (t) => {
+test("f103_ characters are counted near the limit, and a message over it cannot be sent", async (t) => {
   const { page, url } = await stage(t);
   await page.goto(url);
   await box(page).fill("🌦".repeat(31_990));
@@ -180,7 +180,7 @@ test("f103 characters are counted near the limit, and a message over it cannot b
   assert.equal(await page.locator(".turn").count(), 0);
 });
 
-test("f146 the page asks for a key, keeps it for the session, and forgets it", async (t) => {
+test("f146_ the page asks for a key, keeps it for the session, and forgets it", async (t) => {
   const { page, url } = await stage(t);
   const seen = new Set();
   await page.route("**/api/**", (route) => {
@@ -244,7 +244,7 @@ test("a key that is refused when a message is sent does not lose the message", a
   await reads(prose(page), "Hello.");
 });
 
-test("f147 a server that does not know who may use it is explained", async (t) => {
+test("f147_ a server that does not know who may use it is explained", async (t) => {
   const { page, url } = await stage(t);
   const error = {
     code: "auth_not_configured",

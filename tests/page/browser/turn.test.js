@@ -101,7 +101,7 @@ test("a search that fails is said in words, and the answer goes on", async (t) =
   await reads(prose(page), "I could not search.");
 });
 
-test("f032 f033 an answer that was cut short is flagged in words", async (t) => {
+test("f032_ f033_ an answer that was cut short is flagged in words", async (t) => {
   const { page, url, model } = await stage(t);
   await page.goto(url);
   for (const [reason, words] of [
@@ -117,7 +117,7 @@ test("f032 f033 an answer that was cut short is flagged in words", async (t) => 
   }
 });
 
-test("f020 a model that breaks off is an error in words, with the answer so far and a way to try again", async (t) => {
+test("f020_ a model that breaks off is an error in words, with the answer so far and a way to try again", async (t) => {
   const { page, url, model } = await stage(t);
   await page.goto(url);
   await ask(page, "Tell me.");

@@ -74,7 +74,7 @@ table("links", [
   ["*a [b* c](https://a.example/)", "*a ‹a https://a.example/›b* c‹/›"],
 ]);
 
-table("f137 images become links", [
+table("f137_ images become links", [
   ["![a](https://a.example/x.png)", "‹a https://a.example/x.png›a‹/›"],
   ["![](https://a.example/x.png)", "‹a https://a.example/x.png›https://a.example/x.png‹/›"],
   ["![a](data:image/png;base64,AAAA)", "![a](data:image/png;base64,AAAA)"],
@@ -84,7 +84,7 @@ table("f137 images become links", [
   ],
 ]);
 
-table("f138 what could act stays text", [
+table("f138_ what could act stays text", [
   ["<script>alert(1)</script>", "<script>alert(1)</script>"],
   ["<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"],
   ["[a](javascript:alert(1))", "[a](javascript:alert(1))"],
@@ -225,7 +225,7 @@ const HOSTILE = {
 };
 
 for (const [name, piece] of Object.entries(HOSTILE)) {
-  test(`f138 ${SIZE} characters of ${name} are read in linear time`, () => {
+  test(`f138_ ${SIZE} characters of ${name} are read in linear time`, () => {
     const text = piece.repeat(SIZE / piece.length);
     const began = performance.now();
     parseInline(text, true);
@@ -234,7 +234,7 @@ for (const [name, piece] of Object.entries(HOSTILE)) {
   });
 }
 
-test("f138 backtick runs of every length are read in linear time", () => {
+test("f138_ backtick runs of every length are read in linear time", () => {
   const text = Array.from({ length: 600 }, (_, n) => "`".repeat(n + 1)).join(" ");
   const began = performance.now();
   parseInline(text);

@@ -64,17 +64,17 @@ test("an error event ends a turn as well", async () => {
   });
 });
 
-test("f021 a stream that ends without its last event was cut, whatever [DONE] says", async () => {
+test("f021_ a stream that ends without its last event was cut, whatever [DONE] says", async () => {
   assert.equal((await read(readerOf(bytes(frames(START, CONTENT))))).complete, false);
   assert.equal((await read(readerOf(bytes(`${frames(START, CONTENT)}data: [DONE]\n\n`)))).complete, false);
 });
 
-test("f020 a connection that breaks cuts the stream and keeps what came", async () => {
+test("f020_ a connection that breaks cuts the stream and keeps what came", async () => {
   const found = await read(readerOf(bytes(frames(START, CONTENT)), new TypeError("network error")));
   assert.deepEqual(found, { complete: false, events: [START, CONTENT], cancelled: true });
 });
 
-test("f019 a connection that falls silent is given up", async () => {
+test("f019_ a connection that falls silent is given up", async () => {
   const found = await read(
     readerOf(bytes(frames(START)), () => new Promise(() => {})),
     { patienceMs: 5 },

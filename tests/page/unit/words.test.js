@@ -31,7 +31,7 @@ test("an error without words of the server gets some", () => {
   );
 });
 
-test("f147 a server that was not told who may use it is explained", () => {
+test("f147_ a server that was not told who may use it is explained", () => {
   const words = errorWords({
     code: "auth_not_configured",
     message: "Authentication is not configured.",
@@ -40,7 +40,7 @@ test("f147 a server that was not told who may use it is explained", () => {
   assert.equal(words, "This server has not been told who may use it. Whoever runs it must set AUTH to api_key or jwt.");
 });
 
-test("f032 f033 an answer that was cut short says why, an ordinary one says nothing", () => {
+test("f032_ f033_ an answer that was cut short says why, an ordinary one says nothing", () => {
   assert.equal(endWords("stop"), null);
   assert.match(endWords("length"), /output limit/);
   assert.match(endWords("content_filter"), /content filter/);
