@@ -145,6 +145,16 @@ impl Vault {
             *client = Some(transport::client().map_err(|error| error.to_string())?);
         }
         let client = client.as_ref().ok_or("no client")?;
+        let (status, answer) = self.exchange(client, now).await?;
+        if (200..300).contains(&status) {
+            value(&answer).ok_or_else(|| "it is not a text that a header can carry".to_owned())
+        } else {
+            Err(refusal(status, &answer))
+        }
+    }
+
+    /// Asks, and reads the answer to its end.
+    async fn exchange(&self, client: &transport::Client, now: SystemTime) -> Result<(u16, Vec<u8>), String> {
         let body = self.question()?;
         let mut request = client.post(&self.endpoint).header("content-type", CONTENT_TYPE);
         request = request.header("x-amz-target", self.service.target());
@@ -159,10 +169,7 @@ impl Vault {
             }
             answer.extend_from_slice(&chunk);
         }
-        if !response.status().is_success() {
-            return Err(refusal(response.status().as_u16(), &answer));
-        }
-        value(&answer).ok_or_else(|| "it is not a text that a header can carry".to_owned())
+        Ok((response.status().as_u16(), answer))
     }
 
     fn question(&self) -> Result<Vec<u8>, String> {

@@ -109,9 +109,13 @@ async fn f150_a_deleted_owner_leaves_nothing_and_others_stay() {
     store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
     store.conversations.begin(&ada, &next_turn(&lease.conversation_id, "Q"), at(2)).await.unwrap();
     store.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
+    for owner in [&ada, &other] {
+        store.idempotency.claim(owner, "key", b"{}", "turn", at(0)).await.unwrap();
+    }
     let deleted = store.delete_owner(&ada).await.unwrap();
-    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (2, 2, 0));
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (2, 2, 1), "one is an idempotency key");
     assert_eq!(rows(&endpoint, "data").await.len(), before);
+    assert_eq!(rows(&endpoint, "ephemeral").await.len(), 1);
     assert_eq!(store.keys.get(gone.id()).await, Ok(None));
     assert!(store.keys.get(kept.id()).await.unwrap().is_some());
     assert_eq!(store.delete_owner(&ada).await, Ok(store::Deleted::default()));
