@@ -45,6 +45,10 @@ fn texts() -> Vec<(&'static str, String)> {
             fill("- a `b` *c*\n\n```rust\nlet x = vec![1];\n```\n\n1. See [this](https://x.example).\n"),
         ),
         ("full of < and {", fill("a < b { c <d> } <t{ <to <tool {\n{<{ x\n")),
+        (
+            "markers that open nothing",
+            fill("<tool_call>\n<tool name=\"f\" <function=f> {\n{\"query\": <|python_tag|>[TOOL_CALLS] f\n"),
+        ),
         ("many calls", fill("<tool_call>{\"tool\": \"search_web\", \"query\": \"weather in Beijing\"}</tool_call>\n")),
         ("many functions", fill(FUNCTION)),
         (

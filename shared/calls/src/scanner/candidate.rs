@@ -4,7 +4,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::body::Body;
 use super::elements::{Elements, Inside};
-use super::pythonic::{self, Brackets};
+use super::pythonic::Brackets;
 use crate::declared::Declared;
 use crate::markers::Role;
 use crate::piece::ParsedCall;
@@ -13,6 +13,9 @@ use crate::piece::ParsedCall;
 pub(super) const MAX_UNCERTAIN: usize = 64 * 1024;
 /// The longest call, in bytes.
 pub(super) const MAX_CALL: usize = 2 * 1024 * 1024;
+
+/// The most markers between the opening one and the call: each may have to be looked at again as text.
+const MAX_NESTED: usize = 8;
 
 /// What opened a candidate, and so how sure it is that it is meant as a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +57,8 @@ pub(super) struct Candidate {
     pub(super) marker: usize,
     /// Whether the marker is a control token, which nobody writes in prose.
     pub(super) control: bool,
-    /// Whether another marker stands between the opening one and the call.
-    pub(super) nested: bool,
+    /// How many other markers stand between the opening one and the call.
+    pub(super) nested: usize,
     /// In inline code: up to here no backtick ends it.
     quoted: Option<usize>,
     pub(super) stage: Stage,
@@ -108,7 +111,7 @@ impl Candidate {
             kind,
             marker,
             control: false,
-            nested: false,
+            nested: 0,
             quoted: None,
             stage,
             at: marker,
@@ -124,9 +127,13 @@ impl Candidate {
     }
 
     /// Goes on with the marker that follows the opening one directly.
-    pub(super) fn nest(&mut self, inner: Self, at: usize) {
+    pub(super) fn nest(&mut self, inner: Self, at: usize) -> Step {
+        if self.nested == MAX_NESTED {
+            return Break(Verdict::Text);
+        }
         let (marker, control, quoted) = (self.marker, self.control && inner.control, self.quoted);
-        *self = Self { marker, control, quoted, nested: true, at, ..inner };
+        *self = Self { marker, control, quoted, nested: self.nested + 1, at, ..inner };
+        Continue(())
     }
 
     /// Reads on in `text`, which begins with the opening marker and with all that was read before.
@@ -246,24 +253,6 @@ impl Candidate {
                 Continue(())
             }
             Inside::Unreadable(..) => Break(Verdict::Text),
-        }
-    }
-
-    fn python(&mut self, text: &str, start: usize, end: Result<usize, usize>, declared: &Declared) -> Step {
-        self.at = end.unwrap_or_else(|at| at);
-        let Ok(end) = end else { return Break(Verdict::More) };
-        match pythonic::calls(&text[start..end]) {
-            Some(calls) if !self.bare() || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) => {
-                self.calls = calls;
-                self.settled = end;
-                self.stage = Stage::Body(Body::tail());
-                Continue(())
-            }
-            None if !self.bare() => {
-                self.stage = Stage::Body(Body::unreadable("the list of calls cannot be read"));
-                Continue(())
-            }
-            _ => Break(Verdict::Text),
         }
     }
 

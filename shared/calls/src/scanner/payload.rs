@@ -71,8 +71,7 @@ impl Candidate {
     fn marker(&mut self, rest: &str, at: usize) -> Step {
         match OPENERS.look(rest) {
             Look::Is(role, length) if self.name.is_none() => {
-                self.nest(Self::opened(role, &rest[..length], true), at + length);
-                return Continue(());
+                return self.nest(Self::opened(role, &rest[..length], true), at + length);
             }
             Look::Short => return Break(Verdict::More),
             _ => {}

@@ -1,7 +1,35 @@
+//! Lists of calls written as Python.
+
+use std::ops::ControlFlow::{Break, Continue};
+
 use serde_json::{Map, Value};
 
+use super::body::Body;
+use super::candidate::{Candidate, Stage, Step, Verdict};
+use crate::declared::Declared;
 use crate::json;
 use crate::piece::ParsedCall;
+
+impl Candidate {
+    /// In a list that began at `start`; `end` is where it ends, or how far it was read.
+    pub(super) fn python(&mut self, text: &str, start: usize, end: Result<usize, usize>, declared: &Declared) -> Step {
+        self.at = end.unwrap_or_else(|at| at);
+        let Ok(end) = end else { return Break(Verdict::More) };
+        match calls(&text[start..end]) {
+            Some(calls) if !self.bare() || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) => {
+                self.calls = calls;
+                self.settled = end;
+                self.stage = Stage::Body(Body::tail());
+                Continue(())
+            }
+            None if !self.bare() => {
+                self.stage = Stage::Body(Body::unreadable("the list of calls cannot be read"));
+                Continue(())
+            }
+            _ => Break(Verdict::Text),
+        }
+    }
+}
 
 /// Finds the end of a list of calls written as Python: `[f(q='a'), g(n=1)]`.
 #[derive(Default)]

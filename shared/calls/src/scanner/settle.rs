@@ -133,7 +133,7 @@ impl CallScanner {
         if in_list {
             self.output.drop_gap();
         }
-        self.unclosed = in_list || (!candidate.bare() && (candidate.nested || !ends_closed(raw)));
+        self.unclosed = in_list || (!candidate.bare() && (candidate.nested > 0 || !ends_closed(raw)));
         self.behind_call = true;
         self.code.pass_hidden();
         if fenced || candidate.kind == Kind::Json {

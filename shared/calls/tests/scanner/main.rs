@@ -2,6 +2,7 @@
 
 mod contract;
 mod corpus;
+mod limits;
 mod prose;
 mod splits;
 mod support;

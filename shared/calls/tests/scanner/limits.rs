@@ -1,0 +1,97 @@
+//! Calls that cannot be used: unreadable, cut, too long; and what is only held for a while.
+
+use calls::CallScanner;
+
+use crate::support::{cut, tools, transcript, whole};
+
+const CALL: &str = "<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call>";
+const BARE: &str = "{\"tool\": \"search_web\", \"query\": \"x\"}";
+const READ: &str = "search_web({\"query\":\"x\"})";
+
+#[test]
+fn what_cannot_be_read_is_told_with_a_reason() {
+    assert_eq!(
+        transcript("a <tool_call>{\"query\": \"x\"}</tool_call> b"),
+        ["a ", "[the name of the tool is missing] <tool_call>{\"query\": \"x\"}</tool_call>", " b"]
+    );
+    assert_eq!(
+        transcript("<tool_call>{\"tool\": \"search_web\", \"query\": \"x}</tool_call>\nb"),
+        [
+            "[a string in the JSON is not closed] <tool_call>{\"tool\": \"search_web\", \"query\": \"x}</tool_call>",
+            "\nb"
+        ]
+    );
+    assert_eq!(
+        transcript("<tool_call>{\"tool\": \"search_web\", \"query\": \"x\""),
+        ["[the JSON ends before it is complete] <tool_call>{\"tool\": \"search_web\", \"query\": \"x\""]
+    );
+    assert_eq!(
+        transcript("<seed:tool_call><function=search_web><parameter=count>1</parameter>?</function></seed:tool_call>"),
+        ["[a parameter or the end of the function is expected] \
+             <seed:tool_call><function=search_web><parameter=count>1</parameter>?</function>"]
+    );
+}
+
+#[test]
+fn a_call_that_is_only_quoted_or_begun_does_not_swallow_the_text_behind_it() {
+    for text in [
+        "It begins with `<tool_call>{\"name\"` and goes on. \"Yes\", it does.",
+        "Like `<tool_call><function=search_web><parameter=query>` and so on.",
+        "`<function=search_web>` opens a call of search_web.",
+        "The form <tool_call><function=search_web> is for Qwen.",
+        "<function=search_web> what?",
+    ] {
+        assert_eq!(transcript(text), [text], "{text}");
+    }
+}
+
+#[test]
+fn f031_a_call_cut_by_the_output_limit_is_never_made_up() {
+    for text in [
+        "<tool_call>{\"tool\": \"search_web\", \"query\": \"x",
+        "<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"",
+        "<tool_call>{'tool': 'search_web', 'query': 'x'}",
+        "<tool_call>",
+        "<tool_ca",
+        "{\"tool\": \"search_web\", \"query\": \"x",
+        "<seed:tool_call><function=search_web><parameter=query>x",
+        "<seed:tool_call><function=search_web><parameter=query>x</parameter>",
+        "<tool_call>search_web",
+    ] {
+        assert_eq!(cut(&format!("a\n{text}")), ["a\n".to_owned(), format!("[cut] {text}")], "{text}");
+    }
+}
+
+#[test]
+fn a_cut_behind_a_complete_call_or_in_text_changes_nothing() {
+    assert_eq!(cut(CALL), [READ]);
+    assert_eq!(cut(&format!("<tool_call>{BARE}")), [READ]);
+    assert_eq!(cut(BARE), [READ]);
+    assert_eq!(cut("a < b and <to"), ["a < b and <to"]);
+    assert_eq!(cut("{\"name\": \"Ada\", \"ag"), ["{\"name\": \"Ada\", \"ag"]);
+}
+
+#[test]
+fn f052_an_endless_call_is_given_up_at_its_cap() {
+    let text = format!("<tool_call>{{\"tool\": \"search_web\", \"query\": \"{}", "x".repeat(3 << 20));
+    let outcome = whole(&text);
+    assert_eq!(outcome.content(), text);
+    assert!(outcome.calls().is_empty());
+}
+
+#[test]
+fn what_need_not_be_a_call_is_held_up_to_its_cap_only() {
+    let json = format!("{{\"tool\": \"search_web\", \"query\": \"{}\"}}", "x".repeat(70_000));
+    assert_eq!(transcript(&json), [json.as_str()]);
+    let mut scanner = CallScanner::new(&tools());
+    let shown = json.as_bytes().chunks(8).flat_map(|chunk| scanner.push(std::str::from_utf8(chunk).expect("ASCII")));
+    assert!(shown.count() > 0, "the first 64 KiB are released before the end");
+}
+
+#[test]
+fn an_integer_too_big_for_the_machine_keeps_its_digits() {
+    assert_eq!(
+        transcript("<tool_call>{\"tool\": \"f\", \"n\": 12345678901234567890123}</tool_call>"),
+        ["f({\"n\":\"12345678901234567890123\"})"]
+    );
+}
