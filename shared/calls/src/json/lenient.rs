@@ -12,18 +12,19 @@ impl Scan {
         if self.reopen() { at } else { at + 1 }
     }
 
-    /// A quote outside of strings.
-    pub(super) fn quote(&mut self, text: &str, at: usize) {
+    /// A quote outside of strings; gives the position to go on from.
+    pub(super) fn quote(&mut self, text: &str, at: usize) -> usize {
         if self.ended && text[..at].ends_with('"') {
-            // Two quotes side by side where a comma is due: the second one belongs to the string.
+            // Two quotes side by side where a comma is due: the first belongs to the string, the second may end it.
             self.reopen();
-            return;
+            return at;
         }
         if matches!(self.expect, Expect::Colon | Expect::CommaOrEnd) {
             self.broken = true;
             self.comma();
         }
         self.open_string('"');
+        at + 1
     }
 
     /// A character that JSON has no place for here.
@@ -33,7 +34,7 @@ impl Scan {
         match found {
             '：' if self.expect == Expect::Colon => self.expect_now(Expect::Value),
             '，' if self.expect == Expect::CommaOrEnd => self.comma(),
-            '/' if text[..at].ends_with(char::is_whitespace) => self.place = Place::Slash,
+            '/' if text[..at].ends_with(char::is_whitespace) && !self.string.misled => self.place = Place::Slash,
             _ if self.reopen() => return Seen::More(at),
             '\'' => self.open_string('\''),
             '“' | '”' => self.open_string('”'),

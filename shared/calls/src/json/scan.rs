@@ -120,6 +120,11 @@ impl Scan {
         self.place == Place::String
     }
 
+    /// Whether its strings may end elsewhere than they seem to: a quote did not end the string that it seemed to end.
+    pub(crate) fn misled(&self) -> bool {
+        self.string.misled
+    }
+
     /// The value, once it is complete and if it was well-formed.
     pub(crate) fn take(&mut self) -> Option<Value> {
         if self.broken { None } else { self.build.take() }
@@ -139,7 +144,7 @@ impl Scan {
         let byte = text.as_bytes()[at];
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => return Seen::More(at + 1),
-            b'"' => self.quote(text, at),
+            b'"' => return Seen::More(self.quote(text, at)),
             b'{' | b'[' if self.wants_value() => self.open(byte == b'{'),
             b'}' | b']' => {
                 if self.close(byte == b'}') {

@@ -164,9 +164,9 @@ impl Candidate {
     /// A marker stands where JSON should go on.
     fn cut_short(&mut self, text: &str, declared: &Declared) -> Step {
         let Stage::Body(Body { part: Part::Json(scan), from, .. }) = &mut self.stage else { return Continue(()) };
-        let (from, in_string) = (*from, scan.in_string());
-        if in_string {
-            // What is missing is not only brackets: mending would make up where the string ends.
+        let (from, open) = (*from, scan.in_string() || scan.misled());
+        if open {
+            // What is missing may be more than brackets: mending would make up where a string ends.
             return self.unreadable("a string in the JSON is not closed", true);
         }
         match self.mend(&text[from..self.at], declared) {

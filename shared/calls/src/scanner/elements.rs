@@ -22,14 +22,27 @@ pub(super) struct Elements {
 enum Stage {
     /// Before a parameter or the end.
     Between,
-    /// In the tag of a parameter.
-    Tag { attributes: bool },
+    /// In the tag of a parameter whose element has this prefix.
+    Tag { attributes: bool, prefix: String },
     /// In the text between `<arg_key>` and `</arg_key>`.
     Key,
-    /// In the value that began at `start`.
-    Value { key: String, string: Option<bool>, start: usize },
+    /// In a value.
+    Value(Box<Parameter>),
     /// In a JSON object that began at `start`.
     Json { scan: Box<Scan>, start: usize },
+}
+
+/// A parameter whose value is being read.
+struct Parameter {
+    key: String,
+    string: Option<bool>,
+    /// Where the value begins.
+    start: usize,
+    /// Only markers with this prefix mean something in it.
+    prefix: String,
+    /// JSON in it, read up to this position.
+    json: Scan,
+    json_at: usize,
 }
 
 /// What [`Elements::step`] came to.
@@ -58,9 +71,9 @@ impl Elements {
     pub(super) fn step(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
         match &self.stage {
             Stage::Between => self.between(text, at, declared),
-            Stage::Tag { attributes } => self.tag(text, at, *attributes),
+            Stage::Tag { .. } => self.tag(text, at),
             Stage::Key => self.key(text, at),
-            Stage::Value { .. } => self.value(text, at, declared),
+            Stage::Value(_) => self.value(text, at, declared),
             Stage::Json { .. } => self.json(text, at),
         }
     }
@@ -72,12 +85,13 @@ impl Elements {
         match &self.stage {
             Stage::Between if self.closed(declared) => Ok((self.call(), self.closed_at)),
             Stage::Between => Err("the function is not closed"),
-            Stage::Value { start, .. } => match CLOSERS.find(text, *start) {
-                Ok((end, _, _)) => {
-                    self.set(&text[*start..end], declared);
+            Stage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
+                Ok((end, _, _)) if !parameter.json.in_string() => {
+                    let start = parameter.start;
+                    self.set(&text[start..end], declared);
                     Ok((self.call(), end))
                 }
-                Err(_) => Err("a parameter is not closed"),
+                _ => Err("a parameter is not closed"),
             },
             Stage::Tag { .. } | Stage::Key => Err("the tag of a parameter is not complete"),
             Stage::Json { .. } => Err("the JSON ends before it is complete"),
@@ -97,7 +111,10 @@ impl Elements {
             Look::Is(role, length) => {
                 self.stage = match role {
                     Role::Key => Stage::Key,
-                    role => Stage::Tag { attributes: role == Role::ParameterWithAttributes },
+                    role => Stage::Tag {
+                        attributes: role == Role::ParameterWithAttributes,
+                        prefix: prefix(&rest[..length]).to_owned(),
+                    },
                 };
                 return Inside::On(at + length);
             }
@@ -117,9 +134,10 @@ impl Elements {
         }
     }
 
-    fn tag(&mut self, text: &str, at: usize, with_attributes: bool) -> Inside {
+    fn tag(&mut self, text: &str, at: usize) -> Inside {
+        let Stage::Tag { attributes: with_attributes, prefix } = &mut self.stage else { return Inside::On(at) };
         let rest = &text[at..];
-        let (key, string, length) = if with_attributes {
+        let (key, string, length) = if *with_attributes {
             match attributes(rest) {
                 Look::Is(found, length) => (found.name, found.string, length),
                 Look::Short => return Inside::More(at),
@@ -133,7 +151,8 @@ impl Elements {
             }
         };
         let Some(key) = key else { return Inside::Unreadable("a parameter has no name", at) };
-        self.stage = Stage::Value { key, string, start: at + length };
+        let prefix = std::mem::take(prefix);
+        self.stage = Stage::Value(Box::new(Parameter::new(key, string, at + length, prefix)));
         Inside::On(at + length)
     }
 
@@ -150,19 +169,19 @@ impl Elements {
         let rest = &text[value..];
         if let Some(inside) = rest.strip_prefix(VALUE) {
             let start = text.len() - inside.len();
-            self.stage = Stage::Value { key, string: None, start };
+            self.stage = Stage::Value(Box::new(Parameter::new(key, None, start, PAIR.to_owned())));
             return Inside::On(start);
         }
         if VALUE.starts_with(rest) { Inside::More(at) } else { Inside::Unreadable("a parameter has no value", at) }
     }
 
     fn value(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
-        let Stage::Value { start, .. } = self.stage else { return Inside::On(at) };
+        let Stage::Value(parameter) = &mut self.stage else { return Inside::On(at) };
         match PARAMETERS.find(text, at) {
+            Ok((end, _, after)) if prefix(&text[end..after]) != parameter.prefix => Inside::On(after),
+            Ok((end, _, after)) if parameter.in_json_string(&text[..end], &self.name, declared) => Inside::On(after),
             Ok((end, role, after)) => {
-                if role == Role::KeyEnd {
-                    return Inside::On(after);
-                }
+                let start = parameter.start;
                 self.set(&text[start..end], declared);
                 self.closed_at = if role == Role::ParameterEnd { after } else { end };
                 Inside::On(self.closed_at)
@@ -177,7 +196,8 @@ impl Elements {
     }
 
     fn set(&mut self, text: &str, declared: &Declared) {
-        let Stage::Value { key, string, .. } = std::mem::replace(&mut self.stage, Stage::Between) else { return };
+        let Stage::Value(parameter) = std::mem::replace(&mut self.stage, Stage::Between) else { return };
+        let Parameter { key, string, .. } = *parameter;
         let schema = declared.parameter(&self.name, &key);
         let value = typed::value(text, string, schema, declared.untyped(&self.name));
         // A parameter that comes again adds to a list, unless it cannot be one.
@@ -216,4 +236,40 @@ impl Elements {
             arguments: Value::Object(std::mem::take(&mut self.arguments)),
         }
     }
+}
+
+impl Parameter {
+    fn new(key: String, string: Option<bool>, start: usize, prefix: String) -> Self {
+        Self { key, string, start, prefix, json: Scan::default(), json_at: start }
+    }
+
+    /// Whether the end of a text that reaches into the value is inside a string of JSON, where no marker counts.
+    fn in_json_string(&mut self, text: &str, tool: &str, declared: &Declared) -> bool {
+        let schema = declared.parameter(tool, &self.key);
+        let structured =
+            schema.is_some_and(|schema| typed::types(schema).iter().any(|kind| matches!(*kind, "object" | "array")));
+        let json = self.string.map_or(structured || declared.untyped(tool), |string| !string);
+        if !json || !text[self.start..].trim_start().starts_with(['{', '[']) {
+            return false;
+        }
+        while let Seen::More(next) | Seen::Foreign(next) = self.json.advance(text, self.json_at) {
+            self.json_at = next;
+            if next == text.len() {
+                return self.json.in_string() && !self.json.broken();
+            }
+            self.json_at = self.json.pass(next);
+        }
+        false
+    }
+}
+
+/// What the markers of GLM's pairs have for a prefix.
+const PAIR: &str = "arg_";
+
+/// What stands in a marker before the name of its element, which tells families apart.
+fn prefix(marker: &str) -> &str {
+    let name = marker.trim_start_matches(['<', '/']);
+    let element =
+        ["parameter", "function", "invoke", "key", "value"].into_iter().find_map(|element| name.find(element));
+    &name[..element.unwrap_or_default()]
 }
