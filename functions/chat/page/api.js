@@ -133,7 +133,8 @@ async function attempt(path, options, used) {
 
 /** Reads an error answer, also one that some proxy wrote. */
 async function failure(response) {
-  const { error = {} } = await response.json().catch(() => ({}));
+  const body = await response.json().catch(() => null);
+  const error = Object(body?.error);
   const retryAfter = waitOf(response.headers.get("retry-after"));
   const requestId = error.requestId ?? response.headers.get("x-request-id");
   const retryable = error.retryable ?? response.status >= 500;

@@ -5,6 +5,8 @@ import { number, plural, scalarCount } from "./words.js";
 
 const LIMIT = 32_000;
 const NEAR = 28_000;
+// The session has room for a few million characters in all; a draft far over the limit is not worth them.
+const KEPT = 8 * LIMIT;
 
 /** The composer; `onSend` is given the text and `onStop` nothing. */
 export class Composer {
@@ -80,8 +82,9 @@ export class Composer {
 
   #changed() {
     const name = draftName(this.#conversation);
-    if (this.#box.value === "") sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, this.#box.value);
+    const text = this.#box.value;
+    if (text === "" || text.length > KEPT) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, text);
     this.#count();
     this.#grow();
   }
@@ -90,10 +93,7 @@ export class Composer {
     const count = this.#box.value.length > NEAR ? scalarCount(this.#box.value) : 0;
     const over = count - LIMIT;
     this.#hint.classList.toggle("over", over > 0);
-    this.#hint.textContent = "";
-    if (over > 0)
-      this.#hint.textContent = `${plural(over, "character")} too many: a message has at most ${number(LIMIT)}.`;
-    else if (count > NEAR) this.#hint.textContent = `${number(count)} of ${number(LIMIT)} characters`;
+    this.#hint.textContent = countWords(count);
     this.#send.disabled = !this.#busy && (over > 0 || this.#box.value.trim() === "");
   }
 
@@ -106,6 +106,12 @@ export class Composer {
     this.#box.style.height = "auto";
     this.#box.style.height = `${this.#box.scrollHeight}px`;
   }
+}
+
+/** What is said about a message of so many characters; nothing as long as it is far from the limit. */
+function countWords(count) {
+  if (count > LIMIT) return `${plural(count - LIMIT, "character")} too many: a message has at most ${number(LIMIT)}.`;
+  return count > NEAR ? `${number(count)} of ${number(LIMIT)} characters` : "";
 }
 
 function draftName(conversation) {

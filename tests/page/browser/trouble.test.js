@@ -59,10 +59,10 @@ test("an answer that is still being written is followed after a reload", async (
 });
 
 test("a conversation that is deleted elsewhere while its answer is awaited is said to be gone", async (t) => {
-  const { page, url, model } = await stage(t);
+  const { page, url } = await stage(t);
   await page.goto(url);
   await ask(page, "Tell me.");
-  await model.next();
+  await page.waitForURL(/#\/c\//);
   await page.reload();
   await lastAnswer(page).getByText("This answer is still being written…").waitFor();
   const id = page.url().split("/").at(-1);
