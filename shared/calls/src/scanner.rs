@@ -7,6 +7,7 @@ mod candidate;
 mod elements;
 mod fence;
 mod output;
+mod parameter;
 mod payload;
 mod prose;
 mod pythonic;

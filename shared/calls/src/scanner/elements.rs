@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::attributes::{attributes, name, space};
+use super::parameter::{PAIR, Parameter, prefix};
 use crate::declared::Declared;
 use crate::json::{Scan, Seen};
 use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role};
@@ -27,22 +28,9 @@ enum Stage {
     /// In the text between `<arg_key>` and `</arg_key>`.
     Key,
     /// In a value.
-    Value(Box<Parameter>),
+    Value(Parameter),
     /// In a JSON object that began at `start`.
     Json { scan: Box<Scan>, start: usize },
-}
-
-/// A parameter whose value is being read.
-struct Parameter {
-    key: String,
-    string: Option<bool>,
-    /// Where the value begins.
-    start: usize,
-    /// Only markers with this prefix mean something in it.
-    prefix: String,
-    /// JSON in it, read up to this position.
-    json: Scan,
-    json_at: usize,
 }
 
 /// What [`Elements::step`] came to.
@@ -86,7 +74,7 @@ impl Elements {
             Stage::Between if self.closed(declared) => Ok((self.call(), self.closed_at)),
             Stage::Between => Err("the function is not closed"),
             Stage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
-                Ok((end, _, _)) if !parameter.json.in_string() => {
+                Ok((end, _, _)) if !parameter.in_string() => {
                     let start = parameter.start;
                     self.set(&text[start..end], declared);
                     Ok((self.call(), end))
@@ -152,7 +140,7 @@ impl Elements {
         };
         let Some(key) = key else { return Inside::Unreadable("a parameter has no name", at) };
         let prefix = std::mem::take(prefix);
-        self.stage = Stage::Value(Box::new(Parameter::new(key, string, at + length, prefix)));
+        self.stage = Stage::Value(Parameter::new(key, string, at + length, prefix));
         Inside::On(at + length)
     }
 
@@ -169,7 +157,7 @@ impl Elements {
         let rest = &text[value..];
         if let Some(inside) = rest.strip_prefix(VALUE) {
             let start = text.len() - inside.len();
-            self.stage = Stage::Value(Box::new(Parameter::new(key, None, start, PAIR.to_owned())));
+            self.stage = Stage::Value(Parameter::new(key, None, start, PAIR.to_owned()));
             return Inside::On(start);
         }
         if VALUE.starts_with(rest) { Inside::More(at) } else { Inside::Unreadable("a parameter has no value", at) }
@@ -197,7 +185,7 @@ impl Elements {
 
     fn set(&mut self, text: &str, declared: &Declared) {
         let Stage::Value(parameter) = std::mem::replace(&mut self.stage, Stage::Between) else { return };
-        let Parameter { key, string, .. } = *parameter;
+        let Parameter { key, string, .. } = parameter;
         let schema = declared.parameter(&self.name, &key);
         let value = typed::value(text, string, schema, declared.untyped(&self.name));
         // A parameter that comes again adds to a list, unless it cannot be one.
@@ -236,40 +224,4 @@ impl Elements {
             arguments: Value::Object(std::mem::take(&mut self.arguments)),
         }
     }
-}
-
-impl Parameter {
-    fn new(key: String, string: Option<bool>, start: usize, prefix: String) -> Self {
-        Self { key, string, start, prefix, json: Scan::default(), json_at: start }
-    }
-
-    /// Whether the end of a text that reaches into the value is inside a string of JSON, where no marker counts.
-    fn in_json_string(&mut self, text: &str, tool: &str, declared: &Declared) -> bool {
-        let schema = declared.parameter(tool, &self.key);
-        let structured =
-            schema.is_some_and(|schema| typed::types(schema).iter().any(|kind| matches!(*kind, "object" | "array")));
-        let json = self.string.map_or(structured || declared.untyped(tool), |string| !string);
-        if !json || !text[self.start..].trim_start().starts_with(['{', '[']) {
-            return false;
-        }
-        while let Seen::More(next) | Seen::Foreign(next) = self.json.advance(text, self.json_at) {
-            self.json_at = next;
-            if next == text.len() {
-                return self.json.in_string() && !self.json.broken();
-            }
-            self.json_at = self.json.pass(next);
-        }
-        false
-    }
-}
-
-/// What the markers of GLM's pairs have for a prefix.
-const PAIR: &str = "arg_";
-
-/// What stands in a marker before the name of its element, which tells families apart.
-fn prefix(marker: &str) -> &str {
-    let name = marker.trim_start_matches(['<', '/']);
-    let element =
-        ["parameter", "function", "invoke", "key", "value"].into_iter().find_map(|element| name.find(element));
-    &name[..element.unwrap_or_default()]
 }
