@@ -90,6 +90,17 @@ async fn f041_a_line_without_end_ends_the_turn() {
 }
 
 #[tokio::test]
+async fn f042_an_answer_without_end_is_ended() {
+    let app = TestApp::start().await;
+    let piece = "x".repeat(1 << 16);
+    let endless = (0..100).fold(Completion::new(), |stream, _| stream.text(&piece)).reply().stall();
+    app.model.replies([endless]);
+    let turn = app.ask("你好").await;
+    assert!((1 << 16..5 << 20).contains(&turn.content().len()), "{} bytes", turn.content().len());
+    app.model.hung_up(1).await;
+}
+
+#[tokio::test]
 async fn f038_comments_alone_are_no_progress() {
     let app = TestApp::with(&[("MODEL_PROGRESS_SECONDS", "1")]).await;
     app.model.replies([Completion::new().text("半句").raw(": keep-alive\n\n").reply().stall()]);

@@ -102,6 +102,26 @@ async fn f007_a_wrong_key_is_not_tried_again() {
 }
 
 #[tokio::test]
+async fn f008_a_prompt_that_the_model_finds_too_long_is_cut_once_and_then_given_up() {
+    let (turn, asked) = turn_of(failure(400, "context_length_exceeded", "upstream words")).await;
+    assert_eq!(turn.error_code(), "context_too_long");
+    assert!(asked <= 2, "{asked}");
+}
+
+#[tokio::test]
+async fn f008_a_history_that_the_model_finds_too_long_is_cut_unseen() {
+    let app = TestApp::start().await;
+    app.model.answer(|request| {
+        if request.talk().len() > 3 { failure(400, "context_length_exceeded", "x") } else { Completion::of(["好。"]) }
+    });
+    let id = app.ask("一").await.conversation_id();
+    for words in ["二", "三", "四"] {
+        assert_eq!(app.go_on(&id, words).await.content(), "好。", "{words}");
+    }
+    assert_eq!(app.conversation(&id).await["conversation"]["messageCount"], 8);
+}
+
+#[tokio::test]
 async fn f009_a_broken_connection_before_the_answer_is_tried_again() {
     let app = TestApp::start().await;
     app.model.replies([Reply::refusal(), Completion::of(["好。"])]);
@@ -143,6 +163,13 @@ async fn f011_a_model_that_begins_at_the_second_try_is_answered_from() {
 async fn f013_a_web_page_instead_of_an_answer_is_a_bad_response() {
     let page = Reply::status(200).header("content-type", "text/html").bytes("<html>upstream words</html>");
     assert_eq!(turn_of(page).await.0.error_code(), "upstream_bad_response");
+}
+
+#[tokio::test]
+async fn f017_a_compressed_answer_that_nobody_asked_for_is_a_bad_response() {
+    let packed = Reply::status(200).header("content-type", "text/event-stream").header("content-encoding", "gzip");
+    let (turn, _) = turn_of(packed.bytes(&b"\x1f\x8b\x08\x00\x00\x00\x00\x00"[..])).await;
+    assert_eq!(turn.error_code(), "upstream_bad_response");
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ impl Client {
     async fn started(&self, path: &str, body: &Value) -> reqwest::Response {
         let request = self.request("POST", path).json(body);
         let response = within("a turn to start", request.send()).await.expect("the product answers");
-        assert!(response.status() == 200, "the turn was refused: {:?}", read(response).await.text());
+        assert!(response.status() == 200, "the turn was refused: {:?}", read(response, "POST").await.text());
         response
     }
 
@@ -128,11 +128,14 @@ impl Client {
 }
 
 async fn send(request: reqwest::RequestBuilder) -> Answer {
-    let response = within("an answer", request.send()).await.expect("the product answers");
-    read(response).await
+    let (http, request) = request.build_split();
+    let request = request.expect("the request is well formed");
+    let method = request.method().clone();
+    let response = within("an answer", http.execute(request)).await.expect("the product answers");
+    read(response, method.as_str()).await
 }
 
-async fn read(response: reqwest::Response) -> Answer {
+async fn read(response: reqwest::Response, method: &str) -> Answer {
     let status = response.status().as_u16();
     let mut headers = std::collections::BTreeMap::<String, String>::new();
     for (name, value) in response.headers() {
@@ -141,5 +144,5 @@ async fn read(response: reqwest::Response) -> Answer {
         headers.insert(name.as_str().to_owned(), joined);
     }
     let body = within("a body", response.bytes()).await.expect("the body ends cleanly");
-    Answer::checked(status, headers, body.to_vec())
+    Answer { status, headers, body: body.to_vec() }.checked(method)
 }

@@ -22,14 +22,14 @@ impl Client {
         let added = added.iter().filter(|(name, _)| !given(name)).map(|(name, value)| format!("{name}: {value}\r\n"));
         let request = added.fold(head.to_owned(), |request, line| request + &line);
         let bytes = [request.as_bytes(), b"\r\n", body].concat();
-        parsed(&within("a raw answer", exchange(&authority, &bytes)).await, head.starts_with("HEAD "))
+        parsed(&within("a raw answer", exchange(&authority, &bytes)).await, head.split(' ').next().unwrap_or_default())
     }
 
     /// Sends a request line, headers that name `transfer-encoding: chunked`, and a body that is chunked already.
     pub async fn raw_chunked(&self, head: &str, chunks: &str) -> Answer {
         let authority = self.base().trim_start_matches("http://").to_owned();
         let request = format!("{head}host: {authority}\r\nconnection: close\r\n\r\n{chunks}0\r\n\r\n");
-        parsed(&within("a raw answer", exchange(&authority, request.as_bytes())).await, false)
+        parsed(&within("a raw answer", exchange(&authority, request.as_bytes())).await, "POST")
     }
 
     /// `GET` of a path as it is, with one more header.
@@ -48,7 +48,7 @@ async fn exchange(authority: &str, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-fn parsed(bytes: &[u8], head_only: bool) -> Answer {
+fn parsed(bytes: &[u8], method: &str) -> Answer {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("not an HTTP answer: {:?}", String::from_utf8_lossy(bytes)));
     let head = String::from_utf8(bytes[..end].to_vec()).expect("heads are ASCII");
@@ -59,9 +59,10 @@ fn parsed(bytes: &[u8], head_only: bool) -> Answer {
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
     let rest = &bytes[end + 4..];
-    let chunked = headers.get("transfer-encoding").is_some_and(|coding| coding == "chunked") && !head_only;
+    let chunked = headers.get("transfer-encoding").is_some_and(|coding| coding == "chunked") && method != "HEAD";
     let body = if chunked { unchunked(rest) } else { rest.to_vec() };
-    Answer::checked(status.expect("a status line has a code"), headers, body)
+    let answer = Answer { status: status.expect("a status line has a code"), headers, body };
+    answer.checked(method)
 }
 
 fn unchunked(mut rest: &[u8]) -> Vec<u8> {
