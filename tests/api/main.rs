@@ -11,6 +11,7 @@ mod call_results;
 mod conversations;
 mod cuts;
 mod demo;
+mod idempotency;
 mod limits;
 mod loopback;
 mod model_answers;

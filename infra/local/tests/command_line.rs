@@ -1,0 +1,58 @@
+//! The program as a person starts it: what it says when it cannot start, and with which exit code.
+
+#![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
+
+use std::process::{Command, Output};
+
+fn lambda_chat(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
+    command.args(arguments).env_clear().envs(settings.iter().copied()).output().unwrap()
+}
+
+/// The one line that it says, which ends it with exit code 2.
+fn refusal(arguments: &[&str], settings: &[(&str, &str)]) -> String {
+    let output = lambda_chat(arguments, settings);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!((said.lines().count(), output.stdout.len()), (1, 0), "{said}");
+    said
+}
+
+#[test]
+fn a_taken_port_is_one_line_and_exit_code_2() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let said = refusal(&["--ephemeral", "--port", &port], &[]);
+    assert!(said.contains(&format!("127.0.0.1:{port}")) && said.contains("--port"), "{said}");
+}
+
+#[test]
+fn an_unusable_folder_is_one_line_and_exit_code_2() {
+    let file = std::env::current_exe().unwrap();
+    let folder = file.join("data");
+    let said = refusal(&["--port", "0", "--data", folder.to_str().unwrap()], &[]);
+    assert!(said.contains(folder.to_str().unwrap()) && said.contains("--data"), "{said}");
+}
+
+#[test]
+fn f122_a_setting_that_cannot_be_parsed_is_named_and_its_value_is_not() {
+    for (name, value) in [("TURN_SECONDS", "canary"), ("MODELS", "[canary"), ("CHAT_RATE_LIMIT", "canary/1s")] {
+        let said = refusal(&["--ephemeral", "--port", "0"], &[(name, value)]);
+        assert!(said.contains(name) && said.contains("expected") && !said.contains("canary"), "{said}");
+    }
+}
+
+#[test]
+fn f147_a_server_without_authentication_does_not_leave_this_machine() {
+    let said = refusal(&["--ephemeral", "--port", "0", "--host", "0.0.0.0"], &[]);
+    assert!(said.contains("loopback"), "{said}");
+}
+
+#[test]
+fn help_says_what_there_is_and_wrong_use_is_exit_code_2() {
+    let help = lambda_chat(&["--help"], &[]);
+    assert!(help.status.success());
+    let text = String::from_utf8(help.stdout).unwrap();
+    assert!(["--port", "--data", "--ephemeral", "keys", "users"].iter().all(|word| text.contains(word)), "{text}");
+    assert_eq!(lambda_chat(&["dance"], &[]).status.code(), Some(2));
+}
