@@ -47,9 +47,8 @@ impl Resolve for NoNames {
 
 #[tokio::test(start_paused = true)]
 async fn f009_a_name_that_is_not_found_is_tried_again() {
-    let nameless = || {
-        Ok(reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames).build()?)
-    };
+    let nameless =
+        || Ok(reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames).build()?);
     let client = client_of(transport::Client::made_by(nameless).unwrap(), "http://model.invalid");
     let begun = Instant::now();
     assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
