@@ -13,6 +13,7 @@
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
+//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | what was found out about a model's tools: `native`, `learned`, `countsUntil`, `expires` | [`ToolFacts`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
 //! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: users'
@@ -39,6 +40,7 @@ mod roots;
 mod search_cache;
 mod table;
 mod tables;
+mod tool_facts;
 mod transaction;
 
 pub use aws::sdk_config;
@@ -54,6 +56,7 @@ pub use limits::{Admission, RateLimit, RateLimiter};
 pub use owners::Deleted;
 pub use search_cache::{Claim, Lead, SearchCache};
 pub use tables::{TableNames, create_tables};
+pub use tool_facts::{ToolFact, ToolFacts};
 
 use aws_sdk_dynamodb::Client;
 use aws_types::SdkConfig;
@@ -80,6 +83,8 @@ pub struct Store {
     pub rate_limiter: RateLimiter,
     /// Requests that may come twice.
     pub idempotency: Idempotency,
+    /// What was found out about models.
+    pub tool_facts: ToolFacts,
     /// API keys.
     pub keys: Keys,
     /// Both, for what has to look through all.
@@ -97,6 +102,7 @@ impl Store {
             search_cache: SearchCache::new(ephemeral.clone()),
             rate_limiter: RateLimiter::new(ephemeral.clone()),
             idempotency: Idempotency::new(ephemeral.clone()),
+            tool_facts: ToolFacts::new(ephemeral.clone()),
             keys: Keys::new(data.clone()),
             tables: [data, ephemeral],
         }

@@ -15,5 +15,6 @@ mod races;
 mod size;
 mod support;
 mod tables;
+mod tool_facts;
 mod turns;
 mod wire;

@@ -1,0 +1,53 @@
+use std::time::Duration;
+
+use store::{ToolFact, ToolFacts};
+
+use crate::support::{at, database, names, rows, store, store_at};
+
+const HOUR: u64 = 3600;
+
+fn fact(native: bool, learned: bool, hours: u64) -> ToolFact {
+    ToolFact { native, learned, until: at(hours * HOUR) }
+}
+
+async fn known(facts: &ToolFacts, hours: u64) -> Option<ToolFact> {
+    facts.get("model", at(hours * HOUR)).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_fact_counts_until_its_time_is_over_and_for_its_model_only() {
+    let facts = store().await.tool_facts;
+    assert_eq!(known(&facts, 0).await, None);
+    let listed = fact(true, false, 24);
+    facts.put("model", &listed, at(0)).await.unwrap();
+    assert_eq!(
+        [known(&facts, 0).await, known(&facts, 23).await, known(&facts, 24).await],
+        [Some(listed), Some(listed), None]
+    );
+    assert_eq!(facts.get("other", at(0)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_an_endpoint_showed_is_not_replaced_by_what_a_list_says_while_it_counts() {
+    let facts = store().await.tool_facts;
+    let (listed, shown, later) = (fact(true, false, 24), fact(false, true, 168), fact(true, false, 192));
+    for put in [&listed, &shown, &listed] {
+        facts.put("model", put, at(0)).await.unwrap();
+    }
+    assert_eq!(known(&facts, 1).await, Some(shown));
+    facts.put("model", &later, at(168 * HOUR)).await.unwrap();
+    assert_eq!(known(&facts, 168).await, Some(later));
+}
+
+#[tokio::test]
+async fn a_fact_is_the_same_for_every_instance_and_the_database_may_drop_it_in_time() {
+    let endpoint = database().await;
+    let (one, other) = (store_at(&endpoint).await, store_at(&endpoint).await);
+    let shown = fact(false, true, 168);
+    one.tool_facts.put("model", &shown, at(0)).await.unwrap();
+    assert_eq!(known(&other.tool_facts, 1).await, Some(shown));
+    let rows = rows(&endpoint, &names().ephemeral).await;
+    let expires: u64 = rows[0]["expires"].as_n().unwrap().parse().unwrap();
+    assert_eq!(at(168 * HOUR), std::time::UNIX_EPOCH + Duration::from_secs(expires));
+    assert!(!rows[0]["pk"].as_s().unwrap().contains("model"), "identities are hashed");
+}
