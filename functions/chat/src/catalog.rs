@@ -1,10 +1,11 @@
 use axum::Json;
 use axum::extract::State;
 use conversation::ToolSpec;
-use model::ToolsMode;
+use futures_util::future::join_all;
+use model::{ToolPath, ToolsFrom};
 use serde::Serialize;
 
-use crate::App;
+use crate::{App, capabilities};
 
 #[derive(Serialize)]
 pub(crate) struct Health {
@@ -34,22 +35,40 @@ struct ModelRow {
     demo: bool,
 }
 
-/// The models that a request may name.
+/// The models that a request may name, each with what is known of it now.
 pub(crate) async fn models(State(app): State<App>) -> Json<ModelList> {
-    let default = app.config.models.default_model().map(|client| client.config().name.clone());
-    let row = |client: &model::ModelClient| {
+    let models = &app.config.models;
+    let default = models.default_model().map(|client| &client.config().name);
+    let rows = models.iter().map(async |client| {
         let config = client.config();
+        let tools = capabilities::known(&app.store, client).await;
         ModelRow {
             name: config.name.clone(),
             provider: client.provider().to_owned(),
             model: config.model.clone(),
-            default: default.as_ref() == Some(&config.name),
-            tools: if config.tools == ToolsMode::Native { "native" } else { "prompt" },
-            tools_from: if config.tools == ToolsMode::Auto { "table" } else { "settings" },
+            default: default == Some(&config.name),
+            tools: path(tools.path),
+            tools_from: source(tools.from),
             demo: config.demo,
         }
-    };
-    Json(ModelList { models: app.config.models.iter().map(row).collect() })
+    });
+    Json(ModelList { models: join_all(rows).await })
+}
+
+fn path(path: ToolPath) -> &'static str {
+    match path {
+        ToolPath::Native => "native",
+        ToolPath::Text => "prompt",
+    }
+}
+
+fn source(from: ToolsFrom) -> &'static str {
+    match from {
+        ToolsFrom::Settings => "settings",
+        ToolsFrom::Table => "table",
+        ToolsFrom::Provider => "provider",
+        ToolsFrom::Learned => "learned",
+    }
 }
 
 #[derive(Serialize)]

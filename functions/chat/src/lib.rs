@@ -6,6 +6,7 @@
 
 mod app;
 mod begin;
+mod capabilities;
 mod catalog;
 mod chat;
 mod config;

@@ -9,9 +9,9 @@ use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 use tools::ToolContext;
 
-use crate::App;
 use crate::begin::Asked;
 use crate::running::Place;
+use crate::{App, capabilities};
 
 /// The most characters of earlier messages that a model is given.
 const HISTORY: usize = 60_000;
@@ -71,10 +71,14 @@ impl TurnTask {
     }
 
     async fn answer(&self) -> Result<FinishReason, Failure> {
-        let history = self.app.store.conversations.history(&self.lease, HISTORY).await;
+        let model = &self.asked.model;
+        let store = &self.app.store;
+        let history = store.conversations.history(&self.lease, HISTORY);
+        let (history, tools) = tokio::join!(history, capabilities::known(store, model));
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
-            model: &self.asked.model,
+            model,
+            path: tools.path,
             text: self.asked.request.message.clone(),
             history,
             tool_choice: self.asked.request.tool_choice.clone(),
@@ -82,7 +86,9 @@ impl TurnTask {
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),
         };
-        self.app.agent.run(&turn, &self.events).await
+        let answered = self.app.agent.run(&turn, &self.events).await;
+        capabilities::remember(store, model).await;
+        answered
     }
 
     /// Renews the lease for as long as it can; ends when it is lost.

@@ -1,6 +1,6 @@
 //! Token counts for providers that report none.
 
-use conversation::Message;
+use conversation::{Message, ToolCall};
 use model::Prompt;
 
 /// Estimates the tokens of a text: one for a CJK character, a quarter for any other, as common tokenizers come out.
@@ -22,12 +22,19 @@ pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
     tokens(&prompt.system) + messages + tools
 }
 
+/// Estimates the tokens of a reply.
+pub(crate) fn reply_tokens(text: &str, thinking: &str, calls: &[ToolCall]) -> u64 {
+    tokens(text) + tokens(thinking) + call_tokens(calls)
+}
+
+fn call_tokens(calls: &[ToolCall]) -> u64 {
+    calls.iter().map(|call| tokens(&call.name) + tokens(&call.arguments.to_string())).sum()
+}
+
 fn message_tokens(message: &Message) -> u64 {
     match message {
         Message::User { text } => tokens(text),
-        Message::Assistant { text, calls, .. } => {
-            tokens(text) + calls.iter().map(|call| tokens(&call.arguments.to_string())).sum::<u64>()
-        }
+        Message::Assistant { text, calls, .. } => tokens(text) + call_tokens(calls),
         Message::Tool(result) => tokens(&result.content),
     }
 }

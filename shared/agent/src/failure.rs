@@ -1,8 +1,29 @@
 use conversation::{ErrorCode, Failure};
 use model::ModelError;
 
+/// Why a reply was not read to its end.
+pub(crate) enum Broken {
+    /// The model takes no native tools; it has said nothing.
+    ToolsRefused,
+    Model(ModelError),
+    Fatal(anyhow::Error),
+}
+
+impl Broken {
+    pub(crate) fn failure(&self) -> Failure {
+        match self {
+            Self::ToolsRefused => of_model(&ModelError::ToolsUnsupported),
+            Self::Model(error) => of_model(error),
+            Self::Fatal(error) => {
+                tracing::error!(error = %error, "a tool ended the turn");
+                ErrorCode::Internal.into()
+            }
+        }
+    }
+}
+
 /// What a client is told of a model's error: a name and a fixed sentence, nothing from upstream.
-pub(crate) fn of_model(error: &ModelError) -> Failure {
+fn of_model(error: &ModelError) -> Failure {
     let code = match error {
         ModelError::RateLimited { retry_after } => {
             let failure = Failure::new(ErrorCode::RateLimited, "The model is receiving too many requests.");

@@ -5,17 +5,19 @@
 //!
 //! * `run`: the rounds and their limits
 //! * `step`: one reply, read while its calls already run
-//! * `prompt`: what the model reads
+//! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
 //! * `draft`, `events`: what has been said so far, and those who follow it
 //! * `estimate`, `fallback`: for when a provider counts no tokens or a model says nothing
 
 mod alternate;
+mod call_ids;
 mod draft;
 mod estimate;
 mod events;
 mod failure;
 mod fallback;
 mod prompt;
+mod replay;
 mod run;
 mod step;
 

@@ -1,17 +1,17 @@
+mod ending;
+mod round;
+
 use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use calls::Defect;
-use conversation::{ErrorCode, Event, Failure, FinishReason, Message, ToolChoice, ToolSpec};
-use model::{Finish, ModelClient, ModelError, Prompt, ToolsMode};
+use conversation::{Failure, FinishReason, Message, ToolChoice, ToolSpec};
+use model::{Finish, ModelClient, ToolPath};
 use tokio::time::Instant;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
-use crate::alternate::alternate;
-use crate::prompt::{self, Offer};
-use crate::step::{self, Broken, Reader, Round};
-use crate::{Events, estimate, fallback};
+use crate::step::Round;
+use crate::{Events, prompt};
 
 /// Rounds with tools when no setting says otherwise.
 const TEXT_ROUNDS: u32 = 3;
@@ -38,6 +38,8 @@ pub struct Agent {
 pub struct Turn<'a> {
     /// The model that answers.
     pub model: &'a ModelClient,
+    /// How it is given tools, as far as is known; an endpoint that refuses them is asked by text within the turn.
+    pub path: ToolPath,
     /// The user's words.
     pub text: String,
     /// Earlier messages, oldest first, already within the budget.
@@ -88,13 +90,12 @@ struct Run<'a> {
     messages: Vec<Message>,
     /// How many of `messages` come from earlier turns.
     history: usize,
-    native: bool,
+    path: ToolPath,
     rounds: u32,
     reserve: Duration,
     equal_calls: HashMap<String, usize>,
     corrected: bool,
     trimmed: bool,
-    ids: AtomicUsize,
 }
 
 impl<'a> Run<'a> {
@@ -111,18 +112,17 @@ impl<'a> Run<'a> {
             specs: if turn.tool_choice == ToolChoice::None { Vec::new() } else { agent.tools.specs() },
             messages,
             history,
-            native: turn.model.config().tools == ToolsMode::Native,
+            path: turn.path,
             rounds: 0,
             reserve: TOOL_RESERVE.min(length / 4),
             equal_calls: HashMap::new(),
             corrected: false,
             trimmed: false,
-            ids: AtomicUsize::new(0),
         }
     }
 
     fn phase(&self) -> Phase {
-        let most = self.agent.max_rounds.unwrap_or(if self.native { NATIVE_ROUNDS } else { TEXT_ROUNDS });
+        let most = self.agent.max_rounds.unwrap_or(if self.is_native() { NATIVE_ROUNDS } else { TEXT_ROUNDS });
         let circling = self.equal_calls.values().any(|count| *count >= MOST_EQUAL_CALLS);
         if self.specs.is_empty() {
             Phase::Last(FinishReason::Stop)
@@ -135,51 +135,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn round(&self, phase: &Phase) -> Result<Round, Broken> {
-        let prompt = self.prompt(phase);
-        let reply = self.turn.model.reply(&prompt, self.turn.context.deadline).await.map_err(Broken::Model)?;
-        let reader = Reader {
-            events: self.events,
-            session: &self.session,
-            declared: &self.specs,
-            tools_on: matches!(phase, Phase::Tools),
-            native: self.native,
-            may_correct: !self.corrected && matches!(phase, Phase::Tools),
-            ids: &self.ids,
-        };
-        self.events.draft().asked = Some(estimate::prompt_tokens(&prompt));
-        let read = step::read(reply, &reader).await;
-        let counted = read.as_ref().ok().and_then(|round| round.usage);
-        self.count(counted);
-        read
-    }
-
-    fn prompt(&self, phase: &Phase) -> Prompt {
-        let format = calls::format_for(&self.turn.model.config().model);
-        let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
-        let on = matches!(phase, Phase::Tools);
-        let offer = match (on, self.native) {
-            (false, _) => Offer::Off,
-            (true, true) => Offer::Native,
-            (true, false) => Offer::Text { format, tools: &self.specs, choice },
-        };
-        let system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
-        if self.native {
-            let tool_choice = if on { choice.clone() } else { ToolChoice::None };
-            let messages = alternate(self.messages.clone());
-            return Prompt { system, messages, tools: self.specs.clone(), tool_choice };
-        }
-        let messages = alternate(prompt::as_text(&self.messages, format, &self.turn.nonce));
-        Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
-    }
-
-    fn count(&self, counted: Option<model::TokenUsage>) {
-        let mut draft = self.events.draft();
-        match counted {
-            Some(counted) => draft.usage.add(counted.input, counted.output, false),
-            None => draft.usage = draft.usage(),
-        }
-        draft.asked = None;
+    fn is_native(&self) -> bool {
+        self.path == ToolPath::Native
     }
 
     /// What follows a reply: another round, or the end.
@@ -234,44 +191,5 @@ impl<'a> Run<'a> {
             self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new() });
         }
         self.messages.push(prompt::correction(reason));
-    }
-
-    /// What follows a reply that broke off: another try with less history, an answer from what there is, or the error.
-    fn broken(&mut self, broken: &Broken) -> Result<Option<FinishReason>, Failure> {
-        match broken {
-            Broken::Model(ModelError::ContextTooLong) if !self.trimmed && self.trim() => Ok(None),
-            Broken::Model(ModelError::Deadline) => self.out_of_time().map(Some),
-            other => Err(other.failure()),
-        }
-    }
-
-    fn out_of_time(&self) -> Result<FinishReason, Failure> {
-        if self.said_nothing() {
-            if self.events.draft().sources.is_empty() {
-                return Err(ErrorCode::Deadline.into());
-            }
-            self.say_fallback();
-        }
-        Ok(FinishReason::Deadline)
-    }
-
-    /// Drops the older half of the history at the border of a turn; false when there is none to drop.
-    fn trim(&mut self) -> bool {
-        self.trimmed = true;
-        let half = self.history.div_ceil(2);
-        let border = (half..=self.history).find(|at| matches!(self.messages[*at], Message::User { .. }));
-        let Some(border) = border.filter(|border| *border > 0) else { return false };
-        self.messages.drain(..border);
-        self.history -= border;
-        true
-    }
-
-    fn said_nothing(&self) -> bool {
-        self.events.draft().open_round().0.trim().is_empty()
-    }
-
-    fn say_fallback(&self) {
-        let delta = fallback::answer(&self.turn.text, &self.events.draft().sources);
-        self.events.send(Event::Text { delta });
     }
 }

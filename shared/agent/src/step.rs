@@ -1,8 +1,7 @@
 use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, ThinkingFilter};
-use conversation::{Event, Failure, ToolCall, ToolSpec};
+use conversation::{Event, ToolCall, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::{FuturesUnordered, unfold};
 use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage};
@@ -10,7 +9,7 @@ use serde_json::Value;
 use tools::{Ran, ToolSession};
 
 use crate::Events;
-use crate::failure::of_model;
+use crate::failure::Broken;
 
 /// What reading one reply needs to know.
 pub(crate) struct Reader<'a> {
@@ -24,8 +23,6 @@ pub(crate) struct Reader<'a> {
     pub(crate) native: bool,
     /// Whether a call that cannot be read may go back to the model; otherwise its text is shown.
     pub(crate) may_correct: bool,
-    /// Numbers the calls of the turn.
-    pub(crate) ids: &'a AtomicUsize,
 }
 
 impl Reader<'_> {
@@ -45,24 +42,6 @@ pub(crate) struct Round {
     pub(crate) malformed: Option<Malformed>,
     pub(crate) finish: Finish,
     pub(crate) usage: Option<TokenUsage>,
-}
-
-/// Why a reply was not read to its end.
-pub(crate) enum Broken {
-    Model(ModelError),
-    Fatal(anyhow::Error),
-}
-
-impl Broken {
-    pub(crate) fn failure(&self) -> Failure {
-        match self {
-            Self::Model(error) => of_model(error),
-            Self::Fatal(error) => {
-                tracing::error!(error = %error, "a tool ended the turn");
-                conversation::ErrorCode::Internal.into()
-            }
-        }
-    }
 }
 
 /// Reads a reply as it comes: text and thinking leave at once, and each call runs from the moment it is complete.
@@ -101,8 +80,11 @@ struct Reading<'a> {
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
     calls: Vec<ToolCall>,
-    /// Calls in the text of a reply that may yet bring native ones.
+    /// Calls in the text of a reply that may yet bring native ones, and text that failed to be one.
     held: Vec<ParsedCall>,
+    residue: String,
+    /// Whether there were native calls, of which the text may hold copies.
+    called_natively: bool,
     malformed: Option<Malformed>,
     finish: Option<Finish>,
     usage: Option<TokenUsage>,
@@ -116,6 +98,8 @@ impl<'a> Reading<'a> {
             scanner: Some(CallScanner::new(reader.declared)),
             calls: Vec::new(),
             held: Vec::new(),
+            residue: String::new(),
+            called_natively: false,
             malformed: None,
             finish: None,
             usage: None,
@@ -134,6 +118,11 @@ impl<'a> Reading<'a> {
                 Vec::new()
             }
             Delta::Call(call) => self.native_call(call).into_iter().collect(),
+            Delta::CutCall => {
+                self.called_natively = true;
+                self.malformed = Some(Malformed { raw: String::new(), defect: Defect::Cut });
+                Vec::new()
+            }
             Delta::Usage(usage) => {
                 self.usage = Some(usage);
                 Vec::new()
@@ -178,15 +167,18 @@ impl<'a> Reading<'a> {
         let pieces = self.scanner.take().map(|scanner| scanner.finish(end)).unwrap_or_default();
         calls.extend(self.pieces(pieces));
         // A model with native calls may repeat them in its text: then the native ones hold and the text is residue.
-        if self.calls.is_empty() {
+        if !self.called_natively {
             for parsed in std::mem::take(&mut self.held) {
                 calls.extend(self.accept(String::new(), parsed.name, parsed.arguments));
             }
+            let residue = std::mem::take(&mut self.residue);
+            self.show(residue);
         }
         calls
     }
 
     fn native_call(&mut self, call: NativeCall) -> Option<ToolCall> {
+        self.called_natively = true;
         let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
         // Arguments that cannot be read stay a string, which no tool accepts: the model is told so.
         let arguments = calls::repair(text).unwrap_or_else(|| Value::String(call.arguments.clone()));
@@ -197,13 +189,19 @@ impl<'a> Reading<'a> {
         if !self.reader.tools_on {
             return None;
         }
-        let number = self.reader.ids.fetch_add(1, Ordering::Relaxed) + 1;
-        let taken = id.is_empty() || self.reader.events.draft().calls.iter().any(|record| record.call.id == id);
-        let id = if taken { format!("call_{number}") } else { id };
+        let id = self.own_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
         self.reader.events.send(Event::ToolCall(call.clone()));
         Some(call)
+    }
+
+    /// The id if it is new in this turn, else one that is.
+    fn own_id(&self, id: String) -> String {
+        let draft = self.reader.events.draft();
+        let is_new = |id: &String| !id.is_empty() && !draft.calls.iter().any(|record| record.call.id == *id);
+        let numbered = (draft.calls.len() + 1..).map(|number| format!("call_{number}"));
+        std::iter::once(id).chain(numbered).find(is_new).unwrap_or_default()
     }
 
     fn refuse(&mut self, malformed: Malformed) {
@@ -212,13 +210,16 @@ impl<'a> Reading<'a> {
             Defect::Unreadable(_) if self.reader.may_correct && self.malformed.is_none() => {
                 self.malformed = Some(malformed);
             }
-            Defect::Unreadable(_) => {
-                tracing::warn!(
-                    characters = malformed.raw.chars().count(),
-                    "a call could not be read and is shown as text"
-                );
-                self.reader.events.send(Event::Text { delta: malformed.raw });
-            }
+            Defect::Unreadable(_) if self.reader.native => self.residue.push_str(&malformed.raw),
+            Defect::Unreadable(_) => self.show(malformed.raw),
+        }
+    }
+
+    /// Shows what should have been a call and cannot be read.
+    fn show(&self, raw: String) {
+        if !raw.is_empty() {
+            tracing::warn!(characters = raw.chars().count(), "a call could not be read and is shown as text");
+            self.reader.events.send(Event::Text { delta: raw });
         }
     }
 

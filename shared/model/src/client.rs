@@ -1,10 +1,15 @@
+mod inquiry;
+
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
+use reqwest::RequestBuilder;
 use tokio::time::{Instant, sleep, timeout_at};
 use ulid::Ulid;
 
+use crate::capability::Capability;
 use crate::fault::{Again, Fault};
 use crate::learned::Learned;
 use crate::pool::Pool;
@@ -26,6 +31,7 @@ struct Shared {
     config: ModelConfig,
     provider: &'static Provider,
     learned: Learned,
+    capability: Capability,
     http: transport::Client,
     pool: Arc<Pool>,
     timers: Timers,
@@ -45,8 +51,18 @@ struct Call<'a> {
 impl ModelClient {
     pub(crate) fn new(config: ModelConfig, http: transport::Client, pool: Arc<Pool>, timers: Timers) -> Self {
         let provider = wire::provider(config.wire, &config.base_url);
-        let learned = Learned::default();
-        Self { shared: Arc::new(Shared { config, provider, learned, http, pool, timers }) }
+        Self::of_provider(provider, config, http, pool, timers)
+    }
+
+    fn of_provider(
+        provider: &'static Provider,
+        config: ModelConfig,
+        http: transport::Client,
+        pool: Arc<Pool>,
+        timers: Timers,
+    ) -> Self {
+        let (learned, capability) = (Learned::default(), Capability::new(&config, provider));
+        Self { shared: Arc::new(Shared { config, provider, learned, capability, http, pool, timers }) }
     }
 
     /// How it is configured.
@@ -118,26 +134,33 @@ impl ModelClient {
         let Shared { config, http, .. } = &*self.shared;
         let ask = Ask { model: &config.model, prompt: call.prompt, quirks: call.quirks };
         let encoded = wire::encode(config.wire, ask)?;
-        let mut request = http
+        let request = http
             .post(format!("{}{}", config.base_url, encoded.path))
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
             .header(REQUEST_ID, call.id.clone())
             .headers(encoded.headers.into_iter().collect())
             .body(encoded.body);
-        if let Some(key) = &config.api_key {
-            let key = key.reveal().await.map_err(|_| Fault::last(ModelError::Unavailable))?;
-            let (name, value) = wire::authorisation(config.wire, &key)?;
-            request = request.header(name, value);
-        }
-        request.build().map_err(|_| Fault::last(ModelError::Rejected))
+        self.with_key(request).await?.build().map_err(|_| Fault::last(ModelError::Rejected))
+    }
+
+    async fn with_key(&self, request: RequestBuilder) -> Result<RequestBuilder, Fault> {
+        let config = &self.shared.config;
+        let Some(key) = &config.api_key else { return Ok(request) };
+        let key = key.reveal().await.map_err(|_| Fault::last(ModelError::Unavailable))?;
+        let (name, value) = wire::authorisation(config.wire, &key)?;
+        Ok(request.header(name, value))
     }
 
     /// Draws from a fault what only the asker knows: whether there were tools, whether the key can be read again, and
     /// whether an amendment changes anything.
     fn judge(&self, mut fault: Fault, call: &mut Call<'_>) -> Fault {
-        if fault.error == ModelError::ToolsUnsupported && call.prompt.tools.is_empty() {
-            fault.error = ModelError::Rejected;
+        if fault.error == ModelError::ToolsUnsupported {
+            if call.prompt.tools.is_empty() {
+                fault.error = ModelError::Rejected;
+            } else {
+                self.shared.capability.learn_refusal(SystemTime::now());
+            }
         }
         if fault.error == ModelError::Auth && self.config().api_key.as_ref().is_some_and(secrets::Secret::refused) {
             fault.again = Again::NewKey;

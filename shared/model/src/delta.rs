@@ -9,6 +9,8 @@ pub enum Delta {
     Thinking(String),
     /// A complete native call.
     Call(NativeCall),
+    /// The output limit cut a native call, which is not given out; comes before the end.
+    CutCall,
     /// What the provider counted; the last one holds.
     Usage(TokenUsage),
     /// The end, always the last delta.

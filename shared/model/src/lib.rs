@@ -4,12 +4,14 @@
 //! begun to answer, and from then on [`Reply::next`] gives out what comes as it comes. What differs between endpoints
 //! is a file under `wire` (a protocol) or a row under `providers` (the particulars of one of them).
 
+mod capability;
 mod client;
 mod config;
 mod delta;
 mod error;
 mod fault;
 mod learned;
+mod listing;
 mod models;
 mod network;
 mod pool;
@@ -21,6 +23,7 @@ mod response;
 mod retry;
 mod sse;
 mod timers;
+mod tool_path;
 mod trace;
 mod wire;
 
@@ -31,3 +34,4 @@ pub use error::ModelError;
 pub use models::Models;
 pub use prompt::Prompt;
 pub use reply::Reply;
+pub use tool_path::{Finding, ToolPath, ToolUse, ToolsFrom};

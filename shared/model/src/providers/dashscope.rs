@@ -1,4 +1,5 @@
 use super::Provider;
+use crate::ToolPath::Native;
 
 /// Alibaba Model Studio in its OpenAI-compatible mode.
 pub(super) const ROW: Provider = Provider {
@@ -6,4 +7,13 @@ pub(super) const ROW: Provider = Provider {
     hosts: &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
     usage_option: true,
     echo_reasoning: false,
+    tools: &[
+        ("qwen-max", Native),
+        ("qwen-plus", Native),
+        ("qwen-turbo", Native),
+        ("qwen-flash", Native),
+        ("qwen3-max", Native),
+        ("qwen3-coder", Native),
+    ],
+    listing: None,
 };

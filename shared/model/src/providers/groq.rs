@@ -1,5 +1,19 @@
 use super::Provider;
+use crate::ToolPath::Native;
 
 /// Groq.
-pub(super) const ROW: Provider =
-    Provider { name: "groq", hosts: &["api.groq.com"], usage_option: true, echo_reasoning: false };
+pub(super) const ROW: Provider = Provider {
+    name: "groq",
+    hosts: &["api.groq.com"],
+    usage_option: true,
+    echo_reasoning: false,
+    tools: &[
+        ("llama-3.1-", Native),
+        ("llama-3.3-", Native),
+        ("meta-llama/llama-4-", Native),
+        ("moonshotai/kimi-k2", Native),
+        ("openai/gpt-oss-", Native),
+        ("qwen/qwen3-", Native),
+    ],
+    listing: None,
+};

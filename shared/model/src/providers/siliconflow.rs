@@ -6,4 +6,6 @@ pub(super) const ROW: Provider = Provider {
     hosts: &["api.siliconflow.cn", "api.siliconflow.com"],
     usage_option: true,
     echo_reasoning: false,
+    tools: &[],
+    listing: None,
 };

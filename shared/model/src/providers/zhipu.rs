@@ -1,5 +1,12 @@
 use super::Provider;
+use crate::ToolPath::Native;
 
 /// Zhipu, and Z.ai outside China.
-pub(super) const ROW: Provider =
-    Provider { name: "zhipu", hosts: &["open.bigmodel.cn", "api.z.ai"], usage_option: true, echo_reasoning: false };
+pub(super) const ROW: Provider = Provider {
+    name: "zhipu",
+    hosts: &["open.bigmodel.cn", "api.z.ai"],
+    usage_option: true,
+    echo_reasoning: false,
+    tools: &[("glm-4.5", Native), ("glm-4.6", Native), ("glm-4.7", Native), ("glm-5", Native)],
+    listing: None,
+};

@@ -56,6 +56,12 @@ impl Deltas {
         self.ready.push_back(Delta::Call(call));
     }
 
+    /// A call was cut by the output limit.
+    pub(crate) fn cut_call(&mut self) {
+        self.substance = true;
+        self.ready.push_back(Delta::CutCall);
+    }
+
     /// The end, after what the provider counted.
     pub(crate) fn finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
         self.ready.extend(usage.filter(|usage| *usage != TokenUsage::default()).map(Delta::Usage));

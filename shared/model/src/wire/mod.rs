@@ -9,7 +9,7 @@ mod decoding;
 mod deltas;
 mod functions;
 mod gemini;
-mod lax;
+pub(crate) mod lax;
 mod ollama;
 mod tool_calls;
 mod turns;

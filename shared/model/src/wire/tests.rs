@@ -164,6 +164,9 @@ struct CallCase {
     deltas: Vec<Box<RawValue>>,
     finish: Option<String>,
     calls: Vec<(String, String, String)>,
+    /// Whether the output limit cut a call.
+    #[serde(default)]
+    cut: bool,
 }
 
 /// The events that carry `deltas` one by one.
@@ -187,7 +190,8 @@ fn f029_f031_native_calls_are_put_together_however_their_pieces_are_numbered() {
             _ => Finish::ToolCalls,
         };
         let calls = case.calls.into_iter().map(|(id, name, arguments)| Delta::Call(NativeCall { id, name, arguments }));
-        let expected: Vec<_> = calls.chain([Delta::Finish(end)]).map(Ok).collect();
+        let cut = case.cut.then_some(Delta::CutCall);
+        let expected: Vec<_> = calls.chain(cut).chain([Delta::Finish(end)]).map(Ok).collect();
         assert_eq!(found, expected, "{}", case.name);
     }
 }

@@ -49,7 +49,7 @@ impl Calls {
 
     /// Gives out the end of a reply: its calls, what was counted, and a finish that agrees with the calls.
     pub(crate) fn give_out(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut Deltas) {
-        let calls = self.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
+        let (calls, cut) = self.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
         let finish = match finish {
             Finish::Stop | Finish::ToolCalls if calls.is_empty() => Finish::Stop,
             Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
@@ -58,17 +58,19 @@ impl Calls {
         for call in calls {
             out.call(call);
         }
+        if cut && finish == Finish::Length {
+            out.cut_call();
+        }
         out.finish(usage, finish);
     }
 
-    /// The calls that have a name; of a reply that was `cut` only those whose arguments are whole.
-    fn finish(&mut self, cut: bool) -> Vec<NativeCall> {
+    /// The calls that have a name; of a reply that was `cut` only those whose arguments are whole, and whether there
+    /// were others.
+    fn finish(&mut self, cut: bool) -> (Vec<NativeCall>, bool) {
         self.open = 0;
-        let slots = std::mem::take(&mut self.slots).into_iter();
-        slots
-            .filter(|slot| !slot.name.trim().is_empty() && (!cut || is_object(&slot.arguments)))
-            .map(Slot::call)
-            .collect()
+        let named = std::mem::take(&mut self.slots).into_iter().filter(|slot| !slot.name.trim().is_empty());
+        let (whole, rest): (Vec<Slot>, Vec<Slot>) = named.partition(|slot| !cut || is_object(&slot.arguments));
+        (whole.into_iter().map(Slot::call).collect(), !rest.is_empty())
     }
 
     fn route(&self, piece: &Piece<'_>) -> Option<usize> {

@@ -77,6 +77,15 @@ async fn a_model_without_tools_is_told_apart_so_that_it_can_be_asked_by_text() {
         (400, r#"{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser"}"#),
         (500, r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#),
         (400, r#"{"error":{"code":"InvalidParameter","message":"this model does not support function calling"}}"#),
+        (400, r#"{"error":{"message":"Unrecognized request argument supplied: tools"}}"#),
+        (
+            400,
+            r#"{"error":{"message":"Function calling is not enabled for models/gemma-3","status":"INVALID_ARGUMENT"}}"#,
+        ),
+        (
+            422,
+            r#"{"detail":[{"type":"extra_forbidden","loc":["body","tools"],"msg":"Extra inputs are not permitted"}]}"#,
+        ),
     ] {
         let server = Server::start([Answer::json(status, body)]).await;
         let outcome = ask(&server.client(&[]), &with_tools(ToolChoice::Auto), later()).await;

@@ -5,6 +5,7 @@ mod amendments;
 mod before_bytes;
 mod connections;
 mod in_stream;
+mod inquiry;
 mod keys;
 mod scripts;
 mod server;

@@ -228,11 +228,13 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: 
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    let length: usize = headers.iter().find(|(name, _)| name == "content-length").unwrap().1.parse().unwrap();
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, length)| length.parse().unwrap());
     while buffer.len() < end + 4 + length {
         more(socket, buffer).await?;
     }
-    let body = serde_json::from_slice(&buffer[end + 4..end + 4 + length]).unwrap();
+    let body = &buffer[end + 4..end + 4 + length];
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(body).unwrap() };
     buffer.drain(..end + 4 + length);
     Some(Asked { connection, line, headers, body })
 }

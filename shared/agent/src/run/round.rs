@@ -1,0 +1,70 @@
+use conversation::ToolChoice;
+use model::{ModelError, Prompt, ToolPath};
+
+use super::{Phase, Run};
+use crate::failure::Broken;
+use crate::prompt::{self, Offer};
+use crate::step::{self, Reader, Round};
+use crate::{estimate, replay};
+
+impl Run<'_> {
+    /// Asks the model once and reads its reply, while its calls run.
+    pub(super) async fn round(&self, phase: &Phase) -> Result<Round, Broken> {
+        let prompt = self.prompt(phase);
+        let reply = self.turn.model.reply(&prompt, self.turn.context.deadline).await.map_err(|error| match error {
+            ModelError::ToolsUnsupported => Broken::ToolsRefused,
+            other => Broken::Model(other),
+        })?;
+        let reader = Reader {
+            events: self.events,
+            session: &self.session,
+            declared: &self.specs,
+            tools_on: matches!(phase, Phase::Tools),
+            native: self.is_native(),
+            may_correct: !self.corrected && matches!(phase, Phase::Tools),
+        };
+        self.events.draft().asked = Some(estimate::prompt_tokens(&prompt));
+        let read = step::read(reply, &reader).await;
+        self.count(read.as_ref().ok());
+        read
+    }
+
+    fn prompt(&self, phase: &Phase) -> Prompt {
+        let format = calls::format_for(&self.turn.model.config().model);
+        let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
+        let on = matches!(phase, Phase::Tools);
+        let offer = match self.path {
+            ToolPath::Native => Offer::Native { on },
+            ToolPath::Text if on => Offer::Text { format, tools: &self.specs, choice },
+            ToolPath::Text => Offer::Off,
+        };
+        let system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
+        // Past calls stand in fields of their own only beside the tools that they called: several endpoints insist.
+        if self.is_native() && !self.specs.is_empty() {
+            let tool_choice = if on { choice.clone() } else { ToolChoice::None };
+            return Prompt {
+                system,
+                messages: replay::natively(&self.messages),
+                tools: self.specs.clone(),
+                tool_choice,
+            };
+        }
+        let messages = replay::as_text(&self.messages, format, &self.turn.nonce);
+        Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
+    }
+
+    /// Adds what a reply consumed: what the provider counted, else an estimate.
+    fn count(&self, round: Option<&Round>) {
+        let mut draft = self.events.draft();
+        match round {
+            Some(Round { usage: Some(counted), .. }) => draft.usage.add(counted.input, counted.output, false),
+            Some(round) => {
+                let (text, thinking) = draft.open_round();
+                let read = draft.asked.unwrap_or_default();
+                draft.usage.add(read, estimate::reply_tokens(&text, &thinking, &round.calls), true);
+            }
+            None => draft.usage = draft.usage(),
+        }
+        draft.asked = None;
+    }
+}

@@ -1,0 +1,147 @@
+//! Lists of models in which providers say which of them take tools.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::wire::lax::{Words, fitting};
+
+/// Longest time for a list.
+pub(crate) const TIME: Duration = Duration::from_secs(10);
+
+/// Most bytes of a list.
+pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
+
+/// The kinds of lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// `GET {base}/models`; an entry says it in `features.tools.function_calling`.
+    Ark,
+    /// `GET {base}/models`; an entry says it in `supported_parameters`.
+    OpenRouter,
+    /// `POST {base}/api/show`, about one model; says it in `capabilities`.
+    Ollama,
+}
+
+#[derive(Deserialize)]
+struct Models<'a> {
+    #[serde(borrow)]
+    data: Vec<&'a RawValue>,
+}
+
+/// An entry of either list.
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(borrow, default)]
+    id: Words<'a>,
+    #[serde(borrow, default)]
+    status: Words<'a>,
+    #[serde(borrow, default)]
+    features: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    supported_parameters: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Features<'a> {
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Tools {
+    #[serde(default)]
+    function_calling: bool,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    capabilities: Vec<String>,
+}
+
+impl Listing {
+    /// Where it is found, behind the base URL.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Ark | Self::OpenRouter => "/models",
+            Self::Ollama => "/api/show",
+        }
+    }
+
+    /// Whether `model` takes tools, if the list says anything about it.
+    pub(crate) fn read(self, list: &[u8], model: &str) -> Option<bool> {
+        match self {
+            Self::Ark => {
+                // The list keeps models that are gone, under ids that were given to others since.
+                let entry = entry(list, model).filter(|entry| entry.status.text != "Shutdown")?;
+                let features: Features<'_> = fitting(entry.features)?;
+                Some(fitting::<Tools>(features.tools).is_some_and(|tools| tools.function_calling))
+            }
+            Self::OpenRouter => {
+                // `:online`, `:nitro` and the like choose how a model is served and stand in no list.
+                let plain = || model.rsplit_once(':').and_then(|(plain, _)| entry(list, plain));
+                let entry = entry(list, model).or_else(plain)?;
+                fitting::<Vec<String>>(entry.supported_parameters).map(|all| all.iter().any(|one| one == "tools"))
+            }
+            Self::Ollama => {
+                let shown: Shown = serde_json::from_slice(list).ok()?;
+                Some(shown.capabilities.iter().any(|one| one == "tools"))
+            }
+        }
+    }
+}
+
+/// The entry of a model; an entry that cannot be read hides no other one.
+fn entry<'a>(list: &'a [u8], model: &str) -> Option<Entry<'a>> {
+    let models: Models<'a> = serde_json::from_slice(list).ok()?;
+    models.data.into_iter().filter_map(|raw| fitting(Some(raw))).find(|entry: &Entry<'a>| entry.id.text == model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ark_says_it_among_the_features_of_each_model_that_is_still_served() {
+        let list = br#"{"object":"list","data":[
+            7, {"id":3}, {"object":"model"},
+            {"id":"a","status":"Retiring","features":{"tools":{"function_calling":true},"cache":{"prefix_cache":true}}},
+            {"id":"b","features":{"tools":{"function_calling":false}}},
+            {"id":"c","features":{"cache":{}}},
+            {"id":"d","status":"Shutdown","features":{"tools":{"function_calling":true}}},
+            {"id":"e"}, {"id":"f","features":"tools"}, {"id":"g","features":{"tools":"all"}}]}"#;
+        let said: Vec<_> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|model| Listing::Ark.read(list, model)).into();
+        assert_eq!(said, [Some(true), Some(false), Some(false), None, None, None, Some(false), None]);
+    }
+
+    #[test]
+    fn openrouter_says_it_among_the_parameters_of_each_model() {
+        let list = br#"{"data":[
+            {"id":"x/a","supported_parameters":["max_tokens","tools","tool_choice"]},
+            {"id":"x/a:free","supported_parameters":["max_tokens"]},
+            {"id":"x/b","supported_parameters":[]}, {"id":"x/c"}, {"id":"x/d","supported_parameters":"tools"}]}"#;
+        let said: Vec<_> = ["x/a", "x/a:free", "x/a:online", "x/b", "x/c", "x/d", "x/e"]
+            .map(|model| Listing::OpenRouter.read(list, model))
+            .into();
+        assert_eq!(said, [Some(true), Some(false), Some(true), Some(false), None, None, None]);
+    }
+
+    #[test]
+    fn ollama_says_it_of_the_model_that_is_asked_about() {
+        let read = |text: &str| Listing::Ollama.read(text.as_bytes(), "any");
+        assert_eq!(read(r#"{"capabilities":["completion","tools","thinking"],"model_info":{}}"#), Some(true));
+        assert_eq!(read(r#"{"capabilities":["completion"]}"#), Some(false));
+        assert_eq!(read(r#"{"license":"old servers say nothing"}"#), None);
+        assert_eq!(read(r#"{"capabilities":"tools"}"#), None);
+    }
+
+    #[test]
+    fn what_is_no_list_says_nothing() {
+        for listing in [Listing::Ark, Listing::OpenRouter, Listing::Ollama] {
+            for text in ["", "<html>", "null", "[]", "{}", r#"{"data":null}"#, r#"{"data":{}}"#] {
+                assert_eq!(listing.read(text.as_bytes(), "a"), None, "{listing:?} {text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What is found out about a model's tools: from Ollama's own words, from memory, and from refusals.
+
+use std::future::{pending, ready};
+use std::time::{Duration, SystemTime};
+
+use conversation::ToolSpec;
+use model::{Finding, ModelClient, ModelError, Models, Prompt, ToolPath, ToolUse, ToolsFrom};
+use serde_json::json;
+use settings::Settings;
+use tokio::time::Instant;
+
+use crate::server::{Answer, Server, Step, ask, later, question};
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn ollama(server: &Server) -> ModelClient {
+    let settings = Settings::from_pairs([("OLLAMA_API_URL", &*server.root), ("OLLAMA_MODEL", "qwen3:8b")]);
+    Models::from_settings(&settings, transport::client().unwrap()).unwrap().get("local").unwrap().clone()
+}
+
+fn native(server: &Server) -> ModelClient {
+    let entry = json!([{"name": "x", "baseUrl": server.root, "model": "m", "tools": "native"}]);
+    let settings = Settings::from_pairs([("MODELS", entry.to_string())]);
+    Models::from_settings(&settings, transport::client().unwrap()).unwrap().get("x").unwrap().clone()
+}
+
+fn shown(capabilities: &str) -> Answer {
+    Answer::json(200, &format!(r#"{{"capabilities":[{capabilities}],"details":{{}}}}"#))
+}
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
+}
+
+fn known(path: ToolPath, from: ToolsFrom) -> ToolUse {
+    ToolUse { path, from }
+}
+
+const BY_DEFAULT: ToolUse = ToolUse { path: ToolPath::Text, from: ToolsFrom::Table };
+
+#[tokio::test(start_paused = true)]
+async fn ollama_is_asked_about_its_model_once_a_day() {
+    let server = Server::start([shown(r#""completion","tools""#), shown(r#""completion""#)]).await;
+    let client = ollama(&server);
+    assert_eq!((client.tools(now()), client.is_settled(now())), (BY_DEFAULT, false));
+    let found = client.inquire(now(), ready(None)).await;
+    let tools = known(ToolPath::Native, ToolsFrom::Provider);
+    assert_eq!(found, Some(Finding { tools, until: now() + DAY }));
+    assert_eq!((client.tools(now()), client.is_settled(now())), (tools, true));
+    assert_eq!(client.inquire(now() + DAY / 2, ready(None)).await, None);
+    let asked = server.asked();
+    assert_eq!(
+        (asked.len(), asked[0].line.as_str(), &asked[0].body),
+        (1, "POST /api/show", &json!({"model": "qwen3:8b"}))
+    );
+    assert!(!client.is_settled(now() + DAY));
+    client.inquire(now() + DAY, ready(None)).await;
+    assert_eq!(client.tools(now() + DAY), known(ToolPath::Text, ToolsFrom::Provider));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_of_use_leaves_its_model_on_the_text_path() {
+    for answer in [
+        Answer::json(404, r#"{"error":"model not found"}"#),
+        Answer::json(200, "{}"),
+        Answer::json(200, "<html>"),
+        Answer::json(500, r#"{"capabilities":["tools"]}"#),
+        Answer::default().step(Step::Close),
+        Answer::default().step(Step::Stall),
+        Answer::streaming("application/json").bytes(br#"{"capabilities":["#).step(Step::Stall),
+    ] {
+        let server = Server::start([answer]).await;
+        let client = ollama(&server);
+        let begun = Instant::now();
+        assert_eq!(client.inquire(now(), ready(None)).await, None);
+        assert_eq!((client.tools(now()), client.is_settled(now())), (BY_DEFAULT, true));
+        assert!(begun.elapsed() <= Duration::from_secs(11));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_without_end_is_given_up() {
+    let server = Server::start([Answer::json(200, &" ".repeat(9 * 1024 * 1024))]).await;
+    let client = ollama(&server);
+    assert_eq!(client.inquire(now(), ready(None)).await, None);
+    assert_eq!(client.tools(now()), BY_DEFAULT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_others_remember_is_taken_instead_of_asking() {
+    let server = Server::start([shown(r#""tools""#)]).await;
+    let client = ollama(&server);
+    let tools = known(ToolPath::Native, ToolsFrom::Provider);
+    let remembered = Finding { tools, until: now() + DAY };
+    assert_eq!(client.inquire(now(), ready(Some(remembered))).await, None);
+    assert_eq!((client.tools(now()), server.asked().len()), (tools, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_that_ask_at_once_are_one_question() {
+    let server = Server::start([shown(r#""tools""#)]).await;
+    let client = ollama(&server);
+    let asking = (0..8).map(|_| {
+        let client = client.clone();
+        async move {
+            client.inquire(now(), ready(None)).await;
+            client.tools(now()).path
+        }
+    });
+    let mut tasks: tokio::task::JoinSet<ToolPath> = asking.collect();
+    while let Some(path) = tasks.join_next().await {
+        assert_eq!(path.unwrap(), ToolPath::Native);
+    }
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_text_is_settled_nobody_is_asked() {
+    let server = Server::start([Answer::hello()]).await;
+    let client = server.client(&[]);
+    assert!(client.is_settled(now()));
+    assert_eq!(client.inquire(now(), pending()).await, None);
+    assert_eq!((client.tools(now()), server.asked().len()), (BY_DEFAULT, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_tools_is_a_lesson_and_another_refusal_is_none() {
+    let unsupported = || Answer::json(400, r#"{"error":{"message":"m does not support tools"}}"#);
+    let tool = ToolSpec {
+        name: "now".to_owned(),
+        description: String::new(),
+        parameters: json!({"type": "object"}),
+        examples: vec![],
+    };
+    let with_tools = Prompt { tools: vec![tool], ..question() };
+    for (answer, prompt, error, path) in [
+        (unsupported(), &with_tools, ModelError::ToolsUnsupported, ToolPath::Text),
+        (unsupported(), &question(), ModelError::Rejected, ToolPath::Native),
+        (Answer::json(400, "{}"), &with_tools, ModelError::Rejected, ToolPath::Native),
+    ] {
+        let server = Server::start([answer]).await;
+        let client = native(&server);
+        assert_eq!(ask(&client, prompt, later()).await, (vec![], Some(error)));
+        assert_eq!(client.tools(SystemTime::now()).path, path);
+        let lesson = client.take_lesson();
+        assert_eq!(
+            lesson.map(|lesson| lesson.tools),
+            (path == ToolPath::Text).then(|| client.tools(SystemTime::now()))
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_of_another_wish_model_or_endpoint_have_another_identity() {
+    let (one, other) = (Server::start([Answer::hello()]).await, Server::start([Answer::hello()]).await);
+    let mut identities = vec![
+        native(&one).identity(),
+        native(&other).identity(),
+        one.client(&[]).identity(),
+        one.client(&[("OPENAI_MODEL", "n"), ("OPENAI_API_KEY", "secret")]).identity(),
+        ollama(&one).identity(),
+    ];
+    assert_eq!(native(&one).identity(), native(&one).identity());
+    assert!(identities.iter().all(|identity| !identity.contains("secret")));
+    identities.sort();
+    identities.dedup();
+    assert_eq!(identities.len(), 5);
+}
