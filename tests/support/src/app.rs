@@ -38,7 +38,12 @@ impl TestApp {
 
     /// Starts it with a store in a folder of its own, which outlives [`TestApp::restart`].
     pub async fn on_disk() -> Self {
-        Self::launch(&[], Some(TempDir::new().expect("a temporary folder can be made"))).await
+        Self::on_disk_with(&[]).await
+    }
+
+    /// The same with more settings.
+    pub async fn on_disk_with(settings: &[(&str, &str)]) -> Self {
+        Self::launch(settings, Some(TempDir::new().expect("a temporary folder can be made"))).await
     }
 
     async fn launch(more: &[(&str, &str)], folder: Option<TempDir>) -> Self {

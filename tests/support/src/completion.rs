@@ -48,6 +48,16 @@ impl Completion {
         self.delta(&json!({ "reasoning_content": text }))
     }
 
+    /// A whole native call in one delta; empty arguments are left out.
+    #[must_use]
+    pub fn call(self, index: u32, id: &str, name: &str, arguments: &str) -> Self {
+        let mut function = json!({ "name": name });
+        if !arguments.is_empty() {
+            function["arguments"] = arguments.into();
+        }
+        self.delta(&json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }))
+    }
+
     /// A delta of any content.
     #[must_use]
     pub fn delta(self, delta: &Value) -> Self {

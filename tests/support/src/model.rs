@@ -110,20 +110,37 @@ fn rules(request: &Request) -> Vec<(bool, &'static str)> {
         ((&*request.method, &*request.path) == ("POST", "/v1/chat/completions"), "the route is the wire's"),
         (request.header("authorization") == format!("Bearer {MODEL_KEY}"), "the key is the configured one"),
         (request.header("content-type") == "application/json", "the body is JSON"),
-        (body["model"] == MODEL, "the model is the configured one"),
+        (body["model"].as_str().is_some_and(|model| model.ends_with(MODEL)), "the model is the configured one"),
         (body["stream"] == true, "the answer is streamed"),
         (some_or_absent, "tools are absent or some"),
         (tools.is_some() || body.get("tool_choice").is_none(), "a tool choice comes with tools"),
         (tools.is_some() || body.get("parallel_tool_calls").is_none(), "parallel calls come with tools"),
-        (in_order(&ModelRequest::from(request).messages()), "messages alternate and end with a question"),
+        (in_order(&body["messages"]), "messages alternate, calls have their results, and a question is the end"),
+        (tools.is_some() || !body["messages"].to_string().contains("\"tool_calls\""), "calls come with tools"),
     ]
 }
 
-/// One system prompt at the front, then user and assistant in turn, none of them empty, the user last.
-fn in_order(messages: &[(String, String)]) -> bool {
-    let mut roles = messages.iter().map(|(role, _)| role.as_str()).peekable();
-    let _ = roles.next_if_eq(&"system");
-    let talk: Vec<&str> = roles.collect();
-    let alternates = talk.iter().enumerate().all(|(at, role)| *role == ["user", "assistant"][at % 2]);
-    alternates && talk.len() % 2 == 1 && messages.iter().all(|(_, content)| !content.is_empty())
+/// One system prompt at the front, then user and assistant in turn, none of them empty; calls are followed by a result
+/// each, in the same order; a question or results at the end.
+fn in_order(messages: &Value) -> bool {
+    let messages = messages.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut rest = messages.iter().peekable();
+    let _ = rest.next_if(|message| message["role"] == "system");
+    let mut last = "assistant";
+    while let Some(message) = rest.next() {
+        let role = message["role"].as_str().unwrap_or_default();
+        let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let says = message["content"].as_str().is_some_and(|content| !content.is_empty());
+        let answered = calls.iter().all(|call| rest.next().is_some_and(|result| answers(result, call)));
+        let may_speak = role != last && ["user", "assistant"].contains(&role);
+        if !may_speak || !answered || (!says && calls.is_empty()) {
+            return false;
+        }
+        last = if calls.is_empty() { role } else { "tool" };
+    }
+    last != "assistant"
+}
+
+fn answers(result: &Value, call: &Value) -> bool {
+    result["role"] == "tool" && result["tool_call_id"] == call["id"] && result["content"].is_string()
 }

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -36,6 +36,8 @@ struct State {
 struct Script {
     queue: VecDeque<Reply>,
     answerer: Option<Answerer>,
+    /// Answers for paths of their own, which no script is used up for.
+    aside: HashMap<&'static str, Reply>,
     log: Vec<Request>,
     faults: Vec<String>,
 }
@@ -62,6 +64,11 @@ impl FakeServer {
 
     pub(crate) fn answer(&self, answerer: impl Fn(&Request) -> Reply + Send + 'static) {
         self.state.script().answerer = Some(Box::new(answerer));
+    }
+
+    /// Answers every request for this path so, beside the script.
+    pub(crate) fn aside(&self, path: &'static str, reply: Reply) {
+        self.state.script().aside.insert(path, reply);
     }
 
     pub(crate) fn log(&self) -> Vec<Request> {
@@ -111,6 +118,9 @@ impl State {
         let mut script = self.script();
         script.faults.extend(broken.map(|(_, rule)| format!("{rule}: {}", request.summary())));
         script.log.push(request.clone());
+        if let Some(reply) = script.aside.get(&*request.path) {
+            return reply.clone();
+        }
         if let Some(reply) = script.queue.pop_front() {
             return reply;
         }

@@ -1,0 +1,197 @@
+//! What is known of how models are given tools, and what becomes of a refusal.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::{Client, Completion, FakeModel, FakeOllama, MODEL, MODEL_KEY, Reply, TestApp};
+
+use crate::native::{self, Native};
+use crate::{call, ollama};
+
+/// How a model is given tools and from where that is known, as the list of models has it.
+async fn listed(client: &Client, name: &str) -> Value {
+    let models = client.get("/api/models").await.ok();
+    let row = models["models"].as_array().unwrap().iter().find(|model| model["name"] == name).unwrap();
+    json!([row["tools"], row["toolsFrom"]])
+}
+
+/// How an endpoint says that its model takes no tools.
+fn refusal() -> Reply {
+    let error = json!({ "message": "scripted-1 does not support tools", "type": "invalid_request_error" });
+    Reply::json(400, &json!({ "error": error }))
+}
+
+/// Whether each request brought tools.
+fn brought_tools(model: &FakeModel) -> Vec<bool> {
+    model.requests().iter().map(|request| request.body.get("tools").is_some()).collect()
+}
+
+#[tokio::test]
+async fn an_endpoint_that_nobody_knows_stays_on_the_text_path_and_is_asked_for_no_list() {
+    let app = TestApp::start().await;
+    assert_eq!(listed(&app, "openai").await, json!(["prompt", "table"]));
+    app.model.replies([Completion::of(["好。"])]);
+    app.ask("你好").await;
+    assert_eq!(brought_tools(&app.model), [false]);
+}
+
+#[tokio::test]
+async fn the_list_of_models_tells_the_path_and_its_source() {
+    let entry = |name: &str, host: &str, model: &str, more: Value| {
+        let mut entry = json!({ "name": name, "baseUrl": format!("https://{host}/v1"), "model": model });
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        entry
+    };
+    let models = json!([
+        entry("wished", "x.example", "m", json!({ "tools": "native" })),
+        entry("unwished", "api.openai.com", "gpt-5", json!({ "tools": "prompt" })),
+        entry("gpt", "api.openai.com", "gpt-5", json!({})),
+        entry("doubao", "ark.cn-beijing.volces.com", "doubao-seed-1-6-250615", json!({})),
+        entry("claude", "x.example", "claude-sonnet-4", json!({ "wire": "anthropic" })),
+        entry("gemini", "x.example", "gemini-2.5-pro", json!({ "wire": "gemini" })),
+        entry("other", "x.example", "gpt-5", json!({ "tools": "auto" })),
+    ]);
+    let app = TestApp::with(&[("MODELS", &models.to_string())]).await;
+    for (name, expected) in [
+        ("wished", ["native", "settings"]),
+        ("unwished", ["prompt", "settings"]),
+        ("gpt", ["native", "table"]),
+        ("doubao", ["native", "table"]),
+        ("claude", ["native", "table"]),
+        ("gemini", ["native", "table"]),
+        ("other", ["prompt", "table"]),
+    ] {
+        assert_eq!(listed(&app, name).await, json!(expected), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_ollama_says_of_its_model_is_asked_once_and_shown() {
+    for (capabilities, path) in [(&["completion", "tools"][..], "native"), (&["completion"][..], "prompt")] {
+        let ollama = FakeOllama::start(capabilities).await;
+        let app = ollama::with(&ollama).await;
+        ollama.replies([ollama::answer("一。"), ollama::answer("二。")]);
+        assert_eq!(listed(&app, "local").await, json!([path, "provider"]));
+        app.ask("问").await;
+        app.ask("问").await;
+        assert_eq!(listed(&app, "local").await, json!([path, "provider"]));
+        let offers: Vec<bool> = ollama.chats().iter().map(|chat| chat.get("tools").is_some()).collect();
+        assert_eq!((offers, ollama.shown()), (vec![path == "native"; 2], 1));
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_come_delays_a_turn_by_little_and_fails_none() {
+    for shown in [Reply::silence(), Reply::status(404), Reply::refusal(), Reply::json(200, &json!("<html>"))] {
+        let ollama = FakeOllama::start(&[]).await;
+        ollama.shows(shown);
+        let app = ollama::with(&ollama).await;
+        ollama.replies([ollama::answer("一。"), ollama::answer("二。")]);
+        let begun = Instant::now();
+        assert_eq!(app.ask("问").await.content(), "一。");
+        assert_eq!(listed(&app, "local").await, json!(["prompt", "table"]));
+        assert_eq!(app.ask("问").await.content(), "二。");
+        // Each of the three may have waited for the one question for a second.
+        assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+        assert_eq!(ollama.shown(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_tools_turns_the_same_turn_to_text_unseen_by_the_user() {
+    let text = TestApp::start().await;
+    text.model.replies([Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
+    let app = Native::start().await;
+    assert_eq!(listed(&app, "native").await, json!(["native", "settings"]));
+    app.model.replies([refusal(), Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
+    let (expected, mut seen) = (text.ask("天气？").await.normalised(), app.ask("天气？").await.normalised());
+    seen[0]["model"] = "openai".into();
+    assert_eq!(seen, expected, "also the tokens are those of two replies");
+    assert_eq!(brought_tools(&app.model), [true, false, false]);
+    assert_eq!(listed(&app, "native").await, json!(["prompt", "learned"]));
+    let (told, taught) = (app.model.asked(3).await.talk(), text.model.asked(2).await.talk());
+    assert_eq!(told[..2], taught[..2]);
+    app.model.replies([Completion::of(["好。"])]);
+    app.ask("你好").await;
+    assert_eq!(brought_tools(&app.model), [true, false, false, false], "the next turn does not try again");
+}
+
+#[tokio::test]
+async fn a_refusal_in_a_later_round_keeps_what_was_found() {
+    let app = Native::start().await;
+    app.model.replies([native::search("a", "天气"), refusal(), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason(), app.search.queries().len()), ("晴。", "stop", 1));
+    let request = app.model.asked(3).await;
+    assert!(request.body.get("tools").is_none());
+    assert!(request.last().contains("天气：第1页"), "{}", request.last());
+}
+
+#[tokio::test]
+async fn a_demand_for_a_tool_outlives_the_refusal() {
+    let app = Native::start().await;
+    app.model.replies([refusal(), Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    app.chat(&json!({ "message": "天气", "toolChoice": { "name": "search_web" } })).await;
+    assert!(app.model.requests()[1].system().contains("本次回答必须先调用工具 search_web"));
+    assert!(!app.model.requests()[2].system().contains("本次回答必须先调用工具 search_web"));
+}
+
+#[tokio::test]
+async fn after_a_refusal_the_form_of_the_models_family_is_taught_and_used_for_past_calls() {
+    let (model, id) = (FakeModel::start().await, format!("qwen2.5-{MODEL}"));
+    let entries = native::entry(&model, &id);
+    let settings = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
+    let app = TestApp::with(&settings).await;
+    let hermes = "<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"新闻\"}}\n</tool_call>";
+    model.replies([native::search("a", "天气"), refusal(), Completion::of([hermes]), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), app.search.queries()), ("晴。", vec!["天气".to_owned(), "新闻".to_owned()]));
+    let taught = &model.requests()[2];
+    assert!(taught.system().contains("\"arguments\""), "{}", taught.system());
+    let past = &taught.talk()[1].1;
+    assert!(past.contains("\"name\"") && past.contains("\"arguments\"") && past.contains("天气"), "{past}");
+}
+
+#[tokio::test]
+async fn a_refusal_of_something_else_ends_the_turn() {
+    let app = Native::start().await;
+    app.model.replies([Reply::json(400, &json!({ "error": { "message": "temperature is out of range" } }))]);
+    assert_eq!(app.ask("天气").await.error_code(), "upstream_rejected");
+    assert_eq!(listed(&app, "native").await, json!(["native", "settings"]));
+}
+
+#[tokio::test]
+async fn a_refusal_after_the_first_word_asks_nothing_again() {
+    let app = Native::start().await;
+    let error = json!({ "error": { "message": "scripted-1 does not support tools", "code": 400 } });
+    app.model.replies([Completion::new().text("半").data(&error.to_string()).reply()]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("半", "upstream_rejected"));
+    assert_eq!(app.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn what_a_refusal_taught_is_known_after_a_restart_over_the_same_data() {
+    let model = FakeModel::start().await;
+    let entries = native::entry(&model, MODEL);
+    let settings = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
+    let mut app = TestApp::on_disk_with(&settings).await;
+    model.replies([refusal(), Completion::of(["一。"]), Completion::of(["二。"])]);
+    app.ask("问").await;
+    app.restart().await;
+    assert_eq!(app.ask("问").await.content(), "二。");
+    assert_eq!(brought_tools(&model), [true, false, false]);
+    assert_eq!(listed(&app, "native").await, json!(["prompt", "learned"]));
+}
+
+#[tokio::test]
+async fn what_a_provider_said_is_known_after_a_restart_without_asking_again() {
+    let ollama = FakeOllama::start(&["completion", "tools"]).await;
+    let url = ollama.url();
+    let settings = [("OLLAMA_API_URL", &*url), ("OLLAMA_MODEL", support::OLLAMA_MODEL), ("DEFAULT_MODEL", "local")];
+    let mut app = TestApp::on_disk_with(&settings).await;
+    assert_eq!(listed(&app, "local").await, json!(["native", "provider"]));
+    app.restart().await;
+    assert_eq!(listed(&app, "local").await, json!(["native", "provider"]));
+    assert_eq!(ollama.shown(), 1);
+}

@@ -1,0 +1,241 @@
+//! A model that is given native tools: what it is sent, and that users see nothing of the difference.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use serde_json::{Value, json};
+use support::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, TestApp};
+
+/// The product with `native` as its default model, which the settings give native tools.
+pub(crate) struct Native {
+    pub(crate) app: TestApp,
+    pub(crate) model: FakeModel,
+}
+
+impl Native {
+    pub(crate) async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
+        let model = FakeModel::start().await;
+        let entries = entry(&model, MODEL);
+        let own = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
+        let app = TestApp::with(&[&own, settings].concat()).await;
+        Self { app, model }
+    }
+
+    /// The messages of the last request after the system prompt.
+    pub(crate) fn told(&self) -> Vec<Value> {
+        let request = self.model.requests().pop().unwrap();
+        request.body["messages"].as_array().unwrap()[1..].to_vec()
+    }
+}
+
+impl Deref for Native {
+    type Target = TestApp;
+
+    fn deref(&self) -> &TestApp {
+        &self.app
+    }
+}
+
+/// A `MODELS` setting that names this model `native` and wishes for native tools.
+pub(crate) fn entry(model: &FakeModel, id: &str) -> String {
+    let entry =
+        json!({ "name": "native", "baseUrl": model.url(), "model": id, "apiKeyVar": "NATIVE_KEY", "tools": "native" });
+    json!([entry]).to_string()
+}
+
+/// A native search, whole and with the right reason for its end.
+pub(crate) fn search(id: &str, query: &str) -> Reply {
+    calls([(id, query)])
+}
+
+/// Native searches in one reply.
+pub(crate) fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, &'a str)>) -> Reply {
+    let add = |stream: Completion, (index, (id, query)): (u32, (&str, &str))| {
+        stream.call(index, id, "search_web", &json!({ "query": query }).to_string())
+    };
+    (0..).zip(calls).fold(Completion::new(), add).finish("tool_calls").usage(10, 5).done().reply()
+}
+
+fn asks(id: &str, query: &str) -> Value {
+    let arguments = json!({ "query": query }).to_string();
+    json!({ "id": id, "type": "function", "function": { "name": "search_web", "arguments": arguments } })
+}
+
+#[tokio::test]
+async fn tools_are_sent_with_their_schemas_and_no_form_is_taught() {
+    let app = Native::start().await;
+    app.model.replies([Completion::of(["你好。"])]);
+    app.ask("你好").await;
+    let request = app.model.asked(1).await;
+    let offered = app.get("/api/tools").await.ok()["tools"].clone();
+    let functions: Vec<Value> =
+        request.body["tools"].as_array().unwrap().iter().map(|tool| tool["function"].clone()).collect();
+    assert_eq!(Value::from(functions), offered);
+    assert_eq!(request.body["tools"][0]["type"], "function");
+    assert_eq!(request.body["tools"][0]["function"]["parameters"]["required"], json!(["query"]));
+    assert_eq!(request.body.get("tool_choice"), None);
+    assert!(!request.system().contains("<tool_call>") && !request.system().contains("search_web"));
+}
+
+#[tokio::test]
+async fn each_choice_of_tools_holds_for_the_first_round_only() {
+    let named = json!({ "type": "function", "function": { "name": "search_web" } });
+    for (choice, sent) in [
+        (json!("auto"), None),
+        (json!("required"), Some(json!("required"))),
+        (json!({ "name": "search_web" }), Some(named)),
+    ] {
+        let app = Native::start().await;
+        app.model.replies([search("a", "天气"), search("b", "新闻"), Completion::of(["晴。"])]);
+        app.chat(&json!({ "message": "问", "toolChoice": choice })).await;
+        let choices: Vec<Option<Value>> =
+            app.model.requests().iter().map(|request| request.body.get("tool_choice").cloned()).collect();
+        assert_eq!(choices, [sent, None, None], "{choice}");
+        assert!(app.model.requests().iter().all(|request| request.body["tools"].is_array()));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_without_tools_offers_none_also_after_one_with_calls() {
+    let app = Native::start().await;
+    app.model.replies([search("a", "天气"), Completion::of(["晴。"]), Completion::of(["好。"])]);
+    let id = app.ask("天气").await.conversation_id();
+    let turn = app.chat(&json!({ "message": "好", "conversationId": id, "toolChoice": "none" })).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
+    let request = app.model.asked(3).await;
+    assert_eq!((request.body.get("tools"), request.body.get("tool_choice")), (None, None));
+    let talk = request.talk();
+    assert!(talk[2].1.contains("天气：第1页"), "what was found stays known: {talk:?}");
+}
+
+#[tokio::test]
+async fn parallel_calls_run_at_the_same_time_and_their_results_go_back_by_id_in_order_of_calls() {
+    let app = Native::start().await;
+    let gates: HashMap<&str, Gate> = [("甲", Gate::new()), ("乙", Gate::new())].into();
+    let held = gates.clone();
+    app.search.answer(move |body| FakeTavily::found(body).held(&held[body["query"].as_str().unwrap()]));
+    app.model.replies([calls([("id-1", "甲"), ("id-2", "乙")]), Completion::of(["好。"])]);
+    let mut turn = app.open(&json!({ "message": "问" })).await;
+    for gate in gates.values() {
+        gate.reached().await;
+    }
+    gates["乙"].open();
+    assert_eq!(turn.until("tool_result").await["id"], "id-2");
+    gates["甲"].open();
+    assert_eq!(turn.until("tool_result").await["id"], "id-1");
+    assert_eq!(turn.rest().await.content(), "好。");
+    let told = app.told();
+    assert_eq!(told[1]["tool_calls"], json!([asks("id-1", "甲"), asks("id-2", "乙")]));
+    let results: Vec<_> = told[2..].iter().map(|result| (&result["role"], &result["tool_call_id"])).collect();
+    assert_eq!(results, [(&json!("tool"), &json!("id-1")), (&json!("tool"), &json!("id-2"))]);
+    assert!(told[2]["content"].as_str().unwrap().contains("甲：第1页"));
+    assert!(told[3]["content"].as_str().unwrap().contains("乙：第1页"));
+}
+
+#[tokio::test]
+async fn f029_a_call_that_comes_in_pieces_is_one_call() {
+    let app = Native::start().await;
+    let piece = |part: Value| json!({ "tool_calls": [part] });
+    let pieces = Completion::new()
+        .text("好的。")
+        .delta(&piece(
+            json!({ "index": 0, "id": "a", "type": "function", "function": { "name": "search_web", "arguments": "" } }),
+        ))
+        .delta(&piece(json!({ "index": 0, "function": { "arguments": "{\"query\":" } })))
+        .delta(&piece(json!({ "index": 0, "id": "", "function": { "name": "", "arguments": " \"天气\"}" } })));
+    app.model
+        .replies([pieces.finish("tool_calls").usage(10, 5).done().reply().in_pieces_of(7), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    let call = turn.of("tool_call")[0];
+    assert_eq!(
+        *call,
+        json!({ "type": "tool_call", "id": "a", "name": "search_web", "arguments": { "query": "天气" } })
+    );
+    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("好的。晴。", 1));
+    let told = app.told();
+    assert_eq!((&told[1]["content"], &told[1]["tool_calls"]), (&json!("好的。"), &json!([asks("a", "天气")])));
+}
+
+#[tokio::test]
+async fn calls_run_also_where_the_reason_for_the_end_is_stop() {
+    let app = Native::start().await;
+    app.model.replies([
+        Completion::new().call(0, "a", "search_web", "{\"query\":\"天气\"}").end(),
+        Completion::of(["晴。"]),
+    ]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason(), app.search.queries().len()), ("晴。", "stop", 1));
+}
+
+#[tokio::test]
+async fn users_see_the_same_events_whether_calls_are_native_or_text() {
+    let text = TestApp::start().await;
+    text.model.replies([
+        Completion::of(["好的。", &crate::call("甲"), &crate::call("乙")]),
+        Completion::of([crate::call("丙")]),
+        Completion::of(["晴。"]),
+    ]);
+    let native = Native::start().await;
+    let both = Completion::new().text("好的。").call(0, "x", "search_web", "{\"query\":\"甲\"}");
+    native.model.replies([
+        both.call(1, "y", "search_web", "{\"query\":\"乙\"}").end(),
+        search("z", "丙"),
+        Completion::of(["晴。"]),
+    ]);
+    let turns = [text.ask("问").await, native.ask("问").await];
+    let seen = turns.each_ref().map(|turn| {
+        let mut events = turn.normalised();
+        events[0]["model"] = "MODEL".into();
+        // Results come in order of completion, which two runs may differ in.
+        events.as_array_mut().unwrap().sort_by_key(|event| (event["type"] == "tool_result", event["id"].to_string()));
+        events
+    });
+    assert_eq!(seen[0], seen[1]);
+    let stored = |app: &TestApp, id: String| {
+        let client = app.client();
+        async move { client.conversation(&id).await["messages"][1]["toolCalls"].as_array().unwrap().len() }
+    };
+    assert_eq!(stored(&text, turns[0].conversation_id()).await, 3);
+    assert_eq!(stored(&native, turns[1].conversation_id()).await, 3);
+}
+
+#[tokio::test]
+async fn calls_of_earlier_turns_are_told_natively_with_ids_of_their_own() {
+    let app = Native::start().await;
+    app.model.replies([
+        search("call_1", "甲"),
+        Completion::of(["一。"]),
+        search("call_1", "乙"),
+        Completion::of(["二。"]),
+    ]);
+    let id = app.ask("问甲").await.conversation_id();
+    app.go_on(&id, "问乙").await;
+    let told = app.told();
+    let roles: Vec<&str> = told.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "assistant", "tool"]);
+    let ids = [&told[1]["tool_calls"][0]["id"], &told[5]["tool_calls"][0]["id"]];
+    assert_eq!([&told[2]["tool_call_id"], &told[6]["tool_call_id"]], ids);
+    assert_eq!(ids[1], "call_1");
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!(told[3], json!({ "role": "assistant", "content": "一。" }));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_wants_its_reasoning_back_gets_it_beside_calls_in_later_turns_too() {
+    let app = Native::start().await;
+    let thought = Completion::new().thinking("先查。").call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
+    let wish = json!({ "error": { "message": "The `reasoning_content` in the thinking mode must be passed back" } });
+    app.model.replies([thought, Reply::json(400, &wish), Completion::of(["晴。"]), Completion::of(["好。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.thinking().as_str()), ("晴。", "先查。"));
+    app.go_on(&turn.conversation_id(), "好").await;
+    let reasoning: Vec<Value> = app.model.requests()[1..]
+        .iter()
+        .map(|request| request.body["messages"][2].get("reasoning_content").cloned().unwrap_or_default())
+        .collect();
+    assert_eq!(reasoning, [Value::Null, json!("先查。"), json!("先查。")]);
+}

@@ -1,0 +1,235 @@
+//! What native calls come with besides being right: broken arguments, unknown names, copies in the text, cuts, and no
+//! end.
+
+use serde_json::{Value, json};
+use support::{Completion, Reply, Transcript};
+
+use crate::native::{Native, search};
+
+/// What the model is told after this reply, and the turn; the reply is answered by `晴。`.
+async fn after(reply: Reply) -> (Native, Transcript) {
+    let app = Native::start().await;
+    app.model.replies([reply, Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.finish_reason(), app.model.requests().len()), ("stop", 2), "{turn:?}");
+    (app, turn)
+}
+
+fn error(turn: &Transcript) -> Value {
+    let result = turn.of("tool_result")[0];
+    json!([result["ok"], result["error"]["code"]])
+}
+
+#[tokio::test]
+async fn f051_broken_arguments_are_mended_where_that_is_safe() {
+    for arguments in [
+        "{\"query\": \"天气\",}",
+        "{'query': '天气'}",
+        "{\"query\"：\"天气\"}",
+        "\"{\\\"query\\\": \\\"天气\\\"}\"",
+        " {\"query\": \"天气\", \"count\": null} ",
+    ] {
+        let (app, turn) = after(Completion::new().call(0, "a", "search_web", arguments).end()).await;
+        assert_eq!(turn.of("tool_result")[0]["ok"], true, "{arguments}");
+        assert_eq!(app.search.queries(), ["天气"], "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn f051_arguments_that_do_not_fit_are_told_to_the_model_and_never_searched() {
+    for arguments in ["{}", "[1]", "7", "null", "", "{\"query\": {\"a\": 1}}", "{\"question\": \"天气\"}", "<<天气>>"]
+    {
+        let (app, turn) = after(Completion::new().call(0, "a", "search_web", arguments).end()).await;
+        assert_eq!(error(&turn), json!([false, "invalid_arguments"]), "{arguments}");
+        assert_eq!(app.search.queries(), Vec::<String>::new(), "{arguments}");
+        let told = app.told();
+        assert_eq!((&told[2]["role"], &told[2]["tool_call_id"]), (&json!("tool"), &json!("a")));
+        assert!(!told[2]["content"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn empty_arguments_are_an_empty_object() {
+    let (app, turn) = after(Completion::new().call(0, "a", "search_web", "").end()).await;
+    assert_eq!(turn.of("tool_call")[0]["arguments"], json!({}));
+    assert_eq!(app.told()[1]["tool_calls"][0]["function"]["arguments"], "{}");
+}
+
+#[tokio::test]
+async fn f052_huge_arguments_are_refused() {
+    let huge = json!({ "query": "长".repeat(30_000) }).to_string();
+    let (app, turn) = after(Completion::new().call(0, "a", "search_web", &huge).end()).await;
+    assert_eq!(error(&turn), json!([false, "invalid_arguments"]));
+    assert_eq!(app.search.queries(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn f050_an_unknown_tool_is_told_to_the_model_with_the_names_that_exist() {
+    let (app, turn) = after(Completion::new().call(0, "a", "get_weather", "{\"city\":\"北京\"}").end()).await;
+    assert_eq!(error(&turn), json!([false, "unknown_tool"]));
+    assert_eq!(turn.of("tool_call")[0]["name"], "get_weather");
+    assert!(app.told()[2]["content"].as_str().unwrap().contains("search_web"));
+}
+
+#[tokio::test]
+async fn f049_the_same_call_twice_in_a_turn_is_searched_once() {
+    let app = Native::start().await;
+    app.model.replies([search("a", "天气"), search("b", "天气"), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    let cached: Vec<&Value> = turn.of("tool_result").iter().map(|result| &result["cached"]).collect();
+    assert_eq!((cached, app.search.queries().len()), (vec![&json!(false), &json!(true)], 1));
+}
+
+#[tokio::test]
+async fn ids_that_come_twice_or_not_at_all_are_told_apart_within_a_turn() {
+    let app = Native::start().await;
+    let nameless = Completion::new()
+        .call(0, "call_2", "search_web", "{\"query\":\"甲\"}")
+        .call(1, "", "search_web", "{\"query\":\"乙\"}")
+        .end();
+    app.model.replies([nameless, search("call_2", "丙"), Completion::of(["好。"])]);
+    let turn = app.ask("问").await;
+    let mut ids: Vec<String> = turn.of("tool_call").iter().map(|call| call["id"].to_string()).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!((ids.len(), app.search.queries().len()), (3, 3));
+}
+
+#[tokio::test]
+async fn a_copy_of_a_native_call_in_the_text_is_neither_run_nor_shown() {
+    for copy in [
+        "<tool_call>{\"tool\": \"search_web\", \"query\": \"副本\"}</tool_call>",
+        "<seed:tool_call><function name=\"search_web\"><parameter name=\"query\" string=\"true\">副本</parameter></function></seed:tool_call>",
+        "<|FunctionCallBegin|>[{\"name\":\"search_web\",\"parameters\":{\"query\":\"副本\"}}]<|FunctionCallEnd|>",
+        "<tool_call>{\"tool\": </tool_call>",
+        "<｜DSML｜function_calls>",
+    ] {
+        let reply =
+            Completion::new().text("好的。").text(copy).call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
+        let (app, turn) = after(reply).await;
+        assert_eq!((turn.content().as_str(), app.search.queries().len()), ("好的。晴。", 1), "{copy}");
+        assert_eq!(turn.of("tool_call").len(), 1, "{copy}");
+    }
+}
+
+#[tokio::test]
+async fn a_copy_that_cannot_be_read_stays_hidden_also_where_no_correction_is_left() {
+    let app = Native::start().await;
+    let unreadable = "<tool_call>{\"tool\": </tool_call>";
+    let leak = Completion::new().text(unreadable).call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
+    app.model.replies([Completion::of([unreadable]), leak, Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("晴。", 1));
+}
+
+#[tokio::test]
+async fn calls_that_a_native_model_writes_as_text_alone_run() {
+    let form = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>";
+    let (app, turn) = after(Completion::of(["好的。", form])).await;
+    assert_eq!((turn.content().as_str(), app.search.queries()), ("好的。晴。", vec!["天气".to_owned()]));
+    let told = app.told();
+    assert_eq!(told[1]["tool_calls"][0]["function"]["name"], "search_web");
+    assert_eq!(told[2]["tool_call_id"], told[1]["tool_calls"][0]["id"]);
+}
+
+#[tokio::test]
+async fn a_call_without_a_name_is_dropped() {
+    let app = Native::start().await;
+    app.model.replies([Completion::new().text("晴。").call(0, "a", "", "]<|FunctionCallEnd|>").end()]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("晴。", "stop"));
+    assert_eq!(turn.of("tool_call"), Vec::<&Value>::new());
+}
+
+#[tokio::test]
+async fn nothing_in_native_thinking_is_a_call() {
+    let app = Native::start().await;
+    let form = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>";
+    app.model.replies([Completion::new().thinking(form).text("<think>").text(form).text("</think>晴。").end()]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("晴。", 0));
+}
+
+/// A call whose arguments the output limit cut.
+fn cut() -> Completion {
+    Completion::new().call(0, "a", "search_web", "{\"query\": \"天")
+}
+
+#[tokio::test]
+async fn f031_a_call_cut_by_the_output_limit_never_runs_and_the_model_is_asked_once_more() {
+    for text in ["", "好的。"] {
+        let app = Native::start().await;
+        let reply =
+            if text.is_empty() { cut() } else { Completion::new().text(text).call(0, "a", "search_web", "{\"q") };
+        app.model.replies([reply.finish("length").usage(10, 5).done().reply(), Completion::of(["晴。"])]);
+        let turn = app.ask("天气").await;
+        assert_eq!((turn.content(), turn.finish_reason()), (format!("{text}晴。"), "stop"));
+        assert_eq!((turn.of("tool_call").len(), app.search.queries().len()), (0, 0));
+        assert!(app.model.asked(2).await.last().contains("截断"));
+    }
+}
+
+#[tokio::test]
+async fn f031_a_second_cut_ends_the_turn_with_length() {
+    let app = Native::start().await;
+    let cut = || cut().finish("length").usage(10, 5).done().reply();
+    app.model.replies([cut(), cut()]);
+    let turn = app.ask("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason(), turn.of("tool_call").len()), ("", "length", 0));
+}
+
+#[tokio::test]
+async fn f031_a_whole_call_beside_a_cut_one_runs() {
+    let both = Completion::new().call(0, "a", "search_web", "{\"query\":\"天气\"}").call(
+        1,
+        "b",
+        "search_web",
+        "{\"query\": \"新",
+    );
+    let (app, turn) = after(both.finish("length").usage(10, 5).done().reply()).await;
+    assert_eq!((turn.content().as_str(), app.search.queries()), ("晴。", vec!["天气".to_owned()]));
+}
+
+#[tokio::test]
+async fn replies_of_calls_alone_that_nobody_counted_are_estimated() {
+    let app = Native::start().await;
+    let uncounted = Completion::new().call(0, "a", "search_web", "{\"query\":\"天气\"}").finish("tool_calls").done();
+    app.model.replies([uncounted.reply(), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    let usage = turn.of("usage")[0];
+    assert_eq!(usage["estimated"], true);
+    assert!(usage["inputTokens"].as_u64().unwrap() > 10 && usage["outputTokens"].as_u64().unwrap() > 5, "{usage}");
+}
+
+/// Answers with another search each time it is asked, until tools are off.
+fn insatiable(app: &Native) {
+    app.model.answer(|request| {
+        if request.body["tool_choice"] == "none" {
+            return Completion::of(["够了。"]);
+        }
+        search("a", &format!("第{}问", request.messages().len()))
+    });
+}
+
+#[tokio::test]
+async fn f048_after_ten_rounds_the_tools_stay_named_and_are_forbidden() {
+    for (settings, rounds) in [(&[("MAX_TOOL_ROUNDS", "2")][..], 2), (&[][..], 10)] {
+        let app = Native::with(settings).await;
+        insatiable(&app);
+        let turn = app.ask("问").await;
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("够了。", "tool_limit"));
+        assert_eq!((app.search.queries().len(), app.model.requests().len()), (rounds, rounds + 1));
+        let last = app.model.requests().pop().unwrap();
+        assert_eq!((last.body["tools"].is_array(), &last.body["tool_choice"]), (true, &json!("none")));
+    }
+}
+
+#[tokio::test]
+async fn f048_a_native_call_with_tools_off_is_neither_run_nor_shown() {
+    let app = Native::with(&[("MAX_TOOL_ROUNDS", "1")]).await;
+    let last = Completion::new().text("嗯。").call(0, "b", "search_web", "{\"query\":\"新闻\"}").end();
+    app.model.replies([search("a", "天气"), last]);
+    let turn = app.ask("问").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("嗯。", "tool_limit"));
+    assert_eq!((app.search.queries().len(), turn.of("tool_call").len()), (1, 1));
+}

@@ -1,0 +1,80 @@
+use serde_json::{Value, json};
+
+use crate::server::FakeServer;
+use crate::{Reply, Request};
+
+/// The fake Ollama's model.
+pub const OLLAMA_MODEL: &str = "scripted:8b";
+
+/// Ollama on loopback: plays a script on `/api/chat`, says on `/api/show` what its model can, and records what it is
+/// asked. Every request must name the model and hold no key.
+pub struct FakeOllama(FakeServer);
+
+impl FakeOllama {
+    /// Starts one whose model has these capabilities, such as `completion` and `tools`.
+    pub async fn start(capabilities: &[&str]) -> Self {
+        let fake = Self(FakeServer::start("fake Ollama", rules).await);
+        let shown = json!({ "capabilities": capabilities, "details": { "family": "scripted" } });
+        fake.shows(Reply::json(200, &shown));
+        fake
+    }
+
+    /// Answers on `/api/show` with this from now on.
+    pub fn shows(&self, shown: Reply) {
+        self.0.aside("/api/show", shown);
+    }
+
+    /// The root URL for the settings.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.0.address)
+    }
+
+    /// Answers the next chats with these replies, one each.
+    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.queue(replies);
+    }
+
+    /// A stream of these lines.
+    pub fn lines(lines: impl IntoIterator<Item = Value>) -> Reply {
+        let stream = Reply::status(200).header("content-type", "application/x-ndjson");
+        lines.into_iter().fold(stream, |stream, line| stream.bytes(format!("{line}\n")))
+    }
+
+    /// A line with a message's next part.
+    pub fn says(message: &Value) -> Value {
+        json!({ "model": OLLAMA_MODEL, "created_at": "2026-01-02T03:04:05Z", "message": message, "done": false })
+    }
+
+    /// The last line, with 10 tokens read and 5 written.
+    pub fn ends(reason: &str) -> Value {
+        json!({
+            "model": OLLAMA_MODEL, "message": { "role": "assistant", "content": "" }, "done": true,
+            "done_reason": reason, "prompt_eval_count": 10, "eval_count": 5,
+        })
+    }
+
+    /// The bodies of the chats so far.
+    pub fn chats(&self) -> Vec<Value> {
+        self.bodies("/api/chat")
+    }
+
+    /// How often it was asked what the model can.
+    pub fn shown(&self) -> usize {
+        self.bodies("/api/show").len()
+    }
+
+    fn bodies(&self, path: &str) -> Vec<Value> {
+        self.0.log().iter().filter(|request| request.path == path).map(Request::json).collect()
+    }
+}
+
+fn rules(request: &Request) -> Vec<(bool, &'static str)> {
+    let body = request.json();
+    let chat = request.path == "/api/chat";
+    vec![
+        (request.method == "POST" && (chat || request.path == "/api/show"), "the route is the wire's"),
+        (body["model"] == OLLAMA_MODEL, "the model is the configured one"),
+        (!chat || body["stream"] == true, "the answer is streamed"),
+        (request.header("authorization").is_empty(), "no key is sent where none is set"),
+    ]
+}
