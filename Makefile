@@ -1,8 +1,8 @@
-# For `sam build` where a function's BuildMethod is `makefile`: with nothing but Cargo, for the processor of this machine.
-# For another one, set CARGO_BUILD_TARGET and Cargo's linker for it.
+# For `sam build` where a function's BuildMethod is `makefile`, with ContextPath `.`: nothing but Cargo, for the processor
+# of this machine. For another one, set CARGO_BUILD_TARGET and Cargo's linker for it.
 
 CARGO ?= cargo
-CARGO_TARGET_DIR ?= target
+CARGO_TARGET_DIR ?= $(dir $(abspath $(lastword $(MAKEFILE_LIST))))target
 
 .PHONY: build-ChatFunction build-BufferedFunction
 

@@ -36,7 +36,12 @@ packages() {
   [ "$(id -u)" -eq 0 ] || fail "root is needed to install: ${missing[*]}"
   say "installing ${missing[*]}"
   apt-get update -qq >/dev/null
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  # Debian starts services that it installs, unless this says no.
+  local policy=/usr/sbin/policy-rc.d own=
+  [ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' >$policy && chmod +x $policy && own=yes; }
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>"$WORK/apt" ||
+    { cat "$WORK/apt"; fail "Debian's packages cannot be installed"; }
+  [ -z "$own" ] || rm $policy
 }
 
 # python_tools NAME…: puts these tools of requirements.txt on the path, each in an environment of its own.
@@ -58,11 +63,11 @@ python_tools() {
   export PATH
 }
 
-# tool_file NAME PATTERN: a file inside a tool's package.
-tool_file() {
+# tool_folder NAME: where one of these tools is.
+tool_folder() {
   local requirement
   requirement=$(grep "^$1==" "$ROOT/infra/suites/requirements.txt")
-  find "$TOOLS/${requirement/==/-}" -path "*/$2" | head -n 1
+  echo "$TOOLS/${requirement/==/-}"
 }
 
 # checks NAME: builds and runs the suite's own program, src/bin/NAME.rs.

@@ -7,10 +7,12 @@
 )]
 
 mod answers;
+mod recorder;
 mod tool;
 mod world;
 
 pub use answers::{events, only};
+pub use recorder::{Call, Recorder};
 pub use tool::{Tool, free_port, listening};
 pub use world::{World, forward};
 

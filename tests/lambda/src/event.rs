@@ -52,6 +52,13 @@ impl HttpEvent {
         Self::new("POST", path).header("content-type", "application/json").with("body", body.to_string())
     }
 
+    /// Makes it a request of another method.
+    #[must_use]
+    pub fn method(mut self, method: &str) -> Self {
+        self.0["requestContext"]["http"]["method"] = method.into();
+        self
+    }
+
     /// Sets a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {

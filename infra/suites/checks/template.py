@@ -1,0 +1,328 @@
+"""Holds template.yaml against what the function reads and calls.
+
+Usage: template.py CALLS, the JSON that the suite's program `calls` wrote.
+Every rule is shown to be alive: MUTATIONS breaks the template in many ways, and each has to be found.
+"""
+
+import json
+import logging
+import sys
+
+import source
+from samtranslator.translator.transform import transform
+from samtranslator.yaml_helper import yaml_parse
+
+TEXT = (source.ROOT / "template.yaml").read_text()
+
+# What the function reads and the template leaves alone.
+NOT_IN_THE_TEMPLATE = {
+    "ARK_API_KEY": "a key is never a template's value",
+    "OPENAI_API_KEY": "a key is never a template's value",
+    "TAVILY_API_KEY": "a key is never a template's value",
+    "AUTH_NONE_ON_LAMBDA": "nobody shall open a deployed function by a parameter",
+    "AWS_SAM_LOCAL": "set by the emulator",
+    "AWS_REGION": "set by Lambda",
+    "AWS_DEFAULT_REGION": "set by Lambda",
+    "AWS_ACCESS_KEY_ID": "set by Lambda",
+    "AWS_SECRET_ACCESS_KEY": "set by Lambda",
+    "AWS_SESSION_TOKEN": "set by Lambda",
+    "AWS_ENDPOINT_URL": "a name inside the SDK",
+    "AWS_ENDPOINT_URL_SSM": "for tests",
+    "AWS_ENDPOINT_URL_SECRETS_MANAGER": "for tests",
+}
+TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}
+# Kept for storing an answer and ending its stream.
+RESERVE_SECONDS = 8
+
+
+class Template:
+    """The template as written, and as CloudFormation gets it."""
+
+    def __init__(self, text):
+        self.written = yaml_parse(text)
+        code_uri = yaml_parse(text)
+        code_uri["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
+        self.resources = transform(code_uri, {}, NoManagedPolicies())["Resources"]
+        self.parameters = self.written["Parameters"]
+
+    def of_type(self, kind):
+        return {name: one for name, one in self.resources.items() if one["Type"] == kind}
+
+    def properties(self, name):
+        return self.resources.get(name, {}).get("Properties", {})
+
+    def functions(self):
+        return self.of_type("AWS::Lambda::Function")
+
+    def environment(self, name):
+        return self.properties(name)["Environment"]["Variables"]
+
+    def statements(self):
+        """The role's statements, each with the condition under which it stands."""
+        for policy in self.properties("ChatRole")["Policies"]:
+            for statement in policy["PolicyDocument"]["Statement"]:
+                condition, one = None, statement
+                if "Fn::If" in statement:
+                    condition, one, _ = statement["Fn::If"]
+                yield condition, one
+
+
+class NoManagedPolicies:
+    def load(self):
+        return {}
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def environment(template, _calls):
+    read = source.settings()
+    for name in template.functions():
+        for variable in set(template.environment(name)) - read:
+            yield f"{name} gets {variable}, which nothing reads"
+    given = set().union(*(template.environment(name) for name in template.functions()))
+    for variable in read - given - set(NOT_IN_THE_TEMPLATE):
+        yield f"{variable} is read but not in the template"
+    for variable in set(NOT_IN_THE_TEMPLATE) & given:
+        yield f"{variable} must not be in the template: {NOT_IN_THE_TEMPLATE[variable]}"
+    for variable in set(NOT_IN_THE_TEMPLATE) - read:
+        yield f"{variable} is excused but nothing reads it"
+
+
+def tables(template, _calls):
+    name = source.store_constants()
+    keys = [(name["PK"], "HASH"), (name["SK"], "RANGE")]
+    for table in TABLES:
+        properties = template.properties(table)
+        if key_schema(properties) != keys:
+            yield f"{table} has other keys than the store's {keys}"
+        if properties.get("BillingMode") != "PAY_PER_REQUEST":
+            yield f"{table} is not billed on demand"
+        if not properties.get("SSESpecification", {}).get("SSEEnabled"):
+            yield f"{table} is not encrypted with a key of the account"
+    data, ephemeral = template.properties("DataTable"), template.properties("EphemeralTable")
+    indexes = {one["IndexName"]: one for one in data.get("LocalSecondaryIndexes", [])}
+    index = indexes.get(name["UPDATED_INDEX"], {})
+    if set(indexes) != {name["UPDATED_INDEX"]} or key_schema(index) != [keys[0], (name["UPDATED_AT"], "RANGE")]:
+        yield "DataTable's index is not the store's"
+    if index.get("Projection") != {"ProjectionType": "ALL"}:
+        yield "DataTable's index lacks attributes"
+    types = {one["AttributeName"]: one["AttributeType"] for one in data.get("AttributeDefinitions", [])}
+    if types != {name["PK"]: "S", name["SK"]: "S", name["UPDATED_AT"]: "N"}:
+        yield "DataTable's attributes have other types than the store's"
+    if not data.get("PointInTimeRecoverySpecification", {}).get("PointInTimeRecoveryEnabled"):
+        yield "DataTable cannot be recovered"
+    if data.get("DeletionProtectionEnabled") is not True:
+        yield "DataTable is not protected from deletion"
+    for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
+        if template.resources["DataTable"].get(policy) != "Retain":
+            yield f"DataTable's {policy} loses what users own"
+    if ephemeral.get("TimeToLiveSpecification") != {"AttributeName": name["EXPIRES"], "Enabled": True}:
+        yield "EphemeralTable does not expire by the store's attribute"
+    if "TimeToLiveSpecification" in data:
+        yield "DataTable expires"
+
+
+def key_schema(properties):
+    return [(one["AttributeName"], one["KeyType"]) for one in properties.get("KeySchema", [])]
+
+
+def wildcards(template, _calls):
+    for _, statement in template.statements():
+        sid = statement.get("Sid", "a statement")
+        for action in listed(statement["Action"]):
+            if "*" in action:
+                yield f"{sid} allows {action}"
+        for resource in listed(statement["Resource"]):
+            text = json.dumps(resource)
+            own_streams = text.endswith('log-group:${ChatLogs}:log-stream:*"}')
+            if ("*" in text and not own_streams) or statement["Effect"] != "Allow":
+                yield f"{sid} reaches {text}"
+    if template.properties("ChatRole").get("ManagedPolicyArns"):
+        yield "ChatRole has policies that nobody here wrote"
+    for name, function in template.functions().items():
+        if function["Properties"].get("Role") != {"Fn::GetAtt": ["ChatRole", "Arn"]}:
+            yield f"{name} runs with another role"
+
+
+def permissions(template, calls):
+    allowed = {}
+    for condition, statement in template.statements():
+        actions = {action for action in listed(statement["Action"]) if action.startswith("dynamodb:")}
+        for resource in listed(statement["Resource"]) if actions else []:
+            allowed.setdefault(table_of(resource), set()).update(actions)
+            if condition:
+                yield f"{statement['Sid']} is conditional"
+    for resource in sorted(set(allowed) | set(calls)):
+        has, needs = allowed.get(resource, set()), set(calls.get(resource, []))
+        if needs - has:
+            yield f"missing on {resource}: {sorted(needs - has)}"
+        if has - needs:
+            yield f"not needed on {resource}: {sorted(has - needs)}"
+
+
+def table_of(resource):
+    """The name under which the program `calls` knows a resource."""
+    if not isinstance(resource, dict):
+        return resource
+    if "Fn::GetAtt" in resource:
+        return TABLES.get(resource["Fn::GetAtt"][0], str(resource))
+    table, _, rest = resource.get("Fn::Sub", "").removeprefix("${").partition(".Arn}")
+    return TABLES.get(table, str(resource)) + rest
+
+
+def keys(template, _calls):
+    """What names a key that is kept elsewhere may be read, and nothing else."""
+    wanted = {}
+    for name in template.functions():
+        for variable, value in template.environment(name).items():
+            if variable.endswith(("_API_KEY_PARAMETER", "_API_KEY_SECRET")):
+                wanted[value["Ref"]] = variable
+    found = set()
+    for condition, statement in template.statements():
+        for action in listed(statement["Action"]):
+            if not action.startswith(("ssm:", "secretsmanager:")):
+                continue
+            name = condition.removeprefix("Has") if condition else ""
+            ending = f":parameter${{{name}}}" if action == "ssm:GetParameter" else f":secret:${{{name}}}-??????"
+            expected = "PARAMETER" if action == "ssm:GetParameter" else "SECRET"
+            if action not in ("ssm:GetParameter", "secretsmanager:GetSecretValue"):
+                yield f"{action} is not what the function calls"
+            elif not statement["Resource"]["Fn::Sub"].endswith(ending) or not wanted.get(name, "").endswith(expected):
+                yield f"{statement['Sid']} reads something else than its parameter names"
+            found.add(name)
+    for name in set(wanted) - found:
+        yield f"nothing allows to read what {name} names"
+
+
+def address(template, _calls):
+    urls = template.of_type("AWS::Lambda::Url")
+    if len(urls) != 1:
+        yield f"there is one URL, not {len(urls)}"
+    for name, url in urls.items():
+        properties = url["Properties"]
+        if properties.get("InvokeMode") != "RESPONSE_STREAM":
+            yield f"{name} does not stream"
+        if "Cors" in properties:
+            yield f"{name} adds CORS headers to those of the function"
+        if properties["AuthType"] == "NONE":
+            yield from own_authentication(template)
+    public = [one["Properties"] for one in template.of_type("AWS::Lambda::Permission").values()]
+    public = {one["Action"] for one in public if one["Principal"] == "*"}
+    if public != {"lambda:InvokeFunctionUrl", "lambda:InvokeFunction"}:
+        yield f"a URL needs two permissions, not {sorted(public)}"
+
+
+def own_authentication(template):
+    """A URL that anybody may call is for a function that asks who is calling."""
+    for name in template.functions():
+        if template.environment(name).get("AUTH") != {"Ref": "Auth"}:
+            yield f"{name} is public and does not ask who is calling"
+    if template.parameters.get("Auth", {}).get("Default") not in ("api_key", "jwt"):
+        yield "by default nobody is asked who is calling"
+    if "AuthJwtIssuer" not in json.dumps(template.written.get("Rules", {})):
+        yield "tokens may be switched on without an issuer"
+
+
+def limits(template, _calls):
+    most = template.parameters["TurnSeconds"]["MaxValue"]
+    timeout = template.properties("ChatFunction")["Timeout"]
+    if most + RESERVE_SECONDS > timeout:
+        yield f"a turn of {most} s does not end within {timeout} s"
+    for name, function in template.functions().items():
+        properties = function["Properties"]
+        if "ReservedConcurrentExecutions" not in properties:
+            yield f"{name} may take all of the account's concurrency"
+        if properties.get("LoggingConfig") != {"LogGroup": {"Ref": "ChatLogs"}}:
+            yield f"{name} logs where nothing is deleted"
+        if (properties.get("Runtime"), properties.get("Handler")) != ("provided.al2023", "bootstrap"):
+            yield f"{name} has another runtime"
+        if properties.get("Architectures") != [{"Ref": "Architecture"}]:
+            yield f"{name} does not run on the chosen processor"
+    if "RetentionInDays" not in template.properties("ChatLogs"):
+        yield "logs are kept for ever"
+
+
+def parameters(template, _calls):
+    text = json.dumps({key: template.written.get(key) for key in ("Globals", "Resources", "Conditions")})
+    for name, parameter in template.parameters.items():
+        if not parameter.get("Description", "").strip():
+            yield f"{name} says nothing of itself"
+        bounds = ("AllowedPattern", "AllowedValues", "MaxLength")
+        if parameter["Type"] == "Number":
+            bounds = ("AllowedValues", "MinValue")
+        if not any(bound in parameter for bound in bounds):
+            yield f"{name} takes anything"
+        if f'"Ref": "{name}"' not in text and f"${{{name}}}" not in text:
+            yield f"{name} is not used"
+
+
+RULES = [environment, tables, wildcards, permissions, keys, address, limits, parameters]
+
+# Each is a text of the template and what it is replaced by; the result must break a rule.
+MUTATIONS = [
+    ("        MAX_TOOL_ROUNDS: !Ref MaxToolRounds\n", ""),
+    ("        MAX_TOOL_ROUNDS:", "        MAX_TOOL_LAPS: x\n        MAX_TOOL_ROUNDS:"),
+    ("        AUTH: !Ref Auth\n", "        AUTH: none\n"),
+    ("        AUTH: !Ref Auth\n", "        AUTH: !Ref Auth\n        AUTH_NONE_ON_LAMBDA: 'yes'\n"),
+    ("        ARK_MODEL:", "        ARK_API_KEY: abc\n        ARK_MODEL:"),
+    ("{ AttributeName: sk, KeyType: RANGE }", "{ AttributeName: updatedAt, KeyType: RANGE }"),
+    ("IndexName: by-updated", "IndexName: by-date"),
+    ("{ ProjectionType: ALL }", "{ ProjectionType: KEYS_ONLY }"),
+    ('{ AttributeName: updatedAt, AttributeType: "N" }', '{ AttributeName: updatedAt, AttributeType: "S" }'),
+    ("{ AttributeName: expires, Enabled: true }", "{ AttributeName: ttl, Enabled: true }"),
+    ("PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false"),
+    ("DeletionProtectionEnabled: true", "DeletionProtectionEnabled: false"),
+    ("SSESpecification: { SSEEnabled: true }", "SSESpecification: { SSEEnabled: false }"),
+    ("DeletionPolicy: Retain", "DeletionPolicy: Delete"),
+    ("UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
+    ("                  - dynamodb:UpdateItem\n", ""),
+    ("                  - dynamodb:GetItem\n", "                  - dynamodb:GetItem\n                  - dynamodb:Scan\n"),
+    ("                  - dynamodb:GetItem\n", "                  - dynamodb:*\n"),
+    ("Resource: !GetAtt EphemeralTable.Arn", 'Resource: "*"'),
+    ("${DataTable.Arn}/index/by-updated", "${DataTable.Arn}/index/*"),
+    ("log-group:${ChatLogs}:log-stream:*", "log-group:*"),
+    (":parameter${ArkApiKeyParameter}", ":parameter${TavilyApiKeyParameter}"),
+    (":secret:${ArkApiKeySecret}-??????", ":secret:*"),
+    ("Action: ssm:GetParameter\n", "Action: ssm:GetParameters\n"),
+    ("                - HasOpenaiApiKeySecret\n", "                - HasArkApiKeySecret\n"),
+    ("InvokeMode: RESPONSE_STREAM", "InvokeMode: BUFFERED"),
+    ("AuthType: NONE", "AuthType: NONE\n        Cors: { AllowOrigins: ['https://a.example'] }"),
+    ("    Default: api_key\n", "    Default: none\n"),
+    ("    MaxValue: 890\n    Default: 300\n", "    MaxValue: 900\n    Default: 300\n"),
+    ("      RetentionInDays: !Ref LogRetentionDays\n", ""),
+    ("    LoggingConfig:\n      LogGroup: !Ref ChatLogs\n", ""),
+    ("      ReservedConcurrentExecutions: !If [HasReservedConcurrency, !Ref ReservedConcurrency, !Ref AWS::NoValue]\n", ""),
+    ("Runtime: provided.al2023", "Runtime: provided.al2"),
+    ("Architectures: [!Ref Architecture]", "Architectures: [x86_64]"),
+    ("    Description: What is logged.\n", ""),
+    ("    AllowedPattern: ^(none|[0-9]{1,4})$\n", ""),
+]
+
+
+def findings(text, calls):
+    template = Template(text)
+    return [finding for rule in RULES for finding in rule(template, calls)]
+
+
+def main():
+    logging.disable()  # the translator speaks of its own metrics
+    with open(sys.argv[1], encoding="utf-8") as file:
+        calls = json.load(file)
+    found = findings(TEXT, calls)
+    for finding in found:
+        print(f"  template.yaml: {finding}")
+    for old, new in MUTATIONS:
+        if old not in TEXT:
+            found.append(old)
+            print(f"  this mutation changes nothing: {old!r}")
+        elif not findings(TEXT.replace(old, new, 1), calls):
+            found.append(old)
+            print(f"  no rule notices {old!r} becoming {new!r}")
+    if found:
+        sys.exit(1)
+    print(f"  ok: {len(RULES)} rules hold, and notice {len(MUTATIONS)} ways of breaking them")
+
+
+main()

@@ -1,0 +1,103 @@
+//! Which permissions at DynamoDB the function uses, found by using all of its routes; written as JSON to the file that
+//! `CALLS` names.
+#![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use runtime_api::{Function, HttpEvent, RuntimeApi};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use settings::Settings;
+use store::{ApiKey, NewKey, Store, TableNames};
+use suites::{Recorder, World, events, given, only, shown};
+use support::Completion;
+
+const LONG: Duration = Duration::from_mins(5);
+
+/// The function, and the key of a caller.
+struct Caller {
+    api: RuntimeApi,
+    key: String,
+    _function: Function,
+}
+
+impl Caller {
+    async fn send(&self, event: HttpEvent) -> (u16, String) {
+        let event = event.header("x-api-key", &self.key);
+        let mut answer = self.api.invoke(&event, LONG).answer().await.streamed();
+        (answer.prelude().await.status, answer.rest().await)
+    }
+
+    /// A turn that is told to be a repeat of any other with the same name.
+    async fn chat(&self, name: &str, body: &Value) -> Vec<Value> {
+        let (status, body) = self.send(HttpEvent::post("/api/chat", body).header("idempotency-key", name)).await;
+        assert_eq!(status, 200, "{body}");
+        events(&body)
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let world = World::start().await;
+    let recorder = Recorder::start(&world.database).await;
+    let key = new_key(&world.database).await;
+    let mut settings = world.settings();
+    settings.insert("AUTH".to_owned(), "api_key".to_owned());
+    settings.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), recorder.address.clone());
+    let api = RuntimeApi::start().await;
+    let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let function = Function::start(given("CHAT"), &api.address(), pairs);
+    let caller = Caller { api, key, _function: function };
+
+    use_all(&world, &caller).await;
+    let mut calls = BTreeMap::<String, Vec<String>>::new();
+    for (action, resource) in recorder.calls() {
+        calls.entry(resource).or_default().push(format!("dynamodb:{action}"));
+    }
+    std::fs::write(given("CALLS"), serde_json::to_vec(&calls).unwrap()).unwrap();
+    shown(&format!("the calls of all routes are written down: {calls:?}"));
+}
+
+async fn use_all(world: &World, caller: &Caller) {
+    world.model.replies([
+        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
+        Completion::of(["茶是一种饮料。"]),
+        Completion::of(["不客气。"]),
+    ]);
+    let first = json!({ "message": "茶是什么？" });
+    let turn = caller.chat("one", &first).await;
+    let repeat = caller.chat("one", &first).await;
+    assert_eq!(only(&repeat, "start"), only(&turn, "start"), "a repeat is answered from what is stored");
+    let id = only(&turn, "start")["conversationId"].as_str().unwrap().to_owned();
+    caller.chat("two", &json!({ "message": "谢谢", "conversationId": id })).await;
+    let refused = json!({ "message": "谢谢", "conversationId": "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
+    let refused = HttpEvent::post("/api/chat", &refused).header("idempotency-key", "three");
+    assert_eq!(caller.send(refused).await.0, 404, "a repeat of what was refused is asked again");
+
+    let path = format!("/api/conversations/{id}");
+    let rename = HttpEvent::post(&path, &json!({ "title": "茶" }));
+    let routes = [
+        (HttpEvent::get("/api/conversations?limit=1"), 200),
+        (HttpEvent::get(&path), 200),
+        (rename.method("PATCH"), 200),
+        (HttpEvent::new("DELETE", &path), 204),
+        (HttpEvent::get("/api/models"), 200),
+        (HttpEvent::get("/api/tools"), 200),
+        (HttpEvent::get("/healthz"), 200),
+    ];
+    for (event, status) in routes {
+        let told = event.to_string();
+        assert_eq!(caller.send(event).await.0, status, "{told}");
+    }
+}
+
+/// Makes a key as the command line does, which is not what the function may do.
+async fn new_key(database: &str) -> String {
+    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
+    let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
+    let key = ApiKey::generate().unwrap();
+    let owner = NewKey { owner: "小王".to_owned(), administrator: false, expires: None };
+    store.keys.create(&key, &owner, SystemTime::now()).await.unwrap();
+    key.text().expose_secret().to_owned()
+}
