@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the suites beside this file share; they source it. Everything that is installed goes to target/tools, apart from
 # Debian's packages, which need root.
 

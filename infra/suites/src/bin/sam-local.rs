@@ -1,0 +1,124 @@
+//! The built function behind `sam local start-api`, in a container: requests over HTTP in, and what it stored read from
+//! the embedded DynamoDB of the local server, which is served on the bridge between host and containers.
+#![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use suites::{Tool, events, forward, free_port, given, only, shown};
+use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
+use tokio::process::Command;
+
+/// The emulator names tables by their places in the template.
+const TABLES: [(&str, &str); 2] = [("DATA_TABLE", "DataTable"), ("EPHEMERAL_TABLE", "EphemeralTable")];
+
+/// A container starts within this, also on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let bridge: IpAddr = given("BRIDGE").parse().unwrap();
+    let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
+    let database = free_port(bridge);
+    let (server, here) = local_server(database).await;
+    let upstreams = [model.url(), search.url()];
+    let mut parameters = vec![
+        "Architecture=x86_64".to_owned(),
+        "Auth=none".to_owned(),
+        format!("DynamodbEndpoint=http://{database}"),
+        format!("OpenaiModel={MODEL}"),
+    ];
+    for (name, url) in ["OpenaiBaseUrl", "TavilyBaseUrl"].into_iter().zip(upstreams) {
+        parameters.push(format!("{name}={}", on_bridge(bridge, &url).await));
+    }
+    let (sam, api) = start_api(&parameters).await;
+
+    whole_answers(&api).await;
+    turn(&model, &api, &here).await;
+    sam.stop().await;
+    server.stop().await;
+}
+
+/// The product on this machine, whose database containers can reach.
+async fn local_server(database: SocketAddr) -> (Tool, String) {
+    let address = free_port(Ipv4Addr::LOCALHOST);
+    let mut command = Command::new(given("SERVER"));
+    command.args(["--ephemeral", "--port", &address.port().to_string(), "--dynamodb", &database.to_string()]);
+    command.env_clear().envs(TABLES);
+    let mut server = Tool::start(&mut command);
+    server.listens_at(address).await;
+    (server, format!("http://{address}"))
+}
+
+/// The same address as containers see it.
+async fn on_bridge(bridge: IpAddr, url: &str) -> String {
+    let rest = url.strip_prefix("http://").unwrap();
+    let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let forwarded = forward(bridge, address.parse().unwrap()).await;
+    format!("http://{forwarded}/{path}").trim_end_matches('/').to_owned()
+}
+
+async fn start_api(parameters: &[String]) -> (Tool, String) {
+    let address = free_port(Ipv4Addr::LOCALHOST);
+    let mut command = Command::new("sam");
+    command.args(["local", "start-api", "--skip-pull-image", "--warm-containers", "LAZY"]);
+    command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
+    command.arg("--template").arg(with_keys(&PathBuf::from(given("SAM_BUILD"))));
+    command.arg("--parameter-overrides").args(parameters);
+    let mut sam = Tool::start(&mut command);
+    sam.listens_at(address).await;
+    (sam, format!("http://{address}"))
+}
+
+/// The built template with keys in the environment: real ones are read from services that have no emulator here.
+fn with_keys(folder: &Path) -> PathBuf {
+    let template = std::fs::read_to_string(folder.join("template.yaml")).unwrap();
+    let keys = format!("Variables:\n        OPENAI_API_KEY: {MODEL_KEY}\n        TAVILY_API_KEY: {SEARCH_KEY}\n");
+    assert!(template.contains("      Variables:\n        "), "the variables stand where they did");
+    let path = folder.join("with-keys.yaml");
+    std::fs::write(&path, template.replacen("Variables:\n", &keys, 1)).unwrap();
+    path
+}
+
+fn http() -> transport::Client {
+    transport::client().unwrap()
+}
+
+async fn get(url: &str) -> (u16, String) {
+    let answer = http().get(url).timeout(PATIENCE).send().await.unwrap();
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+async fn whole_answers(api: &str) {
+    let (status, page) = get(&format!("{api}/")).await;
+    assert_eq!((status, page.contains("<html")), (200, true), "{page}");
+    shown("the page comes out of the container");
+    let (status, health) = get(&format!("{api}/healthz")).await;
+    assert_eq!((status, health.contains(r#""status":"ok""#)), (200, true), "{health}");
+    let (status, missing) = get(&format!("{api}/api/nowhere")).await;
+    assert_eq!((status, missing.contains("not_found")), (404, true), "{missing}");
+    shown("health and an unknown path are answered");
+}
+
+async fn turn(model: &FakeModel, api: &str, here: &str) {
+    model.replies([
+        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
+        Completion::of(["茶是一种饮料。"]),
+    ]);
+    let request = http().post(format!("{api}/api/chat")).header("x-user-id", "wang");
+    let answer = request.json(&json!({ "message": "茶是什么？" })).timeout(PATIENCE).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["content-type"], "text/event-stream; charset=utf-8");
+    let events = events(&answer.text().await.unwrap());
+    assert_eq!(only(&events, "done")["finishReason"], "stop");
+    assert_eq!(only(&events, "tool_result")["ok"], true);
+    shown("a turn with a search comes whole, as an event stream");
+
+    let id = only(&events, "start")["conversationId"].as_str().unwrap();
+    let request = http().get(format!("{here}/api/conversations/{id}")).header("x-user-id", "wang");
+    let stored: Value = request.send().await.unwrap().json().await.unwrap();
+    assert_eq!(stored["messages"][1]["content"], "茶是一种饮料。", "{stored}");
+    shown("the local server finds the conversation in its own DynamoDB");
+}
