@@ -1,6 +1,6 @@
 //! The chat function: its routes, and the way of a turn.
 //!
-//! A request enters at [`routes`], is read in `chat`, begun in `begin` (or found again in `repeat`), and runs in `turn`,
+//! A request enters at the route table, is read in `chat`, begun in `begin` (or found again in `repeat`), and runs in `turn`,
 //! which stores everything before the stream's last byte. `App::new` is the only seam between Lambda, the local server
 //! and the tests.
 
