@@ -29,6 +29,7 @@ mod stream;
 mod thinking;
 mod tool_rounds;
 mod turns;
+mod wires;
 
 /// A search as the model writes it in the form that its prompt teaches.
 fn call(query: &str) -> String {

@@ -1,0 +1,119 @@
+//! The same turn over every wire: users see no difference, and each endpoint is spoken to in its own words.
+
+use serde_json::{Value, json};
+use support::{Completion, FakeEndpoint, FakeOllama, Reply, TestApp};
+
+use crate::native::Native;
+use crate::{call, ollama};
+
+const QUESTION: &str = "天气？";
+
+/// What users see of a turn that says `好的。`, searches for `天气` and then says `晴。`, over the text path.
+async fn expected() -> Value {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
+    seen(&app).await
+}
+
+async fn seen(app: &TestApp) -> Value {
+    let turn = app.chat(&json!({ "message": QUESTION, "toolChoice": { "name": "search_web" } })).await;
+    let mut events = turn.normalised();
+    events[0]["model"] = "MODEL".into();
+    events
+}
+
+/// The product with one model over this wire, and the bodies of the two requests of the turn.
+async fn over(wire: &str, replies: [Reply; 2]) -> (Value, [Value; 2]) {
+    let endpoint = FakeEndpoint::start().await;
+    let entry = json!([{ "name": "x", "wire": wire, "baseUrl": endpoint.url(), "model": "m", "apiKeyVar": "X_KEY" }]);
+    let app = TestApp::with(&[("MODELS", &entry.to_string()), ("X_KEY", "k"), ("DEFAULT_MODEL", "x")]).await;
+    endpoint.replies(replies);
+    let seen = seen(&app).await;
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 2);
+    (seen, [requests[0].json(), requests[1].json()])
+}
+
+fn found(text: &Value) -> bool {
+    text.as_str().is_some_and(|text| text.contains("天气：第1页"))
+}
+
+#[tokio::test]
+async fn over_openais_wire() {
+    let app = Native::start().await;
+    let first = Completion::new().text("好的。").call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
+    app.model.replies([first, Completion::of(["晴。"])]);
+    assert_eq!(seen(&app).await, expected().await);
+}
+
+#[tokio::test]
+async fn over_ollamas_wire() {
+    let fake = FakeOllama::start(&["completion", "tools"]).await;
+    let app = ollama::with(&fake).await;
+    let function = json!({ "name": "search_web", "arguments": { "query": "天气" } });
+    let message = json!({ "role": "assistant", "content": "好的。", "tool_calls": [{ "function": function }] });
+    let first = FakeOllama::lines([FakeOllama::says(&message), FakeOllama::ends("stop")]);
+    fake.replies([first, ollama::answer("晴。")]);
+    assert_eq!(seen(&app).await, expected().await);
+}
+
+#[tokio::test]
+async fn over_anthropics_wire() {
+    let block =
+        |index: u32, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
+    let delta = |index: u32, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
+    let start =
+        || json!({ "type": "message_start", "message": { "usage": { "input_tokens": 10, "output_tokens": 1 } } });
+    let end = |reason: &str| json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": { "output_tokens": 5 } });
+    let text = |text: &str| delta(0, json!({ "type": "text_delta", "text": text }));
+    let input = |part: &str| delta(1, json!({ "type": "input_json_delta", "partial_json": part }));
+    let stop = || json!({ "type": "message_stop" });
+    let tool_use = json!({ "type": "tool_use", "id": "toolu_1", "name": "search_web", "input": {} });
+    let replies = [
+        FakeEndpoint::events([
+            start(),
+            text("好的。"),
+            block(1, tool_use),
+            input("{\"query\":"),
+            input("\"天气\"}"),
+            end("tool_use"),
+            stop(),
+        ]),
+        FakeEndpoint::events([start(), text("晴。"), end("end_turn"), stop()]),
+    ];
+    let (seen, [first, second]) = over("anthropic", replies).await;
+    assert_eq!(seen, expected().await);
+    assert_eq!(first["tool_choice"], json!({ "type": "tool", "name": "search_web" }));
+    assert_eq!(first["tools"][0]["input_schema"]["required"], json!(["query"]));
+    assert_eq!((second.get("tool_choice"), &second["messages"][1]["role"]), (None, &json!("assistant")));
+    let (used, result) = (&second["messages"][1]["content"][1], &second["messages"][2]["content"][0]);
+    assert_eq!(json!([used["type"], used["input"]]), json!(["tool_use", { "query": "天气" }]));
+    assert_eq!((&result["type"], &result["tool_use_id"]), (&json!("tool_result"), &used["id"]));
+    assert!(found(&result["content"]));
+}
+
+#[tokio::test]
+async fn over_geminis_wire() {
+    let chunk = |parts: Value, more: Value| {
+        let mut candidate = json!({ "content": { "role": "model", "parts": parts } });
+        candidate.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "candidates": [candidate], "usageMetadata": { "promptTokenCount": 10, "candidatesTokenCount": 5 } })
+    };
+    let said = json!({ "functionCall": { "name": "search_web", "args": { "query": "天气" } } });
+    let replies = [
+        FakeEndpoint::events([
+            chunk(json!([{ "text": "好的。" }]), json!({})),
+            chunk(json!([said]), json!({ "finishReason": "STOP" })),
+        ]),
+        FakeEndpoint::events([chunk(json!([{ "text": "晴。" }]), json!({ "finishReason": "STOP" }))]),
+    ];
+    let (seen, [first, second]) = over("gemini", replies).await;
+    assert_eq!(seen, expected().await);
+    let calling = json!({ "mode": "ANY", "allowedFunctionNames": ["search_web"] });
+    assert_eq!(first["toolConfig"]["functionCallingConfig"], calling);
+    assert_eq!(first["tools"][0]["functionDeclarations"][0]["name"], "search_web");
+    assert_eq!(second.get("toolConfig"), None);
+    assert_eq!(second["contents"][1]["parts"][1], said);
+    let response = &second["contents"][2]["parts"][0]["functionResponse"];
+    assert!(response["name"] == "search_web" && found(&response["response"]["result"]), "{response}");
+}
