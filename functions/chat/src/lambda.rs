@@ -2,7 +2,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use settings::Settings;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 use web::{Place, ResponseMode};
 
 use crate::{App, Config};
@@ -11,8 +13,9 @@ use crate::{App, Config};
 ///
 /// A setting that cannot be parsed is one line and exit code 2; a runtime that breaks off is exit code 1.
 pub fn run() -> ExitCode {
-    log();
-    match assemble(&Settings::from_env()) {
+    let settings = Settings::from_env();
+    log(&settings);
+    match assemble(&settings) {
         Ok((app, mode)) => serve(&app, mode),
         Err(line) => failed(&line, 2),
     }
@@ -47,9 +50,13 @@ fn failed(line: &str, code: u8) -> ExitCode {
 }
 
 /// One JSON object per line, and of a panic only where it happened: its message may hold what a user wrote.
-fn log() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().json().with_env_filter(filter).with_ansi(false).init();
+///
+/// `RUST_LOG` holds levels and targets, no fields: those would take a regex engine into the binary.
+fn log(settings: &Settings) {
+    let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
+    let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    let lines = tracing_subscriber::fmt::layer().json().with_ansi(false);
+    tracing_subscriber::registry().with(targets).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a panic");

@@ -24,7 +24,7 @@ def sources():
 
 def settings():
     """Every variable that the function reads, with both forms in which a key may be kept elsewhere."""
-    names = {"RUST_LOG"}  # read by the logging crate, under its own name
+    names = set()
     for _, text in sources():
         if "Settings" in text or "settings" in text:
             names |= {name for name in SETTING.findall(text) if not CARGO.match(name)}
