@@ -1,6 +1,6 @@
 use runtime_api::HttpEvent;
 use serde_json::{Value, json};
-use support::{Completion, Gate};
+use support::{Completion, FakeTavily, Gate};
 
 use crate::instance::{Instance, events, only};
 
@@ -79,18 +79,25 @@ async fn answers_without_a_body_have_none() {
 #[tokio::test]
 async fn f096_a_turn_whose_answer_nobody_takes_reaches_its_end_before_the_next_event() {
     let instance = Instance::start().await;
-    let gate = Gate::new();
-    instance.model.replies([Completion::new().text("一").wait(&gate).text("二").end()]);
-    let mut answer = instance.ask("数一数").await.streamed();
+    let (model, search) = (Gate::new(), Gate::new());
+    let call = r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#;
+    instance
+        .model
+        .replies([Completion::new().text("好的。").wait(&model).text(call).end(), Completion::of(["茶是一种饮料。"])]);
+    instance.search.replies([FakeTavily::found(&json!({ "query": "茶" })).held(&search)]);
+    let mut answer = instance.ask("茶是什么？").await.streamed();
     answer.prelude().await;
     let start: Value = events(&(answer.text().await + "data: [DONE]\n\n")).remove(0);
-    answer.until("一").await;
+    answer.until("好的。").await;
     drop(answer);
-    gate.open();
+    model.open();
+    search.reached().await;
+    assert_eq!(instance.api.times_asked(), 1, "while the turn runs, the function wants no other event");
+    search.open();
     instance.api.asked(2).await;
     instance.function.freeze();
     let stored = instance.sibling().await.said(&start["conversationId"]).await;
-    assert_eq!(stored, (json!("一二"), json!("complete")));
+    assert_eq!(stored, (json!("好的。茶是一种饮料。"), json!("complete")));
     instance.function.thaw();
     let mut next = instance.call(&HttpEvent::get("/healthz")).await.streamed();
     assert_eq!(next.prelude().await.status, 200);
