@@ -38,11 +38,12 @@ packages() {
   say "installing ${missing[*]}"
   apt-get update -qq >/dev/null
   # Debian starts services that it installs, unless this says no.
-  local policy=/usr/sbin/policy-rc.d own=
+  local policy=/usr/sbin/policy-rc.d own='' failed=''
   [ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' >$policy && chmod +x $policy && own=yes; }
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>"$WORK/apt" ||
-    { cat "$WORK/apt"; fail "Debian's packages cannot be installed"; }
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$WORK/apt.log" 2>&1 ||
+    failed=yes
   [ -z "$own" ] || rm $policy
+  [ -z "$failed" ] || { tail -n 5 "$WORK/apt.log"; fail "Debian's packages cannot be installed"; }
 }
 
 # python_tools NAME…: puts these tools of requirements.txt on the path, each in an environment of its own.

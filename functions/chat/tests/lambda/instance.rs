@@ -9,7 +9,10 @@ use store::TableNames;
 use support::{FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::TcpListener;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_chat");
+/// The binary that Cargo built for these tests, or another build of it, such as a release's: `CHAT_BINARY`.
+pub(crate) fn binary() -> String {
+    std::env::var("CHAT_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_chat").to_owned())
+}
 
 /// More time than any test needs.
 const LONG: Duration = Duration::from_mins(5);
@@ -91,7 +94,7 @@ impl Sibling {
 async fn start(settings: &HashMap<String, String>) -> (RuntimeApi, Function) {
     let api = RuntimeApi::start().await;
     let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let function = Function::start(BINARY, &api.address(), pairs);
+    let function = Function::start(binary(), &api.address(), pairs);
     (api, function)
 }
 

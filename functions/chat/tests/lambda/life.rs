@@ -2,7 +2,7 @@ use runtime_api::{Function, HttpEvent, RuntimeApi};
 use serde_json::json;
 use support::{Completion, MODEL_KEY, SEARCH_KEY};
 
-use crate::instance::{Instance, events, only};
+use crate::instance::{Instance, binary, events, only};
 
 #[tokio::test]
 async fn f094_a_process_that_was_frozen_serves_the_next_event() {
@@ -32,7 +32,7 @@ async fn a_setting_that_cannot_be_parsed_ends_the_start_with_one_line() {
         ("TURN_SECONDS", "hunter2", "TURN_SECONDS: expected a whole number from 1 to 900"),
         ("RESPONSE_MODE", "hunter2", "RESPONSE_MODE: expected stream or buffer"),
     ] {
-        let function = Function::start(env!("CARGO_BIN_EXE_chat"), &api.address(), [(name, value)]);
+        let function = Function::start(binary(), &api.address(), [(name, value)]);
         assert_eq!(function.ended().await, (Some(2), line.to_owned()));
     }
     assert_eq!(api.times_asked(), 0);

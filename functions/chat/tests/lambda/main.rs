@@ -1,4 +1,6 @@
 //! The function's binary as Lambda runs it: real events from a Runtime API on loopback, answers taken chunk by chunk.
+//!
+//! `CHAT_BINARY` names another build to be held to the same.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends the test")]
 
 mod access;
