@@ -9,6 +9,7 @@ import logging
 import sys
 
 import source
+from mutations import MUTATIONS
 from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
 
@@ -259,47 +260,6 @@ def parameters(template, _calls):
 
 
 RULES = [environment, tables, wildcards, permissions, keys, address, limits, parameters]
-
-# Each is a text of the template and what it is replaced by; the result must break a rule.
-MUTATIONS = [
-    ("        MAX_TOOL_ROUNDS: !Ref MaxToolRounds\n", ""),
-    ("        MAX_TOOL_ROUNDS:", "        MAX_TOOL_LAPS: x\n        MAX_TOOL_ROUNDS:"),
-    ("        AUTH: !Ref Auth\n", "        AUTH: none\n"),
-    ("        AUTH: !Ref Auth\n", "        AUTH: !Ref Auth\n        AUTH_NONE_ON_LAMBDA: 'yes'\n"),
-    ("        ARK_MODEL:", "        ARK_API_KEY: abc\n        ARK_MODEL:"),
-    ("{ AttributeName: sk, KeyType: RANGE }", "{ AttributeName: updatedAt, KeyType: RANGE }"),
-    ("IndexName: by-updated", "IndexName: by-date"),
-    ("{ ProjectionType: ALL }", "{ ProjectionType: KEYS_ONLY }"),
-    ('{ AttributeName: updatedAt, AttributeType: "N" }', '{ AttributeName: updatedAt, AttributeType: "S" }'),
-    ("{ AttributeName: expires, Enabled: true }", "{ AttributeName: ttl, Enabled: true }"),
-    ("PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false"),
-    ("DeletionProtectionEnabled: true", "DeletionProtectionEnabled: false"),
-    ("SSESpecification: { SSEEnabled: true }", "SSESpecification: { SSEEnabled: false }"),
-    ("DeletionPolicy: Retain", "DeletionPolicy: Delete"),
-    ("UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
-    ("                  - dynamodb:UpdateItem\n", ""),
-    ("                  - dynamodb:GetItem\n", "                  - dynamodb:GetItem\n                  - dynamodb:Scan\n"),
-    ("                  - dynamodb:GetItem\n", "                  - dynamodb:*\n"),
-    ("Resource: !GetAtt EphemeralTable.Arn", 'Resource: "*"'),
-    ("${DataTable.Arn}/index/by-updated", "${DataTable.Arn}/index/*"),
-    ("log-group:${ChatLogs}:log-stream:*", "log-group:*"),
-    (":parameter${ArkApiKeyParameter}", ":parameter${TavilyApiKeyParameter}"),
-    (":secret:${ArkApiKeySecret}-??????", ":secret:*"),
-    ("Action: ssm:GetParameter\n", "Action: ssm:GetParameters\n"),
-    ("                - HasOpenaiApiKeySecret\n", "                - HasArkApiKeySecret\n"),
-    ("InvokeMode: RESPONSE_STREAM", "InvokeMode: BUFFERED"),
-    ("AuthType: NONE", "AuthType: NONE\n        Cors: { AllowOrigins: ['https://a.example'] }"),
-    ("    Default: api_key\n", "    Default: none\n"),
-    ("    MaxValue: 890\n    Default: 300\n", "    MaxValue: 900\n    Default: 300\n"),
-    ("      RetentionInDays: !Ref LogRetentionDays\n", ""),
-    ("    LoggingConfig:\n      LogGroup: !Ref ChatLogs\n", ""),
-    ("      ReservedConcurrentExecutions: !If [HasReservedConcurrency, !Ref ReservedConcurrency, !Ref AWS::NoValue]\n", ""),
-    ("Runtime: provided.al2023", "Runtime: provided.al2"),
-    ("Architectures: [!Ref Architecture]", "Architectures: [x86_64]"),
-    ("    Description: What is logged.\n", ""),
-    ("    AllowedPattern: ^(none|[0-9]{1,4})$\n", ""),
-]
-
 
 def findings(text, calls):
     template = Template(text)
