@@ -6,19 +6,20 @@ use model::{Finding, ModelClient, ToolPath, ToolUse, ToolsFrom};
 use store::{Store, ToolFact};
 use tokio::time::timeout;
 
-/// The longest that anybody waits for what can be found out; what comes later serves the next turn.
+/// The longest that anybody waits for what can be found out; what takes longer is given up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a model is given tools; finds out first what is not known yet, as far as that is quick. Never fails.
 pub(crate) async fn known(store: &Store, model: &ModelClient) -> ToolUse {
     let now = SystemTime::now();
     if !model.is_settled(now) {
-        let _ = timeout(PATIENCE, tokio::spawn(inquire(store.clone(), model.clone(), now))).await;
+        // Not a task of its own: nothing may run on when the invocation ends. What is not ready in time is given up.
+        let _ = timeout(PATIENCE, inquire(store, model, now)).await;
     }
     model.tools(now)
 }
 
-async fn inquire(store: Store, model: ModelClient, now: SystemTime) {
+async fn inquire(store: &Store, model: &ModelClient, now: SystemTime) {
     let identity = model.identity();
     let remembered = async {
         let fact = store.tool_facts.get(&identity, now).await;
@@ -26,7 +27,7 @@ async fn inquire(store: Store, model: ModelClient, now: SystemTime) {
         fact.ok().flatten().map(finding)
     };
     if let Some(found) = model.inquire(now, remembered).await {
-        put(&store, &identity, found, now).await;
+        put(store, &identity, found, now).await;
     }
 }
 
