@@ -24,7 +24,8 @@ const TITLE: usize = 60;
 /// A turn that is asked for, with everything in it checked.
 pub(crate) struct Asked {
     pub(crate) owner: Owner,
-    pub(crate) model: ModelClient,
+    /// The model that answers, then those that take over when it fails; never empty.
+    pub(crate) models: Vec<ModelClient>,
     pub(crate) request: TurnRequest,
     pub(crate) deadline: Instant,
 }
@@ -90,7 +91,7 @@ fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {
         user_message_id: new_id(),
         assistant_message_id: new_id(),
         text: asked.request.message.clone(),
-        model: asked.model.config().name.clone(),
+        model: asked.models.first().map(|model| model.config().name.clone()).unwrap_or_default(),
         title: title(&asked.request.message),
     }
 }

@@ -2,12 +2,23 @@
 
 use std::time::{Duration, SystemTime};
 
+use agent::ToolPaths;
+use futures_util::future::BoxFuture;
 use model::{Finding, ModelClient, ToolPath, ToolUse, ToolsFrom};
 use store::{Store, ToolFact};
 use tokio::time::timeout;
 
 /// The longest that anybody waits for what can be found out; what takes longer is given up.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is known of the models' tools, for the agent.
+pub(crate) struct Known<'a>(pub(crate) &'a Store);
+
+impl ToolPaths for Known<'_> {
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath> {
+        Box::pin(async move { known(self.0, model).await.path })
+    }
+}
 
 /// How a model is given tools; finds out first what is not known yet, as far as that is quick. Never fails.
 pub(crate) async fn known(store: &Store, model: &ModelClient) -> ToolUse {

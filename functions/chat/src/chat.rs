@@ -36,10 +36,11 @@ pub(crate) async fn chat(
     let request = TurnRequest::parse(&body)?;
     let accumulated = wants_accumulated(options)?;
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
-    let model = choose(&app, &request, &headers)?.clone();
+    let name = choose(&app, &request, &headers)?.config().name.clone();
+    let models = app.config.models.chain(&name);
     let stream = request.stream;
     let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let asked = Asked { owner, model, request, deadline };
+    let asked = Asked { owner, models, request, deadline };
     let Told { turn_id, events } = match repeat::key(&headers)? {
         None => begin::begin(&app, new_id(), asked).await?.1,
         Some(key) => repeat::once(&app, &key, &body, asked).await?,

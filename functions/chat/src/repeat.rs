@@ -110,15 +110,32 @@ fn told_again(turn: StoredTurn) -> Vec<Event> {
     for call in message.tool_calls {
         events.extend(call_again(call, std::mem::take(&mut sources)));
     }
-    if !message.content.is_empty() {
-        events.push(Event::Text { delta: message.content });
-    }
-    let end = tally.map_or(TurnEnd::Failed(ErrorCode::Interrupted), |tally| tally.end);
-    events.push(Event::Usage(tally.map_or_else(Usage::default, |tally| tally.usage)));
+    events.extend(content_again(&message.content, &message.models));
+    let (usage, end) = match tally {
+        Some(tally) => (tally.usage, tally.end),
+        None => (Usage::default(), TurnEnd::Failed(ErrorCode::Interrupted)),
+    };
+    events.push(Event::Usage(usage));
     events.push(match end {
         TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
         TurnEnd::Failed(code) => Event::Failed(code.into()),
     });
+    events
+}
+
+/// The words of the models that wrote them. Where one took over from another is not kept: each but the last gets a
+/// character.
+fn content_again(content: &str, models: &[String]) -> Vec<Event> {
+    let (mut events, mut rest) = (Vec::new(), content);
+    for (place, model) in models.iter().enumerate() {
+        if place > 0 {
+            let (one, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+            events.push(Event::Text { delta: one.to_owned() });
+            rest = others;
+        }
+        events.push(Event::Handover { model: model.clone() });
+    }
+    events.extend((!rest.is_empty()).then(|| Event::Text { delta: rest.to_owned() }));
     events
 }
 

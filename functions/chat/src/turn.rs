@@ -4,12 +4,14 @@ use std::time::{Duration, SystemTime};
 use agent::{CallRecord, Draft, Events, Turn};
 use conversation::{ErrorCode, Event, Failure, FinishReason, new_id};
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use store::{Answer, ConversationStore, LeaseError, StoredCall, TurnEnd, TurnLease};
 use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 use tools::ToolContext;
 
 use crate::begin::Asked;
+use crate::capabilities::Known;
 use crate::running::Place;
 use crate::{App, capabilities};
 
@@ -71,23 +73,28 @@ impl TurnTask {
     }
 
     async fn answer(&self) -> Result<FinishReason, Failure> {
-        let model = &self.asked.model;
+        let models = &self.asked.models;
         let store = &self.app.store;
         let history = store.conversations.history(&self.lease, HISTORY);
-        let (history, tools) = tokio::join!(history, capabilities::known(store, model));
+        let (history, _) =
+            tokio::join!(history, join_all(models.first().map(|model| capabilities::known(store, model))));
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
-            model,
-            path: tools.path,
+            models,
+            paths: &Known(store),
             text: self.asked.request.message.clone(),
             history,
+            summary: None,
             tool_choice: self.asked.request.tool_choice.clone(),
             context: ToolContext { owner: self.asked.owner.clone(), deadline: self.asked.deadline },
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),
+            tape: None,
         };
         let answered = self.app.agent.run(&turn, &self.events).await;
-        capabilities::remember(store, model).await;
+        for model in models {
+            capabilities::remember(store, model).await;
+        }
         answered
     }
 
@@ -139,6 +146,7 @@ fn stored(draft: Draft, end: TurnEnd) -> Answer {
         sources: draft.sources.clone(),
         end,
         usage: draft.usage(),
+        models: draft.models().to_vec(),
         transcript: draft.transcript(),
     }
 }

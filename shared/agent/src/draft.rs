@@ -1,4 +1,4 @@
-use conversation::{Event, Message, Source, ToolCall, ToolReport, ToolResult, Usage};
+use conversation::{Event, Message, Source, ToolCall, ToolReport, ToolResult, Usage, Writers};
 
 use crate::estimate;
 
@@ -17,6 +17,8 @@ pub struct Draft {
     pub(crate) usage: Usage,
     /// The estimated tokens of the prompt that is being answered.
     pub(crate) asked: Option<u64>,
+    /// Who wrote it.
+    writers: Writers,
     /// The finished rounds, as a later prompt needs them.
     transcript: Vec<Message>,
     /// How much of `content` and `thinking` the finished rounds hold.
@@ -34,6 +36,7 @@ pub struct CallRecord {
 
 impl Draft {
     pub(crate) fn note(&mut self, event: &Event) {
+        self.writers.note(event);
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
@@ -63,6 +66,11 @@ impl Draft {
     pub fn transcript(mut self) -> Vec<Message> {
         self.close_round(Vec::new(), Vec::new());
         self.transcript
+    }
+
+    /// The models that wrote, in their order, unless it was the one that was asked alone.
+    pub fn models(&self) -> &[String] {
+        self.writers.unexpected()
     }
 
     /// What was consumed; of a reply that was cut off, an estimate of what came.
@@ -109,7 +117,7 @@ mod tests {
         let mut draft = Draft { asked: Some(100), ..Draft::default() };
         assert_eq!(draft.usage(), Usage::default());
         text(&mut draft, "今天");
-        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true };
+        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true, cost_micros: None };
         assert_eq!(draft.usage(), cut);
     }
 

@@ -23,4 +23,4 @@ mod step;
 
 pub use draft::{CallRecord, Draft};
 pub use events::{Closing, Events};
-pub use run::{Agent, Turn};
+pub use run::{Agent, ToolPaths, Turn};

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use calls::Defect;
-use conversation::{Failure, FinishReason, Message, ToolChoice, ToolSpec};
-use model::{Finish, ModelClient, ToolPath};
+use conversation::{ErrorCode, Failure, FinishReason, Message, PastTurn, Summary, ToolChoice, ToolSpec};
+use futures_util::future::BoxFuture;
+use model::{Finish, ModelClient, Tape, ToolPath};
 use tokio::time::Instant;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
@@ -36,14 +37,16 @@ pub struct Agent {
 
 /// What one turn is about.
 pub struct Turn<'a> {
-    /// The model that answers.
-    pub model: &'a ModelClient,
-    /// How it is given tools, as far as is known; an endpoint that refuses them is asked by text within the turn.
-    pub path: ToolPath,
+    /// The model that answers, then those that take over when it fails; never empty.
+    pub models: &'a [ModelClient],
+    /// How they are given tools.
+    pub paths: &'a dyn ToolPaths,
     /// The user's words.
     pub text: String,
-    /// Earlier messages, oldest first, already within the budget.
-    pub history: Vec<Message>,
+    /// Earlier turns, oldest first.
+    pub history: Vec<PastTurn>,
+    /// What stands for the turns before them, if anything does.
+    pub summary: Option<Summary>,
     /// Holds for the first round; later ones are free.
     pub tool_choice: ToolChoice,
     /// On whose behalf tools run, and until when the turn may last.
@@ -52,6 +55,14 @@ pub struct Turn<'a> {
     pub today: String,
     /// A random word that marks the instructions around results.
     pub nonce: String,
+    /// What takes the models' answers down, if anything does.
+    pub tape: Option<&'a dyn Tape>,
+}
+
+/// Knows how models are given tools.
+pub trait ToolPaths: Sync {
+    /// How this one is, as far as is known; an endpoint that refuses tools is asked by text within the turn.
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath>;
 }
 
 impl Agent {
@@ -61,7 +72,8 @@ impl Agent {
     /// # Errors
     /// The failure that the client shall see; what was said before it stands in the draft of `events`.
     pub async fn run(&self, turn: &Turn<'_>, events: &Events) -> Result<FinishReason, Failure> {
-        let mut run = Run::new(self, turn, events);
+        let Some(first) = turn.models.first() else { return Err(ErrorCode::Internal.into()) };
+        let mut run = Run::new(self, turn, events, turn.paths.path(first).await);
         loop {
             let phase = run.phase();
             let ended = match run.round(&phase).await {
@@ -90,6 +102,8 @@ struct Run<'a> {
     messages: Vec<Message>,
     /// How many of `messages` come from earlier turns.
     history: usize,
+    /// The place of the model that is asked now among those of the turn.
+    at: usize,
     path: ToolPath,
     rounds: u32,
     reserve: Duration,
@@ -99,8 +113,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a Events) -> Self {
-        let mut messages = turn.history.clone();
+    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a Events, path: ToolPath) -> Self {
+        let mut messages: Vec<Message> = turn.history.iter().flat_map(|past| past.messages.clone()).collect();
         let history = messages.len();
         messages.push(Message::User { text: turn.text.clone() });
         let length = turn.context.deadline.saturating_duration_since(Instant::now());
@@ -112,7 +126,8 @@ impl<'a> Run<'a> {
             specs: if turn.tool_choice == ToolChoice::None { Vec::new() } else { agent.tools.specs() },
             messages,
             history,
-            path: turn.path,
+            at: 0,
+            path,
             rounds: 0,
             reserve: TOOL_RESERVE.min(length / 4),
             equal_calls: HashMap::new(),
@@ -133,6 +148,10 @@ impl<'a> Run<'a> {
         } else {
             Phase::Tools
         }
+    }
+
+    fn model(&self) -> &ModelClient {
+        &self.turn.models[self.at]
     }
 
     fn is_native(&self) -> bool {

@@ -16,6 +16,11 @@ pub enum Event {
         /// The name of the model, as in the list of models.
         model: String,
     },
+    /// Another model writes the answer from here on: the one before failed.
+    Handover {
+        /// Its name, as in the list of models.
+        model: String,
+    },
     /// More of the answer.
     Text {
         /// Never a call or a piece of one.
@@ -119,6 +124,10 @@ pub struct Usage {
     pub search_credits: u64,
     /// Whether any of the token counts is the product's estimate.
     pub estimated: bool,
+    /// What the models charge for it by the configured prices, in millionths of their currency; `None` when no model
+    /// that was used has a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 impl Usage {

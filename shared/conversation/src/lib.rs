@@ -7,10 +7,14 @@ mod event;
 mod failure;
 mod id;
 mod message;
+mod past;
 mod tool;
+mod writers;
 
 pub use event::{Event, FinishReason, Source, ToolReport, Usage};
 pub use failure::{ErrorCode, Failure};
 pub use id::new_id;
 pub use message::Message;
+pub use past::{PastTurn, Summary};
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolResult, ToolSpec};
+pub use writers::Writers;

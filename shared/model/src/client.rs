@@ -17,7 +17,7 @@ use crate::providers::Provider;
 use crate::timers::Timers;
 use crate::trace::Trace;
 use crate::wire::{self, Ask, Decoding, Quirks};
-use crate::{ModelConfig, ModelError, Prompt, Reply, network, response, retry};
+use crate::{Limits, ModelConfig, ModelError, Prompt, Reply, network, response, retry};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
 
@@ -75,11 +75,12 @@ impl ModelClient {
         self.shared.provider.name
     }
 
-    /// Asks the model. Returns once the first delta is there (retrying before that as far as `deadline` allows), so
-    /// that an error after this point is final.
+    /// Asks the model. Returns once the first delta is there (retrying before that as far as `limits` allow), so that an
+    /// error after this point is final.
     ///
     /// At most three attempts are made. An error holds nothing that the endpoint said.
-    pub async fn reply(&self, prompt: &Prompt, deadline: Instant) -> Result<Reply, ModelError> {
+    pub async fn reply(&self, prompt: &Prompt, limits: Limits<'_>) -> Result<Reply, ModelError> {
+        let deadline = limits.deadline;
         let id = Ulid::new();
         let header = HeaderValue::try_from(id.to_string()).map_err(|_| ModelError::Rejected)?;
         let quirks = self.quirks();

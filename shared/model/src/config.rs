@@ -1,6 +1,8 @@
 use secrets::Secret;
 use serde::{Deserialize, Serialize};
 
+use crate::Options;
+
 /// The protocol that an endpoint speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,6 +48,8 @@ pub struct ModelConfig {
     pub tools: ToolsMode,
     /// The name of the model that takes over when this one fails.
     pub fallback: Option<String>,
+    /// What the operator chose for its replies.
+    pub options: Options,
     /// Whether this is the built-in demonstration.
     pub demo: bool,
 }

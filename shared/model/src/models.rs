@@ -11,7 +11,7 @@ use settings::{SettingError, Settings};
 
 use crate::pool::Pool;
 use crate::timers::Timers;
-use crate::{ModelClient, ModelConfig, ToolsMode, Wire};
+use crate::{ModelClient, ModelConfig, Options, ToolsMode, Wire};
 
 const DEMO: &str = "demo";
 
@@ -69,6 +69,7 @@ impl Models {
             wire: Wire::Openai,
             tools: ToolsMode::Auto,
             fallback: None,
+            options: Options::default(),
             demo: true,
         };
         self.default = self.clients.len();
@@ -79,6 +80,19 @@ impl Models {
     /// The client of that name.
     pub fn get(&self, name: &str) -> Option<&ModelClient> {
         self.iter().find(|client| client.config().name == name)
+    }
+
+    /// The model of that name and those that take over when it fails, in their order, each once; empty for an unknown name.
+    pub fn chain(&self, name: &str) -> Vec<ModelClient> {
+        let mut chain: Vec<ModelClient> = Vec::new();
+        let mut next = self.get(name);
+        while let Some(client) =
+            next.filter(|client| !chain.iter().any(|one| one.config().name == client.config().name))
+        {
+            chain.push(client.clone());
+            next = client.config().fallback.as_deref().and_then(|name| self.get(name));
+        }
+        chain
     }
 
     /// The default; `None` when no model is configured.

@@ -1,4 +1,4 @@
-use conversation::{Event, Failure, FinishReason, Source, Usage};
+use conversation::{Event, Failure, FinishReason, Source, Usage, Writers};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,6 +15,10 @@ pub struct Document {
     sources: Vec<Source>,
     usage: Usage,
     finish_reason: Option<FinishReason>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    models: Vec<String>,
+    #[serde(skip)]
+    writers: Writers,
     #[serde(skip)]
     failure: Option<Failure>,
 }
@@ -31,6 +35,7 @@ struct CallRow {
 impl Document {
     /// Takes the next event of the turn.
     pub fn add(&mut self, event: &Event) {
+        self.writers.note(event);
         match event {
             Event::Started { conversation_id, message_id, model } => {
                 self.conversation_id.clone_from(conversation_id);
@@ -55,7 +60,7 @@ impl Document {
             Event::Usage(usage) => self.usage = *usage,
             Event::Done { finish_reason } => self.finish_reason = Some(*finish_reason),
             Event::Failed(failure) => self.failure = Some(failure.clone()),
-            Event::Title(_) => {}
+            Event::Title(_) | Event::Handover { .. } => {}
         }
     }
 
@@ -63,7 +68,8 @@ impl Document {
     ///
     /// # Errors
     /// The failure that ended it; `interrupted` if it never ended.
-    pub fn finish(self) -> Result<Self, Failure> {
+    pub fn finish(mut self) -> Result<Self, Failure> {
+        self.models = self.writers.unexpected().to_vec();
         match (&self.failure, self.finish_reason) {
             (Some(failure), _) => Err(failure.clone()),
             (None, Some(_)) => Ok(self),

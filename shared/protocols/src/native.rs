@@ -1,4 +1,4 @@
-use conversation::{Event, FinishReason, ToolCall, ToolReport, Usage};
+use conversation::{Event, FinishReason, ToolCall, ToolReport, Usage, Writers};
 use serde::Serialize;
 
 use crate::Protocol;
@@ -8,12 +8,13 @@ pub struct Native {
     turn_id: String,
     request_id: String,
     frames: u64,
+    writers: Writers,
 }
 
 impl Native {
     /// Frames are numbered `<turn_id>-1`, `-2`, …; `request_id` goes into an error frame.
     pub fn new(turn_id: impl Into<String>, request_id: impl Into<String>) -> Self {
-        Self { turn_id: turn_id.into(), request_id: request_id.into(), frames: 0 }
+        Self { turn_id: turn_id.into(), request_id: request_id.into(), frames: 0, writers: Writers::default() }
     }
 
     /// Appends one frame that holds `payload`, and the end marker if it ends the turn.
@@ -31,10 +32,13 @@ impl Native {
 
 impl Protocol for Native {
     fn frames(&mut self, event: &Event, out: &mut String) {
+        self.writers.note(event);
         let ends = matches!(event, Event::Done { .. } | Event::Failed(_));
-        let request_id = std::mem::take(&mut self.request_id);
-        self.write(&Payload::of(event, &request_id), ends, out);
-        self.request_id = request_id;
+        let (request_id, writers) = (std::mem::take(&mut self.request_id), std::mem::take(&mut self.writers));
+        if let Some(payload) = Payload::of(event, &request_id, writers.unexpected()) {
+            self.write(&payload, ends, out);
+        }
+        (self.request_id, self.writers) = (request_id, writers);
     }
 }
 
@@ -61,6 +65,8 @@ enum Payload<'a> {
     Usage(&'a Usage),
     Done {
         finish_reason: FinishReason,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        models: &'a [String],
     },
     Error {
         code: conversation::ErrorCode,
@@ -69,12 +75,16 @@ enum Payload<'a> {
         request_id: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         retry_after_seconds: Option<u64>,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        models: &'a [String],
     },
 }
 
 impl<'a> Payload<'a> {
-    fn of(event: &'a Event, request_id: &'a str) -> Self {
-        match event {
+    /// The object, if the event has one; `models` are those that wrote the answer when they are not the one of the start.
+    fn of(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
+        Some(match event {
+            Event::Handover { .. } => return None,
             Event::Started { conversation_id, message_id, model } => Self::Start { conversation_id, message_id, model },
             Event::Text { delta } => Self::Content { content: delta },
             Event::Thinking { delta } => Self::Thinking { thinking: delta },
@@ -82,15 +92,16 @@ impl<'a> Payload<'a> {
             Event::ToolResult(report) => Self::ToolResult(report),
             Event::Title(title) => Self::Title { title },
             Event::Usage(usage) => Self::Usage(usage),
-            Event::Done { finish_reason } => Self::Done { finish_reason: *finish_reason },
+            Event::Done { finish_reason } => Self::Done { finish_reason: *finish_reason, models },
             Event::Failed(failure) => Self::Error {
                 code: failure.code,
                 message: &failure.message,
                 retryable: failure.code.retryable(),
                 request_id,
                 retry_after_seconds: failure.retry_after,
+                models,
             },
-        }
+        })
     }
 }
 
@@ -132,7 +143,13 @@ mod tests {
                 error: None,
             }),
             Event::Title("天气".into()),
-            Event::Usage(Usage { input_tokens: 812, output_tokens: 143, search_credits: 2, estimated: false }),
+            Event::Usage(Usage {
+                input_tokens: 812,
+                output_tokens: 143,
+                search_credits: 2,
+                estimated: false,
+                cost_micros: None,
+            }),
             Event::Done { finish_reason: FinishReason::ToolLimit },
         ];
         let expected = r#"id: 01T-1
@@ -174,6 +191,19 @@ data: [DONE]
             "\"requestId\":\"req-1\",\"retryAfterSeconds\":7}\n\ndata: [DONE]\n\n"
         );
         assert_eq!(frames(&[Event::Failed(failure)]), expected);
+    }
+
+    #[test]
+    fn an_answer_that_another_model_wrote_says_so_at_its_end() {
+        let (said, over) = (Event::Text { delta: "a".into() }, Event::Handover { model: "backup".into() });
+        let done = Event::Done { finish_reason: FinishReason::Stop };
+        let started = Event::Started { conversation_id: "c".into(), message_id: "m".into(), model: "first".into() };
+        let end = |events: &[Event]| frames(events).lines().rev().nth(3).unwrap_or_default().to_owned();
+        let continued = r#"data: {"type":"done","finishReason":"stop","models":["first","backup"]}"#;
+        assert_eq!(end(&[started.clone(), said.clone(), over.clone(), said.clone(), done.clone()]), continued);
+        let replaced = r#"data: {"type":"done","finishReason":"stop","models":["backup"]}"#;
+        assert_eq!(end(&[started.clone(), over, said.clone(), done.clone()]), replaced);
+        assert_eq!(end(&[started, said, done]), r#"data: {"type":"done","finishReason":"stop"}"#);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use conversation::ToolChoice;
-use model::{ModelError, Prompt, ToolPath};
+use model::{Limits, ModelError, Prompt, ToolPath};
 
 use super::{Phase, Run};
 use crate::failure::Broken;
@@ -11,7 +11,9 @@ impl Run<'_> {
     /// Asks the model once and reads its reply, while its calls run.
     pub(super) async fn round(&self, phase: &Phase) -> Result<Round, Broken> {
         let prompt = self.prompt(phase);
-        let reply = self.turn.model.reply(&prompt, self.turn.context.deadline).await.map_err(|error| match error {
+        let alternative = self.at + 1 < self.turn.models.len();
+        let limits = Limits { deadline: self.turn.context.deadline, alternative, tape: self.turn.tape };
+        let reply = self.model().reply(&prompt, limits).await.map_err(|error| match error {
             ModelError::ToolsUnsupported => Broken::ToolsRefused,
             other => Broken::Model(other),
         })?;
@@ -30,7 +32,7 @@ impl Run<'_> {
     }
 
     fn prompt(&self, phase: &Phase) -> Prompt {
-        let format = calls::format_for(&self.turn.model.config().model);
+        let format = calls::format_for(&self.model().config().model);
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let on = matches!(phase, Phase::Tools);
         let offer = match self.path {

@@ -1,7 +1,7 @@
 use settings::{SettingError, Settings};
 
 use super::{Found, key, url};
-use crate::{ModelConfig, ToolsMode, Wire};
+use crate::{ModelConfig, Options, ToolsMode, Wire};
 
 /// A model that has variables of its own.
 struct Builtin {
@@ -64,6 +64,7 @@ impl Builtin {
             wire: self.wire,
             tools: ToolsMode::Auto,
             fallback: None,
+            options: Options::default(),
             demo: false,
         });
         Ok(())

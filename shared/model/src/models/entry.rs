@@ -2,7 +2,7 @@ use serde::Deserialize;
 use settings::{SettingError, Settings};
 
 use super::{Found, key, url};
-use crate::{ModelConfig, ToolsMode, Wire};
+use crate::{ModelConfig, Options, ToolsMode, Wire};
 
 const VARIABLE: &str = "MODELS";
 
@@ -57,7 +57,8 @@ impl Entry {
         let base_url = self.base_url()?;
         let Self { model, wire, tools, fallback, .. } = self;
         let model = model.trim().to_owned();
-        found.configs.push(ModelConfig { name, base_url, api_key, model, wire, tools, fallback, demo: false });
+        let options = Options::default();
+        found.configs.push(ModelConfig { name, base_url, api_key, model, wire, tools, fallback, options, demo: false });
         Ok(())
     }
 

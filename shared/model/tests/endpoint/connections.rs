@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Delta, Finish, ModelClient, ModelError, Models};
+use model::{Delta, Finish, Limits, ModelClient, ModelError, Models};
 use rcgen::CertifiedKey;
 use reqwest::dns::{Name, Resolve, Resolving};
 use settings::Settings;
@@ -137,7 +137,7 @@ async fn the_connection_of_a_complete_answer_is_used_again() {
 #[tokio::test(start_paused = true)]
 async fn dropping_a_reply_closes_its_connection() {
     let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
-    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(Delta::Text("hello".to_owned()))));
     drop(reply);
     server.disconnected().await;

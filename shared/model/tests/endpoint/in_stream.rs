@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Delta, Finish, ModelError, TokenUsage};
+use model::{Delta, Finish, Limits, ModelError, TokenUsage};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, timeout};
 
@@ -20,7 +20,7 @@ async fn each_delta_leaves_before_the_next_one_comes() {
     let wait = Step::Wait(Arc::clone(&gate));
     let answer = Answer::stream().text("one").step(wait.clone()).text("two").step(wait).finish("stop").done();
     let server = Server::start([answer]).await;
-    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(text("one"))));
     gate.notify_one();
     assert_eq!(reply.next().await, Some(Ok(text("two"))));
@@ -41,7 +41,7 @@ async fn a_reply_can_be_read_by_another_task() {
 #[tokio::test(start_paused = true)]
 async fn losing_the_future_of_a_delta_loses_no_delta_and_does_not_put_off_the_timers() {
     let server = Server::start([Answer::stream().text("one").step(Step::Stall)]).await;
-    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(text("one"))));
     let begun = Instant::now();
     let error = loop {
@@ -198,7 +198,7 @@ async fn a_slow_reader_is_not_taken_for_a_slow_model() {
     let gate = Arc::new(Notify::new());
     let answer = Answer::stream().text("one").step(Step::Wait(Arc::clone(&gate))).text("two").finish("stop").done();
     let server = Server::start([answer]).await;
-    let mut reply = server.client(&[]).reply(&question(), later()).await.unwrap();
+    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(text("one"))));
     gate.notify_one();
     tokio::time::advance(Duration::from_secs(200)).await;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use model::{Delta, ModelClient, ModelError, Models, Prompt};
+use model::{Delta, Limits, ModelClient, ModelError, Models, Prompt};
 use serde_json::Value;
 use settings::Settings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -255,7 +255,7 @@ pub(crate) fn later() -> Instant {
 
 /// All deltas of a reply, and the error it ended with.
 pub(crate) async fn ask(client: &ModelClient, prompt: &Prompt, deadline: Instant) -> (Vec<Delta>, Option<ModelError>) {
-    let mut reply = match client.reply(prompt, deadline).await {
+    let mut reply = match client.reply(prompt, Limits::until(deadline)).await {
         Ok(reply) => reply,
         Err(error) => return (Vec::new(), Some(error)),
     };

@@ -1,4 +1,4 @@
-use conversation::Message;
+use conversation::PastTurn;
 
 use super::ConversationStore;
 use super::transcript::{TRANSCRIPT_PREFIX, length, read, transcript_sk};
@@ -10,17 +10,17 @@ use crate::item::{Item, s};
 const AT_ONCE: i32 = 16;
 
 impl ConversationStore {
-    /// The messages before this turn that fit `budget` characters, oldest first; whole turns only, newest preferred.
+    /// The turns before this one that fit `budget` characters, oldest first; whole turns only, newest preferred.
     ///
     /// A turn is the user's message and, where there is one, what the model said, called and read. The history ends at the
     /// first turn that does not fit, so that nothing in between is missing.
-    pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<Message>, StoreError> {
+    pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<PastTurn>, StoreError> {
         let (mut turns, mut left, mut start) = (Vec::new(), budget, None);
         loop {
             let (items, next) = self.transcripts(lease, start).await?;
             for item in &items {
                 let turn = read(item)?;
-                let Some(rest) = left.checked_sub(length(&turn)) else { return Ok(oldest_first(turns)) };
+                let Some(rest) = left.checked_sub(length(&turn.messages)) else { return Ok(oldest_first(turns)) };
                 left = rest;
                 turns.push(turn);
             }
@@ -46,6 +46,7 @@ impl ConversationStore {
     }
 }
 
-fn oldest_first(turns: Vec<Vec<Message>>) -> Vec<Message> {
-    turns.into_iter().rev().flatten().collect()
+fn oldest_first(mut turns: Vec<PastTurn>) -> Vec<PastTurn> {
+    turns.reverse();
+    turns
 }

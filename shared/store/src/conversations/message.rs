@@ -97,7 +97,7 @@ pub(super) fn ended_answer(
     .value(":sources", s(json(&sources(&answer.sources))?))
     .value(":progress", s(status.as_str()))
     .value(":parts", n(pieces.len() - 1))
-    .value(":tally", s(json(&Tally { usage: answer.usage, end: answer.end })?))
+    .value(":tally", s(json(&Tally { usage: answer.usage, end: answer.end, models: answer.models.clone() })?))
     .value(":ended", n(millis(now)));
     let further = further_items(&lease.partition, lease.answer, &pieces);
     Ok((message_key(&lease.partition, lease.answer), change, further))
@@ -137,6 +137,8 @@ impl Gathered {
         if !item.is_current() {
             return Err(StoreError::fault("a message of another version"));
         }
+        let tally: Option<Tally> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
+        let models = tally.as_ref().map(|tally| tally.models.clone()).unwrap_or_default();
         let message = StoredMessage {
             id: item.text("id")?.to_owned(),
             role: known(Role::parse(item.text("author")?))?,
@@ -146,9 +148,9 @@ impl Gathered {
             tool_calls: item.json("calls")?,
             sources: item.json("sources")?,
             status: known(Status::parse(item.text("progress")?))?,
+            models,
             created_at: rfc3339(item.number("createdAt")?),
         };
-        let tally = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
         let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
         Ok(Self { seq, turn: item.text("turn")?.to_owned(), message, tally })
     }

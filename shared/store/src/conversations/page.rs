@@ -103,6 +103,9 @@ pub struct StoredMessage {
     pub tool_calls: Vec<StoredCall>,
     /// The pages of the turn.
     pub sources: Vec<Source>,
+    /// The models that wrote it, in their order, unless it was `model` alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
     /// How far it got.
     pub status: Status,
     /// RFC 3339, UTC.

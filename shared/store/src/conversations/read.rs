@@ -82,7 +82,7 @@ impl ConversationStore {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let (messages, _) = self.gather(&owner.conversation_partition(id), answer.saturating_sub(1), 1).await?;
         let found = messages.into_iter().next().filter(|found| found.seq == answer).ok_or(ReadError::NotFound)?;
-        let tally = found.tally;
+        let tally = found.tally.clone();
         Ok(StoredTurn { message: found.into_message(&head, now), tally })
     }
 

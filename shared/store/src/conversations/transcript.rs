@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use conversation::{Message, ToolCall, ToolResult};
+use conversation::{Message, PastTurn, ToolCall, ToolResult};
 
 use super::bounds::{json_len, short_arguments, shorten};
 use super::message::json;
@@ -43,13 +43,14 @@ pub(super) fn ended(lease: &TurnLease, said: &[Message]) -> Result<(Key, Express
 }
 
 /// A turn as prompts read it, the question first.
-pub(super) fn read(item: &Item) -> Result<Vec<Message>, StoreError> {
+pub(super) fn read(item: &Item) -> Result<PastTurn, StoreError> {
     if !item.is_current() {
         return Err(StoreError::fault("a transcript of another version"));
     }
     let mut messages = vec![Message::User { text: item.text("asked")?.to_owned() }];
     messages.extend(item.json::<Vec<Message>>("said")?);
-    Ok(messages)
+    let place = item.text("sk")?.get(TRANSCRIPT_PREFIX.len()..).and_then(|place| place.parse().ok());
+    Ok(PastTurn { place: place.ok_or_else(|| StoreError::fault("a transcript that cannot be read"))?, messages })
 }
 
 /// The length of a turn in a prompt, in characters, without the words around it.

@@ -79,13 +79,16 @@ pub enum TurnEnd {
 }
 
 /// What a turn came to: what it consumed and why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// What it consumed.
     #[serde(flatten)]
     pub usage: Usage,
     /// Why it ended.
     pub end: TurnEnd,
+    /// The models that wrote the answer, in their order, unless it was the one that was asked alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
 }
 
 /// A turn as it stands: its answer so far, and what it came to once it has ended by itself.
@@ -110,6 +113,8 @@ pub struct Answer {
     pub sources: Vec<Source>,
     /// Why it ends where it does; a failure leaves it interrupted.
     pub end: TurnEnd,
+    /// The models that wrote the answer, in their order, unless it was the one that was asked alone.
+    pub models: Vec<String>,
     /// What the model wrote and read in this turn after the user's message, for later prompts.
     pub transcript: Vec<Message>,
     /// What it consumed.

@@ -1,7 +1,8 @@
 use store::{BeginError, LeaseError, StoreError};
 
 use crate::support::{
-    alice, answer, asked, at, config, first_turn, impatient_store_at, names, next_turn, rows, said, store_at,
+    alice, answer, asked, at, config, first_turn, history_of, impatient_store_at, names, next_turn, rows, said,
+    store_at,
 };
 use crate::wire::{Fault, Wire};
 
@@ -15,7 +16,7 @@ async fn f081_a_lost_answer_to_a_begin_is_found_to_have_worked() {
     store.finish(&lease, &answer("A"), at(1)).await.unwrap();
     wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
-    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q"), said("A")]);
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), said("A")]);
     assert_eq!(store.get(&alice(), &lease.conversation_id).await.unwrap().message_count, 4);
 }
 

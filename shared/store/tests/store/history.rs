@@ -2,7 +2,7 @@ use conversation::{ErrorCode, Message, ToolCall, ToolResult};
 use serde_json::json;
 use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 
-use crate::support::{alice, answer, asked, at, first_turn, next_turn, said, store};
+use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, said, store};
 
 /// Stores finished turns and begins one more.
 async fn after(store: &ConversationStore, turns: &[(&str, Answer)]) -> TurnLease {
@@ -35,7 +35,7 @@ fn with_transcript(transcript: Vec<Message>) -> Answer {
 async fn a_first_turn_has_no_history_and_a_turn_never_reads_itself() {
     let store = store().await.conversations;
     let lease = after(&store, &[]).await;
-    assert_eq!(store.history(&lease, 1000).await.unwrap(), []);
+    assert_eq!(history_of(&store, &lease, 1000).await, []);
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn f102_the_newest_whole_turns_that_fit_are_kept_in_order() {
     let lease = after(&store, &turns).await;
     let all = [asked("11"), said("aa"), asked("22"), said("bb"), asked("33"), said("cc")];
     for (budget, count) in [(0, 0), (3, 0), (4, 2), (7, 2), (8, 4), (11, 4), (12, 6), (usize::MAX, 6)] {
-        assert_eq!(store.history(&lease, budget).await.unwrap(), all[6 - count..], "budget {budget}");
+        assert_eq!(history_of(&store, &lease, budget).await, all[6 - count..], "budget {budget}");
     }
 }
 
@@ -56,9 +56,9 @@ async fn f102_a_budget_counts_characters_of_any_language_calls_and_results_too()
     let lease = after(&store, &[("问", with_transcript(transcript.clone()))]).await;
     // One for the question, one and the call's name and arguments, two, one.
     let length = 1 + 1 + 1 + r#"{"id":"1"}"#.len() + 2 + 1;
-    assert_eq!(store.history(&lease, length - 1).await.unwrap(), []);
+    assert_eq!(history_of(&store, &lease, length - 1).await, []);
     let expected: Vec<Message> = std::iter::once(asked("问")).chain(transcript).collect();
-    assert_eq!(store.history(&lease, length).await.unwrap(), expected);
+    assert_eq!(history_of(&store, &lease, length).await, expected);
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn f102_a_call_without_its_result_and_a_result_without_its_call_are_left_o
     let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..with_transcript(transcript) };
     let lease = after(&store, &[("Q", cut)]).await;
     let expected = [asked("Q"), calling("looking", &["2"]), result("2", "two")];
-    assert_eq!(store.history(&lease, 1000).await.unwrap(), expected);
+    assert_eq!(history_of(&store, &lease, 1000).await, expected);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn an_interrupted_answer_that_said_nothing_leaves_the_question_alone() {
         ..with_transcript(vec![said("")])
     };
     let lease = after(&store, &[("Q", cut)]).await;
-    assert_eq!(store.history(&lease, 1000).await.unwrap(), [asked("Q")]);
+    assert_eq!(history_of(&store, &lease, 1000).await, [asked("Q")]);
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_long_history_is_read_page_by_page() {
     let turns: Vec<_> = texts.iter().map(|text| (text.as_str(), answer(text))).collect();
     let lease = after(&store, &turns).await;
     let expected: Vec<Message> = texts.iter().flat_map(|text| [asked(text), said(text)]).collect();
-    assert_eq!(store.history(&lease, usize::MAX).await.unwrap(), expected);
+    assert_eq!(history_of(&store, &lease, usize::MAX).await, expected);
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn f086_a_transcript_that_is_too_long_loses_old_results_and_keeps_its_pair
     }
     transcript.push(said("the answer"));
     let lease = after(&store, &[("Q", with_transcript(transcript))]).await;
-    let history = store.history(&lease, usize::MAX).await.unwrap();
+    let history = history_of(&store, &lease, usize::MAX).await;
     let lengths: Vec<usize> = history
         .iter()
         .filter_map(|message| match message {

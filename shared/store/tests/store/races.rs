@@ -5,7 +5,7 @@ use std::time::Duration;
 use store::{BeginError, Claim, ConversationStore, Status, TurnLease};
 use tokio::task::JoinHandle;
 
-use crate::support::{alice, answer, asked, at, first_turn, next_turn, rows, said, store_at};
+use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, rows, said, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
 /// A store whose calls go over the wire, one beside it, and the wire.
@@ -34,7 +34,7 @@ async fn f100_a_turn_that_was_overtaken_by_a_whole_other_turn_goes_after_it() {
     gate.open();
     let lease = overtaken.await.unwrap().unwrap();
     let expected = [asked("Q1"), said("A1"), asked("Q2"), said("A2")];
-    assert_eq!(slow.history(&lease, 1000).await.unwrap(), expected);
+    assert_eq!(history_of(&slow, &lease, 1000).await, expected);
     assert_eq!(slow.get(&alice(), &id).await.unwrap().message_count, 6);
 }
 

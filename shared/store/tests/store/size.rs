@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use store::Answer;
 
-use crate::support::{alice, answer, asked, at, database, first_turn, next_turn, rows, said, store_at};
+use crate::support::{alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store_at};
 
 /// Numbers, so that a piece out of place shows.
 fn long_text(bytes: usize) -> String {
@@ -68,7 +68,7 @@ async fn f083_a_list_longer_than_a_page_of_the_database_is_read_to_its_end() {
     }
     let page = store.messages(&alice(), &id, 100, None, at(2)).await.unwrap();
     assert_eq!((page.items.len(), page.next_cursor), (20, None));
-    let history = store.history(&lease, usize::MAX).await.unwrap();
+    let history = history_of(&store, &lease, usize::MAX).await;
     assert_eq!(history.len(), 18);
     store.delete(&alice(), &id).await.unwrap();
     assert!(matches!(store.get(&alice(), &id).await, Err(store::ReadError::NotFound)));
@@ -83,7 +83,7 @@ async fn the_largest_answer_of_all_is_stored_and_stays_in_the_history() {
     let huge = Answer { thinking: control.clone(), transcript: vec![said(&control)], ..answer(&control) };
     store.finish(&lease, &huge, at(1)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
-    let history = store.history(&next, usize::MAX).await.unwrap();
+    let history = history_of(&store, &next, usize::MAX).await;
     assert_eq!(history[0], asked("Q"));
     assert!(rows_are_small(&endpoint).await);
 }

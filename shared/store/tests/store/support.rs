@@ -9,7 +9,9 @@ use aws_smithy_types::retry::RetryConfig;
 use conversation::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use settings::Settings;
-use store::{Answer, NewTurn, Owner, Store, TableNames, TurnEnd, create_tables, sdk_config};
+use store::{
+    Answer, ConversationStore, NewTurn, Owner, Store, TableNames, TurnEnd, TurnLease, create_tables, sdk_config,
+};
 use tokio::net::TcpListener;
 
 /// A fresh store, and the address of its database.
@@ -89,6 +91,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         end: TurnEnd::Done(FinishReason::Stop),
         transcript: vec![said(text)],
         usage: Usage::default(),
+        models: Vec::new(),
     }
 }
 
@@ -98,4 +101,9 @@ pub(crate) fn asked(text: &str) -> Message {
 
 pub(crate) fn said(text: &str) -> Message {
     Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: Vec::new() }
+}
+
+/// What the earlier turns say, one after the other.
+pub(crate) async fn history_of(store: &ConversationStore, lease: &TurnLease, budget: usize) -> Vec<Message> {
+    store.history(lease, budget).await.unwrap().into_iter().flat_map(|past| past.messages).collect()
 }

@@ -4,7 +4,9 @@ use conversation::{ErrorCode, FinishReason, Source, Usage};
 use serde_json::json;
 use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, Tally, TurnEnd};
 
-use crate::support::{alice, answer, asked, at, database, first_turn, next_turn, rows, said, store, store_at};
+use crate::support::{
+    alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at,
+};
 
 #[tokio::test]
 async fn a_turn_is_stored_whole_and_counted() {
@@ -23,11 +25,13 @@ async fn a_turn_is_stored_whole_and_counted() {
         thinking: "hm".to_owned(),
         tool_calls: vec![call.clone()],
         sources: vec![source.clone()],
-        usage: Usage { input_tokens: 3, output_tokens: 4, search_credits: 2, estimated: false },
+        usage: Usage { input_tokens: 3, output_tokens: 4, search_credits: 2, estimated: false, cost_micros: None },
+        models: Vec::new(),
         ..answer("A")
     };
     store.finish(&lease, &answer, at(2)).await.unwrap();
     let user = StoredMessage {
+        models: Vec::new(),
         id: turn.user_message_id,
         role: Role::User,
         content: "Q".to_owned(),
@@ -51,7 +55,7 @@ async fn a_turn_is_stored_whole_and_counted() {
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(3)).await.unwrap();
     assert_eq!((page.items, page.next_cursor), (vec![user, assistant.clone()], None));
     let turn = store.turn(&alice(), &lease.conversation_id, lease.answer, at(3)).await.unwrap();
-    let tally = Tally { usage: answer.usage, end: TurnEnd::Done(FinishReason::Stop) };
+    let tally = Tally { usage: answer.usage, end: TurnEnd::Done(FinishReason::Stop), models: Vec::new() };
     assert_eq!((turn.message, turn.tally), (assistant, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));
@@ -107,7 +111,7 @@ async fn f101_a_dead_turn_reads_as_interrupted_and_frees_the_conversation_when_i
         assert_eq!(page.items[1].status, status, "after {seconds} s");
     }
     let next = store.begin(&alice(), &next_turn(&id, "Q2"), at(15)).await.unwrap();
-    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q1")]);
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q1")]);
     assert_eq!(store.renew(&dead, at(16)).await, Err(LeaseError::Lost));
     assert_eq!(store.finish(&dead, &answer("late"), at(16)).await, Err(LeaseError::Lost));
     store.finish(&next, &answer("A2"), at(17)).await.unwrap();
@@ -148,7 +152,7 @@ async fn a_turn_ends_once_and_saying_it_again_changes_nothing() {
     store.finish(&lease, &answer("B"), at(2)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(3)).await.unwrap();
     store.finish(&lease, &answer("C"), at(4)).await.unwrap();
-    assert_eq!(store.history(&next, 1000).await.unwrap(), [asked("Q"), said("A")]);
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), said("A")]);
     assert_eq!(store.renew(&lease, at(5)).await, Err(LeaseError::Lost));
 }
 

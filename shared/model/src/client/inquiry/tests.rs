@@ -32,6 +32,7 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
         wire: Wire::Openai,
         tools: ToolsMode::Auto,
         fallback: None,
+        options: crate::Options::default(),
         demo: false,
     };
     let timers = Timers::from_settings(&settings::Settings::default()).unwrap();
