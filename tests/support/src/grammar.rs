@@ -87,8 +87,14 @@ impl Grammar {
             _ => panic!("an event of no known type: {event}"),
         };
         let failed = kind == "tool_result" && event["ok"] == false;
-        let waits = kind == "error" && event.get("retryAfterSeconds").is_some();
-        let extra = failed.then_some("error").or(waits.then_some("retryAfterSeconds"));
+        let optional: &[&str] = match kind {
+            "tool_result" if failed => &["error"],
+            "usage" => &["costMicros"],
+            "done" => &["models"],
+            "error" => &["retryAfterSeconds", "models"],
+            _ => &[],
+        };
+        let extra = optional.iter().copied().filter(|name| failed || event.get(*name).is_some());
         let expected: BTreeSet<&str> = expected.iter().copied().chain(extra).collect();
         assert_eq!(keys(event), expected, "the fields of {kind}: {event}");
         if failed {
