@@ -75,6 +75,12 @@ impl ModelClient {
         self.shared.provider.name
     }
 
+    /// The tokens that a prompt and its reply may have together: as the operator says, else as is known of the model.
+    pub fn context_tokens(&self) -> Option<u64> {
+        let config = self.config();
+        config.options.context_tokens.or_else(|| self.shared.provider.context_of(&config.model))
+    }
+
     /// Asks the model. Returns once the first delta is there (retrying before that as far as `limits` allow), so that an
     /// error after this point is final.
     ///

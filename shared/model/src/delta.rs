@@ -33,6 +33,8 @@ pub struct NativeCall {
 pub struct TokenUsage {
     /// Tokens read.
     pub input: u64,
+    /// How many of those came out of the provider's cache; 0 where it does not say.
+    pub cached: u64,
     /// Tokens written, reasoning included.
     pub output: u64,
 }

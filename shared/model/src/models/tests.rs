@@ -208,3 +208,14 @@ fn a_client_tells_whose_endpoint_it_speaks_to() {
     let providers: Vec<_> = ["a", "b", "c", "d"].map(|name| models.get(name).unwrap().provider()).to_vec();
     assert_eq!(providers, ["deepseek", "ark", "openai-compatible", "ollama"]);
 }
+
+#[test]
+fn a_client_tells_how_many_tokens_its_model_takes() {
+    let context = |base: &str, model: &str| {
+        let models = read(&[("OPENAI_BASE_URL", base), ("OPENAI_MODEL", model)]).unwrap();
+        models.default_model().unwrap().context_tokens()
+    };
+    assert_eq!(context("https://api.openai.com/v1", "gpt-4o-mini"), Some(128_000));
+    assert_eq!(context("https://api.openai.com/v1", "unheard-of"), None);
+    assert_eq!(context("http://localhost:8000", "gpt-4o-mini"), None);
+}

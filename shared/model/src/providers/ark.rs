@@ -10,4 +10,11 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: false,
     tools: &[("doubao-seed", Native), ("deepseek-v3", Native)],
     listing: Some(Listing::Ark),
+    contexts: &[
+        ("doubao-seed", 256_000),
+        ("doubao-1-5-pro-256k", 256_000),
+        ("doubao-1-5-pro-32k", 32_000),
+        ("deepseek-", 128_000),
+        ("kimi-k2", 256_000),
+    ],
 };

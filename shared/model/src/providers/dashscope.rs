@@ -16,4 +16,12 @@ pub(super) const ROW: Provider = Provider {
         ("qwen3-coder", Native),
     ],
     listing: None,
+    contexts: &[
+        ("qwen-max", 32_000),
+        ("qwen-plus", 128_000),
+        ("qwen-turbo", 128_000),
+        ("qwen-flash", 1_000_000),
+        ("qwen3-max", 256_000),
+        ("qwen3-coder", 256_000),
+    ],
 };

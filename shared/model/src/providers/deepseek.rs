@@ -9,4 +9,5 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: true,
     tools: &[("", Native)],
     listing: None,
+    contexts: &[("deepseek-v4", 1_000_000), ("deepseek-", 128_000)],
 };

@@ -16,4 +16,12 @@ pub(super) const ROW: Provider = Provider {
         ("qwen/qwen3-", Native),
     ],
     listing: None,
+    contexts: &[
+        ("llama-3.1-", 131_072),
+        ("llama-3.3-", 131_072),
+        ("meta-llama/llama-4-", 131_072),
+        ("moonshotai/kimi-k2", 131_072),
+        ("openai/gpt-oss-", 131_072),
+        ("qwen/qwen3-", 131_072),
+    ],
 };

@@ -28,14 +28,26 @@ pub(crate) struct Provider {
     pub(crate) tools: &'static [(&'static str, ToolPath)],
     /// Where the provider says which of its other models take tools.
     pub(crate) listing: Option<Listing>,
+    /// How many tokens models take whose id begins so, in lower case; the first that fits counts.
+    pub(crate) contexts: &'static [(&'static str, u64)],
 }
 
 impl Provider {
     /// How a model is given tools, if it is known by its id.
     pub(crate) fn path_of(&self, model: &str) -> Option<ToolPath> {
-        let model = model.to_lowercase();
-        self.tools.iter().find(|(beginning, _)| model.starts_with(beginning)).map(|(_, path)| *path)
+        by_beginning(self.tools, model)
     }
+
+    /// The tokens that a prompt and its reply may have together, if the model is known by its id.
+    pub(crate) fn context_of(&self, model: &str) -> Option<u64> {
+        by_beginning(self.contexts, model)
+    }
+}
+
+/// The first entry with which the model's id begins; case does not count.
+fn by_beginning<T: Copy>(table: &[(&str, T)], model: &str) -> Option<T> {
+    let model = model.to_lowercase();
+    table.iter().find(|(beginning, _)| model.starts_with(beginning)).map(|(_, known)| *known)
 }
 
 /// An endpoint that nothing is known of: what most of them take is tried, and what it refuses is left out from then on.
@@ -48,16 +60,23 @@ pub(crate) const OTHER: Provider = Provider {
     echo_reasoning: false,
     tools: &[],
     listing: None,
+    contexts: &[],
 };
 
 /// Any server that speaks Ollama's own protocol.
 pub(crate) const OLLAMA: Provider = Provider { name: "ollama", listing: Some(Listing::Ollama), ..OTHER };
 
 /// Any server that speaks Anthropic's.
-pub(crate) const ANTHROPIC: Provider = Provider { name: "anthropic", tools: &[("", ToolPath::Native)], ..OTHER };
+pub(crate) const ANTHROPIC: Provider =
+    Provider { name: "anthropic", tools: &[("", ToolPath::Native)], contexts: &[("claude-", 200_000)], ..OTHER };
 
 /// Any server that speaks Gemini's.
-pub(crate) const GEMINI: Provider = Provider { name: "gemini", tools: &[("", ToolPath::Native)], ..OTHER };
+pub(crate) const GEMINI: Provider = Provider {
+    name: "gemini",
+    tools: &[("", ToolPath::Native)],
+    contexts: &[("gemini-2", 1_048_576), ("gemini-3", 1_048_576)],
+    ..OTHER
+};
 
 /// All rows of providers that speak OpenAI's protocol and are known by their hosts.
 pub(crate) const PROVIDERS: &[&Provider] = &[
@@ -136,11 +155,38 @@ mod tests {
     #[test]
     fn every_row_of_models_can_be_reached() {
         for row in PROVIDERS {
-            for (at, (beginning, _)) in row.tools.iter().enumerate() {
-                let hidden = row.tools[..at].iter().any(|(earlier, _)| beginning.starts_with(earlier));
-                assert!(!hidden && beginning.to_lowercase() == *beginning, "{}: {beginning}", row.name);
-            }
+            reachable(row.name, row.tools);
+            reachable(row.name, row.contexts);
         }
+    }
+
+    fn reachable<T>(name: &str, table: &[(&str, T)]) {
+        for (at, (beginning, _)) in table.iter().enumerate() {
+            let hidden = table[..at].iter().any(|(earlier, _)| beginning.starts_with(earlier));
+            assert!(!hidden && beginning.to_lowercase() == *beginning, "{name}: {beginning}");
+        }
+    }
+
+    #[test]
+    fn a_models_context_is_known_by_the_beginning_of_its_id() {
+        for (host, model, expected) in [
+            ("ark.cn-beijing.volces.com", "doubao-seed-1-6-250615", Some(256_000)),
+            ("ark.cn-beijing.volces.com", "ep-20250101000000-abcde", None),
+            ("api.openai.com", "gpt-5-chat-latest", Some(128_000)),
+            ("api.openai.com", "GPT-5-mini", Some(400_000)),
+            ("api.openai.com", "gpt-4", Some(8192)),
+            ("api.openai.com", "gpt-6", None),
+            ("api.deepseek.com", "deepseek-chat", Some(128_000)),
+            ("dashscope.aliyuncs.com", "qwen3-coder-plus", Some(256_000)),
+            ("api.moonshot.cn", "moonshot-v1-8k", Some(8192)),
+            ("open.bigmodel.cn", "glm-4.5-air", Some(128_000)),
+            ("api.groq.com", "llama-3.3-70b-versatile", Some(131_072)),
+            ("localhost", "gpt-5", None),
+        ] {
+            assert_eq!(of_host(host).context_of(model), expected, "{host} {model}");
+        }
+        assert_eq!(ANTHROPIC.context_of("claude-sonnet-4-5"), Some(200_000));
+        assert_eq!(GEMINI.context_of("gemini-2.5-pro"), Some(1_048_576));
     }
 
     #[test]

@@ -9,4 +9,11 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: true,
     tools: &[("kimi-", Native), ("moonshot-v1-", Native)],
     listing: None,
+    contexts: &[
+        ("moonshot-v1-8k", 8192),
+        ("moonshot-v1-32k", 32_768),
+        ("moonshot-v1-128k", 131_072),
+        ("kimi-k2-0711", 131_072),
+        ("kimi-k2", 262_144),
+    ],
 };

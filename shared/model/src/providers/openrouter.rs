@@ -9,4 +9,5 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: false,
     tools: &[],
     listing: Some(Listing::OpenRouter),
+    contexts: &[],
 };

@@ -8,4 +8,5 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: false,
     tools: &[],
     listing: None,
+    contexts: &[],
 };

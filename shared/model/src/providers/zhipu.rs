@@ -9,4 +9,5 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: false,
     tools: &[("glm-4.5", Native), ("glm-4.6", Native), ("glm-4.7", Native), ("glm-5", Native)],
     listing: None,
+    contexts: &[("glm-4.5", 128_000), ("glm-4.6", 200_000), ("glm-4.7", 200_000), ("glm-5", 200_000)],
 };

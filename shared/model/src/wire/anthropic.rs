@@ -150,11 +150,13 @@ impl Decoder {
         self.calls.add(&Piece { index: Some(index), id, name, arguments }, out)
     }
 
-    /// Later counts replace earlier ones, but not with nothing.
+    /// Later counts replace earlier ones, but not with nothing. What the cache was read or filled with is not a part of
+    /// the wire's `input_tokens`.
     fn count(&mut self, usage: Option<&RawValue>) {
         let Some(usage) = fitting::<Usage>(usage) else { return };
         let input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
         self.usage.input = self.usage.input.max(input);
+        self.usage.cached = self.usage.cached.max(usage.cache_read_input_tokens);
         self.usage.output = self.usage.output.max(usage.output_tokens);
     }
 }

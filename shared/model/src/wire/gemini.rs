@@ -79,6 +79,7 @@ struct Feedback<'a> {
 struct Usage {
     prompt_token_count: u64,
     tool_use_prompt_token_count: u64,
+    cached_content_token_count: u64,
     candidates_token_count: u64,
     thoughts_token_count: u64,
 }
@@ -158,6 +159,7 @@ impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
         Self {
             input: usage.prompt_token_count + usage.tool_use_prompt_token_count,
+            cached: usage.cached_content_token_count.min(usage.prompt_token_count),
             output: usage.candidates_token_count + usage.thoughts_token_count,
         }
     }

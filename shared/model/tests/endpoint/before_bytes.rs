@@ -117,7 +117,7 @@ async fn f013_a_json_completion_is_an_answer_in_one_piece() {
     let expected = vec![
         Delta::Thinking("hm".to_owned()),
         Delta::Text("whole".to_owned()),
-        Delta::Usage(TokenUsage { input: 3, output: 4 }),
+        Delta::Usage(TokenUsage { input: 3, cached: 0, output: 4 }),
         Delta::Finish(Finish::Stop),
     ];
     for headers in [&[][..], &[("content-type", "application/json; charset=utf-8")], &[("content-type", "text/plain")]]

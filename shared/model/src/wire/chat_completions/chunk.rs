@@ -72,16 +72,31 @@ struct FunctionDelta<'a> {
 }
 
 #[derive(Deserialize)]
-struct Usage {
+struct Usage<'a> {
     #[serde(default, deserialize_with = "nullable")]
     prompt_tokens: u64,
     #[serde(default, deserialize_with = "nullable")]
     completion_tokens: u64,
+    #[serde(borrow, default)]
+    prompt_tokens_details: Option<&'a RawValue>,
+    /// Where DeepSeek puts what it read from its cache.
+    #[serde(borrow, default)]
+    prompt_cache_hit_tokens: Option<&'a RawValue>,
+    /// Where Moonshot puts it.
+    #[serde(borrow, default)]
+    cached_tokens: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Groq {
-    usage: Usage,
+struct Details<'a> {
+    #[serde(borrow, default)]
+    cached_tokens: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Groq<'a> {
+    #[serde(borrow)]
+    usage: Usage<'a>,
 }
 
 impl<'a> Chunk<'a> {
@@ -98,10 +113,18 @@ impl<'a> Chunk<'a> {
 
     /// What was counted so far.
     pub(super) fn usage(&self) -> Option<TokenUsage> {
-        let usage = fitting::<Usage>(self.usage)
+        let usage = fitting::<Usage<'_>>(self.usage)
             .or_else(|| fitting(self.first_choice()?.usage))
-            .or_else(|| Some(fitting::<Groq>(self.x_groq)?.usage))?;
-        Some(TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
+            .or_else(|| Some(fitting::<Groq<'_>>(self.x_groq)?.usage))?;
+        let (input, output) = (usage.prompt_tokens, usage.completion_tokens);
+        Some(TokenUsage { input, cached: usage.cached().min(input), output })
+    }
+}
+
+impl Usage<'_> {
+    fn cached(&self) -> u64 {
+        let details = fitting::<Details<'_>>(self.prompt_tokens_details).and_then(|details| details.cached_tokens);
+        [details, self.prompt_cache_hit_tokens, self.cached_tokens].into_iter().find_map(fitting).unwrap_or_default()
     }
 }
 
