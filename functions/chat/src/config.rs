@@ -1,5 +1,7 @@
+use std::sync::Arc;
 use std::time::Duration;
 
+use agent::Recorder;
 use model::Models;
 use settings::{SettingError, Settings};
 use store::{RateLimit, TableNames};
@@ -33,6 +35,8 @@ pub struct Config {
     pub tables: TableNames,
     /// The client for models, search and an issuer's keys.
     pub http: transport::Client,
+    /// What takes turns down; settings name none, whoever assembles the function may.
+    pub recorder: Option<Arc<dyn Recorder>>,
 }
 
 impl Config {
@@ -56,6 +60,7 @@ impl Config {
             reach: Reach::Anyone,
             tables: TableNames::from_settings(settings)?,
             http,
+            recorder: None,
         })
     }
 }

@@ -80,6 +80,7 @@ impl TurnTask {
             tokio::join!(history, join_all(models.first().map(|model| capabilities::known(store, model))));
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
+            id: self.lease.turn_id.clone(),
             models,
             paths: &Known(store),
             text: self.asked.request.message.clone(),
@@ -89,7 +90,7 @@ impl TurnTask {
             context: ToolContext { owner: self.asked.owner.clone(), deadline: self.asked.deadline },
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),
-            tape: None,
+            recorder: self.app.config.recorder.as_deref(),
         };
         let answered = self.app.agent.run(&turn, &self.events).await;
         for model in models {

@@ -1,13 +1,13 @@
 //! What happens in a turn, kept for as long as the turn runs: every reader follows at its own pace, from wherever it
 //! likes, and none can hold the turn up. The size is bounded by what a model may write.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use conversation::Event;
 use futures_util::stream::{Stream, unfold};
 use tokio::sync::watch;
 
-use crate::Draft;
+use crate::{Draft, Recording};
 
 /// Where a turn's events go: into the draft, and to all who follow.
 #[derive(Clone)]
@@ -18,6 +18,7 @@ struct Shared {
     log: Mutex<Log>,
     /// Wakes the followers; the log itself says what is new.
     changed: watch::Sender<()>,
+    recording: OnceLock<Arc<dyn Recording>>,
 }
 
 #[derive(Default)]
@@ -32,7 +33,7 @@ pub struct Closing(Events);
 impl Default for Events {
     fn default() -> Self {
         let (changed, _) = watch::channel(());
-        Self(Arc::new(Shared { draft: Mutex::default(), log: Mutex::default(), changed }))
+        Self(Arc::new(Shared { draft: Mutex::default(), log: Mutex::default(), changed, recording: OnceLock::new() }))
     }
 }
 
@@ -40,8 +41,17 @@ impl Events {
     /// Notes the event and passes it on to all followers.
     pub fn send(&self, event: Event) {
         self.draft().note(&event);
+        if let Some(recording) = self.0.recording.get() {
+            recording.event(&event);
+        }
         self.log().events.push(Arc::new(event));
         self.0.changed.send_replace(());
+    }
+
+    /// Has all events taken down, those so far too.
+    pub(crate) fn record(&self, recording: &Arc<dyn Recording>) {
+        self.log().events.iter().for_each(|event| recording.event(event));
+        let _first = self.0.recording.set(Arc::clone(recording));
     }
 
     /// The draft; to be let go before anything is awaited.

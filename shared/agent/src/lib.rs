@@ -7,6 +7,7 @@
 //! * `step`: one reply, read while its calls already run
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
 //! * `draft`, `events`: what has been said so far, and those who follow it
+//! * `recording`: what takes a turn down
 //! * `estimate`, `fallback`: for when a provider counts no tokens or a model says nothing
 
 mod alternate;
@@ -17,10 +18,12 @@ mod events;
 mod failure;
 mod fallback;
 mod prompt;
+mod recording;
 mod replay;
 mod run;
 mod step;
 
 pub use draft::{CallRecord, Draft};
 pub use events::{Closing, Events};
+pub use recording::{Recorder, Recording};
 pub use run::{Agent, ToolPaths, Turn};

@@ -2,17 +2,18 @@ mod ending;
 mod round;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use calls::Defect;
 use conversation::{ErrorCode, Failure, FinishReason, Message, PastTurn, Summary, ToolChoice, ToolSpec};
 use futures_util::future::BoxFuture;
-use model::{Finish, ModelClient, Tape, ToolPath};
+use model::{Finish, ModelClient, ToolPath};
 use tokio::time::Instant;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
 use crate::step::Round;
-use crate::{Events, prompt};
+use crate::{Events, Recorder, Recording, prompt};
 
 /// Rounds with tools when no setting says otherwise.
 const TEXT_ROUNDS: u32 = 3;
@@ -37,6 +38,8 @@ pub struct Agent {
 
 /// What one turn is about.
 pub struct Turn<'a> {
+    /// Names the turn.
+    pub id: String,
     /// The model that answers, then those that take over when it fails; never empty.
     pub models: &'a [ModelClient],
     /// How they are given tools.
@@ -55,8 +58,8 @@ pub struct Turn<'a> {
     pub today: String,
     /// A random word that marks the instructions around results.
     pub nonce: String,
-    /// What takes the models' answers down, if anything does.
-    pub tape: Option<&'a dyn Tape>,
+    /// What takes the turn down, if anything does.
+    pub recorder: Option<&'a dyn Recorder>,
 }
 
 /// Knows how models are given tools.
@@ -97,6 +100,7 @@ struct Run<'a> {
     agent: &'a Agent,
     turn: &'a Turn<'a>,
     events: &'a Events,
+    recording: Option<Arc<dyn Recording>>,
     session: ToolSession,
     specs: Vec<ToolSpec>,
     messages: Vec<Message>,
@@ -117,11 +121,16 @@ impl<'a> Run<'a> {
         let mut messages: Vec<Message> = turn.history.iter().flat_map(|past| past.messages.clone()).collect();
         let history = messages.len();
         messages.push(Message::User { text: turn.text.clone() });
+        let recording = turn.recorder.and_then(|recorder| recorder.begin(agent, turn));
+        if let Some(recording) = &recording {
+            events.record(recording);
+        }
         let length = turn.context.deadline.saturating_duration_since(Instant::now());
         Self {
             agent,
             turn,
             events,
+            recording,
             session: agent.tools.session(turn.context.clone()),
             specs: if turn.tool_choice == ToolChoice::None { Vec::new() } else { agent.tools.specs() },
             messages,

@@ -8,13 +8,15 @@ use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage};
 use serde_json::Value;
 use tools::{Ran, ToolSession};
 
-use crate::Events;
 use crate::failure::Broken;
+use crate::{Events, Recording};
 
 /// What reading one reply needs to know.
 pub(crate) struct Reader<'a> {
     pub(crate) events: &'a Events,
     pub(crate) session: &'a ToolSession,
+    /// What takes the turn down, if anything does.
+    pub(crate) recording: Option<&'a dyn Recording>,
     /// Decides what counts as a call where the form alone is ambiguous.
     pub(crate) declared: &'a [ToolSpec],
     /// Whether calls run; otherwise they are neither run nor shown.
@@ -26,9 +28,14 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn report(&self, ran: &Ran) {
+    fn report(&self, call: &ToolCall, ran: Result<Ran, anyhow::Error>) -> Result<Ran, Broken> {
+        if let Some(recording) = self.recording {
+            recording.ran(call, ran.as_ref().ok());
+        }
+        let ran = ran.map_err(Broken::Fatal)?;
         self.events.draft().usage.search_credits += ran.credits;
         self.events.send(Event::ToolResult(ran.report.clone()));
+        Ok(ran)
     }
 }
 
@@ -55,17 +62,18 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
     loop {
         tokio::select! {
             biased;
-            Some((place, ran)) = running.next(), if !running.is_empty() => {
-                let ran: Ran = Result::map_err(ran, Broken::Fatal)?;
-                reader.report(&ran);
-                results[place] = Some(ran);
+            Some((place, call, ran)) = running.next(), if !running.is_empty() => {
+                results[place] = Some(reader.report(&call, ran)?);
             }
             delta = deltas.next(), if open => match delta {
                 None => open = false,
                 Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?) {
                     let place = results.len();
                     results.push(None);
-                    running.push(async move { (place, reader.session.run(&call).await) });
+                    running.push(async move {
+                        let ran = reader.session.run(&call).await;
+                        (place, call, ran)
+                    });
                 }
             },
             else => break,

@@ -85,7 +85,7 @@ impl ModelClient {
     /// error after this point is final.
     ///
     /// At most three attempts are made. An error holds nothing that the endpoint said.
-    pub async fn reply(&self, prompt: &Prompt, limits: Limits<'_>) -> Result<Reply, ModelError> {
+    pub async fn reply(&self, prompt: &Prompt, limits: Limits) -> Result<Reply, ModelError> {
         let deadline = limits.deadline;
         let id = Ulid::new();
         let header = HeaderValue::try_from(id.to_string()).map_err(|_| ModelError::Rejected)?;

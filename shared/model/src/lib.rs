@@ -39,5 +39,5 @@ pub use models::Models;
 pub use options::{Effort, Options, Price, Sampling, Thinking};
 pub use prompt::Prompt;
 pub use reply::Reply;
-pub use tape::Tape;
+pub use tape::{AttemptEnd, Tape};
 pub use tool_path::{Finding, ToolPath, ToolUse, ToolsFrom};

@@ -1,19 +1,21 @@
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use crate::Tape;
 
 /// What bounds one call for a reply.
-#[derive(Clone, Copy)]
-pub struct Limits<'a> {
+#[derive(Clone)]
+pub struct Limits {
     /// When the turn is over; nothing is waited for any longer.
     pub deadline: Instant,
     /// Whether another model stands behind this one: then only short waits are waited before the next attempt.
     pub alternative: bool,
     /// What takes the answer down, if anything does.
-    pub tape: Option<&'a dyn Tape>,
+    pub tape: Option<Arc<dyn Tape>>,
 }
 
-impl Limits<'_> {
+impl Limits {
     /// A deadline, and nothing else.
     pub fn until(deadline: Instant) -> Self {
         Self { deadline, alternative: false, tape: None }

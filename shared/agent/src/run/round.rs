@@ -12,7 +12,8 @@ impl Run<'_> {
     pub(super) async fn round(&self, phase: &Phase) -> Result<Round, Broken> {
         let prompt = self.prompt(phase);
         let alternative = self.at + 1 < self.turn.models.len();
-        let limits = Limits { deadline: self.turn.context.deadline, alternative, tape: self.turn.tape };
+        let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
+        let limits = Limits { deadline: self.turn.context.deadline, alternative, tape };
         let reply = self.model().reply(&prompt, limits).await.map_err(|error| match error {
             ModelError::ToolsUnsupported => Broken::ToolsRefused,
             other => Broken::Model(other),
@@ -20,6 +21,7 @@ impl Run<'_> {
         let reader = Reader {
             events: self.events,
             session: &self.session,
+            recording: self.recording.as_deref(),
             declared: &self.specs,
             tools_on: matches!(phase, Phase::Tools),
             native: self.is_native(),
