@@ -4,6 +4,8 @@
 //! begun to answer, and from then on [`Reply::next`] gives out what comes as it comes. What differs between endpoints
 //! is a file under `wire` (a protocol) or a row under `providers` (the particulars of one of them).
 
+mod attempts;
+mod body;
 mod capability;
 mod client;
 mod config;

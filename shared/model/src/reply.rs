@@ -1,14 +1,15 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
+use crate::body::Body;
 use crate::fault::Fault;
 use crate::pool::Place;
 use crate::timers::Timers;
 use crate::trace::Trace;
 use crate::wire::{Decoding, Phase};
-use crate::{Delta, ModelError, network};
+use crate::{AttemptEnd, Delta, ModelError, network};
 
 /// How long the rest of a response is waited for after its end was told: for the token counts, and for the connection
 /// to become free for the next request.
@@ -17,7 +18,7 @@ const AFTER_DONE: Duration = Duration::from_millis(20);
 
 /// A reply on its way.
 pub struct Reply {
-    response: reqwest::Response,
+    body: Body,
     decoding: Decoding,
     limits: Limits,
     state: State,
@@ -62,7 +63,7 @@ impl Limits {
 impl Reply {
     /// A reply whose first byte must be there at `first_byte`.
     pub(crate) fn new(
-        response: reqwest::Response,
+        body: Body,
         decoding: Decoding,
         timers: Timers,
         (first_byte, deadline): (Instant, Instant),
@@ -70,7 +71,7 @@ impl Reply {
         place: Place,
     ) -> Self {
         let limits = Limits { timers, idle: Some(first_byte), progress: None, deadline };
-        Self { response, decoding, limits, state: State::Reading, trace, place }
+        Self { body, decoding, limits, state: State::Reading, trace, place }
     }
 
     /// The next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
@@ -107,18 +108,30 @@ impl Reply {
     async fn read(&mut self) {
         let phase = self.decoding.phase();
         let until = self.limits.next(phase);
-        let result = match timeout_at(until, self.response.chunk()).await {
-            Ok(Ok(Some(bytes))) => self.take(&bytes),
-            Ok(Ok(None)) => {
+        let result = match self.body.piece(until).await {
+            Ok(Some(bytes)) => self.take(&bytes),
+            Ok(None) => {
                 self.place.freed();
                 self.end()
             }
-            _ if phase > Phase::Open => self.end(),
-            Ok(Err(_)) => Err(Fault::passing(ModelError::Disconnected)),
-            Err(_) => Err(network::silent(until, self.limits.deadline)),
+            Err(_) if phase > Phase::Open => self.end(),
+            Err(end) => {
+                self.body.end(end);
+                Err(self.broken(end, until))
+            }
         };
         if let Err(fault) = result {
             self.state = State::Failed(fault);
+        }
+        if !matches!(self.state, State::Reading) {
+            self.body.end(AttemptEnd::Whole);
+        }
+    }
+
+    fn broken(&self, end: AttemptEnd, until: Instant) -> Fault {
+        match end {
+            AttemptEnd::Silent => network::silent(until, self.limits.deadline),
+            _ => Fault::passing(ModelError::Disconnected),
         }
     }
 

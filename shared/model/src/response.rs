@@ -2,8 +2,9 @@ use std::time::SystemTime;
 
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderName, StatusCode};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
+use crate::body::{Body, Taking};
 use crate::fault::Fault;
 use crate::refusal::Refusal;
 use crate::{ModelError, Wire, retry};
@@ -13,42 +14,51 @@ const ERROR_LIMIT: usize = 64 * 1024;
 
 /// A response that may be an answer.
 pub(crate) struct Declared {
-    pub(crate) response: reqwest::Response,
+    pub(crate) body: Body,
     /// Whether it may be one JSON document.
     pub(crate) json: bool,
 }
 
 /// Sorts out responses that are no answer by their status and headers; an error is read until `until` at most.
-pub(crate) async fn accept(response: reqwest::Response, wire: Wire, until: Instant) -> Result<Declared, Fault> {
+pub(crate) async fn accept(
+    response: reqwest::Response,
+    wire: Wire,
+    until: Instant,
+    taking: Taking,
+) -> Result<Declared, Fault> {
     let status = response.status();
+    let kind = header(&response, CONTENT_TYPE);
+    // Nothing compressed was asked for: what is compressed all the same may hold any number of bytes.
+    let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
+    let retry_after = retry::retry_after(response.headers(), SystemTime::now());
+    let body = Body::new(response, retry_after, taking);
     if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
         return Err(Fault::passing(ModelError::BadResponse).with_status(status.as_u16()));
     }
     if !status.is_success() {
-        return Err(refused(response, until).await);
+        return Err(refusal(body, until).await.with_status(status.as_u16(), retry_after));
     }
-    let kind = header(&response, CONTENT_TYPE);
-    // Nothing compressed was asked for: what is compressed all the same may hold any number of bytes.
-    let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
     if compressed || kind == "text/html" {
         return Err(Fault::last(ModelError::BadResponse).with_status(status.as_u16()));
     }
     // Ollama's lines are declared as this or that; elsewhere JSON that is not declared as events is a document.
     let json = wire != Wire::Ollama && kind != "text/event-stream";
-    Ok(Declared { response, json })
+    Ok(Declared { body, json })
 }
 
-async fn refused(mut response: reqwest::Response, until: Instant) -> Fault {
-    let status = response.status().as_u16();
-    let retry_after = retry::retry_after(response.headers(), SystemTime::now());
-    let mut body = Vec::new();
-    while let Ok(Ok(Some(bytes))) = timeout_at(until, response.chunk()).await {
-        body.extend_from_slice(&bytes[..bytes.len().min(ERROR_LIMIT - body.len())]);
-        if body.len() == ERROR_LIMIT {
-            break;
+async fn refusal(mut body: Body, until: Instant) -> Refusal {
+    let mut read = Vec::new();
+    while read.len() < ERROR_LIMIT {
+        match body.piece(until).await {
+            Ok(Some(bytes)) => read.extend_from_slice(&bytes[..bytes.len().min(ERROR_LIMIT - read.len())]),
+            Ok(None) => break,
+            Err(end) => {
+                body.end(end);
+                break;
+            }
         }
     }
-    Refusal::parse(&String::from_utf8_lossy(&body)).with_status(status, retry_after)
+    Refusal::parse(&String::from_utf8_lossy(&read))
 }
 
 /// The header's value without parameters, in lower case; empty if there is none.

@@ -14,16 +14,39 @@ pub(crate) const ATTEMPTS: u32 = 3;
 /// Longest wait that an endpoint may ask for; a longer one is passed on to the caller.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
+/// The same where another model can be asked instead.
+const LONGEST_WAIT_BEFORE_ANOTHER: Duration = Duration::from_secs(2);
+
 /// An endpoint that asks for more than this does not mean it.
 const CREDIBLE: Duration = Duration::from_hours(24);
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
 
+/// How much is done for one reply.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// The longest wait before a further attempt.
+    longest: Duration,
+}
+
+impl Patience {
+    /// What is done where another model stands behind this one, or none.
+    pub(crate) fn new(alternative: bool) -> Self {
+        Self { longest: if alternative { LONGEST_WAIT_BEFORE_ANOTHER } else { LONGEST_WAIT } }
+    }
+}
+
 /// The wait before the next attempt, or the error when there shall be none.
 ///
 /// `attempts` have been made, `left` is the time that remains, `jitter` lies between 0 and 1.
-pub(crate) fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) -> Result<Duration, ModelError> {
+pub(crate) fn next(
+    fault: &Fault,
+    attempts: u32,
+    patience: Patience,
+    left: Duration,
+    jitter: f64,
+) -> Result<Duration, ModelError> {
     let wait = match fault.again {
         Again::Never => return Err(fault.error.clone()),
         Again::NewConnection => Duration::ZERO,
@@ -31,7 +54,7 @@ pub(crate) fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) ->
         Again::NewKey | Again::Amended(_) => Duration::ZERO,
         Again::Later => fault.retry_after.unwrap_or_else(|| backoff(attempts, jitter)),
     };
-    if wait > LONGEST_WAIT || wait >= left { Err(fault.error.clone()) } else { Ok(wait) }
+    if wait > patience.longest || wait >= left { Err(fault.error.clone()) } else { Ok(wait) }
 }
 
 /// Doubles from attempt to attempt; `jitter` takes away up to a quarter.

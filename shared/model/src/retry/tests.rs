@@ -13,6 +13,11 @@ fn headers(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
     pairs.iter().map(|(name, value)| ((*name).parse().unwrap(), HeaderValue::from_bytes(value).unwrap())).collect()
 }
 
+/// With no other model to ask.
+fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) -> Result<Duration, ModelError> {
+    super::next(fault, attempts, Patience::new(false), left, jitter)
+}
+
 fn rate_limited(retry_after: Option<Duration>) -> Fault {
     Fault { retry_after, ..Fault::passing(ModelError::RateLimited { retry_after }) }
 }
@@ -89,6 +94,15 @@ fn f001_a_wait_is_kept_when_it_is_short_and_passed_on_when_it_is_long() {
 }
 
 #[test]
+fn f001_with_another_model_to_ask_only_two_seconds_are_waited() {
+    let next = |fault: &Fault| super::next(fault, 1, Patience::new(true), Duration::from_mins(1), 0.0);
+    let limited = |millis| rate_limited(Some(Duration::from_millis(millis)));
+    assert_eq!(next(&limited(2000)), Ok(Duration::from_secs(2)));
+    assert_eq!(next(&limited(2001)), Err(limited(2001).error));
+    assert_eq!(next(&rate_limited(None)), Ok(FIRST_BACKOFF));
+}
+
+#[test]
 fn f002_the_wait_doubles_and_jitter_only_shortens_it() {
     let waits = |jitter: f64| {
         [1, 2].map(|attempts| next(&rate_limited(None), attempts, Duration::MAX, jitter).unwrap().as_millis())
@@ -109,26 +123,4 @@ fn there_are_three_attempts_and_one_more_only_for_a_dead_connection() {
     assert_eq!(next(&dead, 3, Duration::from_secs(1), 0.0), Ok(Duration::ZERO));
     let last = Fault::last(ModelError::Auth);
     assert_eq!(next(&last, 1, Duration::MAX, 0.0), Err(ModelError::Auth));
-}
-
-#[test]
-fn no_wait_reaches_past_the_time_that_is_left() {
-    // A small generator of numbers, so that the scripts are the same in each run.
-    let mut state = 1_u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
-    for _ in 0..10_000 {
-        let mut left = Duration::from_millis(random(60_000));
-        let mut attempts = 1;
-        loop {
-            let asked = (random(2) == 0).then(|| Duration::from_millis(random(40_000)));
-            let jitter = f64::from(u32::try_from(random(1000)).unwrap()) / 999.0;
-            let Ok(wait) = next(&rate_limited(asked), attempts, left, jitter) else { break };
-            left = left.checked_sub(wait).unwrap();
-            attempts += 1;
-        }
-        assert!(attempts <= ATTEMPTS);
-    }
 }

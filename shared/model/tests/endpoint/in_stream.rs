@@ -105,8 +105,10 @@ async fn f020_f021_a_stream_that_breaks_off_before_anything_was_said_is_asked_ag
 
 #[tokio::test(start_paused = true)]
 async fn f022_a_finish_is_enough_whatever_happens_to_the_connection_then() {
-    let expected =
-        (vec![text("one"), Delta::Usage(TokenUsage { input: 3, cached: 0, output: 4 }), Delta::Finish(Finish::Stop)], None);
+    let expected = (
+        vec![text("one"), Delta::Usage(TokenUsage { input: 3, cached: 0, output: 4 }), Delta::Finish(Finish::Stop)],
+        None,
+    );
     for end in [Step::Close, Step::Reset, Step::Stall] {
         let server = Server::start([Answer::stream().text("one").finish("stop").data(USAGE).step(end)]).await;
         let begun = Instant::now();

@@ -9,5 +9,6 @@ mod inquiry;
 mod keys;
 mod scripts;
 mod server;
+mod taping;
 mod waits;
 mod wires;

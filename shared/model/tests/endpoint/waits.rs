@@ -1,6 +1,6 @@
 //! How often and how long the client waits before it asks again.
 
-use model::{Delta, Finish, ModelError};
+use model::{Delta, Finish, Limits, ModelError};
 use tokio::time::{Duration, Instant};
 
 use crate::server::{Answer, Server, Step, ask, later, question};
@@ -57,6 +57,18 @@ async fn f001_a_retry_after_past_the_deadline_is_passed_on_at_once() {
     assert_eq!(ask(&server.client(&[]), &question(), begun + Duration::from_secs(9)).await, expected);
     assert_eq!(server.asked().len(), 1);
     assert!(begun.elapsed() < Duration::from_millis(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f001_with_another_model_to_ask_a_wait_of_more_than_two_seconds_is_passed_on_at_once() {
+    let busy = |wait| Answer::new(429, &[("retry-after", wait)], "");
+    let server = Server::start([busy("2"), busy("3"), Answer::hello()]).await;
+    let limits = Limits { alternative: true, ..Limits::until(later()) };
+    let begun = Instant::now();
+    let refused = server.client(&[]).reply(&question(), limits).await.err();
+    let retry_after = Some(Duration::from_secs(3));
+    assert_eq!((refused, server.asked().len()), (Some(ModelError::RateLimited { retry_after }), 2));
+    assert_eq!(begun.elapsed().as_secs(), 2);
 }
 
 #[tokio::test(start_paused = true)]
