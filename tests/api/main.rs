@@ -10,6 +10,7 @@ mod call_forms;
 mod call_results;
 mod capabilities;
 mod conversations;
+mod crowd;
 mod cuts;
 mod demo;
 mod idempotency;

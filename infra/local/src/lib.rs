@@ -9,6 +9,7 @@ mod database;
 mod demo;
 mod error;
 mod keys;
+mod open_files;
 mod server;
 mod store_place;
 mod users;

@@ -12,7 +12,7 @@ use tools::SearchConfig;
 use web::{Place, Reach};
 
 use crate::database::{Data, Embedded};
-use crate::{StartError, banner, demo};
+use crate::{StartError, banner, demo, open_files};
 
 /// How long connections may take to close once their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -48,6 +48,7 @@ impl Server {
     /// # Errors
     /// Whatever keeps it from starting, as one line for the person who started it.
     pub async fn start(options: Options) -> Result<Self, StartError> {
+        open_files::allow_as_many_as_may_be();
         let Options { host, port, data, dynamodb, mut settings } = options;
         // Settings are read first: a mistake in them shall not leave a folder behind.
         let mut config = Config::from_settings(&settings, Place::Local, transport::client()?)?;

@@ -11,7 +11,8 @@ pub struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(base: &str) -> Self {
+    /// The caller `local` of the product at this address.
+    pub fn new(base: &str) -> Self {
         let http = transport::client().expect("the HTTP client builds");
         Self { http, base: base.trim_end_matches('/').to_owned(), user: None }
     }

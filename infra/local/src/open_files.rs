@@ -1,0 +1,17 @@
+//! How many connections the process may hold.
+
+/// Raises the limit of open files to what the system allows: a stream takes two connections, and where the limit is 1,024 a
+/// few hundred turns at once would be refused without need.
+#[cfg(unix)]
+pub(crate) fn allow_as_many_as_may_be() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}
+
+/// Elsewhere there is no such limit.
+#[cfg(not(unix))]
+pub(crate) fn allow_as_many_as_may_be() {}

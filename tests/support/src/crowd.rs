@@ -1,0 +1,133 @@
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use crate::{Client, Completion, FakeModel, MODEL, ModelRequest, Reply, Transcript};
+
+/// The name of the model that meets the faults.
+const FIRST: &str = "first";
+
+/// The name of the model that takes over.
+const SECOND: &str = "second";
+
+/// How many pieces an answer has.
+const PIECES: u64 = 40;
+
+/// One turn in so many meets a fault.
+const FAULTY: u64 = 20;
+
+/// Many turns at once, each with an answer of its own, of which one in twenty meets a fault of the model.
+///
+/// Faults before the first word are mended by another attempt, those in the middle of the answer by a second model that
+/// goes on from there, so that every answer comes out whole whatever happened to it.
+pub struct Crowd {
+    first: FakeModel,
+    second: FakeModel,
+}
+
+impl Crowd {
+    /// Starts both models.
+    pub async fn start() -> Self {
+        let (first, second) = (FakeModel::start().await, FakeModel::start().await);
+        let attempts: Mutex<HashMap<u64, u64>> = Mutex::default();
+        first.answer(move |request| {
+            let turn = number(request);
+            let mut attempts = attempts.lock().expect("no answer panics");
+            let attempt = attempts.entry(turn).or_default();
+            *attempt += 1;
+            if *attempt == 1 && turn % FAULTY == 0 { faulty(turn) } else { Completion::of(pieces(turn)) }
+        });
+        second.answer(|request| Completion::of([rest(request)]));
+        Self { first, second }
+    }
+
+    /// What the product is configured with.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let model = |name, model: &FakeModel, fallback: Option<&str>| {
+            let mut row =
+                json!({ "name": name, "baseUrl": model.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL });
+            if let Some(fallback) = fallback {
+                row["fallback"] = fallback.into();
+            }
+            row
+        };
+        let models = json!([model(FIRST, &self.first, Some(SECOND)), model(SECOND, &self.second, None)]);
+        vec![
+            ("MODELS", models.to_string()),
+            ("DEFAULT_MODEL", FIRST.to_owned()),
+            // A stalled answer shall not hold its turn up for long.
+            ("MODEL_IDLE_SECONDS", "3".to_owned()),
+        ]
+    }
+
+    /// Runs these turns at the same time and holds each answer against what it must be; gives how many met a fault.
+    pub async fn run(&self, client: &Client, turns: Range<u64>) -> usize {
+        let answers = turns.clone().map(async |turn| (turn, client.ask(&format!("turn {turn}")).await));
+        for (turn, transcript) in join_all(answers).await {
+            check(turn, &transcript);
+        }
+        turns.filter(|turn| turn % FAULTY == 0).count()
+    }
+}
+
+fn check(turn: u64, transcript: &Transcript) {
+    assert_eq!(transcript.content(), pieces(turn).concat(), "turn {turn}: {:?}", transcript.end());
+    assert_eq!(transcript.finish_reason(), "stop", "turn {turn}: {:?}", transcript.end());
+}
+
+/// The answer of a turn; no two pieces of any are the same.
+fn pieces(turn: u64) -> Vec<String> {
+    (0..PIECES).map(|piece| format!("[{turn}:{piece}] 好 ")).collect()
+}
+
+/// The turn that a request is about.
+fn number(request: &ModelRequest) -> u64 {
+    let question = request.talk().into_iter().next().unwrap_or_default().1;
+    question.strip_prefix("turn ").and_then(|number| number.parse().ok()).expect("a question names its turn")
+}
+
+/// What happens to a faulty turn at its first attempt.
+fn faulty(turn: u64) -> Reply {
+    let half = || {
+        let pieces = pieces(turn);
+        pieces[..pieces.len() / 2].iter().fold(Completion::new(), |stream, piece| stream.text(piece))
+    };
+    let overloaded = json!({ "error": { "code": "ServerOverloaded", "message": "busy" } });
+    match turn / FAULTY % 9 {
+        0 => Reply::json(503, &overloaded),
+        1 => Reply::refusal(),
+        2 => Reply::json(429, &overloaded).header("retry-after", "0"),
+        3 => Reply::status(200).header("content-type", "text/event-stream"),
+        4 => half().reply().cut(),
+        5 => half().reply().reset(),
+        6 => half().data(&overloaded.to_string()).reply(),
+        7 => half().reply().until_close(),
+        _ => half().reply().stall(),
+    }
+}
+
+/// What the second model adds: it repeats a few of the last words first, as models do.
+fn rest(request: &ModelRequest) -> String {
+    let whole = pieces(number(request)).concat();
+    let said = request.body["messages"].as_array().into_iter().flatten();
+    let said = said.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_str());
+    let said = said.last().unwrap_or_default();
+    assert!(whole.starts_with(said), "what was said is told as it was: {said:?}");
+    let repeated = said.char_indices().rev().nth(9).map_or(0, |(at, _)| at);
+    whole[repeated..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_turns_share_a_piece() {
+        let all: Vec<String> = (0..3).flat_map(pieces).collect();
+        let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+    }
+}
