@@ -38,7 +38,7 @@ impl Crowd {
             let mut attempts = attempts.lock().expect("no answer panics");
             let attempt = attempts.entry(turn).or_default();
             *attempt += 1;
-            if *attempt == 1 && turn % FAULTY == 0 { faulty(turn) } else { Completion::of(pieces(turn)) }
+            if *attempt == 1 && turn.is_multiple_of(FAULTY) { faulty(turn) } else { Completion::of(pieces(turn)) }
         });
         second.answer(|request| Completion::of([rest(request)]));
         Self { first, second }
@@ -69,7 +69,7 @@ impl Crowd {
         for (turn, transcript) in join_all(answers).await {
             check(turn, &transcript);
         }
-        turns.filter(|turn| turn % FAULTY == 0).count()
+        turns.filter(|turn| turn.is_multiple_of(FAULTY)).count()
     }
 }
 
@@ -113,8 +113,9 @@ fn faulty(turn: u64) -> Reply {
 fn rest(request: &ModelRequest) -> String {
     let whole = pieces(number(request)).concat();
     let said = request.body["messages"].as_array().into_iter().flatten();
-    let said = said.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_str());
-    let said = said.last().unwrap_or_default();
+    let mut said =
+        said.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_str());
+    let said = said.next_back().unwrap_or_default();
     assert!(whole.starts_with(said), "what was said is told as it was: {said:?}");
     let repeated = said.char_indices().rev().nth(9).map_or(0, |(at, _)| at);
     whole[repeated..].to_owned()
