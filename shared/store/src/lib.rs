@@ -11,6 +11,8 @@
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
+//! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
+//! | | `N#{name}` | keeps a name for one definition: `document` (its id) | [`Definitions`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
 //! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | what was found out about a model's tools: `native`, `learned`, `countsUntil`, `expires` | [`ToolFacts`] |
@@ -27,6 +29,7 @@ mod aws;
 mod batch;
 mod clock;
 mod conversations;
+mod definitions;
 mod error;
 mod idempotency;
 mod item;
@@ -48,6 +51,7 @@ pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, ReadError, Role, Status,
     StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
 };
+pub use definitions::{DefineError, Definition, Definitions, Kind};
 pub use error::StoreError;
 pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
 pub use key::Owner;
@@ -87,6 +91,8 @@ pub struct Store {
     pub tool_facts: ToolFacts,
     /// API keys.
     pub keys: Keys,
+    /// What administrators define.
+    pub definitions: Definitions,
     /// Both, for what has to look through all.
     tables: [Table; 2],
 }
@@ -104,6 +110,7 @@ impl Store {
             idempotency: Idempotency::new(ephemeral.clone()),
             tool_facts: ToolFacts::new(ephemeral.clone()),
             keys: Keys::new(data.clone()),
+            definitions: Definitions::new(data.clone()),
             tables: [data, ephemeral],
         }
     }

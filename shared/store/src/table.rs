@@ -8,7 +8,8 @@ use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, Put, ReturnValue, ReturnValuesOnConditionCheckFailure as OnRefusal, TransactWriteItem, Update,
+    AttributeValue, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure as OnRefusal, TransactWriteItem,
+    Update,
 };
 
 use crate::StoreError;
@@ -142,6 +143,12 @@ impl Table {
         let put = put.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
         let put = put.return_values_on_condition_check_failure(OnRefusal::AllOld).build();
         Ok(TransactWriteItem::builder().put(put.map_err(|_| not_built())?).build())
+    }
+
+    /// A deletion as a part of a transaction; what is not there is no obstacle.
+    pub(crate) fn deleting(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&*self.name).set_key(Some(key.attributes())).build();
+        Ok(TransactWriteItem::builder().delete(delete.map_err(|_| not_built())?).build())
     }
 
     /// An update as a part of a transaction.

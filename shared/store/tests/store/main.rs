@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
 mod cache;
+mod definitions;
 mod deletion;
 mod faults;
 mod history;

@@ -1,0 +1,199 @@
+//! What administrators define: documents with an id and a name of their own kind, which no two share.
+//!
+//! The documents are the callers' own; this room knows no more of them than their names.
+
+use std::time::SystemTime;
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use serde_json::Value;
+
+use crate::StoreError;
+use crate::clock::{millis, rfc3339};
+use crate::item::{Item, Read, item, n, s};
+use crate::key::{Key, encode};
+use crate::pause::pause;
+use crate::table::{Expression, Table};
+use crate::transaction::{Outcome, transact};
+
+/// How often a change is tried again when another one gets in between.
+const ATTEMPTS: u32 = 5;
+
+/// What the sort keys of documents begin with.
+const DOCUMENT: &str = "I#";
+
+/// The kinds of documents, each with names of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Tools.
+    Tool,
+    /// Agents.
+    Agent,
+}
+
+/// A document as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Chosen at its creation, for good.
+    pub id: String,
+    /// Unique among its kind.
+    pub name: String,
+    /// The document.
+    pub body: Value,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+    /// RFC 3339, UTC.
+    pub updated_at: String,
+}
+
+/// A document that cannot be stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefineError {
+    /// No document of that id.
+    #[error("not found")]
+    NotFound,
+    /// Another document has the id or the name.
+    #[error("taken")]
+    Taken,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Documents in the data table.
+#[derive(Clone)]
+pub struct Definitions {
+    table: Table,
+}
+
+impl Kind {
+    fn partition(self) -> &'static str {
+        match self {
+            Self::Tool => "D#tools",
+            Self::Agent => "D#agents",
+        }
+    }
+
+    fn document(self, id: &str) -> Key {
+        Key::new(self.partition(), format!("{DOCUMENT}{}", encode(id)))
+    }
+
+    /// The item that keeps a name for one document.
+    fn name(self, name: &str) -> Key {
+        Key::new(self.partition(), format!("N#{}", encode(name)))
+    }
+}
+
+impl Definitions {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// Stores a new document.
+    pub async fn create(
+        &self,
+        kind: Kind,
+        id: &str,
+        name: &str,
+        body: &Value,
+        now: SystemTime,
+    ) -> Result<Definition, DefineError> {
+        let absent = || Expression::when("attribute_not_exists(pk)");
+        let document = document(kind, id, name, body, (millis(now), millis(now)));
+        let writes = [
+            self.table.putting(document, absent())?,
+            self.table.putting(item(&kind.name(name), [("document", s(id))]), absent())?,
+        ];
+        self.write(writes.into()).await?;
+        self.get(kind, id).await
+    }
+
+    /// The document of that id.
+    pub async fn get(&self, kind: Kind, id: &str) -> Result<Definition, DefineError> {
+        let item = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
+        Ok(read(&item)?)
+    }
+
+    /// All documents of a kind, by their ids.
+    pub async fn list(&self, kind: Kind) -> Result<Vec<Definition>, StoreError> {
+        let (mut start, mut documents) = (None, Vec::new());
+        loop {
+            let query = self.table.query(kind.partition());
+            let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :document)");
+            let query = query.expression_attribute_values(":document", s(DOCUMENT));
+            let (items, next) = self.table.page(query, start).await?;
+            for item in &items {
+                documents.push(read(item)?);
+            }
+            start = next;
+            if start.is_none() {
+                return Ok(documents);
+            }
+        }
+    }
+
+    /// Replaces name and body of a document.
+    pub async fn replace(
+        &self,
+        kind: Kind,
+        id: &str,
+        name: &str,
+        body: &Value,
+        now: SystemTime,
+    ) -> Result<Definition, DefineError> {
+        let before = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
+        let old_name = before.text("title")?;
+        let document = document(kind, id, name, body, (before.number("createdAt")?, millis(now)));
+        let same = Expression::when("title = :before").value(":before", s(old_name));
+        let mut writes = vec![self.table.putting(document, same)?];
+        if old_name != name {
+            let free = Expression::when("attribute_not_exists(pk)");
+            writes.push(self.table.putting(item(&kind.name(name), [("document", s(id))]), free)?);
+            writes.push(self.table.deleting(&kind.name(old_name))?);
+        }
+        self.write(writes).await?;
+        self.get(kind, id).await
+    }
+
+    /// Removes a document and frees its name.
+    pub async fn delete(&self, kind: Kind, id: &str) -> Result<(), DefineError> {
+        let before = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
+        let name = kind.name(before.text("title")?);
+        self.write(vec![self.table.deleting(&kind.document(id))?, self.table.deleting(&name)?]).await
+    }
+
+    async fn write(&self, writes: Vec<TransactWriteItem>) -> Result<(), DefineError> {
+        for attempt in 0..ATTEMPTS {
+            match transact(&self.table.client, writes.clone()).await? {
+                Outcome::Done => return Ok(()),
+                Outcome::Refused(_) => return Err(DefineError::Taken),
+                Outcome::Conflict => pause(attempt).await,
+            }
+        }
+        Err(StoreError::Busy.into())
+    }
+}
+
+fn document(kind: Kind, id: &str, name: &str, body: &Value, (created, updated): (i64, i64)) -> Item {
+    let attributes = [
+        ("id", s(id)),
+        // Not `name`, which the database keeps for itself in expressions.
+        ("title", s(name)),
+        ("body", s(body.to_string())),
+        ("createdAt", n(created)),
+        ("changedAt", n(updated)),
+    ];
+    item(&kind.document(id), attributes)
+}
+
+fn read(item: &Item) -> Result<Definition, StoreError> {
+    if !item.is_current() {
+        return Err(StoreError::fault("a definition of another version"));
+    }
+    Ok(Definition {
+        id: item.text("id")?.to_owned(),
+        name: item.text("title")?.to_owned(),
+        body: item.json("body")?,
+        created_at: rfc3339(item.number("createdAt")?),
+        updated_at: rfc3339(item.number("changedAt")?),
+    })
+}
