@@ -22,8 +22,10 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 8] = [
+const ROUTES: [(&str, &str, &str); 10] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
+    ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
+    ("GET", "/api/agents", ""),
     ("GET", "/api/conversations", ""),
     ("GET", "/api/conversations/{id}", ""),
     ("PATCH", "/api/conversations/{id}", r#"{"title":"mine"}"#),
@@ -31,6 +33,15 @@ const ROUTES: [(&str, &str, &str); 8] = [
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
     ("HEAD", "/api/models", ""),
+];
+
+/// Every route for administrators alone.
+const ADMINISTRATION: [(&str, &str, &str); 5] = [
+    ("GET", "/api/admin/agents", ""),
+    ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
+    ("GET", "/api/admin/agents/{id}", ""),
+    ("PUT", "/api/admin/agents/{id}", r#"{"name":"mine"}"#),
+    ("DELETE", "/api/admin/agents/{id}", ""),
 ];
 
 /// Every route that is for everybody.
@@ -95,7 +106,10 @@ fn the_tables_of_this_suite_name_every_route() {
     let source = include_str!("../../functions/chat/src/lib.rs");
     let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
     for path in routes {
-        assert!(OPEN.contains(&path) || ROUTES.iter().any(|(_, known, _)| *known == path), "{path}");
+        assert!(
+            OPEN.contains(&path) || ROUTES.iter().chain(&ADMINISTRATION).any(|(_, known, _)| *known == path),
+            "{path}"
+        );
     }
 }
 
@@ -177,7 +191,7 @@ async fn f119_f143_a_thousand_foreign_ids_answer_like_absent_ones_and_nothing_cr
     }
     let read = ("GET", "/api/conversations/{id}", "");
     let before = product.ask(read, &ids[0], &ada).await.ok();
-    let by_id: Vec<_> = ROUTES.into_iter().filter(|(_, path, _)| path.contains("{id}")).collect();
+    let by_id: Vec<_> = ROUTES.into_iter().filter(|(_, path, _)| path.contains("conversations/{id}")).collect();
     for route in &by_id {
         let expected = shape(&product.ask(*route, ABSENT, &mallory).await);
         assert_eq!(expected.0, 404);
@@ -197,6 +211,24 @@ async fn f119_f143_a_thousand_foreign_ids_answer_like_absent_ones_and_nothing_cr
     let list = product.ask(("GET", "/api/conversations", ""), "", &mallory).await.ok();
     assert_eq!(list["conversations"], json!([]));
     assert_eq!(product.app.model.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn f120_administration_is_for_administrators_whatever_they_ask_for() {
+    let product = with_keys().await;
+    let admin = ApiKey::generate().unwrap();
+    let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None };
+    product.store.keys.create(&admin, &new, SystemTime::now()).await.unwrap();
+    let (ada, admin) = (text(&product.key("ada", None).await), text(&admin));
+    for route in ADMINISTRATION {
+        for id in ["default", ABSENT] {
+            let refused = product.ask(route, id, &[("x-api-key", &ada), ("x-role", "admin")]).await;
+            assert_eq!(refused.error(), (403, "forbidden".to_owned()), "{route:?}");
+            assert_eq!(product.ask(route, id, &[]).await.error(), (401, "unauthorized".to_owned()), "{route:?}");
+        }
+    }
+    let agents = product.ask(ADMINISTRATION[0], "", &[("x-api-key", &admin)]).await.ok();
+    assert_eq!(agents["agents"].as_array().unwrap().len(), 1, "only the built-in one");
 }
 
 #[tokio::test]

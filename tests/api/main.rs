@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
 mod accounts;
+mod agents;
 mod auth;
 mod body;
 mod broken_answers;
@@ -10,7 +11,6 @@ mod call_forms;
 mod call_results;
 mod capabilities;
 mod conversations;
-mod crowd;
 mod cuts;
 mod demo;
 mod idempotency;

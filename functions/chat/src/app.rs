@@ -7,6 +7,7 @@ use store::Store;
 use tools::{Tool, ToolRegistry, WebSearch};
 use web::Auth;
 
+use crate::agents::Agents;
 use crate::running::Running;
 use crate::{Config, routes};
 
@@ -15,7 +16,9 @@ use crate::{Config, routes};
 pub struct App {
     pub(crate) config: Arc<Config>,
     pub(crate) store: Store,
+    /// Every tool of the deployment, with the words of its settings; agents are made from it.
     pub(crate) agent: Agent,
+    pub(crate) agents: Agents,
     pub(crate) running: Running,
     pub(crate) auth: Auth,
 }
@@ -30,7 +33,8 @@ impl App {
             max_rounds: config.max_tool_rounds,
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
-        Self { config: Arc::new(config), store, agent, running: Running::default(), auth }
+        let agents = Agents::new(store.definitions.clone());
+        Self { config: Arc::new(config), store, agent, agents, running: Running::default(), auth }
     }
 
     /// The routes, with what every answer has around them.

@@ -2,8 +2,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use agent::Events;
-use conversation::{ErrorCode, Event, Failure, new_id};
+use agent::{Agent, Events};
+use conversation::{ErrorCode, Event, Failure, ToolChoice, new_id};
 use futures_util::Stream;
 use model::ModelClient;
 use protocols::TurnRequest;
@@ -24,10 +24,17 @@ const TITLE: usize = 60;
 /// A turn that is asked for, with everything in it checked.
 pub(crate) struct Asked {
     pub(crate) owner: Owner,
-    /// The model that answers, then those that take over when it fails; never empty.
-    pub(crate) models: Vec<ModelClient>,
+    pub(crate) chosen: Chosen,
     pub(crate) request: TurnRequest,
     pub(crate) deadline: Instant,
+}
+
+/// Who answers.
+pub(crate) struct Chosen {
+    pub(crate) agent: Agent,
+    /// The model that answers, then those that take over when it fails; never empty.
+    pub(crate) models: Vec<ModelClient>,
+    pub(crate) tool_choice: ToolChoice,
 }
 
 /// A turn and what happens in it, from its first event on.
@@ -91,7 +98,7 @@ fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {
         user_message_id: new_id(),
         assistant_message_id: new_id(),
         text: asked.request.message.clone(),
-        model: asked.models.first().map(|model| model.config().name.clone()).unwrap_or_default(),
+        model: asked.chosen.models.first().map(|model| model.config().name.clone()).unwrap_or_default(),
         title: title(&asked.request.message),
     }
 }

@@ -2,10 +2,12 @@ use axum::Json;
 use axum::extract::State;
 use conversation::ToolSpec;
 use futures_util::future::join_all;
+use http::HeaderMap;
 use model::{ToolPath, ToolsFrom};
 use serde::Serialize;
+use web::ApiError;
 
-use crate::{App, capabilities};
+use crate::{App, agents, capabilities};
 
 #[derive(Serialize)]
 pub(crate) struct Health {
@@ -76,7 +78,34 @@ pub(crate) struct ToolList {
     tools: Vec<ToolSpec>,
 }
 
-/// What the default agent may call.
-pub(crate) async fn tools(State(app): State<App>) -> Json<ToolList> {
-    Json(ToolList { tools: app.agent.tools.specs() })
+/// What the agent of the request may call.
+pub(crate) async fn tools(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolList>, ApiError> {
+    let id = agents::named_by(&headers)?.unwrap_or(agents::DEFAULT);
+    let agent = app.agents.find(id).await?.assemble(&app.agent);
+    Ok(Json(ToolList { tools: agent.tools.specs() }))
+}
+
+#[derive(Serialize)]
+pub(crate) struct AgentList {
+    agents: Vec<AgentRow>,
+}
+
+#[derive(Serialize)]
+struct AgentRow {
+    id: String,
+    name: String,
+    description: String,
+    default: bool,
+}
+
+/// The agents that a request may name, the default one first.
+pub(crate) async fn agents(State(app): State<App>) -> Result<Json<AgentList>, ApiError> {
+    let rows = app.agents.all().await?;
+    let agents = rows.into_iter().map(|agents::Row { id, definition }| AgentRow {
+        default: id == agents::DEFAULT,
+        id,
+        name: definition.name,
+        description: definition.description,
+    });
+    Ok(Json(AgentList { agents: agents.collect() }))
 }

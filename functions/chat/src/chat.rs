@@ -11,8 +11,8 @@ use serde::Deserialize;
 use tokio::time::Instant;
 use web::{ApiError, Credentials, InvocationDeadline, RequestId};
 
-use crate::begin::{self, Asked, Told};
-use crate::{App, repeat};
+use crate::begin::{self, Asked, Chosen, Told};
+use crate::{App, agents, repeat};
 
 #[derive(Deserialize)]
 pub(crate) struct Options {
@@ -36,11 +36,10 @@ pub(crate) async fn chat(
     let request = TurnRequest::parse(&body)?;
     let accumulated = wants_accumulated(options)?;
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
-    let name = choose(&app, &request, &headers)?.config().name.clone();
-    let models = app.config.models.chain(&name);
+    let chosen = choose(&app, &request, &headers).await?;
     let stream = request.stream;
     let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let asked = Asked { owner, models, request, deadline };
+    let asked = Asked { owner, chosen, request, deadline };
     let Told { turn_id, events } = match repeat::key(&headers)? {
         None => begin::begin(&app, new_id(), asked).await?.1,
         Some(key) => repeat::once(&app, &key, &body, asked).await?,
@@ -52,6 +51,23 @@ pub(crate) async fn chat(
     Ok(if accumulated { web::stream(events, Accumulated::new(native)) } else { web::stream(events, native) })
 }
 
+/// `POST /api/agent`: the same, and the request must name an agent.
+pub(crate) async fn agent(
+    app: State<App>,
+    id: Extension<RequestId>,
+    credentials: Credentials,
+    invocation: Option<Extension<InvocationDeadline>>,
+    options: Result<Query<Options>, QueryRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let body = web::json_body(&headers, body).await?;
+    if agents::named(&TurnRequest::parse(&body)?, &headers)?.is_none() {
+        return Err(invalid("An agent is required: `X-Agent-ID` or `agentId`".to_owned()));
+    }
+    chat(app, id, credentials, invocation, options, headers, Body::from(body)).await
+}
+
 fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<bool, ApiError> {
     match options.map(|Query(options)| options.sse).as_ref().map(Option::as_deref) {
         Ok(None) => Ok(false),
@@ -60,31 +76,40 @@ fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<
     }
 }
 
-/// Finds the model and checks every name that the request uses.
-fn choose<'a>(app: &'a App, request: &TurnRequest, headers: &HeaderMap) -> Result<&'a ModelClient, ApiError> {
-    let invalid = |sentence: String| ApiError::new(ErrorCode::InvalidRequest, sentence);
-    if headers.contains_key("x-agent-id") || request.agent_id.is_some() {
-        let agent = request.agent_id.as_deref().or_else(|| headers.get("x-agent-id")?.to_str().ok());
-        if agent != Some("default") {
-            return Err(invalid("There is no such agent; there is: default".to_owned()));
-        }
-    }
-    if let ToolChoice::Tool(name) = &request.tool_choice {
-        let specs = app.agent.tools.specs();
+/// Finds the agent and the models, and checks every name that the request uses.
+async fn choose(app: &App, request: &TurnRequest, headers: &HeaderMap) -> Result<Chosen, ApiError> {
+    let definition = app.agents.find(agents::named(request, headers)?.unwrap_or(agents::DEFAULT)).await?;
+    let agent = definition.assemble(&app.agent);
+    if let Some(ToolChoice::Tool(name)) = &request.tool_choice {
+        let specs = agent.tools.specs();
         if !specs.iter().any(|spec| spec.name == *name) {
             let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
             return Err(invalid(format!("`toolChoice` names no tool; there are: {}", names.join(", "))));
         }
     }
+    let tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(&agent));
+    let models = models(app, request.model.as_deref(), definition.model.as_deref())?;
+    Ok(Chosen { agent, models, tool_choice })
+}
+
+/// The model that the request names, else the agent's, else the default one; then those that take over when it fails.
+fn models(app: &App, wanted: Option<&str>, of_agent: Option<&str>) -> Result<Vec<ModelClient>, ApiError> {
     let models = &app.config.models;
-    let found = match &request.model {
+    // An agent outlives the settings: a model that is gone from them is no reason to refuse the turn.
+    let fitting = of_agent.and_then(|name| models.get(name)).or_else(|| models.default_model());
+    let found = match wanted {
         Some(name) => models.get(name),
-        None => models.default_model(),
+        None => fitting,
     };
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         let names: Vec<_> = models.iter().map(|client| client.config().name.as_str()).collect();
         invalid(format!("`modelType` names no model; there are: {}", names.join(", ")))
-    })
+    })?;
+    Ok(models.chain(&found.config().name))
+}
+
+fn invalid(sentence: String) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, sentence)
 }
 
 /// A storage failure as an answer; what is wrong inside goes to the log.

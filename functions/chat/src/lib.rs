@@ -4,6 +4,8 @@
 //! which stores everything before the stream's last byte. `App::new` is the only seam between Lambda, the local server
 //! and the tests.
 
+mod admin;
+mod agents;
 mod app;
 mod begin;
 mod capabilities;
@@ -42,6 +44,7 @@ fn for_everybody() -> Router<App> {
 fn for_callers() -> Router<App> {
     Router::new()
         .route("/api/chat", post(chat::chat))
+        .route("/api/agent", post(chat::agent))
         .route("/api/conversations", get(conversations::list))
         .route(
             "/api/conversations/{id}",
@@ -49,4 +52,10 @@ fn for_callers() -> Router<App> {
         )
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
+        .route("/api/agents", get(catalog::agents))
+        .route("/api/admin/agents", get(admin::agents::list).post(admin::agents::create))
+        .route(
+            "/api/admin/agents/{id}",
+            get(admin::agents::get).put(admin::agents::replace).delete(admin::agents::delete),
+        )
 }

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 use tools::ToolContext;
 
-use crate::begin::Asked;
+use crate::begin::{Asked, Chosen};
 use crate::capabilities::Known;
 use crate::running::Place;
 use crate::{App, capabilities};
@@ -73,7 +73,7 @@ impl TurnTask {
     }
 
     async fn answer(&self) -> Result<FinishReason, Failure> {
-        let models = &self.asked.models;
+        let Chosen { agent, models, tool_choice } = &self.asked.chosen;
         let store = &self.app.store;
         let history = store.conversations.history(&self.lease, HISTORY);
         let (history, _) =
@@ -86,13 +86,13 @@ impl TurnTask {
             text: self.asked.request.message.clone(),
             history,
             summary: None,
-            tool_choice: self.asked.request.tool_choice.clone(),
+            tool_choice: tool_choice.clone(),
             context: ToolContext { owner: self.asked.owner.clone(), deadline: self.asked.deadline },
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),
             recorder: self.app.config.recorder.as_deref(),
         };
-        let answered = self.app.agent.run(&turn, &self.events).await;
+        let answered = agent.run(&turn, &self.events).await;
         for model in models {
             capabilities::remember(store, model).await;
         }

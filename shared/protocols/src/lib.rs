@@ -2,12 +2,14 @@
 
 mod accumulated;
 mod document;
+mod fields;
 mod json;
 mod native;
 mod request;
 
 pub use accumulated::Accumulated;
 pub use document::Document;
+pub use fields::Fields;
 pub use json::object;
 pub use native::Native;
 pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};

@@ -1,7 +1,6 @@
 use conversation::{ErrorCode, Failure, ToolChoice};
-use serde_json::{Map, Value};
 
-use crate::json;
+use crate::Fields;
 
 /// The longest message, in Unicode scalar values.
 pub const MAX_MESSAGE_CHARS: usize = 32_000;
@@ -20,8 +19,8 @@ pub struct TurnRequest {
     pub model: Option<String>,
     /// The agent that answers; absent for the default one.
     pub agent_id: Option<String>,
-    /// Whether tools may or must be used.
-    pub tool_choice: ToolChoice,
+    /// Whether tools may or must be used; absent for what the agent does.
+    pub tool_choice: Option<ToolChoice>,
     /// Who the caller says to be; counts only where authentication is off.
     pub user_id: Option<String>,
     /// Whether the answer comes as an event stream.
@@ -34,21 +33,21 @@ impl TurnRequest {
     /// # Errors
     /// `invalid_request` or `too_large`, with a sentence that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let fields = json::object(body)?;
+        let mut fields = Fields::parse(body)?;
         Ok(Self {
-            message: message(&fields)?,
-            conversation_id: text(&fields, "conversationId")?,
-            model: text(&fields, "modelType")?,
-            agent_id: text(&fields, "agentId")?,
-            tool_choice: tool_choice(&fields)?,
-            user_id: text(&fields, "userId")?,
-            stream: flag(&fields, "stream")?.unwrap_or(true),
+            message: message(&mut fields)?,
+            conversation_id: fields.text("conversationId")?,
+            model: fields.text("modelType")?,
+            agent_id: fields.text("agentId")?,
+            tool_choice: fields.tool_choice("toolChoice")?,
+            user_id: fields.text("userId")?,
+            stream: fields.flag("stream")?.unwrap_or(true),
         })
     }
 }
 
-fn message(fields: &Map<String, Value>) -> Result<String, Failure> {
-    let message = text(fields, "message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
+fn message(fields: &mut Fields) -> Result<String, Failure> {
+    let message = fields.text("message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
     if message.trim().is_empty() {
         return Err(invalid("`message` must not be blank"));
     }
@@ -58,43 +57,6 @@ fn message(fields: &Map<String, Value>) -> Result<String, Failure> {
         return Err(Failure::new(ErrorCode::TooLarge, sentence));
     }
     Ok(message)
-}
-
-fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(invalid(format!("`{name}` must be a string"))),
-    }
-}
-
-fn flag(fields: &Map<String, Value>, name: &str) -> Result<Option<bool>, Failure> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(_) => Err(invalid(format!("`{name}` must be true or false"))),
-    }
-}
-
-fn tool_choice(fields: &Map<String, Value>) -> Result<ToolChoice, Failure> {
-    match fields.get("toolChoice") {
-        None | Some(Value::Null) => Ok(ToolChoice::Auto),
-        Some(Value::String(word)) => match word.as_str() {
-            "auto" => Ok(ToolChoice::Auto),
-            "none" => Ok(ToolChoice::None),
-            "required" => Ok(ToolChoice::Required),
-            _ => Err(bad_tool_choice()),
-        },
-        Some(Value::Object(choice)) => match choice.get("name") {
-            Some(Value::String(name)) => Ok(ToolChoice::Tool(name.clone())),
-            _ => Err(bad_tool_choice()),
-        },
-        Some(_) => Err(bad_tool_choice()),
-    }
-}
-
-fn bad_tool_choice() -> Failure {
-    invalid("`toolChoice` must be \"auto\", \"none\", \"required\" or {\"name\": \"…\"}")
 }
 
 fn invalid(sentence: impl Into<String>) -> Failure {
@@ -118,7 +80,7 @@ mod tests {
             conversation_id: None,
             model: None,
             agent_id: None,
-            tool_choice: ToolChoice::Auto,
+            tool_choice: None,
             user_id: None,
             stream: true,
         };
@@ -134,7 +96,7 @@ mod tests {
         assert_eq!(request.model.as_deref(), Some("m"));
         assert_eq!(request.agent_id.as_deref(), Some("x"));
         assert_eq!(request.user_id.as_deref(), Some("u"));
-        assert_eq!(request.tool_choice, ToolChoice::Tool("search_web".into()));
+        assert_eq!(request.tool_choice, Some(ToolChoice::Tool("search_web".into())));
         assert!(!request.stream);
     }
 

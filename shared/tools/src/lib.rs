@@ -6,6 +6,7 @@
 //! calls that were made before.
 
 mod arguments;
+mod bound;
 mod memo;
 mod refusal;
 mod registry;
@@ -15,7 +16,7 @@ mod tavily;
 mod tool;
 mod web_search;
 
-pub use registry::ToolRegistry;
+pub use registry::{ToolBinding, ToolRegistry};
 pub use search::SearchConfig;
 pub use session::{Ran, ToolSession};
 pub use tool::{Tool, ToolContext, ToolError, ToolOutput};

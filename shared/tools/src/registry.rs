@@ -1,13 +1,24 @@
 use std::sync::Arc;
 
 use conversation::ToolSpec;
+use serde_json::{Map, Value};
 
+use crate::bound::Bound;
 use crate::{Tool, ToolContext, ToolSession};
 
 /// A tool and what it says of itself, asked once.
 pub(crate) struct Entry {
     pub(crate) spec: ToolSpec,
     pub(crate) tool: Arc<dyn Tool>,
+}
+
+/// A tool that an agent uses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolBinding {
+    /// The tool's name.
+    pub name: String,
+    /// Arguments that hold for every call; models neither see nor choose them.
+    pub fixed: Map<String, Value>,
 }
 
 /// The tools of a deployment.
@@ -27,6 +38,19 @@ impl ToolRegistry {
             }
         }
         Self { entries: Arc::new(entries) }
+    }
+
+    /// The tools of these names, in that order, as an agent uses them; names that no tool has are passed over.
+    #[must_use]
+    pub fn bound(&self, bindings: &[ToolBinding]) -> Self {
+        let bind = |binding: &ToolBinding| {
+            let entry = self.entries.iter().find(|entry| entry.spec.name == binding.name)?;
+            let tool = Arc::clone(&entry.tool);
+            let bound: Arc<dyn Tool> =
+                if binding.fixed.is_empty() { tool } else { Arc::new(Bound { tool, fixed: binding.fixed.clone() }) };
+            Some(bound)
+        };
+        Self::new(bindings.iter().filter_map(bind).collect())
     }
 
     /// What models are told, in order.

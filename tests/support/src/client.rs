@@ -82,6 +82,11 @@ impl Client {
         send(self.request("POST", path).json(body)).await
     }
 
+    /// `PUT` with a JSON body.
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        send(self.request("PUT", path).json(body)).await
+    }
+
     /// `PATCH` with a JSON body.
     pub async fn patch(&self, path: &str, body: &Value) -> Answer {
         send(self.request("PATCH", path).json(body)).await

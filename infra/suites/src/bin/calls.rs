@@ -84,6 +84,13 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::new("DELETE", &path), 204),
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),
+        (HttpEvent::get("/api/agents"), 200),
+        (HttpEvent::get("/api/admin/agents"), 200),
+        (HttpEvent::post("/api/admin/agents", &json!({ "name": "茶" })), 201),
+        (HttpEvent::get("/api/admin/agents/default"), 200),
+        (HttpEvent::post("/api/admin/agents/default", &json!({ "name": "水" })).method("PUT"), 200),
+        (HttpEvent::post("/api/admin/agents/default", &json!({ "name": "酒" })).method("PUT"), 200),
+        (HttpEvent::new("DELETE", "/api/admin/agents/default"), 204),
         (HttpEvent::get("/healthz"), 200),
     ];
     for (event, status) in routes {
@@ -97,7 +104,7 @@ async fn new_key(database: &str) -> String {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
     let key = ApiKey::generate().unwrap();
-    let owner = NewKey { owner: "小王".to_owned(), administrator: false, expires: None };
+    let owner = NewKey { owner: "小王".to_owned(), administrator: true, expires: None };
     store.keys.create(&key, &owner, SystemTime::now()).await.unwrap();
     key.text().expose_secret().to_owned()
 }

@@ -1,0 +1,137 @@
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use conversation::{ErrorCode, new_id};
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use serde_json::Value;
+use store::{DefineError, Definition, Kind};
+use web::{Administrator, ApiError};
+
+use super::{id, refused};
+use crate::App;
+use crate::agents::{AgentDefinition, DEFAULT};
+
+/// An agent as administrators see it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Shown {
+    id: String,
+    #[serde(flatten)]
+    document: Value,
+    /// Absent for the built-in default agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<String>,
+}
+
+impl From<Definition> for Shown {
+    fn from(stored: Definition) -> Self {
+        let (created_at, updated_at) = (Some(stored.created_at), Some(stored.updated_at));
+        Self { id: stored.id, document: stored.body, created_at, updated_at }
+    }
+}
+
+impl Shown {
+    fn built_in() -> Self {
+        let document = AgentDefinition::built_in().document();
+        Self { id: DEFAULT.to_owned(), document, created_at: None, updated_at: None }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct List {
+    agents: Vec<Shown>,
+}
+
+/// All agents; the default one also without a row.
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
+    let rows = app.store.definitions.list(Kind::Agent).await.map_err(|error| crate::chat::storage(&error))?;
+    let built_in = rows.iter().all(|row| row.id != DEFAULT).then(Shown::built_in);
+    Ok(Json(List { agents: built_in.into_iter().chain(rows.into_iter().map(Shown::from)).collect() }))
+}
+
+/// Stores a new agent under an id of its own.
+pub(crate) async fn create(
+    State(app): State<App>,
+    _: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Shown>), ApiError> {
+    let definition = read(&app, &headers, body).await?;
+    let stored = stored(&app, &new_id(), &definition).await?;
+    Ok((StatusCode::CREATED, Json(stored)))
+}
+
+/// One agent.
+pub(crate) async fn get(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Shown>, ApiError> {
+    let id = id(path)?;
+    match app.store.definitions.get(Kind::Agent, &id).await {
+        Err(DefineError::NotFound) if id == DEFAULT => Ok(Json(Shown::built_in())),
+        found => Ok(Json(found.map_err(refused)?.into())),
+    }
+}
+
+/// Replaces an agent; the default one gets its row by this.
+pub(crate) async fn replace(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Shown>, ApiError> {
+    let id = id(path)?;
+    let definition = read(&app, &headers, body).await?;
+    let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
+    let replaced = app.store.definitions.replace(Kind::Agent, &id, name, &document, now).await;
+    app.agents.forget().await;
+    match replaced {
+        Err(DefineError::NotFound) if id == DEFAULT => stored(&app, &id, &definition).await.map(Json),
+        replaced => Ok(Json(replaced.map_err(refused)?.into())),
+    }
+}
+
+/// Deletes an agent; without its row the default one is the built-in one again.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, ApiError> {
+    app.store.definitions.delete(Kind::Agent, &id(path)?).await.map_err(refused)?;
+    app.agents.forget().await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn stored(app: &App, id: &str, definition: &AgentDefinition) -> Result<Shown, ApiError> {
+    let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
+    let stored = app.store.definitions.create(Kind::Agent, id, name, &document, now).await.map_err(refused)?;
+    app.agents.forget().await;
+    Ok(stored.into())
+}
+
+/// The definition in a body, every name of which must exist.
+async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
+    let definition = AgentDefinition::parse(&web::json_body(headers, body).await?)?;
+    let invalid = |sentence: String| Err(ApiError::new(ErrorCode::InvalidRequest, sentence));
+    if let Some(model) = &definition.model
+        && app.config.models.get(model).is_none()
+    {
+        let names: Vec<_> = app.config.models.iter().map(|client| client.config().name.as_str()).collect();
+        return invalid(format!("`model` names no model; there are: {}", names.join(", ")));
+    }
+    let specs = app.agent.tools.specs();
+    let known = |name: &str| specs.iter().any(|spec| spec.name == name);
+    if let Some(at) = definition.tools.iter().flatten().position(|binding| !known(&binding.tool)) {
+        let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        return invalid(format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", ")));
+    }
+    Ok(definition)
+}

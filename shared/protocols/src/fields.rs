@@ -1,0 +1,188 @@
+use std::ops::RangeInclusive;
+
+use conversation::{ErrorCode, Failure, ToolChoice};
+use serde_json::{Map, Value};
+
+use crate::json;
+
+/// The fields of a JSON object from outside, taken one by one; `null` counts as absent.
+///
+/// What is wrong is an `invalid_request` whose sentence names the field and what is accepted, never what came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fields {
+    fields: Map<String, Value>,
+    /// Where the object stands, to be put before the names; empty for a body.
+    place: String,
+}
+
+impl Fields {
+    /// The fields of a body that must be one JSON object without duplicate keys.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is not.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        Ok(Self { fields: json::object(body)?, place: String::new() })
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.wrong(name, "a string")),
+        }
+    }
+
+    /// A string of at most so many characters that is not blank.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn words(&mut self, name: &str, most: usize) -> Result<Option<String>, Failure> {
+        let text = self.text(name)?;
+        let fits = |text: &String| !text.trim().is_empty() && text.chars().nth(most).is_none();
+        if text.as_ref().is_some_and(|text| !fits(text)) {
+            return Err(self.wrong(name, &format!("a string of 1 to {most} characters, not blank")));
+        }
+        Ok(text)
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn flag(&mut self, name: &str) -> Result<Option<bool>, Failure> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(self.wrong(name, "true or false")),
+        }
+    }
+
+    /// A whole number in a range.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn whole(&mut self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Failure> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|one| range.contains(one));
+        let accepted = format!("a whole number from {} to {}", range.start(), range.end());
+        number.map(Some).ok_or_else(|| self.wrong(name, &accepted))
+    }
+
+    /// A JSON object, as it is.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, Failure> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(fields)) => Ok(Some(fields)),
+            Some(_) => Err(self.wrong(name, "an object")),
+        }
+    }
+
+    /// An array of at most so many objects.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn objects(&mut self, name: &str, most: usize) -> Result<Option<Vec<Fields>>, Failure> {
+        let accepted = format!("an array of at most {most} objects");
+        let items = match self.take(name) {
+            None => return Ok(None),
+            Some(Value::Array(items)) if items.len() <= most => items,
+            Some(_) => return Err(self.wrong(name, &accepted)),
+        };
+        let read = |(at, item)| match item {
+            Value::Object(fields) => Ok(Self { fields, place: format!("{}{name}[{at}].", self.place) }),
+            _ => Err(self.wrong(name, &accepted)),
+        };
+        items.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Whether tools may or must be used.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn tool_choice(&mut self, name: &str) -> Result<Option<ToolChoice>, Failure> {
+        let choice = match self.take(name) {
+            None => return Ok(None),
+            Some(Value::String(word)) => match word.as_str() {
+                "auto" => Some(ToolChoice::Auto),
+                "none" => Some(ToolChoice::None),
+                "required" => Some(ToolChoice::Required),
+                _ => None,
+            },
+            Some(Value::Object(mut choice)) => match choice.remove("name") {
+                Some(Value::String(tool)) => Some(ToolChoice::Tool(tool)),
+                _ => None,
+            },
+            Some(_) => None,
+        };
+        let accepted = "\"auto\", \"none\", \"required\" or {\"name\": \"…\"}";
+        choice.map(Some).ok_or_else(|| self.wrong(name, accepted))
+    }
+
+    /// Nothing more is taken.
+    ///
+    /// # Errors
+    /// `invalid_request` when fields are left: they would be ignored, which nobody who wrote them wants.
+    pub fn finish(self, accepted: &str) -> Result<(), Failure> {
+        let Some(name) = self.fields.keys().next() else { return Ok(()) };
+        // Only what looks like a name is said again.
+        let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let name = if is_name { format!("`{}{name}`", self.place) } else { "One of the fields".to_owned() };
+        Err(invalid(format!("{name} is not known here; accepted are: {accepted}")))
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    /// The refusal of a field.
+    pub fn wrong(&self, name: &str, accepted: &str) -> Failure {
+        invalid(format!("`{}{name}` must be {accepted}", self.place))
+    }
+}
+
+fn invalid(sentence: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::InvalidRequest, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(body: &str) -> Fields {
+        Fields::parse(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_place_with_what_is_accepted() {
+        let message = |result: Result<Option<()>, Failure>| result.unwrap_err().message;
+        assert_eq!(message(fields(r#"{"a":5}"#).text("a").map(|_| None)), "`a` must be a string");
+        assert_eq!(
+            message(fields(r#"{"a":" "}"#).words("a", 3).map(|_| None)),
+            "`a` must be a string of 1 to 3 characters, not blank"
+        );
+        assert_eq!(
+            message(fields(r#"{"a":51}"#).whole("a", 0..=50).map(|_| None)),
+            "`a` must be a whole number from 0 to 50"
+        );
+        let mut rows = fields(r#"{"rows":[{},{"on":1}]}"#).objects("rows", 2).unwrap().unwrap();
+        assert_eq!(message(rows[1].flag("on").map(|_| None)), "`rows[1].on` must be true or false");
+        assert_eq!(rows.remove(0).finish("on").map_err(|failure| failure.message), Ok(()),);
+        let left = fields(r#"{"rows":[{"x":1}]}"#).objects("rows", 2).unwrap().unwrap().remove(0);
+        assert_eq!(left.finish("`on`").unwrap_err().message, "`rows[0].x` is not known here; accepted are: `on`");
+    }
+
+    #[test]
+    fn null_is_absent() {
+        let mut fields = fields(r#"{"a":null,"b":null}"#);
+        assert_eq!(fields.text("a"), Ok(None));
+        assert_eq!(fields.tool_choice("b"), Ok(None));
+        assert_eq!(fields.finish(""), Ok(()));
+    }
+}

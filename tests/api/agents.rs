@@ -1,0 +1,113 @@
+//! Agents that administrators define, and requests that name them.
+
+use serde_json::{Value, json};
+use support::{Answer, Client, Completion, FakeModel, MODEL, TestApp};
+
+use crate::call;
+
+async fn create(app: &Client, agent: &Value) -> String {
+    let made = app.post("/api/admin/agents", agent).await;
+    assert_eq!(made.status, 201, "{:?}", made.text());
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+fn sentence(refused: &Answer) -> String {
+    refused.json()["error"]["message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_default_agent_exists_without_a_row_and_can_be_given_one() {
+    let app = TestApp::start().await;
+    let listed = json!({"agents": [{"id": "default", "name": "Default", "description": "", "default": true}]});
+    assert_eq!(app.get("/api/agents").await.ok(), listed);
+    assert_eq!(app.get("/api/admin/agents/default").await.ok()["name"], "Default");
+    let put = app.put("/api/admin/agents/default", &json!({"name": "Pirate", "systemPrompt": "Arr."})).await.ok();
+    assert_eq!((&put["id"], &put["name"], put["createdAt"].is_string()), (&json!("default"), &json!("Pirate"), true));
+    app.model.replies([Completion::of(["Ahoy."]), Completion::of(["好。"])]);
+    app.ask("hi").await;
+    assert!(app.model.asked(1).await.system().starts_with("Arr."));
+    assert_eq!(app.delete("/api/admin/agents/default").await.status, 204);
+    app.ask("hi").await;
+    assert!(!app.model.asked(2).await.system().starts_with("Arr."));
+    assert_eq!(app.get("/api/agents").await.ok(), listed);
+}
+
+#[tokio::test]
+async fn a_request_names_its_agent_in_the_header_or_the_body_and_gets_its_words_and_tools() {
+    let app = TestApp::start().await;
+    let tools = json!([{"tool": "search_web", "config": {"mode": "quick"}}]);
+    let id =
+        create(&app, &json!({"name": "天气", "systemPrompt": "你只谈天气。", "tools": tools, "maxRounds": 1})).await;
+    let none = create(&app, &json!({"name": "无工具", "tools": [{"tool": "search_web", "enabled": false}]})).await;
+    app.model.replies([Completion::of([call("北京")]), Completion::of(["晴。"]), Completion::of(["好。"])]);
+    let turn = app.chat(&json!({"message": "天气？", "agentId": id})).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("晴。", "tool_limit"));
+    assert_eq!(app.search.requests()[0]["max_results"], 3, "the fixed mode is what the search got");
+    let system = app.model.asked(1).await.system();
+    assert!(
+        system.starts_with("你只谈天气。") && system.contains("search_web") && !system.contains("deep"),
+        "{system}"
+    );
+    let headers = [("content-type", "application/json"), ("x-agent-id", none.as_str())];
+    let answer = app.send("POST", "/api/agent", &headers, r#"{"message":"天气？","stream":false}"#).await.ok();
+    assert_eq!(answer["content"], "好。");
+    assert!(!app.model.asked(3).await.system().contains("search_web"));
+    let tools = app.send("GET", "/api/tools", &headers[1..], "").await.ok();
+    assert_eq!(tools, json!({"tools": []}));
+}
+
+#[tokio::test]
+async fn an_agents_model_and_choice_of_tools_hold_unless_the_request_says_otherwise() {
+    let first = FakeModel::start().await;
+    let models = json!([{"name": "other", "baseUrl": first.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL}]);
+    let app = TestApp::with(&[("MODELS", &models.to_string())]).await;
+    let id = create(&app, &json!({"name": "a", "model": "other", "toolChoice": "required"})).await;
+    first.replies([Completion::of(["一"])]);
+    let turn = app.chat(&json!({"message": "问", "agentId": id})).await;
+    assert_eq!((turn.0[0]["model"].as_str(), turn.content().as_str()), (Some("other"), "一"));
+    assert!(first.asked(1).await.system().contains("必须先调用至少一个工具"));
+    app.model.replies([Completion::of(["二"])]);
+    let own = json!({"message": "问", "agentId": id, "modelType": "openai", "toolChoice": "auto"});
+    assert_eq!(app.chat(&own).await.content(), "二");
+    assert!(!app.model.asked(1).await.system().contains("必须先调用至少一个工具"));
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_exist_or_is_switched_off_is_refused_with_those_that_exist() {
+    let app = TestApp::start().await;
+    let id = create(&app, &json!({"name": "a"})).await;
+    let off = create(&app, &json!({"name": "b", "enabled": false})).await;
+    let message = format!("There is no such agent; there is: default, {id}");
+    for unknown in ["nobody", "", &off, "天气"] {
+        let answer = app.post("/api/chat", &json!({"message": "hi", "agentId": unknown})).await;
+        assert_eq!(
+            (answer.error(), sentence(&answer)),
+            ((400, "invalid_request".to_owned()), message.clone()),
+            "{unknown}"
+        );
+    }
+    let missing = app.post("/api/agent", &json!({"message": "hi"})).await;
+    assert_eq!(sentence(&missing), "An agent is required: `X-Agent-ID` or `agentId`");
+    assert_eq!(app.delete(&format!("/api/admin/agents/{id}")).await.status, 204);
+    assert_eq!(app.post("/api/agent", &json!({"message": "hi", "agentId": id})).await.status, 400);
+    assert_eq!(app.get(&format!("/api/admin/agents/{id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn what_cannot_be_an_agent_is_refused_and_changes_nothing() {
+    let app = TestApp::start().await;
+    create(&app, &json!({"name": "taken"})).await;
+    for (agent, message) in [
+        (json!({"name": "taken"}), "`name` or `id` is taken by another one"),
+        (json!({"name": "x", "model": "gpt-9"}), "`model` names no model; there are: openai"),
+        (json!({"name": "x", "tools": [{"tool": "rm"}]}), "`tools[0].tool` names no tool; there are: search_web"),
+        (json!({"systemPrompt": "x"}), "`name` must be given: a string"),
+    ] {
+        let answer = app.post("/api/admin/agents", &agent).await;
+        assert_eq!(answer.status, 400);
+        assert!(sentence(&answer).starts_with(message), "{}", sentence(&answer));
+    }
+    assert_eq!(app.get("/api/admin/agents").await.ok()["agents"].as_array().unwrap().len(), 2);
+    assert_eq!(app.put("/api/admin/agents/nobody", &json!({"name": "y"})).await.status, 404);
+    assert_eq!(app.delete("/api/admin/agents/nobody").await.status, 404);
+}
