@@ -9,7 +9,7 @@ use crate::capability::Capability;
 use crate::fault::Fault;
 use crate::learned::Learned;
 use crate::pool::Pool;
-use crate::providers::Provider;
+use crate::providers::{self, Provider};
 use crate::retry::Patience;
 use crate::timers::Timers;
 use crate::wire::{self, Quirks};
@@ -35,8 +35,7 @@ struct Shared {
 
 impl ModelClient {
     pub(crate) fn new(config: ModelConfig, http: transport::Client, pool: Arc<Pool>, timers: Timers) -> Self {
-        let provider = wire::provider(config.wire, &config.base_url);
-        Self::of_provider(provider, config, http, pool, timers)
+        Self::of_provider(providers::of(&config), config, http, pool, timers)
     }
 
     fn of_provider(
@@ -55,7 +54,7 @@ impl ModelClient {
         &self.shared.config
     }
 
-    /// Whose endpoint it is, as far as its address tells: `ark`, `openai`, `ollama` and so on.
+    /// Whose endpoint it is, as far as the operator or its address tells: `ark`, `openai`, `ollama` and so on.
     pub fn provider(&self) -> &'static str {
         self.shared.provider.name
     }
@@ -84,6 +83,7 @@ impl ModelClient {
     }
 
     fn quirks(&self) -> Quirks {
-        self.shared.learned.apply(self.shared.provider.into())
+        let Shared { learned, provider, config, .. } = &*self.shared;
+        learned.apply(Quirks::new(provider, config))
     }
 }

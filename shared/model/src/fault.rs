@@ -43,10 +43,20 @@ pub(crate) enum Amendment {
     NoUsageOption,
     /// No call is demanded by `tool_choice`.
     NoForcedChoice,
-    /// Assistant messages with calls carry their reasoning.
+    /// Assistant messages carry their reasoning once tools are used.
     Reasoning,
     /// Past calls carry a signature, or what stands for one.
     Signatures,
+    /// The limit of a reply has its other name.
+    OtherLimit,
+    /// `temperature` is left out.
+    NoTemperature,
+    /// `top_p` is left out.
+    NoTopP,
+    /// Nothing is said of thinking, nor of effort.
+    NoThinking,
+    /// Nothing is said of effort.
+    NoEffort,
 }
 
 /// An error code that is safe to log: up to six digits, or words of up to 64 letters joined by `_`, `.` or `-`.

@@ -1,37 +1,43 @@
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::fault::Amendment;
+use crate::parameters::Parameters;
 use crate::wire::Quirks;
 
 /// What the refusals of an endpoint taught, for the life of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
-    no_usage_option: AtomicBool,
-    no_forced_choice: AtomicBool,
-    echo_reasoning: AtomicBool,
-    signatures: AtomicBool,
+    amendments: Mutex<Vec<Amendment>>,
 }
 
 impl Learned {
     /// Keeps an amendment in mind.
     pub(crate) fn remember(&self, amendment: Amendment) {
-        let learned = match amendment {
-            Amendment::NoUsageOption => &self.no_usage_option,
-            Amendment::NoForcedChoice => &self.no_forced_choice,
-            Amendment::Reasoning => &self.echo_reasoning,
-            Amendment::Signatures => &self.signatures,
-        };
-        learned.store(true, Ordering::Relaxed);
+        let mut amendments = self.amendments.lock().unwrap_or_else(PoisonError::into_inner);
+        if !amendments.contains(&amendment) {
+            amendments.push(amendment);
+        }
     }
 
     /// The particulars of the provider, corrected.
     pub(crate) fn apply(&self, quirks: Quirks) -> Quirks {
-        let learned = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        Quirks {
-            usage_option: quirks.usage_option && !learned(&self.no_usage_option),
-            forced_choice: quirks.forced_choice && !learned(&self.no_forced_choice),
-            echo_reasoning: quirks.echo_reasoning || learned(&self.echo_reasoning),
-            signatures: quirks.signatures || learned(&self.signatures),
-        }
+        let amendments = self.amendments.lock().unwrap_or_else(PoisonError::into_inner);
+        amendments.iter().copied().fold(quirks, amended)
+    }
+}
+
+fn amended(quirks: Quirks, amendment: Amendment) -> Quirks {
+    let parameters = quirks.parameters;
+    let with = |parameters| Quirks { parameters, ..quirks };
+    match amendment {
+        Amendment::NoUsageOption => Quirks { usage_option: false, ..quirks },
+        Amendment::NoForcedChoice => Quirks { forced_choice: false, ..quirks },
+        Amendment::Reasoning => Quirks { echo_reasoning: true, ..quirks },
+        Amendment::Signatures => Quirks { signatures: true, ..quirks },
+        Amendment::OtherLimit => with(parameters.with_other_limit()),
+        Amendment::NoTemperature => with(Parameters { temperature: None, ..parameters }),
+        Amendment::NoTopP => with(Parameters { top_p: None, ..parameters }),
+        Amendment::NoThinking => with(parameters.without_thinking()),
+        Amendment::NoEffort => with(parameters.without_effort()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod entry;
+mod options;
 mod url;
 
 use std::sync::Arc;
@@ -37,10 +38,12 @@ struct Connect {
 struct Found {
     configs: Vec<ModelConfig>,
     notes: Vec<String>,
+    /// The names of those that were left out.
+    left_out: Vec<String>,
 }
 
 impl Models {
-    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `DEFAULT_MODEL` and the timers; never makes a call.
+    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `MODEL_OPTIONS`, `DEFAULT_MODEL` and the timers; never makes a call.
     ///
     /// An error names the variable and what it accepts, and never what it holds.
     pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
@@ -48,6 +51,7 @@ impl Models {
         let mut found = Found::default();
         builtin::read(settings, &mut found)?;
         entry::read(settings, &mut found)?;
+        options::read(settings, &mut found)?;
         let accepted = || SettingError::new("DEFAULT_MODEL", "the name of a configured model");
         let default = match settings.var("DEFAULT_MODEL") {
             Some(name) => found.configs.iter().position(|one| one.name == name).ok_or_else(accepted)?,
@@ -122,7 +126,9 @@ impl<'a> IntoIterator for &'a Models {
 
 impl Connect {
     fn client(&self, config: ModelConfig) -> ModelClient {
-        ModelClient::new(config, self.http.clone(), Arc::clone(&self.pool), self.timers)
+        let first_byte = config.options.first_byte.unwrap_or(self.timers.first_byte);
+        let timers = Timers { first_byte, ..self.timers };
+        ModelClient::new(config, self.http.clone(), Arc::clone(&self.pool), timers)
     }
 }
 

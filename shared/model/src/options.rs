@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use serde::Deserialize;
+
 /// What an operator chooses for one model; what is `None` is left to the provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -22,7 +24,7 @@ pub struct Options {
 /// How the next token is chosen, and how many may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// From 0 to 2; providers accept less.
+    /// From 0 to 2; some providers accept no more than 1.
     pub temperature: Option<f64>,
     /// From 0 to 1.
     pub top_p: Option<f64>,
@@ -31,7 +33,8 @@ pub struct Sampling {
 }
 
 /// Whether a model thinks before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Thinking {
     /// Always.
     On,
@@ -42,7 +45,8 @@ pub enum Thinking {
 }
 
 /// How hard a model thinks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// Hardly.
     Minimal,

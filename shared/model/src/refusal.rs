@@ -106,5 +106,10 @@ fn of_kind(kind: Kind) -> (ModelError, Again) {
         Kind::ForcedChoice => (ModelError::Rejected, Again::Amended(Amendment::NoForcedChoice)),
         Kind::Signatures => (ModelError::Rejected, Again::Amended(Amendment::Signatures)),
         Kind::Reasoning => (ModelError::Rejected, Again::Amended(Amendment::Reasoning)),
+        Kind::Limit => (ModelError::Rejected, Again::Amended(Amendment::OtherLimit)),
+        Kind::Temperature => (ModelError::Rejected, Again::Amended(Amendment::NoTemperature)),
+        Kind::TopP => (ModelError::Rejected, Again::Amended(Amendment::NoTopP)),
+        Kind::Thinking => (ModelError::Rejected, Again::Amended(Amendment::NoThinking)),
+        Kind::Effort => (ModelError::Rejected, Again::Amended(Amendment::NoEffort)),
     }
 }

@@ -54,6 +54,7 @@ impl Builtin {
         let base = base.or_else(|| self.default_base.map(str::to_owned));
         let (Some(model), Some(base_url), true) = (settings.var(self.model), base, reachable) else {
             found.notes.extend(self.note(settings));
+            found.left_out.push(self.name.to_owned());
             return Ok(());
         };
         found.configs.push(ModelConfig {

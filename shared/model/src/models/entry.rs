@@ -51,6 +51,7 @@ impl Entry {
             // The variable's name is not repeated: the key itself may have been written there.
             found.notes.push(format!("MODELS: the variable in \"apiKeyVar\" of `{name}` is not set"));
             if self.base_url.is_none() {
+                found.left_out.push(name);
                 return Ok(());
             }
         }

@@ -1,10 +1,16 @@
 use super::Provider;
 use crate::ToolPath::Native;
+use crate::Wire;
+use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, Switch};
 use crate::listing::Listing;
+
+/// `max_tokens` bounds the answer without its reasoning; beside `max_completion_tokens` it would be refused.
+const THINKING: Dialect = Dialect { thinking: Switch::Type { auto: true }, hottest: 1, ..PLAIN };
 
 /// Volcengine's Ark, and `ModelArk` of `BytePlus` outside China. An endpoint id (`ep-…`) tells nothing of its model.
 pub(super) const ROW: Provider = Provider {
     name: "ark",
+    wire: Wire::Openai,
     hosts: &["volces.com", "bytepluses.com"],
     usage_option: true,
     echo_reasoning: false,
@@ -16,5 +22,12 @@ pub(super) const ROW: Provider = Provider {
         ("doubao-1-5-pro-32k", 32_000),
         ("deepseek-", 128_000),
         ("kimi-k2", 256_000),
+    ],
+    dialects: &[
+        // The older ones do not know an effort.
+        ("doubao-seed-1-6", THINKING),
+        ("doubao-1-5", THINKING),
+        ("deepseek-", THINKING),
+        ("", Dialect { efforts: MINIMAL_TO_HIGH, ..THINKING }),
     ],
 };

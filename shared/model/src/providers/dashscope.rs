@@ -1,9 +1,12 @@
 use super::Provider;
 use crate::ToolPath::Native;
+use crate::Wire;
+use crate::dialect::{Dialect, PLAIN, Switch};
 
 /// Alibaba Model Studio in its OpenAI-compatible mode.
 pub(super) const ROW: Provider = Provider {
     name: "dashscope",
+    wire: Wire::Openai,
     hosts: &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
     usage_option: true,
     echo_reasoning: false,
@@ -24,4 +27,5 @@ pub(super) const ROW: Provider = Provider {
         ("qwen3-max", 256_000),
         ("qwen3-coder", 256_000),
     ],
+    dialects: &[("", Dialect { thinking: Switch::Enable, ..PLAIN })],
 };

@@ -1,9 +1,14 @@
 use super::Provider;
 use crate::ToolPath::Native;
+use crate::Wire;
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, Switch};
+
+const COMPLETION: Dialect = Dialect { limit: LimitName::MaxCompletionTokens, ..PLAIN };
 
 /// Groq.
 pub(super) const ROW: Provider = Provider {
     name: "groq",
+    wire: Wire::Openai,
     hosts: &["api.groq.com"],
     usage_option: true,
     echo_reasoning: false,
@@ -23,5 +28,13 @@ pub(super) const ROW: Provider = Provider {
         ("moonshotai/kimi-k2", 131_072),
         ("openai/gpt-oss-", 131_072),
         ("qwen/qwen3-", 131_072),
+    ],
+    dialects: &[
+        (
+            "openai/gpt-oss-",
+            Dialect { thinking: Switch::Effort { on: None, off: None }, efforts: LOW_TO_HIGH, ..COMPLETION },
+        ),
+        ("qwen/qwen3-", Dialect { thinking: Switch::Effort { on: Some("default"), off: Some("none") }, ..COMPLETION }),
+        ("", COMPLETION),
     ],
 };

@@ -1,9 +1,12 @@
 use super::Provider;
 use crate::ToolPath::Native;
+use crate::Wire;
+use crate::dialect::{Dialect, PLAIN, Switch};
 
 /// Moonshot: thinking models refuse calls without their reasoning, as those of DeepSeek do.
 pub(super) const ROW: Provider = Provider {
     name: "moonshot",
+    wire: Wire::Openai,
     hosts: &["api.moonshot.cn", "api.moonshot.ai"],
     usage_option: true,
     echo_reasoning: true,
@@ -15,5 +18,11 @@ pub(super) const ROW: Provider = Provider {
         ("moonshot-v1-128k", 131_072),
         ("kimi-k2-0711", 131_072),
         ("kimi-k2", 262_144),
+    ],
+    dialects: &[
+        // These either never think or always.
+        ("moonshot-v1", Dialect { hottest: 1, ..PLAIN }),
+        ("kimi-k2-", Dialect { hottest: 1, ..PLAIN }),
+        ("kimi-", Dialect { thinking: Switch::Type { auto: false }, hottest: 1, ..PLAIN }),
     ],
 };

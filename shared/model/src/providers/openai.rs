@@ -1,9 +1,33 @@
 use super::Provider;
 use crate::ToolPath::{Native, Text};
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, Sampling, Switch};
+use crate::{Effort, Wire};
+
+/// All its models take the newer name.
+const COMPLETION: Dialect = Dialect { limit: LimitName::MaxCompletionTokens, ..PLAIN };
+
+/// Those that always think.
+const REASONING: Dialect = Dialect {
+    thinking: Switch::Effort { on: None, off: None },
+    efforts: LOW_TO_HIGH,
+    sampling: Sampling::Refused,
+    ..COMPLETION
+};
+
+/// Those that think when they are told to.
+const SWITCHED: Dialect = Dialect {
+    thinking: Switch::Effort { on: Some("medium"), off: Some("none") },
+    sampling: Sampling::WithoutThinking,
+    ..REASONING
+};
+
+const LOW_TO_XHIGH: &[(Effort, &str)] =
+    &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "xhigh")];
 
 /// OpenAI.
 pub(super) const ROW: Provider = Provider {
     name: "openai",
+    wire: Wire::Openai,
     hosts: &["api.openai.com"],
     usage_option: true,
     echo_reasoning: false,
@@ -31,5 +55,27 @@ pub(super) const ROW: Provider = Provider {
         ("o1", 200_000),
         ("o3", 200_000),
         ("o4", 200_000),
+    ],
+    dialects: &[
+        // `GPT-5 pro` thinks hard and in no other way.
+        ("gpt-5-pro", Dialect { efforts: &[(Effort::High, "high")], ..REASONING }),
+        ("gpt-5-chat", COMPLETION),
+        ("gpt-5-codex", REASONING),
+        ("gpt-5.1", SWITCHED),
+        ("gpt-5.", Dialect { efforts: LOW_TO_XHIGH, ..SWITCHED }),
+        (
+            "gpt-5",
+            Dialect {
+                thinking: Switch::Effort { on: None, off: Some("minimal") },
+                efforts: MINIMAL_TO_HIGH,
+                ..REASONING
+            },
+        ),
+        ("o1-mini", Dialect { sampling: Sampling::Refused, ..COMPLETION }),
+        ("o1-preview", Dialect { sampling: Sampling::Refused, ..COMPLETION }),
+        ("o1", REASONING),
+        ("o3", REASONING),
+        ("o4", REASONING),
+        ("", COMPLETION),
     ],
 };

@@ -19,6 +19,16 @@ pub(super) enum Kind {
     Reasoning,
     /// Past calls lack their signatures.
     Signatures,
+    /// The limit of a reply is not accepted under its name.
+    Limit,
+    /// `temperature` is not accepted.
+    Temperature,
+    /// `top_p` is not accepted.
+    TopP,
+    /// What is said of thinking is not accepted.
+    Thinking,
+    /// What is said of effort is not accepted.
+    Effort,
 }
 
 /// Codes and types, compared whole and without regard to case.
@@ -84,6 +94,31 @@ const SENTENCES: &[(&[&str], Kind)] = &[
     (&["insufficient balance"], Kind::Quota),
 ];
 
+/// How endpoints say that they do not take a parameter.
+const UNKNOWN: &[&str] =
+    &["unsupported", "not support", "unrecognized", "unknown", "unexpected", "not permitted", "deprecated"];
+
+/// How they say that they do not take it as it is. A number that is too large is refused in such words too.
+const UNFIT: &[&str] = &["not valid", "invalid", "only", "restricted to", "must be"];
+
+/// Names of parameters: the first that a refusal holds is the one that it is about.
+///
+/// A refusal of sampling may give thinking for the reason, and one of thinking the effort, but not the other way round.
+const PARAMETERS: &[(&str, Kind, &[&[&str]])] = &[
+    ("top_p", Kind::TopP, &[&["both be specified", "both `temperature` and"]]),
+    ("temperature", Kind::Temperature, &[UNKNOWN, UNFIT]),
+    ("top_p", Kind::TopP, &[UNKNOWN, UNFIT]),
+    ("topp", Kind::TopP, &[UNKNOWN]),
+    ("max_tokens", Kind::Limit, &[UNKNOWN]),
+    ("max_completion_tokens", Kind::Limit, &[UNKNOWN]),
+    ("effort", Kind::Effort, &[UNKNOWN, UNFIT]),
+    ("output_config", Kind::Effort, &[UNKNOWN]),
+    ("think value", Kind::Effort, &[UNFIT]),
+    ("thinking", Kind::Thinking, &[UNKNOWN, UNFIT]),
+    ("chat_template_kwargs", Kind::Thinking, &[UNKNOWN]),
+    ("reasoning", Kind::Thinking, &[UNKNOWN]),
+];
+
 /// What codes and types say of the status, for errors that come without one.
 const STATUSES: &[(&str, u16)] = &[
     ("ratelimit", 429),
@@ -114,7 +149,14 @@ pub(super) fn of_code(code: &str) -> Option<Kind> {
 /// What a sentence in lower case is about.
 pub(super) fn of_text(text: &str) -> Option<Kind> {
     let fits = |words: &[&str]| words.iter().all(|word| text.contains(word));
-    SENTENCES.iter().find(|(words, _)| fits(words)).map(|(_, kind)| *kind)
+    let sentence = SENTENCES.iter().find(|(words, _)| fits(words)).map(|(_, kind)| *kind);
+    sentence.or_else(|| of_parameter(text))
+}
+
+/// Which parameter a sentence in lower case refuses.
+fn of_parameter(text: &str) -> Option<Kind> {
+    let says = |words: &[&[&str]]| words.iter().copied().flatten().any(|word| text.contains(word));
+    PARAMETERS.iter().find(|(name, _, words)| text.contains(name) && says(words)).map(|(_, kind, _)| *kind)
 }
 
 /// The status for which a code or a type stands.

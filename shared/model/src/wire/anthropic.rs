@@ -1,5 +1,6 @@
 //! Anthropic Messages: `POST {base}/v1/messages`, answered by server-sent events with a type each.
 
+mod chosen;
 mod request;
 
 use std::borrow::Cow;

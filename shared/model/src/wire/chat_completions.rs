@@ -2,6 +2,7 @@
 //!
 //! The format is OpenAI's; the tolerances are for the many endpoints that speak it nearly.
 
+mod chosen;
 mod chunk;
 mod request;
 

@@ -1,5 +1,6 @@
 //! Gemini's `POST {base}/models/{model}:streamGenerateContent`, answered by server-sent events without a last one.
 
+mod generation;
 mod request;
 
 use serde::Deserialize;

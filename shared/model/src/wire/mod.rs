@@ -16,14 +16,14 @@ mod turns;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
-use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
 use crate::fault::Fault;
-use crate::providers::{self, Provider};
+use crate::parameters::Parameters;
+use crate::providers::Provider;
 use crate::sse::Frame;
-use crate::{ModelError, Prompt, Wire};
+use crate::{ModelConfig, ModelError, Prompt, Wire};
 
 pub(crate) use decoding::Decoding;
 pub(crate) use deltas::Deltas;
@@ -39,23 +39,27 @@ pub(crate) struct Ask<'a> {
 }
 
 /// What an endpoint takes and wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about an endpoint")]
 pub(crate) struct Quirks {
     /// Whether `stream_options.include_usage` may be sent.
     pub(crate) usage_option: bool,
     /// Whether a call may be demanded by `tool_choice`.
     pub(crate) forced_choice: bool,
-    /// Whether assistant messages with calls must carry `reasoning_content`.
+    /// Whether assistant messages must carry `reasoning_content` once tools are used.
     pub(crate) echo_reasoning: bool,
     /// Whether past calls must carry a signature.
     pub(crate) signatures: bool,
+    /// What the operator chose, as far as it is taken.
+    pub(crate) parameters: Parameters,
 }
 
-impl From<&Provider> for Quirks {
-    fn from(provider: &Provider) -> Self {
+impl Quirks {
+    /// What is known of a model before its endpoint refused anything.
+    pub(crate) fn new(provider: &Provider, config: &ModelConfig) -> Self {
         let Provider { usage_option, echo_reasoning, .. } = *provider;
-        Self { usage_option, forced_choice: true, echo_reasoning, signatures: false }
+        let parameters = Parameters::new(&config.options, provider.dialect_of(&config.model));
+        Self { usage_option, forced_choice: true, echo_reasoning, signatures: false, parameters }
     }
 }
 
@@ -133,19 +137,8 @@ pub(crate) fn authorisation(wire: Wire, key: &SecretString) -> Result<(HeaderNam
     Ok((name, value))
 }
 
-/// The provider that serves `base_url` over `wire`.
-pub(crate) fn provider(wire: Wire, base_url: &str) -> &'static Provider {
-    match wire {
-        Wire::Openai => {
-            let host = Url::parse(base_url).ok().and_then(|url| url.host_str().map(providers::of_host));
-            host.unwrap_or(&providers::OTHER)
-        }
-        Wire::Ollama => &providers::OLLAMA,
-        Wire::Anthropic => &providers::ANTHROPIC,
-        Wire::Gemini => &providers::GEMINI,
-    }
-}
-
+#[cfg(test)]
+mod dialects;
 #[cfg(test)]
 mod recorded;
 #[cfg(test)]

@@ -8,7 +8,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::*;
-use crate::{Delta, Finish, NativeCall};
+use crate::providers;
+use crate::{Delta, Finish, NativeCall, Options, ToolsMode};
 
 /// The deltas of a response that comes in `chunks`, neighbours of one kind joined, and the error it ends with.
 pub(super) fn decode<'a>(
@@ -68,8 +69,24 @@ fn random_cuts(mut bytes: &[u8], seed: u64) -> Vec<&[u8]> {
     chunks
 }
 
+/// What is known of a model for which `options` were chosen.
+pub(super) fn chosen(model: &str, wire: Wire, base_url: &str, options: Options) -> Quirks {
+    let config = ModelConfig {
+        name: "x".to_owned(),
+        base_url: base_url.to_owned(),
+        api_key: None,
+        model: model.to_owned(),
+        wire,
+        tools: ToolsMode::Auto,
+        fallback: None,
+        options,
+        demo: false,
+    };
+    Quirks::new(providers::of(&config), &config)
+}
+
 pub(super) fn quirks() -> Quirks {
-    Quirks::from(&providers::OTHER)
+    chosen("m", Wire::Openai, "http://localhost", Options::default())
 }
 
 /// Path and body of the request that `encode` makes.

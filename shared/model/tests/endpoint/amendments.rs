@@ -93,3 +93,123 @@ async fn a_model_without_tools_is_told_apart_so_that_it_can_be_asked_by_text() {
         assert_eq!(server.asked().len(), 1);
     }
 }
+
+/// What the three requests of two calls said in these fields, the first having been refused so.
+async fn after(options: &str, refusal: &str, fields: &[&str]) -> Vec<Value> {
+    let server = Server::start([Answer::json(400, refusal), Answer::hello()]).await;
+    let client = server.client(&[("MODEL_OPTIONS", options)]);
+    assert_eq!(ask(&client, &question(), later()).await.1, None, "{refusal}");
+    assert_eq!(ask(&client, &question(), later()).await.1, None, "{refusal}");
+    let said = |body: &Value| fields.iter().map(|field| body[field].clone()).collect::<Value>();
+    server.asked().iter().map(|asked| said(&asked.body)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_knows_the_limit_under_another_name_is_told_it_so_from_then_on() {
+    let fields = ["max_tokens", "max_completion_tokens"];
+    let (older, newer) = (json!([9, null]), json!([null, 9]));
+    let refusal = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","code":"unsupported_parameter","param":"max_tokens"}}"#;
+    let said = after(r#"{"openai":{"maxTokens":9}}"#, refusal, &fields).await;
+    assert_eq!(said, [older.clone(), newer.clone(), newer.clone()]);
+    for refusal in [
+        r#"{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}"#,
+        r#"{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted"}]}"#,
+    ] {
+        let said = after(r#"{"openai":{"maxTokens":9,"provider":"groq"}}"#, refusal, &fields).await;
+        assert_eq!(said, [newer.clone(), older.clone(), older.clone()]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_takes_no_sampling_is_asked_without() {
+    let options = r#"{"openai":{"temperature":0.5,"topP":0.25}}"#;
+    let (both, hot, wide) = (json!([0.5, 0.25]), json!([0.5, null]), json!([null, 0.25]));
+    for (refusal, then) in [
+        (
+            r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported."}}"#,
+            &wide,
+        ),
+        (r#"{"error":{"message":"`temperature` may only be set to 1 when thinking is enabled."}}"#, &wide),
+        (r#"{"error":{"message":"invalid temperature: only 1 is allowed for this model"}}"#, &wide),
+        (r#"{"error":{"message":"`temperature` and `top_p` cannot both be specified for this model."}}"#, &hot),
+        (r#"{"error":{"message":"Unsupported parameter: 'top_p' is not supported with this model."}}"#, &hot),
+    ] {
+        let said = after(options, refusal, &["temperature", "top_p"]).await;
+        assert_eq!(said, [&both, then, then].map(Clone::clone), "{refusal}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_knows_nothing_of_thinking_is_told_nothing_of_it() {
+    let options =
+        |provider: &str| format!(r#"{{"openai":{{"thinking":"on","effort":"low","provider":"{provider}"}}}}"#);
+    for (provider, field, value, refusal) in [
+        (
+            "siliconflow",
+            "enable_thinking",
+            json!(true),
+            r#"{"code":20015,"message":"Value error, current model does not support parameter `enable_thinking`."}"#,
+        ),
+        (
+            "vllm",
+            "chat_template_kwargs",
+            json!({"enable_thinking": true}),
+            r#"{"detail":[{"loc":["body","chat_template_kwargs"],"msg":"Extra inputs are not permitted"}]}"#,
+        ),
+        (
+            "ark",
+            "thinking",
+            json!({"type": "enabled"}),
+            r#"{"error":{"code":"InvalidParameter","message":"The parameter `thinking.type` specified in the request is not valid"}}"#,
+        ),
+        (
+            "openrouter",
+            "reasoning",
+            json!({"effort": "low"}),
+            r#"{"error":{"code":400,"message":"Unrecognized key: reasoning"}}"#,
+        ),
+    ] {
+        let said = after(&options(provider), refusal, &[field, "reasoning_effort"]).await;
+        let effort = if matches!(provider, "vllm" | "ark") { json!("low") } else { Value::Null };
+        assert_eq!(said, [json!([value, effort]), json!([null, null]), json!([null, null])], "{provider}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_knows_no_effort_is_still_told_whether_to_think() {
+    let options = r#"{"openai":{"thinking":"on","effort":"low","provider":"ark"}}"#;
+    for refusal in [
+        r#"{"error":{"message":"Unrecognized request argument supplied: reasoning_effort"}}"#,
+        r#"{"error":{"message":"reasoning_effort is not supported by this model in thinking mode"}}"#,
+    ] {
+        let said = after(options, refusal, &["thinking", "reasoning_effort"]).await;
+        let on = json!({"type": "enabled"});
+        assert_eq!(said, [json!([on, "low"]), json!([on, null]), json!([on, null])], "{refusal}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_said_cannot_be_left_out() {
+    let body = r#"{"error":{"message":"Unsupported parameter: 'temperature'"}}"#;
+    let server = Server::start([Answer::json(400, body)]).await;
+    let outcome = ask(&server.client(&[]), &question(), later()).await;
+    assert_eq!((outcome, server.asked().len()), ((vec![], Some(ModelError::Rejected)), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn amendments_are_attempts_and_the_next_call_begins_where_they_ended() {
+    let refused =
+        |name: &str| Answer::json(400, &format!(r#"{{"error":{{"message":"Unsupported parameter: '{name}'"}}}}"#));
+    let server =
+        Server::start([refused("temperature"), refused("top_p"), refused("max_tokens"), Answer::hello()]).await;
+    let client = server.client(&[("MODEL_OPTIONS", r#"{"openai":{"temperature":0.5,"topP":0.25,"maxTokens":9}}"#)]);
+    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Rejected)));
+    assert_eq!(ask(&client, &question(), later()).await.1, None);
+    let asked = server.asked();
+    assert_eq!(asked.len(), 4);
+    let last = &asked[3].body;
+    assert_eq!(
+        json!([last["temperature"], last["top_p"], last["max_tokens"], last["max_completion_tokens"]]),
+        json!([null, null, null, 9])
+    );
+}

@@ -131,6 +131,16 @@ async fn f011_silence_before_the_first_byte_ends_an_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn f011_a_model_may_have_more_time_for_its_first_byte_than_others() {
+    let server = Server::start([Answer::default().step(Step::Stall), Answer::hello()]).await;
+    let begun = Instant::now();
+    let options = r#"{"openai":{"firstByteSeconds":60}}"#;
+    let client = server.client(&[("MODEL_FIRST_BYTE_SECONDS", "2"), ("MODEL_OPTIONS", options)]);
+    assert_eq!(ask(&client, &question(), later()).await, hello());
+    assert_eq!(begun.elapsed().as_secs(), 60);
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_attempt_lasts_past_the_deadline() {
     for silent in [
         Answer::default().step(Step::Stall),

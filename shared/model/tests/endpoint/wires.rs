@@ -1,14 +1,24 @@
 //! The other wires end to end.
 
 use model::{Delta, Finish, ModelClient, ModelError, Models};
-use serde_json::json;
+use serde_json::{Value, json};
 use settings::Settings;
 
 use crate::server::{Answer, Server, ask, later, question};
 
 fn client(server: &Server, wire: &str, model: &str) -> ModelClient {
+    chosen(server, wire, model, &json!({}))
+}
+
+/// The same with options.
+fn chosen(server: &Server, wire: &str, model: &str, options: &Value) -> ModelClient {
     let entry = json!([{"name": "x", "wire": wire, "baseUrl": server.root, "model": model, "apiKeyVar": "X_KEY"}]);
-    let settings = Settings::from_pairs([("MODELS", entry.to_string()), ("X_KEY", "k".to_owned())]);
+    let options = json!({ "x": options });
+    let settings = Settings::from_pairs([
+        ("MODELS", entry.to_string()),
+        ("X_KEY", "k".to_owned()),
+        ("MODEL_OPTIONS", options.to_string()),
+    ]);
     Models::from_settings(&settings, transport::client().unwrap()).unwrap().get("x").unwrap().clone()
 }
 
@@ -83,4 +93,57 @@ async fn gemini_is_asked_for_events_with_its_own_header_and_no_key_in_the_addres
     let asked = server.asked();
     assert_eq!(asked[0].line, "POST /models/g:streamGenerateContent?alt=sse");
     assert_eq!(asked[0].header("x-goog-api-key"), Some("k"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_cannot_think_is_asked_again_without_over_every_wire() {
+    let anthropic = Answer::stream()
+        .bytes(b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hello\"}}\n\n")
+        .bytes(b"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n")
+        .end();
+    let gemini = Answer::stream()
+        .data(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP"}]}"#)
+        .end();
+    let ollama = Answer::streaming("application/x-ndjson")
+        .bytes(b"{\"message\":{\"content\":\"hello\"},\"done\":true,\"done_reason\":\"stop\"}\n")
+        .end();
+    let config = json!({"thinkingConfig": {"thinkingLevel": "low", "includeThoughts": true}});
+    for (wire, model, refusal, answer, field, said) in [
+        ("ollama", "gemma", r#"{"error":"\"gemma\" does not support thinking"}"#, ollama, "think", json!("low")),
+        (
+            "anthropic",
+            "claude-next",
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"adaptive thinking is not supported on this model"}}"#,
+            anthropic,
+            "thinking",
+            json!({"type": "adaptive"}),
+        ),
+        (
+            "gemini",
+            "gemini-3-next",
+            r#"{"error":{"code":400,"message":"Thinking level is not supported for this model.","status":"INVALID_ARGUMENT"}}"#,
+            gemini,
+            "generationConfig",
+            config,
+        ),
+    ] {
+        let server = Server::start([Answer::json(400, refusal), answer]).await;
+        let client = chosen(&server, wire, model, &json!({"thinking": "on", "effort": "low"}));
+        assert_eq!(ask(&client, &question(), later()).await, hello(), "{wire}");
+        let sent: Vec<Value> = server.asked().iter().map(|asked| asked.body[field].clone()).collect();
+        assert_eq!(sent, [said, Value::Null], "{wire}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ollama_that_does_not_know_a_level_is_still_told_to_think() {
+    let refusal = r#"{"error":"invalid think value: \"max\" (must be \"high\", \"medium\", \"low\", true, or false)"}"#;
+    let answer = Answer::streaming("application/x-ndjson")
+        .bytes(b"{\"message\":{\"content\":\"hello\"},\"done\":true,\"done_reason\":\"stop\"}\n")
+        .end();
+    let server = Server::start([Answer::json(400, refusal), answer]).await;
+    let client = chosen(&server, "ollama", "m", &json!({"thinking": "on", "effort": "max"}));
+    assert_eq!(ask(&client, &question(), later()).await, hello());
+    let sent: Vec<Value> = server.asked().iter().map(|asked| asked.body["think"].clone()).collect();
+    assert_eq!(sent, [json!("max"), json!(true)]);
 }

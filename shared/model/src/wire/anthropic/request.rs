@@ -5,6 +5,8 @@ use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::chosen::{At, Chosen};
+use crate::Prompt;
 use crate::fault::Fault;
 use crate::wire::functions::object;
 use crate::wire::turns::{Side, turns};
@@ -13,13 +15,11 @@ use crate::wire::{Ask, Encoded};
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
 
-/// The wire demands a limit; this one is taken by every model that is still served.
-const MAX_TOKENS: u32 = 8192;
-
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    max_tokens: u32,
+    #[serde(flatten)]
+    chosen: Chosen,
     #[serde(skip_serializing_if = "str::is_empty")]
     system: &'a str,
     messages: Vec<Turn<'a>>,
@@ -82,18 +82,27 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         ToolChoice::Required => Some(Choice::Any),
         ToolChoice::Tool(name) => Some(Choice::Tool { name }),
     };
+    let choice = choice.filter(|_| !prompt.tools.is_empty());
     let body = Body {
         model,
-        max_tokens: MAX_TOKENS,
+        chosen: Chosen::new(&quirks.parameters, at(prompt, choice.as_ref())),
         system: &prompt.system,
         messages: turns(blocks).into_iter().map(turn).collect(),
         stream: true,
         tools: prompt.tools.iter().map(tool).collect(),
-        tool_choice: choice.filter(|_| !prompt.tools.is_empty()),
+        tool_choice: choice,
     };
     let mut encoded = Encoded::new("/v1/messages", &body)?;
     encoded.headers.push(VERSION);
     Ok(encoded)
+}
+
+fn at(prompt: &Prompt, choice: Option<&Choice<'_>>) -> At {
+    match (choice, prompt.messages.last()) {
+        (Some(Choice::Any | Choice::Tool { .. }), _) => At::ForcedCall,
+        (_, Some(Message::Tool(_))) => At::Result,
+        _ => At::Question,
+    }
 }
 
 fn turn((side, content): (Side, Vec<Block<'_>>)) -> Turn<'_> {
@@ -152,7 +161,8 @@ mod tests {
 
     use super::*;
     use crate::wire::Quirks;
-    use crate::wire::tests::{body, conversation, quirks};
+    use crate::wire::tests::{body, chosen, conversation, quirks};
+    use crate::{Options, Thinking, Wire};
 
     #[test]
     fn a_conversation_is_sent_in_the_words_of_the_wire() {
@@ -198,5 +208,24 @@ mod tests {
         assert_eq!(sent(ToolChoice::None, quirks()), Some(json!({"type": "none"})));
         assert_eq!(sent(named(), quirks()), Some(json!({"type": "tool", "name": "now"})));
         assert_eq!(sent(named(), Quirks { forced_choice: false, ..quirks() }), None);
+    }
+
+    #[test]
+    fn a_model_is_not_told_to_think_where_the_wire_forbids_it() {
+        let sent = |model, messages: usize, choice| {
+            let options = Options { thinking: Some(Thinking::On), ..Options::default() };
+            let mut prompt = conversation(choice);
+            prompt.messages.truncate(messages);
+            let quirks = chosen(model, Wire::Anthropic, "http://localhost", options);
+            let (_, body) = body(encode, &prompt, quirks);
+            (body["thinking"]["type"].as_str().map(str::to_owned), body["max_tokens"].clone())
+        };
+        let (older, newer) = ("claude-sonnet-4-5", "claude-opus-4-6");
+        let (enabled, adaptive) = (Some("enabled".to_owned()), Some("adaptive".to_owned()));
+        assert_eq!(sent(older, 4, ToolChoice::Auto), (enabled, json!(12_288)));
+        assert_eq!(sent(older, 7, ToolChoice::Auto), (None, json!(8192)));
+        assert_eq!(sent(older, 4, ToolChoice::Required), (None, json!(8192)));
+        assert_eq!(sent(newer, 7, ToolChoice::Auto), (adaptive, json!(8192)));
+        assert_eq!(sent(newer, 4, ToolChoice::Required), (None, json!(8192)));
     }
 }

@@ -1,6 +1,8 @@
 use conversation::{Message, ToolCall, ToolChoice};
 use serde::Serialize;
 
+use super::chosen::Chosen;
+use crate::Prompt;
 use crate::fault::Fault;
 use crate::wire::functions::Tool;
 use crate::wire::{Ask, Encoded, Quirks};
@@ -17,6 +19,8 @@ struct Body<'a> {
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Choice<'a>>,
+    #[serde(flatten)]
+    chosen: Chosen,
 }
 
 #[derive(Serialize)]
@@ -82,25 +86,33 @@ struct Named<'a> {
 pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     let Ask { model, prompt, quirks } = ask;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
+    let echo = quirks.echo_reasoning && uses_tools(prompt);
     let body = Body {
         model,
-        messages: system.into_iter().chain(prompt.messages.iter().filter_map(|one| message(one, quirks))).collect(),
+        messages: system.into_iter().chain(prompt.messages.iter().filter_map(|one| message(one, echo))).collect(),
         stream: true,
         stream_options: quirks.usage_option.then_some(StreamOptions { include_usage: true }),
         tools: prompt.tools.iter().map(Tool::from).collect(),
         tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
+        chosen: quirks.parameters.into(),
     };
     Encoded::new("/chat/completions", &body)
 }
 
-fn message(message: &Message, quirks: Quirks) -> Option<WireMessage<'_>> {
+/// Whether reasoning counts: without tools, what was thought in earlier turns is of no use to the model.
+fn uses_tools(prompt: &Prompt) -> bool {
+    let calls = |message: &Message| matches!(message, Message::Assistant { calls, .. } if !calls.is_empty());
+    !prompt.tools.is_empty() || prompt.messages.iter().any(calls)
+}
+
+fn message(message: &Message, echo: bool) -> Option<WireMessage<'_>> {
     match message {
         Message::User { text } => Some(WireMessage::User { content: text }),
         // Nothing was said: several endpoints refuse such a message.
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
         Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
             content: Some(&**text).filter(|text| !text.is_empty()),
-            reasoning_content: Some(&**thinking).filter(|_| quirks.echo_reasoning && !calls.is_empty()),
+            reasoning_content: echo.then_some(thinking),
             tool_calls: calls.iter().map(call).collect(),
         }),
         Message::Tool(result) => Some(WireMessage::Tool { tool_call_id: &result.call_id, content: &result.content }),

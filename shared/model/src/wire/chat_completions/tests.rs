@@ -1,4 +1,4 @@
-use conversation::ToolChoice;
+use conversation::{Message, ToolChoice};
 use serde_json::json;
 
 use super::*;
@@ -145,11 +145,27 @@ fn a_conversation_is_sent_in_the_words_of_the_wire() {
 }
 
 #[test]
-fn reasoning_goes_back_to_those_who_want_it_and_only_beside_calls() {
+fn reasoning_goes_back_to_those_who_want_it_as_soon_as_tools_are_used() {
     let echoing = Quirks { echo_reasoning: true, ..quirks() };
-    let (_, body) = body(encode, &conversation(ToolChoice::Auto), echoing);
-    let sent: Vec<_> = (0..7).map(|at| body["messages"][at].get("reasoning_content").cloned()).collect();
-    assert_eq!(sent, [None, None, None, None, Some(json!("look")), None, None]);
+    let sent = |prompt: &Prompt, quirks| {
+        let (_, body) = body(encode, prompt, quirks);
+        let messages = body["messages"].as_array().unwrap().clone();
+        let said = messages.iter().filter(|message| message["role"] == "assistant");
+        said.map(|message| message.get("reasoning_content").cloned()).collect::<Vec<_>>()
+    };
+    let mut prompt = conversation(ToolChoice::Auto);
+    let all = [Some(json!("greet")), Some(json!("look"))];
+    assert_eq!(sent(&prompt, echoing), all);
+    assert_eq!(sent(&prompt, quirks()), [None, None]);
+    let called = Prompt { tools: vec![], ..prompt.clone() };
+    assert_eq!(sent(&called, echoing), all);
+    prompt.messages.truncate(4);
+    assert_eq!(sent(&prompt, echoing), [Some(json!("greet"))]);
+    assert_eq!(sent(&Prompt { tools: vec![], ..prompt.clone() }, echoing), [None]);
+    if let Message::Assistant { thinking, .. } = &mut prompt.messages[1] {
+        thinking.clear();
+    }
+    assert_eq!(sent(&prompt, echoing), [Some(json!(""))]);
 }
 
 #[test]

@@ -2,6 +2,7 @@ use conversation::{Message, ToolChoice, ToolSpec};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::generation::Generation;
 use crate::fault::Fault;
 use crate::wire::functions::object;
 use crate::wire::turns::{Side, turns};
@@ -20,6 +21,8 @@ struct Body<'a> {
     tools: Option<[Tools<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_config: Option<ToolConfig<'a>>,
+    #[serde(skip_serializing_if = "Generation::is_empty")]
+    generation_config: Generation,
 }
 
 #[derive(Serialize)]
@@ -106,6 +109,7 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
             .filter(|_| declared.is_some())
             .map(|function_calling_config| ToolConfig { function_calling_config }),
         tools: declared.map(|function_declarations| [Tools { function_declarations }]),
+        generation_config: quirks.parameters.into(),
     };
     let model = model.strip_prefix("models/").unwrap_or(model);
     Encoded::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)

@@ -2,7 +2,9 @@ use conversation::{Message, ToolCall, ToolChoice, ToolSpec};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::Thinking;
 use crate::fault::Fault;
+use crate::parameters::Parameters;
 use crate::wire::functions::{Tool, object};
 use crate::wire::{Ask, Encoded};
 
@@ -13,6 +15,36 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<Think>,
+    #[serde(skip_serializing_if = "Options::is_empty")]
+    options: Options,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Think {
+    Switched(bool),
+    Level(&'static str),
+}
+
+#[derive(PartialEq, Serialize)]
+struct Options {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_predict: Option<u32>,
+    /// Ollama makes room for a few thousand tokens unless it is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_ctx: Option<u64>,
+}
+
+impl Options {
+    fn is_empty(&self) -> bool {
+        *self == Self { temperature: None, top_p: None, num_predict: None, num_ctx: None }
+    }
 }
 
 #[derive(Serialize)]
@@ -50,7 +82,8 @@ struct Function<'a> {
 
 /// The request. Ollama knows no choice of tools: to forbid them they are left out, and none can be demanded.
 pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
-    let Ask { model, prompt, .. } = ask;
+    let Ask { model, prompt, quirks } = ask;
+    let parameters = quirks.parameters;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
     let tools: &[ToolSpec] = if prompt.tool_choice == ToolChoice::None { &[] } else { &prompt.tools };
     let body = Body {
@@ -58,8 +91,23 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         messages: system.into_iter().chain(prompt.messages.iter().filter_map(message)).collect(),
         stream: true,
         tools: tools.iter().map(Tool::from).collect(),
+        think: think(&parameters),
+        options: Options {
+            temperature: parameters.temperature,
+            top_p: parameters.top_p,
+            num_predict: parameters.limit.map(|(_, tokens)| tokens),
+            num_ctx: parameters.context,
+        },
     };
     Encoded::new("/api/chat", &body)
+}
+
+fn think(parameters: &Parameters) -> Option<Think> {
+    match parameters.thinking {
+        Some(Thinking::Off) => Some(Think::Switched(false)),
+        Some(Thinking::On) if parameters.effort.is_none() => Some(Think::Switched(true)),
+        _ => parameters.word().map(Think::Level),
+    }
 }
 
 fn message(message: &Message) -> Option<WireMessage<'_>> {

@@ -1,0 +1,177 @@
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use settings::{SettingError, Settings};
+
+use super::Found;
+use crate::parameters::Parameters;
+use crate::providers::{self, PROVIDERS};
+use crate::{Effort, ModelConfig, Options, Price, Sampling, Thinking, Wire};
+
+const VARIABLE: &str = "MODEL_OPTIONS";
+
+const ACCEPTED: &str = "a JSON object that gives names of models objects with any of \"thinking\" (on, off or auto), \
+                        \"effort\" (minimal, low, medium, high or max), \"temperature\", \"topP\", \"maxTokens\", \
+                        \"contextTokens\", \"firstByteSeconds\", \"provider\", \"fallback\" and \"price\", an object \
+                        with \"input\", \"output\" and at will \"cachedInput\"";
+
+const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS";
+
+/// Most whole units of a currency for a million tokens; more is a slip.
+const DEAREST: u64 = 1_000_000;
+
+/// More than any model takes or writes.
+const MOST_TOKENS: u64 = 100_000_000;
+
+const MILLION: u64 = 1_000_000;
+
+/// What is chosen for one model; a field that is not known is a mistake rather than a wish for later.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Entry<'a> {
+    thinking: Option<Thinking>,
+    effort: Option<Effort>,
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+    max_tokens: Option<u64>,
+    context_tokens: Option<u64>,
+    first_byte_seconds: Option<u64>,
+    provider: Option<String>,
+    fallback: Option<String>,
+    #[serde(borrow)]
+    price: Option<Prices<'a>>,
+}
+
+/// Read as text: a binary fraction would not be the amount that was written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Prices<'a> {
+    #[serde(borrow)]
+    input: &'a RawValue,
+    #[serde(borrow)]
+    cached_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output: &'a RawValue,
+}
+
+/// Gives the models that were found the options of `MODEL_OPTIONS`.
+pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+    let Some(text) = settings.var(VARIABLE) else { return Ok(()) };
+    let entries: BTreeMap<String, Entry<'_>> = serde_json::from_str(text).map_err(|_| mistake(ACCEPTED))?;
+    for (name, entry) in entries {
+        let Found { configs, notes, left_out } = &mut *found;
+        match configs.iter_mut().find(|config| config.name == name) {
+            Some(config) => notes.extend(entry.choose(config)?),
+            None if left_out.contains(&name) => notes.push(format!("{VARIABLE}: there is no model `{name}`")),
+            None => return Err(mistake(NAMES)),
+        }
+    }
+    fallbacks(&found.configs)
+}
+
+/// Those of `MODELS` were checked where they were read.
+fn fallbacks(configs: &[ModelConfig]) -> Result<(), SettingError> {
+    let known = |name: &String| configs.iter().any(|config| config.name == *name);
+    let lost = |config: &&ModelConfig| config.fallback.as_ref().is_some_and(|to| !known(to) || *to == config.name);
+    match configs.iter().find(lost) {
+        Some(config) => Err(config.mistake("fallback", "the name of another configured model")),
+        None => Ok(()),
+    }
+}
+
+impl Entry<'_> {
+    /// Sets the options of a model; a remark if some of them cannot be said to its endpoint.
+    fn choose(self, config: &mut ModelConfig) -> Result<Option<String>, SettingError> {
+        if let Some(fallback) = &self.fallback {
+            if config.fallback.is_some() {
+                return Err(config.mistake("fallback", "nothing where MODELS gives one"));
+            }
+            config.fallback = Some(fallback.trim().to_owned());
+        }
+        config.options = Options { provider: self.provider(config)?, ..Options::default() };
+        let dialect = providers::of(config).dialect_of(&config.model);
+        config.options = Options {
+            sampling: self.sampling(config, dialect.hottest)?,
+            thinking: self.thinking,
+            effort: self.effort,
+            context_tokens: config.whole("contextTokens", self.context_tokens, 1..=MOST_TOKENS)?,
+            price: self.price(config)?,
+            first_byte: config.whole("firstByteSeconds", self.first_byte_seconds, 1..=900)?.map(Duration::from_secs),
+            provider: config.options.provider,
+        };
+        let unsaid = Parameters::new(&config.options, dialect).unsaid(&config.options);
+        let name = &config.name;
+        Ok((!unsaid.is_empty()).then(|| {
+            let unsaid = unsaid.join(", ");
+            format!("{VARIABLE}: the endpoint of `{name}` takes no {unsaid}, as far as is known: not sent")
+        }))
+    }
+
+    fn provider(&self, config: &ModelConfig) -> Result<Option<&'static str>, SettingError> {
+        let Some(wanted) = &self.provider else { return Ok(None) };
+        let rows = || PROVIDERS.iter().filter(|row| row.wire == config.wire).map(|row| row.name);
+        let row = rows().find(|name| *name == wanted.trim());
+        row.map(Some).ok_or_else(|| {
+            let speak = if config.wire == Wire::Openai { "one of " } else { "" };
+            config.mistake("provider", &format!("{speak}{}", rows().collect::<Vec<_>>().join(", ")))
+        })
+    }
+
+    fn sampling(&self, config: &ModelConfig, hottest: u8) -> Result<Sampling, SettingError> {
+        let within = |value: Option<f64>, most: f64| value.is_none_or(|value| (0.0..=most).contains(&value));
+        if !within(self.temperature, f64::from(hottest)) {
+            return Err(config.mistake("temperature", &format!("a number from 0 to {hottest}")));
+        }
+        if !within(self.top_p, 1.0) {
+            return Err(config.mistake("topP", "a number from 0 to 1"));
+        }
+        let max_tokens = config.whole("maxTokens", self.max_tokens, 1..=MOST_TOKENS)?;
+        let max_tokens = max_tokens.and_then(|tokens| u32::try_from(tokens).ok());
+        Ok(Sampling { temperature: self.temperature, top_p: self.top_p, max_tokens })
+    }
+
+    fn price(&self, config: &ModelConfig) -> Result<Option<Price>, SettingError> {
+        let Some(prices) = &self.price else { return Ok(None) };
+        let price = || {
+            let input = millionths(prices.input)?;
+            let cached_input = prices.cached_input.map_or(Some(input), millionths)?;
+            Some(Price { input, cached_input, output: millionths(prices.output)? })
+        };
+        price().map(Some).ok_or_else(|| {
+            config.mistake("price", "decimal numbers from 0 to 1000000 with at most six places, for a million tokens")
+        })
+    }
+}
+
+impl ModelConfig {
+    fn whole(&self, field: &str, number: Option<u64>, range: RangeInclusive<u64>) -> Result<Option<u64>, SettingError> {
+        if number.is_none_or(|number| range.contains(&number)) {
+            return Ok(number);
+        }
+        Err(self.mistake(field, &format!("a whole number from {} to {}", range.start(), range.end())))
+    }
+
+    fn mistake(&self, field: &str, accepted: &str) -> SettingError {
+        mistake(&format!("as \"{field}\" of `{}` {accepted}", self.name))
+    }
+}
+
+fn mistake(accepted: &str) -> SettingError {
+    SettingError::new(VARIABLE, accepted)
+}
+
+/// A decimal number as it was written, in millionths; no sign, no exponent and no places beyond the sixth.
+fn millionths(number: &RawValue) -> Option<u64> {
+    let (whole, fraction) = number.get().split_once('.').unwrap_or((number.get(), "0"));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let whole: u64 = whole.parse().ok().filter(|_| digits(whole) && digits(fraction) && fraction.len() <= 6)?;
+    let amount = whole.checked_mul(MILLION)?.checked_add(format!("{fraction:0<6}").parse().ok()?)?;
+    (amount <= DEAREST * MILLION).then_some(amount)
+}
+
+#[cfg(test)]
+mod tests;

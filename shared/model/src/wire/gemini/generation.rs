@@ -1,0 +1,75 @@
+use serde::Serialize;
+
+use crate::dialect::Switch;
+use crate::parameters::Parameters;
+use crate::{Effort, Thinking};
+
+/// How many tokens the model thinks with when it decides that itself.
+const AS_IT_SEES_FIT: i32 = -1;
+
+/// What the operator chose.
+#[derive(PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Generation {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<Config>,
+}
+
+/// Either a budget or a level; both together are refused.
+#[derive(Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Config {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_budget: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<&'static str>,
+    /// Whether the answer tells what was thought.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    include_thoughts: bool,
+}
+
+impl Generation {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self { temperature: None, top_p: None, max_output_tokens: None, thinking_config: None }
+    }
+}
+
+impl From<Parameters> for Generation {
+    fn from(parameters: Parameters) -> Self {
+        Self {
+            temperature: parameters.temperature,
+            top_p: parameters.top_p,
+            max_output_tokens: parameters.limit.map(|(_, tokens)| tokens),
+            thinking_config: thinking(&parameters),
+        }
+    }
+}
+
+fn thinking(parameters: &Parameters) -> Option<Config> {
+    let off = parameters.thinking == Some(Thinking::Off);
+    let config = match parameters.dialect.thinking {
+        Switch::Budget { least } if off => Config { thinking_budget: i32::try_from(least).ok(), ..Config::default() },
+        Switch::Level { off: word } if off => Config { thinking_level: Some(word), ..Config::default() },
+        Switch::Budget { .. } => Config { thinking_budget: budget(parameters), ..Config::default() },
+        Switch::Level { .. } => Config { thinking_level: parameters.word(), ..Config::default() },
+        _ => return None,
+    };
+    let config = Config { include_thoughts: parameters.thinking == Some(Thinking::On), ..config };
+    Some(config).filter(|config| *config != Config::default())
+}
+
+/// The budgets that Google gives for the words of OpenAI's protocol.
+fn budget(parameters: &Parameters) -> Option<i32> {
+    match (parameters.effort, parameters.thinking) {
+        (Some(Effort::Minimal | Effort::Low), _) => Some(1024),
+        (Some(Effort::Medium), _) => Some(8192),
+        (Some(Effort::High | Effort::Max), _) => Some(24_576),
+        (None, thinking) => thinking.map(|_| AS_IT_SEES_FIT),
+    }
+}
