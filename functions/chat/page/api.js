@@ -33,6 +33,11 @@ export function deleteConversation(id) {
   return json("DELETE", `/api/conversations/${encodeURIComponent(id)}`);
 }
 
+/** Asks which agents there are. */
+export function listAgents() {
+  return json("GET", "/api/agents");
+}
+
 /** Asks which models there are. */
 export function listModels() {
   return json("GET", "/api/models");

@@ -1,5 +1,6 @@
 // The page's assembly: what each part tells the others, the address, the keys that work everywhere.
 
+import { Agents } from "./agents.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { Conversations } from "./conversations.js";
@@ -12,12 +13,14 @@ import { hideNotice, showError } from "./notice.js";
 
 const NAME = "Lambda Chat";
 
-let modelsFailed = false;
+let choicesFailed = false;
 
+const agents = new Agents();
 const models = new Models();
 const drawer = new Drawer();
 const conversations = new Conversations({ onRenamed: showTitle, onDeleted: leaveDeleted });
 const chat = new Chat({
+  agents,
   models,
   listeners: { onStarted, onTitle, onOpened, onChanged: () => conversations.refresh() },
 });
@@ -86,13 +89,14 @@ function onKeydown(event) {
   if (!drawer.dismiss()) chat.stop();
 }
 
-async function loadModels() {
+/** Reads what there is to choose from. */
+async function loadChoices() {
   try {
-    await models.load();
-    modelsFailed = false;
+    await Promise.all([models.load(), agents.load()]);
+    choicesFailed = false;
   } catch (error) {
-    modelsFailed = true;
-    showError(error, { action: { words: "Try again", run: loadModels } });
+    choicesFailed = true;
+    showError(error, { action: { words: "Try again", run: loadChoices } });
   }
 }
 
@@ -101,9 +105,9 @@ function onKey() {
   byId("forget-key").hidden = key() === null;
   if (key() === null) return;
   conversations.retry();
-  if (modelsFailed) {
+  if (choicesFailed) {
     hideNotice();
-    loadModels();
+    loadChoices();
   }
 }
 
@@ -125,4 +129,4 @@ function wire() {
 wire();
 route();
 conversations.refresh();
-loadModels();
+loadChoices();

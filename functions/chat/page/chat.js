@@ -22,10 +22,12 @@ export class Chat {
   #running = new Map();
   #thread = new Thread();
   #composer;
+  #agents;
   #models;
   #listeners;
 
-  constructor({ models, listeners }) {
+  constructor({ agents, models, listeners }) {
+    this.#agents = agents;
     this.#models = models;
     this.#listeners = listeners;
   }
@@ -77,7 +79,8 @@ export class Chat {
     const view = this.#view(text);
     view.waiting("Waiting for the model…");
     const user = userElement(text);
-    this.#turn = new Turn({ text, conversationId: this.id, modelType: this.#models.selected, view, user });
+    const [agentId, modelType] = [this.#agents.selected, this.#models.selected];
+    this.#turn = new Turn({ text, conversationId: this.id, agentId, modelType, view, user });
     byId("welcome").hidden = true;
     this.#thread.add(user, view.element);
     this.#thread.follow();

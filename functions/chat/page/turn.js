@@ -11,12 +11,13 @@ export class Turn {
   #body;
   #abort = new AbortController();
 
-  constructor({ text, conversationId, modelType, view, user }) {
+  constructor({ text, conversationId, agentId, modelType, view, user }) {
     this.text = text;
     this.view = view;
     this.user = user;
     this.conversationId = conversationId;
-    this.#body = { message: text, ...(conversationId && { conversationId }), ...(modelType && { modelType }) };
+    const chosen = Object.entries({ conversationId, agentId, modelType }).filter(([, value]) => value);
+    this.#body = { message: text, ...Object.fromEntries(chosen) };
   }
 
   /** Stops reading; the server finishes the answer and keeps it. */

@@ -25,7 +25,8 @@ const INDEX: &[u8] = include_bytes!("../page/index.html");
 const ASSETS: &[(&str, &str, &[u8])] = assets! {
     "text/css; charset=utf-8" => "style.css";
     "image/svg+xml" => "icon.svg";
-    SCRIPT => "answer.js"
+    SCRIPT => "agents.js"
+        "answer.js"
         "api.js"
         "app.js"
         "chat.js"

@@ -189,6 +189,33 @@ test("the model can be chosen when there is more than one, and the choice is kep
   assert.deepEqual(sent, [{ message: "Hello", modelType: "two" }]);
 });
 
+test("an agent that an administrator defined can be chosen, and the choice is kept", async (t) => {
+  const { page, url } = await stage(t);
+  const agents = [
+    { id: "default", name: "Default", description: "", default: true },
+    { id: "01WEATHER", name: "Weather", description: "Knows the weather.", default: false },
+  ];
+  await page.route("**/api/agents", (route) => route.fulfill({ json: { agents } }));
+  const sent = [];
+  await page.route("**/api/chat", (route) => {
+    sent.push(route.request().postDataJSON());
+    return route.abort();
+  });
+  await page.goto(url);
+  const picker = page.getByRole("combobox", { name: "Agent" });
+  assert.equal(await picker.inputValue(), "default");
+  await ask(page, "Hello");
+  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  await picker.selectOption({ label: "Weather" });
+  assert.equal(await picker.getAttribute("title"), "Knows the weather.");
+  await page.reload();
+  await picker.waitFor();
+  assert.equal(await picker.inputValue(), "01WEATHER");
+  await ask(page, "Hello again");
+  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  assert.deepEqual(sent, [{ message: "Hello" }, { message: "Hello again", agentId: "01WEATHER" }]);
+});
+
 test("without a model of one's own the page says that it shows a demo, and the demo answers", async (t) => {
   const settings = Object.fromEntries(
     ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY", "TAVILY_BASE_URL", "TAVILY_API_KEY"].map((name) => [
