@@ -1,4 +1,5 @@
 mod call;
+mod health;
 mod inquiry;
 
 use std::sync::Arc;
@@ -7,7 +8,9 @@ use reqwest::RequestBuilder;
 
 use crate::capability::Capability;
 use crate::fault::Fault;
+use crate::health::Health;
 use crate::learned::Learned;
+use crate::models::Connect;
 use crate::pool::Pool;
 use crate::providers::{self, Provider};
 use crate::retry::Patience;
@@ -31,22 +34,19 @@ struct Shared {
     http: transport::Client,
     pool: Arc<Pool>,
     timers: Timers,
+    health: Arc<Health>,
 }
 
 impl ModelClient {
-    pub(crate) fn new(config: ModelConfig, http: transport::Client, pool: Arc<Pool>, timers: Timers) -> Self {
-        Self::of_provider(providers::of(&config), config, http, pool, timers)
+    pub(crate) fn new(config: ModelConfig, connect: &Connect) -> Self {
+        Self::of_provider(providers::of(&config), config, connect)
     }
 
-    fn of_provider(
-        provider: &'static Provider,
-        config: ModelConfig,
-        http: transport::Client,
-        pool: Arc<Pool>,
-        timers: Timers,
-    ) -> Self {
+    fn of_provider(provider: &'static Provider, config: ModelConfig, connect: &Connect) -> Self {
         let (learned, capability) = (Learned::default(), Capability::new(&config, provider));
-        Self { shared: Arc::new(Shared { config, provider, learned, capability, http, pool, timers }) }
+        let health = Arc::new(Health::new(connect.breakers.of(config.wire, &config.base_url)));
+        let Connect { http, pool, timers, .. } = connect.clone();
+        Self { shared: Arc::new(Shared { config, provider, learned, capability, http, pool, timers, health }) }
     }
 
     /// How it is configured.
@@ -68,10 +68,12 @@ impl ModelClient {
     /// Asks the model. Returns once the first delta is there (retrying before that as far as `limits` allow), so that an
     /// error after this point is final.
     ///
-    /// At most three attempts are made. An error holds nothing that the endpoint said.
+    /// At most three attempts are made, and one while the endpoint counts as down. An error holds nothing that the endpoint said.
     pub async fn reply(&self, prompt: &Prompt, limits: Limits) -> Result<Reply, ModelError> {
-        let (deadline, patience) = (limits.deadline, Patience::new(limits.alternative));
-        attempts::repeat(&mut Call::new(self, prompt, limits), patience, deadline).await
+        let (deadline, alternative) = (limits.deadline, limits.alternative);
+        let mut call = Call::new(self, prompt, limits);
+        let patience = Patience::new(alternative, call.is_single());
+        attempts::repeat(&mut call, patience, deadline).await
     }
 
     async fn with_key(&self, request: RequestBuilder) -> Result<RequestBuilder, Fault> {

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod body;
+mod breaker;
 mod capability;
 mod client;
 mod config;
@@ -13,6 +14,7 @@ mod delta;
 mod dialect;
 mod error;
 mod fault;
+mod health;
 mod learned;
 mod limits;
 mod listing;
@@ -34,6 +36,7 @@ mod tool_path;
 mod trace;
 mod wire;
 
+pub use breaker::EndpointHealth;
 pub use client::ModelClient;
 pub use config::{ModelConfig, ToolsMode, Wire};
 pub use delta::{Delta, Finish, NativeCall, TokenUsage};

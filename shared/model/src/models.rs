@@ -10,6 +10,7 @@ use std::sync::Arc;
 use secrets::Secret;
 use settings::{SettingError, Settings};
 
+use crate::breaker::Breakers;
 use crate::pool::Pool;
 use crate::timers::Timers;
 use crate::{ModelClient, ModelConfig, Options, ToolsMode, Wire};
@@ -27,10 +28,11 @@ pub struct Models {
 
 /// What every client is made with.
 #[derive(Clone)]
-struct Connect {
-    http: transport::Client,
-    pool: Arc<Pool>,
-    timers: Timers,
+pub(crate) struct Connect {
+    pub(crate) http: transport::Client,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) timers: Timers,
+    pub(crate) breakers: Arc<Breakers>,
 }
 
 /// What the settings hold: models, and remarks on what was left out.
@@ -57,7 +59,7 @@ impl Models {
             Some(name) => found.configs.iter().position(|one| one.name == name).ok_or_else(accepted)?,
             None => 0,
         };
-        let connect = Connect { http, pool: Arc::default(), timers };
+        let connect = Connect::new(http, timers);
         let clients = found.configs.into_iter().map(|config| connect.client(config)).collect();
         Ok(Self { clients, default, notes: found.notes, connect })
     }
@@ -125,10 +127,14 @@ impl<'a> IntoIterator for &'a Models {
 }
 
 impl Connect {
+    pub(crate) fn new(http: transport::Client, timers: Timers) -> Self {
+        Self { http, pool: Arc::default(), timers, breakers: Arc::default() }
+    }
+
     fn client(&self, config: ModelConfig) -> ModelClient {
         let first_byte = config.options.first_byte.unwrap_or(self.timers.first_byte);
         let timers = Timers { first_byte, ..self.timers };
-        ModelClient::new(config, self.http.clone(), Arc::clone(&self.pool), timers)
+        ModelClient::new(config, &Self { timers, ..self.clone() })
     }
 }
 

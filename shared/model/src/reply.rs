@@ -1,10 +1,11 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use crate::body::Body;
 use crate::fault::Fault;
+use crate::health::Watch;
 use crate::pool::Place;
 use crate::timers::Timers;
 use crate::trace::Trace;
@@ -24,6 +25,7 @@ pub struct Reply {
     state: State,
     trace: Trace,
     place: Place,
+    watch: Option<Watch>,
 }
 
 /// Whether more is to come.
@@ -71,7 +73,7 @@ impl Reply {
         place: Place,
     ) -> Self {
         let limits = Limits { timers, idle: Some(first_byte), progress: None, deadline };
-        Self { body, decoding, limits, state: State::Reading, trace, place }
+        Self { body, decoding, limits, state: State::Reading, trace, place, watch: None }
     }
 
     /// The next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
@@ -84,13 +86,28 @@ impl Reply {
         if let Some(delta) = self.decoding.pop() {
             return Some(Ok(delta));
         }
-        match std::mem::replace(&mut self.state, State::Over) {
+        let (state, watch) = (std::mem::replace(&mut self.state, State::Over), self.watch.take());
+        match state {
             State::Failed(fault) => {
                 self.trace.failed(&fault);
+                if let Some(watch) = watch {
+                    watch.failed(&fault, SystemTime::now());
+                }
                 Some(Err(fault.error))
             }
-            _ => None,
+            State::Complete => {
+                if let Some(watch) = watch {
+                    watch.worked(SystemTime::now());
+                }
+                None
+            }
+            State::Reading | State::Over => None,
         }
+    }
+
+    /// Has the end of the reply told to `watch`.
+    pub(crate) fn watch(&mut self, watch: Option<Watch>) {
+        self.watch = watch;
     }
 
     /// Reads until something was said; what is given out after that is never asked for again.

@@ -28,12 +28,15 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
 pub(crate) struct Patience {
     /// The longest wait before a further attempt.
     longest: Duration,
+    /// The most attempts that only hope for better luck.
+    attempts: u32,
 }
 
 impl Patience {
-    /// What is done where another model stands behind this one, or none.
-    pub(crate) fn new(alternative: bool) -> Self {
-        Self { longest: if alternative { LONGEST_WAIT_BEFORE_ANOTHER } else { LONGEST_WAIT } }
+    /// What is done where another model stands behind this one, or none, and where luck is tried a `single` time.
+    pub(crate) fn new(alternative: bool, single: bool) -> Self {
+        let longest = if alternative { LONGEST_WAIT_BEFORE_ANOTHER } else { LONGEST_WAIT };
+        Self { longest, attempts: if single { 1 } else { ATTEMPTS } }
     }
 }
 
@@ -52,6 +55,7 @@ pub(crate) fn next(
         Again::NewConnection => Duration::ZERO,
         _ if attempts >= ATTEMPTS => return Err(fault.error.clone()),
         Again::NewKey | Again::Amended(_) => Duration::ZERO,
+        Again::Later if attempts >= patience.attempts => return Err(fault.error.clone()),
         Again::Later => fault.retry_after.unwrap_or_else(|| backoff(attempts, jitter)),
     };
     if wait > patience.longest || wait >= left { Err(fault.error.clone()) } else { Ok(wait) }

@@ -84,7 +84,8 @@ async fn f004_ten_thousand_scripts_end_once_within_their_deadline_and_after_thre
     let mut seen = [0; 3];
     for seed in 0..10_000 {
         let mut script = Script::new(seed);
-        let (begun, deadline, patience) = (Instant::now(), script.deadline, Patience::new(seed % 2 == 0));
+        let (begun, deadline, patience) =
+            (Instant::now(), script.deadline, Patience::new(seed % 2 == 0, seed % 7 == 0));
         let outcome = repeat(&mut script, patience, deadline).await;
         let replaced = script.attempts.iter().filter(|attempt| attempt.fresh).count();
         let counted = script.attempts.len() - replaced;
@@ -110,7 +111,7 @@ async fn f012_a_connection_is_replaced_once_and_what_dies_after_that_counts() {
     script.deadline = Instant::now() + Duration::from_mins(1);
     script.steps = std::iter::repeat_n((Duration::ZERO, Err(dead)), 9).collect();
     let deadline = script.deadline;
-    assert_eq!(repeat(&mut script, Patience::new(false), deadline).await, Err(ModelError::Disconnected));
+    assert_eq!(repeat(&mut script, Patience::new(false, false), deadline).await, Err(ModelError::Disconnected));
     let made: Vec<_> = script.attempts.iter().map(|attempt| (attempt.number, attempt.fresh)).collect();
     assert_eq!(made, [(1, false), (1, true), (2, false), (3, false)]);
     assert_eq!(script.waited[..2], [Duration::ZERO; 2]);

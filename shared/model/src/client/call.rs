@@ -11,6 +11,7 @@ use super::{ModelClient, Shared};
 use crate::attempts::{Attempt, Attempted};
 use crate::body::Taking;
 use crate::fault::{Again, Fault};
+use crate::health::Watch;
 use crate::trace::Trace;
 use crate::wire::{self, Ask, Decoding, Quirks};
 use crate::{AttemptEnd, Limits, ModelError, Prompt, Reply, network, response, retry};
@@ -23,6 +24,8 @@ pub(super) struct Call<'a> {
     limits: Limits,
     id: Ulid,
     quirks: Quirks,
+    /// Goes over to the reply.
+    watch: Option<Watch>,
 }
 
 impl Attempted for Call<'_> {
@@ -31,10 +34,16 @@ impl Attempted for Call<'_> {
     async fn attempt(&mut self, which: Attempt) -> Result<Reply, Fault> {
         let trace = Trace::new(&self.client.config().name, self.id, which.number);
         match self.ask(which, trace.clone()).await {
-            Ok(reply) => Ok(reply),
+            Ok(mut reply) => {
+                reply.watch(self.watch.take());
+                Ok(reply)
+            }
             Err(fault) => {
                 let fault = self.judge(fault);
                 trace.failed(&fault);
+                if let Some(watch) = &self.watch {
+                    watch.failed(&fault, SystemTime::now());
+                }
                 Err(fault)
             }
         }
@@ -47,7 +56,13 @@ impl Attempted for Call<'_> {
 
 impl<'a> Call<'a> {
     pub(super) fn new(client: &'a ModelClient, prompt: &'a Prompt, limits: Limits) -> Self {
-        Self { client, prompt, limits, id: Ulid::new(), quirks: client.quirks() }
+        let watch = Some(client.shared.health.watch());
+        Self { client, prompt, limits, id: Ulid::new(), quirks: client.quirks(), watch }
+    }
+
+    /// Whether it is attempted once only.
+    pub(super) fn is_single(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::is_single)
     }
 
     async fn ask(&self, which: Attempt, trace: Trace) -> Result<Reply, Fault> {

@@ -15,7 +15,7 @@ fn headers(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
 
 /// With no other model to ask.
 fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) -> Result<Duration, ModelError> {
-    super::next(fault, attempts, Patience::new(false), left, jitter)
+    super::next(fault, attempts, Patience::new(false, false), left, jitter)
 }
 
 fn rate_limited(retry_after: Option<Duration>) -> Fault {
@@ -95,7 +95,7 @@ fn f001_a_wait_is_kept_when_it_is_short_and_passed_on_when_it_is_long() {
 
 #[test]
 fn f001_with_another_model_to_ask_only_two_seconds_are_waited() {
-    let next = |fault: &Fault| super::next(fault, 1, Patience::new(true), Duration::from_mins(1), 0.0);
+    let next = |fault: &Fault| super::next(fault, 1, Patience::new(true, false), Duration::from_mins(1), 0.0);
     let limited = |millis| rate_limited(Some(Duration::from_millis(millis)));
     assert_eq!(next(&limited(2000)), Ok(Duration::from_secs(2)));
     assert_eq!(next(&limited(2001)), Err(limited(2001).error));
@@ -121,6 +121,9 @@ fn there_are_three_attempts_and_one_more_only_for_a_dead_connection() {
     assert_eq!(next(&fault, 3, Duration::MAX, 0.0), Err(ModelError::Unavailable));
     let dead = Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
     assert_eq!(next(&dead, 3, Duration::from_secs(1), 0.0), Ok(Duration::ZERO));
+    let single = |fault: &Fault| super::next(fault, 1, Patience::new(false, true), Duration::MAX, 0.0);
+    assert_eq!(single(&fault), Err(ModelError::Unavailable));
+    assert_eq!(single(&Fault { again: Again::NewKey, ..Fault::last(ModelError::Auth) }), Ok(Duration::ZERO));
     let last = Fault::last(ModelError::Auth);
     assert_eq!(next(&last, 1, Duration::MAX, 0.0), Err(ModelError::Auth));
 }

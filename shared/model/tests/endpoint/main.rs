@@ -4,6 +4,7 @@
 mod amendments;
 mod before_bytes;
 mod connections;
+mod health;
 mod in_stream;
 mod inquiry;
 mod keys;

@@ -2,6 +2,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::models::Connect;
 use crate::providers::{OTHER, Provider};
 use crate::timers::Timers;
 use crate::{ModelConfig, ToolsMode, Wire};
@@ -37,7 +38,7 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
     };
     let timers = Timers::from_settings(&settings::Settings::default()).unwrap();
     let http = transport::client().unwrap();
-    ModelClient::of_provider(provider, config, http, std::sync::Arc::default(), timers)
+    ModelClient::of_provider(provider, config, &Connect::new(http, timers))
 }
 
 #[tokio::test]

@@ -1,0 +1,155 @@
+use super::*;
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds)
+}
+
+/// A breaker that opened at 0, until 10.
+fn open() -> Breaker {
+    let breaker = Breaker::default();
+    (0..FAULTS).for_each(|_| breaker.failed(false, at(0)));
+    breaker
+}
+
+/// A call that fails, as the probe if there may be one.
+fn probe_fails(breaker: &Breaker, seconds: u64) {
+    let probes = breaker.begin_probe();
+    breaker.failed(probes, at(seconds));
+    if probes {
+        breaker.end_probe();
+    }
+}
+
+fn down(changed: u64, until: u64) -> EndpointHealth {
+    EndpointHealth { changed: at(changed), down_until: Some(at(until)) }
+}
+
+fn up(changed: u64) -> EndpointHealth {
+    EndpointHealth { changed: at(changed), down_until: None }
+}
+
+#[test]
+fn f004_an_endpoint_is_down_after_five_faults_in_a_row_and_for_ten_seconds() {
+    let breaker = Breaker::default();
+    (1..FAULTS).for_each(|_| breaker.failed(false, at(0)));
+    assert!(breaker.is_available(at(0)) && !breaker.is_open());
+    breaker.failed(false, at(1));
+    assert_eq!([1, 10, 11].map(|now| breaker.is_available(at(now))), [false, false, true]);
+    assert!(breaker.is_open());
+}
+
+#[test]
+fn f004_a_success_in_between_begins_the_count_anew_and_a_later_one_closes() {
+    let breaker = Breaker::default();
+    for _ in 0..3 {
+        (1..FAULTS).for_each(|_| breaker.failed(false, at(0)));
+        breaker.worked(at(0));
+    }
+    assert!(!breaker.is_open());
+    let breaker = open();
+    breaker.worked(at(1));
+    assert!(breaker.is_available(at(1)) && !breaker.is_open());
+    breaker.failed(false, at(2));
+    assert!(!breaker.is_open());
+}
+
+#[test]
+fn f004_while_probes_fail_the_time_doubles_up_to_two_minutes() {
+    let breaker = open();
+    let mut now = 10;
+    for length in [20, 40, 80, 120, 120] {
+        probe_fails(&breaker, now);
+        assert!(!breaker.is_available(at(now + length - 1)) && breaker.is_available(at(now + length)), "{length}");
+        now += length;
+    }
+}
+
+#[test]
+fn f004_one_probe_goes_through_at_a_time() {
+    let breaker = open();
+    assert!(breaker.is_available(at(10)));
+    assert!(breaker.begin_probe());
+    assert!(!breaker.is_available(at(10)) && !breaker.begin_probe());
+    breaker.end_probe();
+    assert!(breaker.is_available(at(10)));
+}
+
+#[test]
+fn f004_faults_of_calls_that_began_before_change_nothing_and_no_probe_is_made_while_it_works() {
+    let breaker = open();
+    (0..9).for_each(|_| breaker.failed(false, at(9)));
+    assert!(breaker.is_available(at(10)));
+    assert!(!Breaker::default().begin_probe());
+}
+
+#[test]
+fn a_clock_that_was_set_back_does_not_keep_an_endpoint_down() {
+    let breaker = open();
+    assert!(breaker.is_available(at(0) - Duration::from_hours(1)));
+}
+
+#[test]
+fn what_opens_or_heals_is_news_until_it_is_told() {
+    let breaker = Breaker::default();
+    breaker.worked(at(0));
+    assert_eq!(breaker.untold(), None);
+    let breaker = open();
+    assert_eq!(breaker.untold(), Some(down(0, 10)));
+    probe_fails(&breaker, 12);
+    breaker.told(down(0, 10));
+    assert_eq!(breaker.untold(), Some(down(12, 32)), "what changed meanwhile is still to be told");
+    breaker.told(down(12, 32));
+    assert_eq!(breaker.untold(), None);
+    breaker.worked(at(33));
+    assert_eq!(breaker.untold(), Some(up(33)));
+}
+
+#[tokio::test]
+async fn news_are_waited_for() {
+    let breaker = open();
+    assert_eq!(breaker.news().await, down(0, 10));
+    breaker.told(down(0, 10));
+    let (news, ()) = tokio::join!(breaker.news(), async { breaker.worked(at(5)) });
+    assert_eq!(news, up(5));
+}
+
+#[test]
+fn f004_what_another_process_found_counts_until_it_or_this_one_finds_otherwise() {
+    let breaker = Breaker::default();
+    breaker.learn(down(0, 40), at(1));
+    assert_eq!((breaker.is_available(at(39)), breaker.is_available(at(40))), (false, true));
+    assert_eq!(breaker.untold(), None, "others know it already");
+    probe_fails(&breaker, 40);
+    assert_eq!(breaker.untold(), Some(down(40, 120)), "its time doubles here too");
+    breaker.learn(up(39), at(41));
+    assert!(breaker.is_open(), "what was found before counts less");
+    breaker.learn(up(50), at(51));
+    assert!(!breaker.is_open());
+}
+
+#[test]
+fn what_another_process_found_long_ago_counts_no_more() {
+    let breaker = Breaker::default();
+    breaker.learn(down(0, 10), at(130));
+    assert!(!breaker.is_open());
+    let forged = EndpointHealth { changed: at(200), down_until: Some(at(100_000)) };
+    breaker.learn(forged, at(200));
+    assert!(breaker.is_available(at(200)), "nothing is down for longer than two minutes");
+}
+
+#[test]
+fn others_are_asked_every_few_seconds_at_most() {
+    let breaker = Breaker::default();
+    assert_eq!([0, 1, 2, 3, 4, 6].map(|now| breaker.may_look(at(now))), [true, false, false, true, false, true]);
+    assert!(breaker.may_look(at(0)), "a clock that was set back");
+}
+
+#[test]
+fn models_of_one_endpoint_share_its_breaker() {
+    let breakers = Breakers::default();
+    let one = breakers.of(Wire::Openai, "http://a");
+    assert!(Arc::ptr_eq(&one, &breakers.of(Wire::Openai, "http://a")));
+    for (wire, base_url) in [(Wire::Ollama, "http://a"), (Wire::Openai, "http://b")] {
+        assert!(!Arc::ptr_eq(&one, &breakers.of(wire, base_url)));
+    }
+}

@@ -1,0 +1,86 @@
+use super::*;
+use crate::fault::Amendment;
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds)
+}
+
+fn health() -> Arc<Health> {
+    Arc::new(Health::new(Arc::default()))
+}
+
+/// How a model does after ten attempts, each a call of its own, that end so.
+fn after(fault: &Fault) -> (bool, bool) {
+    let health = health();
+    (0..10).for_each(|_| health.watch().failed(fault, at(0)));
+    (health.is_available(at(0)), health.is_failing())
+}
+
+#[test]
+fn f004_what_is_the_endpoints_fault_counts_against_it() {
+    for error in [ModelError::Unavailable, ModelError::Stalled, ModelError::Disconnected, ModelError::BadResponse] {
+        assert_eq!(after(&Fault::passing(error.clone())), (false, true), "{error}");
+        assert_eq!(after(&Fault::last(error.clone())), (false, true), "{error}");
+    }
+}
+
+#[test]
+fn f006_what_is_about_one_request_or_the_turns_time_counts_against_nobody() {
+    for error in [
+        ModelError::RateLimited { retry_after: None },
+        ModelError::ContentFiltered,
+        ModelError::ContextTooLong,
+        ModelError::ToolsUnsupported,
+        ModelError::Deadline,
+    ] {
+        assert_eq!(after(&Fault::last(error.clone())), (true, false), "{error}");
+    }
+}
+
+#[test]
+fn f012_a_dead_connection_is_no_fault_of_the_endpoint() {
+    let dead = Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
+    assert_eq!(after(&dead), (true, false));
+}
+
+#[test]
+fn f005_a_model_that_was_refused_is_failing_until_it_works_again() {
+    assert_eq!(after(&Fault::last(ModelError::Rejected)), (true, true));
+    let health = health();
+    health.watch().failed(&Fault::last(ModelError::Rejected), at(0));
+    health.watch().worked(at(1));
+    assert!(!health.is_failing());
+    let amended = Fault { again: Again::Amended(Amendment::Reasoning), ..Fault::last(ModelError::Rejected) };
+    health.watch().failed(&amended, at(2));
+    assert!(!health.is_failing(), "it is asked again in other words");
+}
+
+#[test]
+fn f003_f007_a_model_whose_key_or_allowance_is_refused_is_passed_over_for_a_minute() {
+    for error in [ModelError::Auth, ModelError::QuotaExhausted] {
+        let health = health();
+        health.watch().failed(&Fault::last(error), at(0));
+        assert_eq!([0, 59, 60].map(|now| health.is_available(at(now))), [false, false, true]);
+        assert!(health.is_failing());
+        health.watch().worked(at(1));
+        assert!(health.is_available(at(1)) && !health.is_failing());
+    }
+}
+
+#[test]
+fn f004_while_an_endpoint_is_down_each_call_is_one_attempt_and_one_at_a_time_the_probe() {
+    let health = health();
+    let early = health.watch();
+    assert!(!early.is_single());
+    (0..5).for_each(|_| health.watch().failed(&Fault::passing(ModelError::Unavailable), at(0)));
+    let (first, second) = (health.watch(), health.watch());
+    assert!(first.is_single() && second.is_single());
+    second.failed(&Fault::passing(ModelError::Unavailable), at(10));
+    drop(early);
+    assert!(!health.is_available(at(10)), "the probe is still on its way");
+    first.failed(&Fault::passing(ModelError::Stalled), at(10));
+    drop(first);
+    assert_eq!([29, 30].map(|now| health.is_available(at(now))), [false, true]);
+    drop(health.watch());
+    assert!(health.is_available(at(30)), "a probe that was given up leaves its place to another");
+}
