@@ -22,6 +22,7 @@ mod native;
 mod native_faults;
 mod not_calls;
 mod ollama;
+mod options;
 mod pages;
 mod routes;
 mod secrets;

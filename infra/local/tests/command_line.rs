@@ -36,7 +36,13 @@ fn an_unusable_folder_is_one_line_and_exit_code_2() {
 
 #[test]
 fn f122_a_setting_that_cannot_be_parsed_is_named_and_its_value_is_not() {
-    for (name, value) in [("TURN_SECONDS", "canary"), ("MODELS", "[canary"), ("CHAT_RATE_LIMIT", "canary/1s")] {
+    for (name, value) in [
+        ("TURN_SECONDS", "canary"),
+        ("MODELS", "[canary"),
+        ("MODEL_OPTIONS", r#"{"canary":{}}"#),
+        ("MODEL_OPTIONS", r#"{"volcano":{"effort":"canary"}}"#),
+        ("CHAT_RATE_LIMIT", "canary/1s"),
+    ] {
         let said = refusal(&["--ephemeral", "--port", "0"], &[(name, value)]);
         assert!(said.contains(name) && said.contains("expected") && !said.contains("canary"), "{said}");
     }

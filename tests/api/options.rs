@@ -1,0 +1,202 @@
+//! What an operator chooses for a model, from the setting to the endpoint: providers are named, for all live on loopback.
+
+use serde_json::{Value, json};
+use support::{Completion, FakeEndpoint, Reply, TestApp};
+
+/// Fields of a request that say how the model shall answer.
+const CHOSEN: [&str; 8] = [
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "thinking",
+    "enable_thinking",
+    "reasoning_effort",
+    "chat_template_kwargs",
+];
+
+/// The product with the model `volcano` at this endpoint, as Ark's, with these options.
+async fn volcano(endpoint: &FakeEndpoint, options: &Value) -> TestApp {
+    let url = format!("{}/api/v3", endpoint.url());
+    let mut options = options.clone();
+    options["provider"] = "ark".into();
+    let options = json!({ "volcano": options }).to_string();
+    let settings = [
+        ("ARK_API_KEY", "k"),
+        ("ARK_MODEL", "doubao-seed-2-0-pro-260215"),
+        ("ARK_BASE_URL", &*url),
+        ("DEFAULT_MODEL", "volcano"),
+        ("MODEL_OPTIONS", &*options),
+    ];
+    TestApp::with(&settings).await
+}
+
+/// The product whose model `openai` has these options.
+async fn openai(options: &Value) -> TestApp {
+    TestApp::with(&[("MODEL_OPTIONS", &json!({ "openai": options }).to_string())]).await
+}
+
+fn chosen(body: &Value) -> Value {
+    CHOSEN.iter().filter_map(|name| Some(((*name).to_owned(), body.get(name)?.clone()))).collect()
+}
+
+fn refused(message: &str) -> Reply {
+    Reply::json(400, &json!({ "error": { "code": "x", "message": message, "param": null, "type": "error" } }))
+}
+
+/// A chunk as Ark writes it: the role in every delta, and no space after `data:`.
+fn ark(delta: &Value, finish: Option<&str>) -> String {
+    let mut delta = delta.clone();
+    delta["role"] = "assistant".into();
+    let mut choice = json!({ "delta": delta, "index": 0 });
+    if let Some(reason) = finish {
+        choice["finish_reason"] = reason.into();
+    }
+    let chunk = json!({ "choices": [choice], "created": 1, "id": "r", "model": "doubao-seed", "usage": null });
+    format!("data:{chunk}\n\n")
+}
+
+fn stream(parts: impl IntoIterator<Item = String>) -> Reply {
+    let reply = Reply::status(200).header("content-type", "text/event-stream");
+    parts.into_iter().fold(reply, Reply::bytes)
+}
+
+#[tokio::test]
+async fn ark_is_told_what_was_chosen_and_its_stream_is_read() {
+    let endpoint = FakeEndpoint::start().await;
+    let options = json!({ "thinking": "on", "effort": "max", "temperature": 0.7, "topP": 0.9, "maxTokens": 4096 });
+    let app = volcano(&endpoint, &options).await;
+    let usage = json!({ "choices": [], "id": "r", "usage": { "prompt_tokens": 31, "completion_tokens": 9,
+        "prompt_tokens_details": { "cached_tokens": 16 } } });
+    endpoint.replies([stream([
+        ark(&json!({ "content": "", "reasoning_content": "" }), None),
+        ark(&json!({ "content": "", "reasoning_content": "用户在问好" }), None),
+        ark(&json!({ "content": "你好" }), None),
+        ark(&json!({ "content": "！" }), None),
+        ark(&json!({ "content": "" }), Some("stop")),
+        format!("data:{usage}\n\n"),
+        "data:[DONE]\n\n".to_owned(),
+    ])]);
+    let turn = app.ask("你好").await;
+    assert_eq!((turn.thinking().as_str(), turn.content().as_str()), ("用户在问好", "你好！"));
+    let counted = &turn.of("usage")[0];
+    assert_eq!(json!([counted["inputTokens"], counted["outputTokens"]]), json!([31, 9]));
+    let request = &endpoint.requests()[0];
+    assert_eq!(request.path, "/api/v3/chat/completions");
+    let expected = json!({ "temperature": 0.7, "top_p": 0.9, "max_tokens": 4096, "thinking": { "type": "enabled" },
+        "reasoning_effort": "high" });
+    assert_eq!(chosen(&request.json()), expected);
+}
+
+#[tokio::test]
+async fn f006_f025_ark_refuses_content_in_the_middle_of_its_stream() {
+    let error = json!({ "error": { "code": "SensitiveContentDetected.SevereViolation", "message": "upstream words",
+        "param": "", "type": "BadRequest" } });
+    for line in [format!("data:{error}\n\n"), format!("data: {error}\n\n"), format!("{error}\n\n")] {
+        let endpoint = FakeEndpoint::start().await;
+        let app = volcano(&endpoint, &json!({})).await;
+        endpoint.replies([stream([ark(&json!({ "content": "先" }), None), line])]);
+        let turn = app.ask("问").await;
+        assert_eq!((turn.content().as_str(), turn.error_code()), ("先", "content_filtered"));
+        assert!(!format!("{turn:?}").contains("upstream words"));
+        assert_eq!(endpoint.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn without_options_nothing_is_said_of_them() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好。"])]);
+    app.ask("你好").await;
+    assert_eq!(chosen(&app.model.asked(1).await.body), json!({}));
+}
+
+#[tokio::test]
+async fn a_server_that_is_named_is_told_in_its_own_words() {
+    for (provider, said) in [
+        ("vllm", json!({ "chat_template_kwargs": { "enable_thinking": false } })),
+        ("dashscope", json!({ "enable_thinking": false })),
+        ("deepseek", json!({ "thinking": { "type": "disabled" } })),
+        ("lmstudio", json!({})),
+    ] {
+        let app = openai(&json!({ "provider": provider, "thinking": "off", "effort": "low" })).await;
+        app.model.replies([Completion::of(["好。"])]);
+        app.ask("你好").await;
+        assert_eq!(chosen(&app.model.asked(1).await.body), said, "{provider}");
+        let listed = app.get("/api/models").await.ok();
+        assert_eq!(listed["models"][0]["provider"], provider);
+    }
+}
+
+#[tokio::test]
+async fn what_an_endpoint_refuses_is_left_out_within_the_turn_and_in_later_ones() {
+    let app = openai(&json!({ "temperature": 0.5, "maxTokens": 9 })).await;
+    app.model.replies([
+        refused("Unsupported value: 'temperature' does not support 0.5 with this model."),
+        refused("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'."),
+        Completion::of(["一。"]),
+        Completion::of(["二。"]),
+    ]);
+    let first = app.ask("你好").await;
+    assert_eq!((first.content().as_str(), first.finish_reason()), ("一。", "stop"));
+    assert_eq!(app.ask("又").await.content(), "二。");
+    let said: Vec<Value> = app.model.requests().iter().map(|request| chosen(&request.body)).collect();
+    let learned = json!({ "max_completion_tokens": 9 });
+    let expected =
+        [json!({ "temperature": 0.5, "max_tokens": 9 }), json!({ "max_tokens": 9 }), learned.clone(), learned];
+    assert_eq!(said, expected);
+}
+
+#[tokio::test]
+async fn f005_a_request_that_is_refused_for_anything_else_is_not_tried_again() {
+    let app = openai(&json!({ "temperature": 0.5 })).await;
+    app.model.replies([refused("Unsupported value: 'top_k'")]);
+    assert_eq!(app.ask("你好").await.error_code(), "upstream_rejected");
+}
+
+/// The reasoning of every assistant message of a request, `null` where there is no field for it.
+fn echoed(body: &Value) -> Vec<Value> {
+    let messages = body["messages"].as_array().unwrap().iter();
+    messages.filter(|one| one["role"] == "assistant").map(|one| one["reasoning_content"].clone()).collect()
+}
+
+#[tokio::test]
+async fn deepseek_gets_all_reasoning_back_as_long_as_tools_are_used() {
+    let app = openai(&json!({ "provider": "deepseek" })).await;
+    let called = json!({ "index": 0, "id": "a", "type": "function",
+        "function": { "name": "search_web", "arguments": "{\"query\":\"天气\"}" } });
+    let call = Completion::new().thinking("要查。").delta(&json!({ "tool_calls": [called] })).finish("tool_calls");
+    app.model.replies([
+        call.usage(10, 5).done().reply(),
+        Completion::new().thinking("查到了。").text("晴。").end(),
+        Completion::of(["不客气。"]),
+        Completion::of(["再见。"]),
+    ]);
+    let id = app.ask("天气").await.conversation_id();
+    app.go_on(&id, "谢谢").await;
+    app.go_on(&id, "再见").await;
+    let sent: Vec<_> = app.model.requests().iter().map(|request| echoed(&request.body)).collect();
+    let (first, second) = (json!("要查。"), json!("查到了。"));
+    let expected = [vec![], vec![first.clone()], vec![first.clone(), second.clone()], vec![first, second, json!("")]];
+    assert_eq!(sent, expected);
+}
+
+#[tokio::test]
+async fn other_endpoints_and_turns_without_tools_get_no_reasoning_back() {
+    for (options, choice) in [(json!({ "provider": "deepseek" }), "none"), (json!({}), "auto")] {
+        let app = openai(&options).await;
+        app.model.replies([Completion::new().thinking("想。").text("好。").end(), Completion::of(["嗯。"])]);
+        let ask = |id: Option<String>| json!({ "message": "问", "toolChoice": choice, "conversationId": id });
+        let id = app.chat(&json!({ "message": "问", "toolChoice": choice })).await.conversation_id();
+        app.chat(&ask(Some(id))).await;
+        assert_eq!(echoed(&app.model.asked(2).await.body), [Value::Null], "{options}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_may_have_its_own_time_for_the_first_byte() {
+    let hurried = json!({ "openai": { "firstByteSeconds": 1 } }).to_string();
+    let app = TestApp::with(&[("MODEL_OPTIONS", &hurried), ("MODEL_FIRST_BYTE_SECONDS", "900")]).await;
+    app.model.replies([Reply::silence(), Completion::of(["好。"])]);
+    assert_eq!(app.ask("你好").await.content(), "好。");
+}
