@@ -24,6 +24,8 @@ mod not_calls;
 mod ollama;
 mod options;
 mod pages;
+mod recorded;
+mod recordings;
 mod routes;
 mod secrets;
 mod settings;

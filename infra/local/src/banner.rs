@@ -5,6 +5,7 @@ use chat::Config;
 use settings::Settings;
 
 use crate::Data;
+use crate::recording::Folder;
 
 /// What is in use and what to open, for the person who started the server.
 pub(crate) fn text(
@@ -12,6 +13,7 @@ pub(crate) fn text(
     config: &Config,
     demo_search: bool,
     data: Option<&Data>,
+    recordings: Option<&Folder>,
     settings: &Settings,
 ) -> String {
     let mut banner = format!("Lambda Chat {}\n\n", env!("CARGO_PKG_VERSION"));
@@ -25,6 +27,9 @@ pub(crate) fn text(
     }
     row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
     row("Store", &store(data, settings));
+    if let Some(folder) = recordings {
+        row("RECORDS", &format!("every turn, with all that users write, in {}", folder.path().display()));
+    }
     if !config.auth.is_open() {
         row("Access", &format!("{}; `keys create --user NAME` makes a key", config.auth.name()));
     }

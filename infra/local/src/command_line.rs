@@ -9,6 +9,8 @@ use settings::Settings;
 use tracing_subscriber::EnvFilter;
 
 use crate::keys::KeysCommand;
+use crate::recording::RECORD_TURNS;
+use crate::replay::ReplayCommand;
 use crate::store_place::CommandError;
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
@@ -36,6 +38,8 @@ enum Command {
     /// Deletes users.
     #[command(subcommand)]
     Users(UsersCommand),
+    /// Runs a recorded turn again, without a network.
+    Replay(ReplayCommand),
 }
 
 /// What a command says: its result, and a note to the person who gave it.
@@ -62,6 +66,9 @@ struct Serve {
     /// Also serves the embedded DynamoDB at this address.
     #[arg(long, value_name = "ADDR:PORT")]
     dynamodb: Option<SocketAddr>,
+    /// Records every turn in this folder, a file each: what users write, what models and tools answer, but no key.
+    #[arg(long, value_name = "DIR")]
+    record: Option<String>,
 }
 
 fn host(text: &str) -> Result<IpAddr, String> {
@@ -85,8 +92,20 @@ pub fn run() -> ExitCode {
             Command::Serve(serve) => serve_until_stopped(serve, settings).await,
             Command::Keys(command) => ended(command.run(settings, SystemTime::now()).await),
             Command::Users(command) => ended(command.run(settings).await),
+            Command::Replay(command) => replayed(command).await,
         }
     })
+}
+
+/// 0 for the same, 1 for anything else, 2 for a file that is no recording.
+async fn replayed(command: ReplayCommand) -> ExitCode {
+    match Box::pin(command.run()).await {
+        Ok((said, same)) => {
+            say(&mut std::io::stderr(), &said);
+            if same { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        }
+        Err(error) => failed(&error.to_string(), WRONG_USE),
+    }
 }
 
 fn ended(outcome: Result<Said, CommandError>) -> ExitCode {
@@ -104,7 +123,10 @@ fn ended(outcome: Result<Said, CommandError>) -> ExitCode {
     }
 }
 
-async fn serve_until_stopped(serve: Serve, settings: Settings) -> ExitCode {
+async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
+    if let Some(folder) = serve.record {
+        settings.set(RECORD_TURNS, folder);
+    }
     let data = if serve.ephemeral { Data::Memory } else { Data::Folder(serve.data) };
     let options = Options { host: serve.host, port: serve.port, data, dynamodb: serve.dynamodb, settings };
     let server = match Server::start(options).await {
@@ -142,7 +164,7 @@ fn failed(line: &str, code: u8) -> ExitCode {
 }
 
 /// A terminal that is gone is no reason to fail.
-fn say(out: &mut impl Write, text: &str) {
+pub(crate) fn say(out: &mut impl Write, text: &str) {
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }

@@ -32,6 +32,14 @@ pub enum StartError {
         /// What is wrong with it.
         reason: String,
     },
+    /// No recording can be made in the folder.
+    #[error("cannot record turns in {}: {source}; choose another folder with --record", folder.display())]
+    Recordings {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The database does not answer as it should.
     #[error("the database cannot be used: {0}")]
     Store(#[from] store::StoreError),

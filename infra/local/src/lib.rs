@@ -1,7 +1,7 @@
 //! The whole product on one machine: every route on one port, DynamoDB in the process, demo endpoints for what is not
 //! configured.
 //!
-//! [`Server::start`] is what `cargo run` calls, and what the tests call.
+//! [`Server::start`] is what `cargo run` calls, and what the tests call; [`replay`] runs a recorded turn again.
 
 mod banner;
 mod command_line;
@@ -10,6 +10,8 @@ mod demo;
 mod error;
 mod keys;
 mod open_files;
+mod recording;
+mod replay;
 mod server;
 mod store_place;
 mod users;
@@ -17,4 +19,6 @@ mod users;
 pub use command_line::run;
 pub use database::Data;
 pub use error::StartError;
+pub use recording::Unreadable;
+pub use replay::{ReplayError, Replayed, Speed, Verdict, replay};
 pub use server::{Options, Server};

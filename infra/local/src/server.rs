@@ -1,8 +1,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
+use agent::Recorder;
 use axum::Router;
 use chat::{App, Config};
+use secrets::Secret;
 use settings::Settings;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -12,6 +15,7 @@ use tools::SearchConfig;
 use web::{Place, Reach};
 
 use crate::database::{Data, Embedded};
+use crate::recording::Folder;
 use crate::{StartError, banner, demo, open_files};
 
 /// How long connections may take to close once their streams have ended.
@@ -56,6 +60,8 @@ impl Server {
             only_this_machine(host)?;
             config.reach = Reach::ThisMachine;
         }
+        let recordings = Folder::from_settings(&settings, keys(&config))?.map(Arc::new);
+        config.recorder = recordings.clone().map(|folder| folder as Arc<dyn Recorder>);
         let listener = listen(SocketAddr::new(host, port)).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
@@ -70,7 +76,7 @@ impl Server {
         store::create_tables(&aws, &config.tables).await?;
         let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
         let data = embedded.is_some().then_some(&data);
-        let banner = banner::text(address, &config, demo_search, data, &settings);
+        let banner = banner::text(address, &config, demo_search, data, recordings.as_deref(), &settings);
         let app = App::new(config, &aws);
         let serving = serve(listener, app.router(), &stop);
         Ok(Self { address, banner, app, serving, stop, _embedded: embedded })
@@ -92,6 +98,12 @@ impl Server {
         self.stop.cancel();
         let _closed = timeout(CLOSING, self.serving).await;
     }
+}
+
+/// The keys that go out with requests.
+fn keys(config: &Config) -> Vec<Secret> {
+    let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
+    models.chain(config.search.iter().filter_map(|search| search.api_key.clone())).collect()
 }
 
 /// Where anybody may call, nobody else may reach the server.

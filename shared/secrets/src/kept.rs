@@ -59,6 +59,11 @@ impl Kept {
         self.known().usable(now).ok_or_else(|| self.vault.unreadable())
     }
 
+    /// What was read last, however long ago.
+    pub(crate) fn last(&self) -> Option<SecretString> {
+        self.known().value.as_ref().map(|(value, _)| value.clone())
+    }
+
     /// Takes note that the value was refused, and tells whether it will be read again for that.
     pub(crate) fn refused(&self, now: SystemTime) -> bool {
         let mut known = self.known();

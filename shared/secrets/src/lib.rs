@@ -73,6 +73,15 @@ impl Secret {
         }
     }
 
+    /// The value as far as it is known without asking for it, to be kept out of what is written; `None` as long as nobody
+    /// needed it.
+    pub fn known(&self) -> Option<SecretString> {
+        match &self.0 {
+            Source::Value(value) => Some(value.clone()),
+            Source::Kept(kept) => kept.last(),
+        }
+    }
+
     /// Takes note that the value was refused where it was sent: the next [`Secret::reveal`] reads it again.
     ///
     /// Tells whether another value may come of that; it cannot when it was given by value or read for a
@@ -118,6 +127,7 @@ mod tests {
         assert!(read(&[]).unwrap().is_none());
         let secret = read(&[("ARK_API_KEY", " sk-1 ")]).unwrap().unwrap();
         assert_eq!(secret.reveal().await.unwrap().expose_secret(), "sk-1");
+        assert_eq!(secret.known().unwrap().expose_secret(), "sk-1");
         assert!(!secret.refused(), "it would be the same again");
     }
 

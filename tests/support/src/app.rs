@@ -1,6 +1,6 @@
 use std::net::Ipv4Addr;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use local::{Data, Options, Server};
 use settings::Settings;
@@ -52,6 +52,11 @@ impl TestApp {
         settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let server = serve(&settings, folder.as_ref()).await;
         Self { client: Client::new(&server.url()), model, search, server: Some(server), settings, folder }
+    }
+
+    /// The folder of the store.
+    pub fn folder(&self) -> &Path {
+        self.folder.as_ref().expect("the store is kept on disk").path()
     }
 
     /// The caller `local`, to be moved into another task.

@@ -1,0 +1,73 @@
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agent::{Agent, Recorder, Recording, Turn};
+use secrets::Secret;
+use settings::Settings;
+
+use crate::StartError;
+
+use super::head::Head;
+use super::keys::Keys;
+use super::writing::TurnRecording;
+
+/// The setting that names the folder.
+pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
+
+/// A folder into which every turn is recorded, a file each.
+pub(crate) struct Folder {
+    path: PathBuf,
+    keys: Arc<Keys>,
+    settings: Settings,
+}
+
+impl Folder {
+    /// The folder that the settings name, if they do. It is made if need be, readable for its user alone; `secrets` are
+    /// kept out of it.
+    ///
+    /// # Errors
+    /// No file can be made in it.
+    pub(crate) fn from_settings(settings: &Settings, secrets: Vec<Secret>) -> Result<Option<Self>, StartError> {
+        let Some(path) = settings.var(RECORD_TURNS).map(PathBuf::from) else { return Ok(None) };
+        match Self::open(path.clone(), Keys::new(secrets), settings) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(source) => Err(StartError::Recordings { folder: path, source }),
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open(path: PathBuf, keys: Keys, settings: &Settings) -> io::Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(&path)?;
+        let trial = path.join(format!(".{}.trial", conversation::new_id()));
+        create(&trial)?;
+        fs::remove_file(&trial)?;
+        Ok(Self { path, keys: Arc::new(keys), settings: settings.clone() })
+    }
+}
+
+impl Recorder for Folder {
+    fn begin(&self, agent: &Agent, turn: &Turn<'_>) -> Option<Arc<dyn Recording>> {
+        let file = create(&self.path.join(format!("{}.jsonl", turn.id)));
+        let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
+        let head = Head::of(agent, turn, &self.settings);
+        Some(Arc::new(TurnRecording::new(file, Arc::clone(&self.keys), &head)))
+    }
+}
+
+/// Makes a file that was not there, for its user alone.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

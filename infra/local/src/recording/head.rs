@@ -1,0 +1,160 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agent::{Agent, Turn};
+use conversation::{Message, PastTurn, Summary, ToolChoice, ToolExample, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use settings::Settings;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use tokio::time::Instant;
+
+use super::model::Model;
+
+/// The version of the format that this program writes and reads.
+pub(crate) const VERSION: u32 = 1;
+
+/// The settings that a replay needs beside what the head says: numbers.
+const TIMERS: [&str; 3] = ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"];
+
+/// The first line of a recording: everything that a turn begins with, but no key, no address and no user's name.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Head {
+    /// [`VERSION`].
+    pub(crate) recording: u32,
+    /// The product's version.
+    pub(crate) product: String,
+    /// When it was made.
+    pub(crate) at: String,
+    /// The turn's id.
+    pub(crate) turn: String,
+    /// The model that is asked first, then those that take over.
+    pub(crate) models: Vec<Model>,
+    /// The timers of a model call, where they are set.
+    pub(crate) timers: BTreeMap<String, String>,
+    /// How long the turn may last.
+    pub(crate) left_ms: u64,
+    pub(crate) system_prompt: Option<String>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) tool_choice: Choice,
+    pub(crate) max_rounds: Option<u32>,
+    pub(crate) today: String,
+    pub(crate) nonce: String,
+    pub(crate) summary: Option<Summary>,
+    pub(crate) history: Vec<Past>,
+    pub(crate) question: String,
+}
+
+/// What a model is told about a tool.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Tool {
+    #[serde(flatten)]
+    spec: ToolSpec,
+    examples: Vec<Example>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Example {
+    question: String,
+    arguments: Value,
+}
+
+/// Whether and which tool shall be called first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Choice {
+    Auto,
+    None,
+    Required,
+    Tool(String),
+}
+
+/// An earlier turn.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Past {
+    place: u64,
+    messages: Vec<Message>,
+}
+
+impl Head {
+    pub(super) fn of(agent: &Agent, turn: &Turn<'_>, settings: &Settings) -> Self {
+        let left = turn.context.deadline.saturating_duration_since(Instant::now());
+        Self {
+            recording: VERSION,
+            product: env!("CARGO_PKG_VERSION").to_owned(),
+            at: OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default(),
+            turn: turn.id.clone(),
+            models: turn.models.iter().map(Model::of).collect(),
+            timers: timers(settings),
+            left_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
+            system_prompt: agent.system_prompt.clone(),
+            tools: agent.tools.specs().into_iter().map(Tool::from).collect(),
+            tool_choice: (&turn.tool_choice).into(),
+            max_rounds: agent.max_rounds,
+            today: turn.today.clone(),
+            nonce: turn.nonce.clone(),
+            summary: turn.summary.clone(),
+            history: turn.history.iter().cloned().map(Past::from).collect(),
+            question: turn.text.clone(),
+        }
+    }
+
+    /// How long the turn may last.
+    pub(crate) fn left(&self) -> Duration {
+        Duration::from_millis(self.left_ms)
+    }
+}
+
+fn timers(settings: &Settings) -> BTreeMap<String, String> {
+    TIMERS.iter().filter_map(|name| Some(((*name).to_owned(), settings.var(name)?.to_owned()))).collect()
+}
+
+impl From<ToolSpec> for Tool {
+    fn from(spec: ToolSpec) -> Self {
+        let example = |one: &ToolExample| Example { question: one.question.clone(), arguments: one.arguments.clone() };
+        Self { examples: spec.examples.iter().map(example).collect(), spec }
+    }
+}
+
+impl From<Tool> for ToolSpec {
+    fn from(Tool { spec, examples }: Tool) -> Self {
+        let example = |Example { question, arguments }| ToolExample { question, arguments };
+        Self { examples: examples.into_iter().map(example).collect(), ..spec }
+    }
+}
+
+impl From<&ToolChoice> for Choice {
+    fn from(choice: &ToolChoice) -> Self {
+        match choice {
+            ToolChoice::Auto => Self::Auto,
+            ToolChoice::None => Self::None,
+            ToolChoice::Required => Self::Required,
+            ToolChoice::Tool(name) => Self::Tool(name.clone()),
+        }
+    }
+}
+
+impl From<Choice> for ToolChoice {
+    fn from(choice: Choice) -> Self {
+        match choice {
+            Choice::Auto => Self::Auto,
+            Choice::None => Self::None,
+            Choice::Required => Self::Required,
+            Choice::Tool(name) => Self::Tool(name),
+        }
+    }
+}
+
+impl From<PastTurn> for Past {
+    fn from(PastTurn { place, messages }: PastTurn) -> Self {
+        Self { place, messages }
+    }
+}
+
+impl From<Past> for PastTurn {
+    fn from(Past { place, messages }: Past) -> Self {
+        Self { place, messages }
+    }
+}

@@ -1,0 +1,95 @@
+use std::sync::{Mutex, PoisonError};
+
+use secrecy::{ExposeSecret, SecretString};
+use secrets::Secret;
+
+/// Stands where a key stood.
+const MARK: &[u8] = b"[key]";
+
+/// The configured keys, which no recording may hold.
+pub(crate) struct Keys {
+    secrets: Vec<Secret>,
+    /// Their values so far: one that was replaced elsewhere may still be echoed.
+    seen: Mutex<Vec<SecretString>>,
+}
+
+impl Keys {
+    pub(crate) fn new(secrets: Vec<Secret>) -> Self {
+        Self { secrets, seen: Mutex::default() }
+    }
+
+    /// The bytes with a mark in the place of every key, as it is or as JSON writes it.
+    pub(crate) fn hide(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.forms().iter().fold(bytes, |bytes, form| replaced(bytes, form))
+    }
+
+    /// How many of the last bytes may be the beginning of a key.
+    pub(crate) fn begun(&self, bytes: &[u8]) -> usize {
+        let tail = |form: &Vec<u8>| {
+            let longest = bytes.len().min(form.len().saturating_sub(1));
+            (1..=longest).rev().find(|length| bytes.ends_with(&form[..*length])).unwrap_or_default()
+        };
+        self.forms().iter().map(tail).max().unwrap_or_default()
+    }
+
+    fn forms(&self) -> Vec<Vec<u8>> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for value in self.secrets.iter().filter_map(Secret::known) {
+            if !seen.iter().any(|known| known.expose_secret() == value.expose_secret()) {
+                seen.push(value);
+            }
+        }
+        // A long key may hold a short one.
+        seen.sort_by_key(|value| std::cmp::Reverse(value.expose_secret().len()));
+        seen.iter().flat_map(|value| written(value.expose_secret())).collect()
+    }
+}
+
+/// A key as it is, and as it stands in JSON where that differs.
+fn written(key: &str) -> Vec<Vec<u8>> {
+    let json = serde_json::Value::from(key).to_string();
+    let inner = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
+    let mut forms = vec![inner.into_bytes(), key.as_bytes().to_vec()];
+    forms.dedup();
+    forms.retain(|form| !form.is_empty());
+    forms
+}
+
+fn replaced(bytes: Vec<u8>, form: &[u8]) -> Vec<u8> {
+    let mut hidden = Vec::new();
+    let mut rest = bytes.as_slice();
+    while let Some(at) = rest.windows(form.len()).position(|window| window == form) {
+        hidden.extend_from_slice(&rest[..at]);
+        hidden.extend_from_slice(MARK);
+        rest = &rest[at + form.len()..];
+    }
+    if hidden.is_empty() {
+        return bytes;
+    }
+    hidden.extend_from_slice(rest);
+    hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(keys: &[&str], text: &str) -> String {
+        let keys = Keys::new(keys.iter().copied().map(Secret::by_value).collect());
+        String::from_utf8(keys.hide(text.as_bytes().to_vec())).unwrap()
+    }
+
+    #[test]
+    fn a_key_is_hidden_wherever_and_however_it_stands() {
+        assert_eq!(hidden(&["sk-1", "sk-12"], "sk-12, sk-1 and sk-1"), "[key], [key] and [key]");
+        assert_eq!(hidden(&["a\"b"], r#"{"said":"a\"b"} a"b"#), r#"{"said":"[key]"} [key]"#);
+        assert_eq!(hidden(&[], "sk-1"), "sk-1");
+    }
+
+    #[test]
+    fn the_beginning_of_a_key_at_the_end_is_known() {
+        let keys = Keys::new(vec![Secret::by_value("sk-canary")]);
+        let begun = |text: &str| keys.begun(text.as_bytes());
+        assert_eq!([begun("said sk-can"), begun("s"), begun("sk-canary"), begun("none")], [6, 1, 0, 0]);
+    }
+}

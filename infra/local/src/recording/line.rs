@@ -1,0 +1,170 @@
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use conversation::{ToolCall, ToolFailure, ToolReport};
+use model::{AttemptEnd, ToolPath};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tools::{Ran, ToolError, ToolOutput};
+
+/// A line of a recording after its first.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Line {
+    /// Milliseconds since the recording began.
+    pub(crate) ms: u64,
+    #[serde(flatten)]
+    pub(crate) entry: Entry,
+}
+
+/// Something that happened in a turn. The calls of models are numbered over the turn, their attempts within a call.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(crate) enum Entry {
+    /// A model is asked.
+    Ask { ask: usize, model: String, path: Path },
+    /// A response began.
+    Response {
+        ask: usize,
+        attempt: usize,
+        status: u16,
+        content_type: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after_ms: Option<u64>,
+    },
+    /// A piece of its body came.
+    Body {
+        ask: usize,
+        attempt: usize,
+        #[serde(flatten)]
+        bytes: Bytes,
+    },
+    /// An attempt was over.
+    End { ask: usize, attempt: usize, how: End },
+    /// A call came to its end; without a result when that ended the turn.
+    Tool { call: ToolCall, result: Option<Result> },
+    /// Clients saw something.
+    Event { event: Value },
+}
+
+/// How a model was given tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Path {
+    Native,
+    Text,
+}
+
+/// Bytes, as text where they are text.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Bytes {
+    Text(String),
+    Base64(String),
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum End {
+    Whole,
+    Cut,
+    Silent,
+    Unreachable,
+}
+
+/// What a call gave: to the model, and to clients.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Result {
+    content: String,
+    report: Report,
+    credits: u64,
+}
+
+/// A call's report without what stands in the call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    cached: bool,
+    duration_ms: u64,
+    summary: String,
+    sources: Vec<conversation::Source>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<ToolFailure>,
+}
+
+impl From<ToolPath> for Path {
+    fn from(path: ToolPath) -> Self {
+        match path {
+            ToolPath::Native => Self::Native,
+            ToolPath::Text => Self::Text,
+        }
+    }
+}
+
+impl From<Path> for ToolPath {
+    fn from(path: Path) -> Self {
+        match path {
+            Path::Native => Self::Native,
+            Path::Text => Self::Text,
+        }
+    }
+}
+
+impl From<AttemptEnd> for End {
+    fn from(end: AttemptEnd) -> Self {
+        match end {
+            AttemptEnd::Whole => Self::Whole,
+            AttemptEnd::Cut => Self::Cut,
+            AttemptEnd::Silent => Self::Silent,
+            AttemptEnd::Unreachable => Self::Unreachable,
+        }
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes).map_or_else(|error| Self::Base64(STANDARD.encode(error.as_bytes())), Self::Text)
+    }
+}
+
+impl Bytes {
+    /// The bytes themselves; `None` when it is no base 64.
+    pub(crate) fn decoded(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Text(text) => Some(text.clone().into_bytes()),
+            Self::Base64(text) => STANDARD.decode(text).ok(),
+        }
+    }
+}
+
+impl From<&Ran> for Result {
+    fn from(ran: &Ran) -> Self {
+        let ToolReport { cached, duration_ms, summary, sources, error, .. } = ran.report.clone();
+        let report = Report { cached, duration_ms, summary, sources, error };
+        Self { content: ran.result.content.clone(), report, credits: ran.credits }
+    }
+}
+
+impl Result {
+    /// What the tool gives when it is called again.
+    pub(crate) fn given(self) -> std::result::Result<ToolOutput, ToolError> {
+        let Self { content, report: Report { cached, summary, sources, error, .. }, credits } = self;
+        match error {
+            None => Ok(ToolOutput { content, summary, sources, cached, credits }),
+            Some(failure) => Err(ToolError::Model { failure, content }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_come_back_as_they_were() {
+        let half = "天".as_bytes()[..2].to_vec();
+        for bytes in [b"data: {}\n\n".to_vec(), half] {
+            assert_eq!(Bytes::from(bytes.clone()).decoded(), Some(bytes));
+        }
+        assert_eq!(Bytes::Base64("?".into()).decoded(), None);
+    }
+}

@@ -1,0 +1,21 @@
+use conversation::Event;
+use protocols::{Native, Protocol};
+use serde_json::Value;
+
+/// The events of one turn as clients see them: the payloads of the product's own protocol.
+pub(crate) struct Payloads(Native);
+
+impl Default for Payloads {
+    fn default() -> Self {
+        Self(Native::new("", ""))
+    }
+}
+
+impl Payloads {
+    /// The payload of the next event, if it has one.
+    pub(crate) fn of(&mut self, event: &Event) -> Option<Value> {
+        let mut frames = String::new();
+        self.0.frames(event, &mut frames);
+        frames.lines().find_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+    }
+}

@@ -1,0 +1,88 @@
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use agent::Recording;
+use conversation::{Event, ToolCall};
+use model::{ModelClient, Tape, ToolPath};
+use serde::Serialize;
+use tools::Ran;
+
+use super::head::Head;
+use super::keys::Keys;
+use super::line::{Entry, Line};
+use super::payloads::Payloads;
+use super::tape::CallTape;
+
+/// A file that is being written: each line at once, so that a crash leaves all lines before it.
+pub(super) struct Writing {
+    began: Instant,
+    keys: Arc<Keys>,
+    /// `None` after a line that could not be written.
+    file: Mutex<Option<File>>,
+}
+
+/// One turn on its way into a file.
+pub(super) struct TurnRecording {
+    writing: Arc<Writing>,
+    asks: AtomicUsize,
+    payloads: Mutex<Payloads>,
+}
+
+impl Writing {
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    pub(super) fn write(&self, entry: Entry) {
+        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.line(&Line { ms, entry });
+    }
+
+    fn line(&self, line: &impl Serialize) {
+        let mut file = self.file();
+        let Some(open) = file.as_mut() else { return };
+        let written = serde_json::to_vec(line).map_err(std::io::Error::from).and_then(|bytes| {
+            let mut bytes = self.keys.hide(bytes);
+            bytes.push(b'\n');
+            open.write_all(&bytes)
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, "a recording could not be written on");
+            *file = None;
+        }
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<File>> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TurnRecording {
+    pub(super) fn new(file: File, keys: Arc<Keys>, head: &Head) -> Self {
+        let writing = Arc::new(Writing { began: Instant::now(), keys, file: Mutex::new(Some(file)) });
+        writing.line(head);
+        Self { writing, asks: AtomicUsize::default(), payloads: Mutex::default() }
+    }
+}
+
+impl Recording for TurnRecording {
+    fn event(&self, event: &Event) {
+        let payload = self.payloads.lock().unwrap_or_else(PoisonError::into_inner).of(event);
+        if let Some(event) = payload {
+            self.writing.write(Entry::Event { event });
+        }
+    }
+
+    fn asked(&self, model: &ModelClient, path: ToolPath) -> Arc<dyn Tape> {
+        let ask = self.asks.fetch_add(1, Ordering::Relaxed) + 1;
+        self.writing.write(Entry::Ask { ask, model: model.config().name.clone(), path: path.into() });
+        Arc::new(CallTape::new(Arc::clone(&self.writing), ask))
+    }
+
+    fn ran(&self, call: &ToolCall, ran: Option<&Ran>) {
+        self.writing.write(Entry::Tool { call: call.clone(), result: ran.map(Into::into) });
+    }
+}

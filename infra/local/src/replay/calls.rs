@@ -1,0 +1,96 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use conversation::{ToolFailure, ToolSpec};
+use serde_json::Value;
+use tokio::sync::watch;
+use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+
+use super::order::Order;
+use super::score::Call;
+use super::server::Stop;
+
+/// The recorded calls that were not given yet.
+pub(super) struct Calls {
+    left: Mutex<Vec<Call>>,
+    /// Calls that were not recorded.
+    strange: Mutex<Vec<String>>,
+    order: Arc<Order>,
+    cut_off: bool,
+    stop: watch::Sender<Option<Stop>>,
+}
+
+/// A tool that gives what it gave.
+struct RecordedTool {
+    spec: ToolSpec,
+    calls: Arc<Calls>,
+}
+
+impl Calls {
+    pub(super) fn new(
+        calls: Vec<Call>,
+        order: Arc<Order>,
+        cut_off: bool,
+        stop: watch::Sender<Option<Stop>>,
+    ) -> Arc<Self> {
+        Arc::new(Self { left: Mutex::new(calls), strange: Mutex::default(), order, cut_off, stop })
+    }
+
+    /// The tools of the turn.
+    pub(super) fn registry(self: &Arc<Self>, specs: Vec<ToolSpec>) -> ToolRegistry {
+        let tool = |spec| Arc::new(RecordedTool { spec, calls: Arc::clone(self) }) as Arc<dyn Tool>;
+        ToolRegistry::new(specs.into_iter().map(tool).collect())
+    }
+
+    /// The calls that were not recorded.
+    pub(super) fn strange(&self) -> Vec<String> {
+        self.strange.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The first call of this tool with these arguments that was not given yet.
+    fn take(&self, spec: &ToolSpec, arguments: &Value) -> Option<Call> {
+        let fits = |call: &Call| {
+            let recorded = calls::fit(&spec.parameters, call.made.arguments.clone());
+            call.made.name == spec.name && recorded.is_ok_and(|recorded| recorded == *arguments)
+        };
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = left.iter().position(fits)?;
+        Some(left.remove(at))
+    }
+
+    /// What is answered to a call that was not recorded: nothing where the recording only ends before it.
+    async fn not_recorded(&self, name: &str, arguments: &Value) -> ToolError {
+        if self.cut_off {
+            self.stop.send_replace(Some(Stop::Ended));
+            return std::future::pending().await;
+        }
+        self.strange.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} {arguments}"));
+        let message = "This call was not recorded.".to_owned();
+        let failure = ToolFailure { code: "failed".to_owned(), message: message.clone() };
+        ToolError::Model { failure, content: message }
+    }
+}
+
+#[async_trait]
+impl Tool for RecordedTool {
+    fn spec(&self) -> ToolSpec {
+        self.spec.clone()
+    }
+
+    async fn call(&self, arguments: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Some(call) = self.calls.take(&self.spec, &arguments) else {
+            return Err(self.calls.not_recorded(&self.spec.name, &arguments).await);
+        };
+        self.calls.order.call_due(&call).await;
+        match call.result {
+            Some(result) => result.given(),
+            None => Err(ToolError::Fatal(std::io::Error::other("the call ended the turn when it was recorded").into())),
+        }
+    }
+
+    /// A tool took as long as it took.
+    fn timeout(&self) -> Duration {
+        Duration::from_hours(1)
+    }
+}

@@ -1,0 +1,27 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::compare::Verdict;
+use super::{ReplayError, Speed, replay};
+use crate::command_line::say;
+
+/// Runs a recorded turn again, without a network, and compares what clients would see.
+#[derive(Args, Debug)]
+pub(crate) struct ReplayCommand {
+    /// The recording, as `--record` made it.
+    file: PathBuf,
+    /// In the time that it took, or without waiting.
+    #[arg(long, value_enum, default_value_t)]
+    speed: Speed,
+}
+
+impl ReplayCommand {
+    /// Shows the events as they come, and says at the end whether they are as recorded.
+    pub(crate) async fn run(self) -> Result<(String, bool), ReplayError> {
+        let replayed = replay(&self.file, self.speed, |event| say(&mut std::io::stdout(), &event.to_string())).await?;
+        let verdict = replayed.verdict();
+        let lines: Vec<String> = replayed.remarks().into_iter().chain([verdict.to_string()]).collect();
+        Ok((lines.join("\n"), matches!(verdict, Verdict::Same(_))))
+    }
+}

@@ -1,0 +1,109 @@
+use std::fmt;
+
+use serde_json::Value;
+
+use super::server::Stop;
+use crate::recording::Recorded;
+
+/// What differs from run to run and means nothing.
+const OF_THE_RUN: [&str; 2] = ["durationMs", "requestId"];
+
+/// What a turn looks like before its end is told.
+const ENDING: [&str; 4] = ["title", "usage", "done", "error"];
+
+/// A turn that ran again, beside its recording.
+#[derive(Debug)]
+pub struct Replayed {
+    pub(super) recorded: Recorded,
+    /// What clients would have seen.
+    pub(super) events: Vec<Value>,
+    /// Calls of tools that were not recorded.
+    pub(super) strange: Vec<String>,
+    /// Why the replay ended before the turn did.
+    pub(super) stopped: Option<Stop>,
+    /// Whether the turn was cut off when it was recorded.
+    pub(super) cut_off: bool,
+}
+
+/// What a replay showed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// All events are as recorded; so many.
+    Same(usize),
+    /// The recording ends before its turn does; so many events are as recorded.
+    EndsEarly(usize),
+    /// An event differs.
+    Differs {
+        /// Its number, from 1.
+        event: usize,
+        /// As recorded; `None` where there is no such event.
+        expected: Option<Value>,
+        /// As it came; `None` where none came.
+        got: Option<Value>,
+    },
+}
+
+impl Replayed {
+    /// What clients would have seen.
+    pub fn events(&self) -> &[Value] {
+        &self.events
+    }
+
+    /// Whether the replay showed what was recorded.
+    pub fn verdict(&self) -> Verdict {
+        let recorded: Vec<&Value> = self.recorded.events().collect();
+        let ended = recorded.last().is_some_and(|last| last["type"] == "done" || last["type"] == "error");
+        let expected = if self.cut_off { before_ending(&recorded) } else { &recorded };
+        // What a cut-off turn would have said next is not known.
+        let got = &self.events[..if self.cut_off { self.events.len().min(expected.len()) } else { self.events.len() }];
+        let differs = |at: &usize| expected.get(*at).map(|one| comparable(one)) != got.get(*at).map(comparable);
+        match (0..expected.len().max(got.len())).find(differs) {
+            Some(at) => Verdict::Differs {
+                event: at + 1,
+                expected: expected.get(at).map(|event| comparable(event)),
+                got: got.get(at).map(comparable),
+            },
+            None if ended => Verdict::Same(recorded.len()),
+            None => Verdict::EndsEarly(got.len()),
+        }
+    }
+
+    /// What else there is to say: a line each.
+    pub fn remarks(&self) -> Vec<String> {
+        let calls = self.strange.iter().map(|call| format!("a call that was not recorded: {call}"));
+        let stop = self.stopped.iter().map(|stop| match stop {
+            Stop::Ended => "the turn was ended from outside when it was recorded".to_owned(),
+            Stop::Beyond(model) => format!("the model {model} is asked once more than when the turn was recorded"),
+        });
+        calls.chain(stop).collect()
+    }
+}
+
+fn before_ending<'a>(events: &'a [&'a Value]) -> &'a [&'a Value] {
+    let is_ending = |event: &&Value| ENDING.iter().any(|kind| event["type"] == *kind);
+    let end = events.iter().rposition(|event| !is_ending(event)).map_or(0, |at| at + 1);
+    &events[..end]
+}
+
+fn comparable(event: &Value) -> Value {
+    let mut event = event.clone();
+    if let Some(fields) = event.as_object_mut() {
+        fields.retain(|name, _| !OF_THE_RUN.contains(&name.as_str()));
+    }
+    event
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |event: &Option<Value>| event.as_ref().map_or("nothing more".to_owned(), Value::to_string);
+        match self {
+            Self::Same(events) => write!(f, "the same as recorded: {events} events"),
+            Self::EndsEarly(events) => {
+                write!(f, "the recording ends early, before the end of its turn; its {events} events are the same")
+            }
+            Self::Differs { event, expected, got } => {
+                write!(f, "differs at event {event}\n  expected {}\n  got      {}", shown(expected), shown(got))
+            }
+        }
+    }
+}

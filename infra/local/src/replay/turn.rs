@@ -1,0 +1,177 @@
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agent::{Agent, Events, ToolPaths, Turn};
+use conversation::{Event, Failure, FinishReason};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use model::{ModelClient, Models, ToolPath};
+use serde_json::Value;
+use settings::Settings;
+use store::Owner;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tools::ToolContext;
+
+use super::Replayed;
+use super::calls::Calls;
+use super::order::Order;
+use super::score::Score;
+use super::server::{Program, Server, Stop};
+use super::stage::Stage;
+use crate::recording::{self, End, Entry, Head, Recorded, Unreadable};
+
+/// The end of a turn that has no other.
+const LONG: Duration = Duration::from_hours(1);
+
+/// How fast a recording is played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Speed {
+    /// In the time that it took.
+    Real,
+    /// Without waiting.
+    #[default]
+    Fast,
+}
+
+/// Why a turn cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The file is not what it should be.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// Its models cannot be set up.
+    #[error("the recording's models cannot be set up: {0}")]
+    Models(#[from] settings::SettingError),
+    /// The HTTP client cannot be built.
+    #[error(transparent)]
+    Transport(#[from] transport::TransportError),
+    /// The system refuses something that a replay needs.
+    #[error("cannot replay: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// The recorded ways in which models were given tools.
+struct Paths(HashMap<String, recording::Path>);
+
+impl ToolPaths for Paths {
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath> {
+        let path = self.0.get(&model.config().name).copied().unwrap_or(recording::Path::Text);
+        std::future::ready(path.into()).boxed()
+    }
+}
+
+/// Runs the turn of a recording again, over loopback alone; `show` is given each event as it comes.
+///
+/// A turn that ran out of time is played in the time that it took, whatever `speed` says.
+///
+/// # Errors
+/// The file is no recording that this program reads.
+pub async fn replay(
+    file: &Path,
+    speed: Speed,
+    show: impl Fn(&Value) + Send + Sync + 'static,
+) -> Result<Replayed, ReplayError> {
+    let recorded = Recorded::read(file)?;
+    let speed = if ran_out_of_time(&recorded) { Speed::Real } else { speed };
+    let mut score = Score::from(&recorded);
+    let order = Arc::new(Order::new(&score, speed));
+    let stage = Stage::new(Arc::clone(&order), Box::new(show));
+    let (stop, cut_off) = (watch::Sender::new(None), score.cut_off);
+    let calls = Calls::new(std::mem::take(&mut score.calls), Arc::clone(&order), cut_off, stop.clone());
+    let models = recorded.head.models.iter().map(|model| model.name.clone()).collect();
+    let attempts = Mutex::new(std::mem::take(&mut score.attempts));
+    let program = Program { models, attempts, order, speed, cut_off, stop: stop.clone() };
+    let server = Server::start(Arc::new(program)).await?;
+    let clients = clients(&recorded, &server, speed)?;
+    let paths = Paths(std::mem::take(&mut score.paths));
+    let turn = turn(&recorded.head, &clients, &paths, &stage, speed);
+    let stopped = play(&recorded, &turn, &calls, stop.subscribe()).await;
+    Ok(Replayed { events: stage.seen(), strange: calls.strange(), stopped, cut_off, recorded })
+}
+
+fn ran_out_of_time(recorded: &Recorded) -> bool {
+    recorded.events().last().is_some_and(|last| last["finishReason"] == "deadline" || last["code"] == "deadline")
+}
+
+/// Clients of the recorded models, of which each asks at its own place of the server.
+fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
+    let models = &recorded.head.models;
+    let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
+    let mut settings = Settings::from_pairs(recorded.head.timers.clone());
+    settings.set("MODELS", Value::from(entries).to_string());
+    if speed == Speed::Fast {
+        hurry(recorded, &mut settings);
+    }
+    let all = Models::from_settings(&settings, transport::client()?)?;
+    Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
+}
+
+/// Timers that no answer on loopback reaches, and short ones for a recording in which they ran out.
+fn hurry(recorded: &Recorded, settings: &mut Settings) {
+    let silent = |entry: &Entry| matches!(entry, Entry::End { how: End::Silent, .. });
+    let seconds = if recorded.lines.iter().any(|line| silent(&line.entry)) { "1" } else { "30" };
+    settings.set("MODEL_FIRST_BYTE_SECONDS", seconds);
+    settings.set("MODEL_IDLE_SECONDS", seconds);
+}
+
+fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: &'a Stage, speed: Speed) -> Turn<'a> {
+    let length = if speed == Speed::Real { head.left() } else { LONG };
+    Turn {
+        id: head.turn.clone(),
+        models,
+        paths,
+        text: head.question.clone(),
+        history: head.history.iter().cloned().map(Into::into).collect(),
+        summary: head.summary.clone(),
+        tool_choice: head.tool_choice.clone().into(),
+        context: ToolContext { owner: Owner::unverified("replay"), deadline: Instant::now() + length },
+        today: head.today.clone(),
+        nonce: head.nonce.clone(),
+        recorder: Some(recorder),
+    }
+}
+
+/// Runs the turn as the product does, with what comes before and after the agent; gives why it stopped before its end.
+async fn play(
+    recorded: &Recorded,
+    turn: &Turn<'_>,
+    calls: &Arc<Calls>,
+    mut stop: watch::Receiver<Option<Stop>>,
+) -> Option<Stop> {
+    let head = &recorded.head;
+    let agent = Agent {
+        system_prompt: head.system_prompt.clone(),
+        tools: calls.registry(head.tools.iter().cloned().map(Into::into).collect()),
+        max_rounds: head.max_rounds,
+    };
+    let events = Events::default();
+    events.send(started(recorded));
+    let ended = tokio::select! {
+        biased;
+        ended = agent.run(turn, &events) => ended,
+        stop = stop.wait_for(Option::is_some) => return stop.ok().and_then(|stop| stop.clone()),
+    };
+    finish(recorded, &events, ended);
+    None
+}
+
+fn started(recorded: &Recorded) -> Event {
+    let start = recorded.events().find(|event| event["type"] == "start").unwrap_or(&Value::Null);
+    let text = |name: &str| start[name].as_str().unwrap_or_default().to_owned();
+    Event::Started { conversation_id: text("conversationId"), message_id: text("messageId"), model: text("model") }
+}
+
+fn finish(recorded: &Recorded, events: &Events, ended: Result<FinishReason, Failure>) {
+    if let Some(title) = recorded.events().find_map(|event| event["title"].as_str()) {
+        events.send(Event::Title(title.to_owned()));
+    }
+    let usage = events.draft().usage();
+    events.send(Event::Usage(usage));
+    events.send(match ended {
+        Ok(finish_reason) => Event::Done { finish_reason },
+        Err(failure) => Event::Failed(failure),
+    });
+}

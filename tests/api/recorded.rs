@@ -1,0 +1,135 @@
+//! The turns of which recordings are kept.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use support::{Completion, FakeTavily, Gate, Reply, TestApp};
+
+use crate::native::{Native, calls};
+use crate::recordings::recordings;
+
+/// What is recorded, each under its name.
+pub(crate) const SCENARIOS: [&str; 12] = [
+    "plain_answer",
+    "demo_with_a_search",
+    "search_on_the_text_path",
+    "native_call_in_pieces",
+    "several_calls_at_once",
+    "retry_after_429",
+    "cut_in_the_middle",
+    "thinking_in_tags",
+    "a_character_cut_in_two",
+    "second_turn",
+    "stalled",
+    "out_of_time",
+];
+
+/// Runs the turns of a scenario, and gives the recording of the last one.
+pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
+    let app = App { folder: folder.to_str().unwrap().to_owned() };
+    match scenario {
+        "plain_answer" => app.text([Completion::of(["你好", "！"])], "你好").await,
+        "demo_with_a_search" => app.demo("What is Lambda Chat?").await,
+        "search_on_the_text_path" => {
+            let call = crate::call("北京天气");
+            let (begun, rest) = call.split_at(20);
+            app.text([Completion::of(["好的，马上查询。", begun, rest]), Completion::of(["晴[1]。"])], "天气").await;
+        }
+        "native_call_in_pieces" => app.native([in_pieces(), Completion::of(["晴。"])]).await,
+        "several_calls_at_once" => app.several().await,
+        "retry_after_429" => {
+            let refused = Reply::json(429, &json!({ "error": { "message": "slow down" } }));
+            app.text([refused.header("retry-after-ms", "40"), Completion::of(["好。"])], "你好").await;
+        }
+        "cut_in_the_middle" => app.text([Completion::new().text("晴，").text("23").reply().cut()], "天气").await,
+        "thinking_in_tags" => {
+            app.text([Completion::of(["<thi", "nk>先想", "想。</th", "ink>\n\n晴。"])], "天气").await;
+        }
+        "a_character_cut_in_two" => app.text([Completion::of(["你好，世界"]).in_pieces_of(7)], "你好").await,
+        "second_turn" => app.second_turn().await,
+        "stalled" => {
+            let settings = [("MODEL_IDLE_SECONDS", "1")];
+            app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
+        }
+        "out_of_time" => {
+            let settings = [("TURN_SECONDS", "1")];
+            app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
+        }
+        other => unreachable!("there is no scenario {other}"),
+    }
+    recordings(folder).pop().unwrap()
+}
+
+/// The product, recording into a folder.
+struct App {
+    folder: String,
+}
+
+impl App {
+    async fn start(&self, settings: &[(&str, &str)]) -> TestApp {
+        TestApp::with(&[settings, &[("RECORD_TURNS", &self.folder)]].concat()).await
+    }
+
+    async fn text(&self, replies: impl IntoIterator<Item = Reply>, question: &str) {
+        self.with(&[], replies, question).await;
+    }
+
+    async fn with(&self, settings: &[(&str, &str)], replies: impl IntoIterator<Item = Reply>, question: &str) {
+        let app = self.start(settings).await;
+        app.model.replies(replies);
+        app.ask(question).await;
+    }
+
+    async fn demo(&self, question: &str) {
+        let app = self.start(&[("OPENAI_MODEL", ""), ("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")]).await;
+        app.ask(question).await;
+    }
+
+    async fn native(&self, replies: impl IntoIterator<Item = Reply>) {
+        let app = self.native_app().await;
+        app.model.replies(replies);
+        app.ask("天气").await;
+    }
+
+    async fn native_app(&self) -> Native {
+        Native::with(&[("RECORD_TURNS", &self.folder)]).await
+    }
+
+    async fn several(&self) {
+        let app = self.native_app().await;
+        let gate = Gate::new();
+        let held = gate.clone();
+        app.search.answer(move |body| match body["query"].as_str() {
+            Some("甲") => FakeTavily::found(body).held(&held),
+            _ => FakeTavily::found(body),
+        });
+        app.model.replies([calls([("id-1", "甲"), ("id-2", "乙")]), Completion::of(["好。"])]);
+        let mut turn = app.open(&json!({ "message": "问" })).await;
+        assert_eq!(turn.until("tool_result").await["id"], "id-2");
+        gate.open();
+        turn.rest().await;
+    }
+
+    async fn second_turn(&self) {
+        let app = self.start(&[]).await;
+        app.model.replies([
+            Completion::of([crate::call("北京天气")]),
+            Completion::of(["晴[1]。"]),
+            Completion::of(["多云。"]),
+        ]);
+        let id = app.ask("天气").await.conversation_id();
+        app.go_on(&id, "明天呢？").await;
+    }
+}
+
+/// A native call that comes in three deltas.
+fn in_pieces() -> Reply {
+    let delta = |part: serde_json::Value| json!({ "tool_calls": [part] });
+    let function = json!({ "name": "search_web", "arguments": "" });
+    let pieces = Completion::new()
+        .text("好的。")
+        .delta(&delta(json!({ "index": 0, "id": "a", "type": "function", "function": function })))
+        .delta(&delta(json!({ "index": 0, "function": { "arguments": "{\"query\":" } })))
+        .delta(&delta(json!({ "index": 0, "function": { "arguments": " \"天气\"}" } })));
+    pieces.finish("tool_calls").usage(10, 5).done().reply()
+}

@@ -1,0 +1,135 @@
+//! Turns that are taken down and run again: the recordings in `tests/recordings` are turns of this product, and every one
+//! of them must still come out as it did.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use local::{Speed, Verdict, replay};
+use serde_json::json;
+use support::{Completion, FakeTavily, MODEL_KEY, Reply, SEARCH_KEY, TestApp};
+use tempfile::TempDir;
+
+use crate::recorded::{SCENARIOS, record};
+
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
+
+/// The recordings in a folder, in order of their names.
+pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|kind| kind == "jsonl")).collect();
+    files.sort();
+    files
+}
+
+/// Replays a recording of a whole turn, which must come out the same.
+async fn comes_out_the_same(file: &Path) {
+    let replayed = replay(file, Speed::Fast, |_| {}).await.unwrap();
+    let verdict = replayed.verdict();
+    assert!(matches!(verdict, Verdict::Same(_)), "{}: {:?} {verdict}", file.display(), replayed.remarks());
+}
+
+#[tokio::test]
+async fn every_kept_recording_comes_out_as_it_did() {
+    let files = recordings(Path::new(KEPT));
+    assert!(files.len() >= SCENARIOS.len(), "recordings are missing");
+    for file in files {
+        comes_out_the_same(&file).await;
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_recorded_comes_out_as_it_did() {
+    for scenario in SCENARIOS {
+        let folder = TempDir::new().unwrap();
+        comes_out_the_same(&record(scenario, folder.path()).await).await;
+    }
+}
+
+/// Makes the recordings of this project anew.
+#[tokio::test]
+#[ignore = "writes into tests/recordings"]
+async fn recordings_are_made_anew() {
+    for scenario in SCENARIOS {
+        let folder = TempDir::new().unwrap();
+        fs::copy(record(scenario, folder.path()).await, Path::new(KEPT).join(format!("{scenario}.jsonl"))).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn each_turn_is_a_file_that_its_user_alone_may_read() {
+    let folder = TempDir::new().unwrap();
+    let inner = folder.path().join("turns");
+    let app = TestApp::with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let id = app.ask("一").await.conversation_id();
+    app.go_on(&id, "二").await;
+    let files = recordings(&inner);
+    assert_eq!(fs::read_dir(&inner).unwrap().count(), 2, "nothing else is left there");
+    assert_eq!(files.len(), 2);
+    #[cfg(unix)]
+    for (path, expected) in [(&files[0], 0o600), (&inner, 0o700)] {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions());
+        assert_eq!(mode & 0o777, expected, "{}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_recorded_unless_somebody_says_where() {
+    let app = TestApp::on_disk().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    app.ask("一").await;
+    assert_eq!(recordings(app.folder()), [] as [PathBuf; 0]);
+}
+
+#[tokio::test]
+async fn a_folder_that_went_away_fails_no_turn() {
+    let folder = TempDir::new().unwrap();
+    let inner = folder.path().join("turns");
+    let app = TestApp::with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
+    fs::remove_dir(&inner).unwrap();
+    app.model.replies([Completion::of(["好。"])]);
+    let turn = app.ask("一").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
+    assert!(!inner.exists());
+}
+
+/// Answers that hold the keys: in a refusal, in an answer, cut anywhere, and in bytes that are no text.
+fn echoes() -> Vec<Vec<Reply>> {
+    let said = format!("your key is {MODEL_KEY} and {SEARCH_KEY}, {}", json!({ "key": MODEL_KEY }));
+    let refusal = json!({ "error": { "message": said, "code": MODEL_KEY } });
+    let answer = Completion::of([said.as_str(), "天气"]);
+    let pieces = (1..40).step_by(3).map(|size| vec![answer.clone().in_pieces_of(size)]);
+    let search = [Completion::of([crate::call(&said)]), Completion::of(["好。"])];
+    let refused = [Reply::json(500, &refusal).header("retry-after-ms", "1"), Completion::of(["好。"])];
+    pieces.chain([vec![answer.clone()], search.into(), refused.into()]).collect()
+}
+
+#[tokio::test]
+async fn f122_no_recording_holds_a_key_however_it_is_echoed() {
+    for replies in echoes() {
+        let folder = TempDir::new().unwrap();
+        let app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+        app.model.replies(replies);
+        app.search.answer(|_| FakeTavily::failure(400, &format!("key {SEARCH_KEY} refused")));
+        app.ask("一").await;
+        let file = recordings(folder.path()).remove(0);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains("[key]"), "something was echoed");
+        assert!(!text.contains(MODEL_KEY) && !text.contains(SEARCH_KEY), "{text}");
+        for base64 in text.split("\"base64\":\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, base64).unwrap();
+            assert!(!String::from_utf8_lossy(&bytes).contains(MODEL_KEY));
+        }
+        assert!(!body_of(&text).contains(MODEL_KEY), "no key in pieces");
+        comes_out_the_same(&file).await;
+    }
+}
+
+/// The text of all pieces of bodies, put together.
+fn body_of(recording: &str) -> String {
+    let lines = recording.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    lines
+        .filter(|line| line["line"] == "body")
+        .map(|line| line["text"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
