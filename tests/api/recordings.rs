@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use local::{Speed, Verdict, replay};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{Completion, FakeTavily, MODEL_KEY, Reply, SEARCH_KEY, TestApp};
 use tempfile::TempDir;
 
@@ -93,6 +95,32 @@ async fn a_folder_that_went_away_fails_no_turn() {
     assert!(!inner.exists());
 }
 
+/// A recording of a turn that ends from outside when `end` has been told where it runs.
+async fn cut_off(end: impl AsyncFnOnce(&mut TestApp, String)) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let mut app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+    app.model.replies([Completion::new().text("晴，").reply().stall()]);
+    let mut turn = app.open(&json!({ "message": "天气" })).await;
+    let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
+    turn.until("content").await;
+    end(&mut app, id).await;
+    turn.rest().await;
+    let file = recordings(folder.path()).remove(0);
+    (folder, file)
+}
+
+#[tokio::test]
+async fn a_turn_that_was_cut_off_is_replayed_as_far_as_it_went() {
+    let (_deleted, deleted) = cut_off(async |app, id| {
+        app.delete(&format!("/api/conversations/{id}")).await;
+    })
+    .await;
+    let (_stopped, stopped) = cut_off(async |app, _| app.shut_down().await).await;
+    for file in [deleted, stopped] {
+        comes_out_the_same(&file).await;
+    }
+}
+
 /// Answers that hold the keys: in a refusal, in an answer, cut anywhere, and in bytes that are no text.
 fn echoes() -> Vec<Vec<Reply>> {
     let said = format!("your key is {MODEL_KEY} and {SEARCH_KEY}, {}", json!({ "key": MODEL_KEY }));
@@ -116,20 +144,18 @@ async fn f122_no_recording_holds_a_key_however_it_is_echoed() {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.contains("[key]"), "something was echoed");
         assert!(!text.contains(MODEL_KEY) && !text.contains(SEARCH_KEY), "{text}");
-        for base64 in text.split("\"base64\":\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-            let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, base64).unwrap();
-            assert!(!String::from_utf8_lossy(&bytes).contains(MODEL_KEY));
-        }
-        assert!(!body_of(&text).contains(MODEL_KEY), "no key in pieces");
+        let bodies = String::from_utf8_lossy(&bodies(&text)).into_owned();
+        assert!(!bodies.contains(MODEL_KEY) && !bodies.contains(SEARCH_KEY), "no key in pieces");
         comes_out_the_same(&file).await;
     }
 }
 
-/// The text of all pieces of bodies, put together.
-fn body_of(recording: &str) -> String {
-    let lines = recording.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    lines
-        .filter(|line| line["line"] == "body")
-        .map(|line| line["text"].as_str().unwrap_or_default().to_owned())
-        .collect()
+/// All pieces of bodies, put together.
+fn bodies(recording: &str) -> Vec<u8> {
+    let lines = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let pieces = lines.filter(|line| line["line"] == "body").map(|line| match &line["base64"] {
+        Value::String(base64) => STANDARD.decode(base64).unwrap(),
+        _ => line["text"].as_str().unwrap().as_bytes().to_vec(),
+    });
+    pieces.flatten().collect()
 }

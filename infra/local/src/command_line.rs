@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_refused() {
-        let lines: [&[&str]; 17] = [
+        let lines: [&[&str]; 20] = [
             &["--port", "70000"],
             &["--host", "example.com"],
             &["dance"],
@@ -219,6 +219,9 @@ mod tests {
             &["keys", "revoke"],
             &["--port", "1", "keys", "list"],
             &["users", "delete"],
+            &["replay"],
+            &["replay", "x", "--speed", "slow"],
+            &["--record", "x", "replay", "y"],
             &["users", "delete", ""],
             &["users", "delete", "a", "--issuer", "id.example"],
         ];

@@ -35,6 +35,16 @@ fn an_unusable_folder_is_one_line_and_exit_code_2() {
 }
 
 #[test]
+fn a_folder_in_which_nothing_can_be_recorded_is_one_line_and_exit_code_2() {
+    let file = std::env::current_exe().unwrap();
+    let folder = file.join("turns").to_str().unwrap().to_owned();
+    let by_setting = refusal(&["--ephemeral", "--port", "0"], &[("RECORD_TURNS", &folder)]);
+    let by_option = refusal(&["--ephemeral", "--port", "0", "--record", &folder], &[("RECORD_TURNS", "/")]);
+    assert!(by_setting.contains(&folder) && by_setting.contains("--record"), "{by_setting}");
+    assert_eq!(by_setting, by_option);
+}
+
+#[test]
 fn f122_a_setting_that_cannot_be_parsed_is_named_and_its_value_is_not() {
     for (name, value) in [
         ("TURN_SECONDS", "canary"),
@@ -59,6 +69,11 @@ fn help_says_what_there_is_and_wrong_use_is_exit_code_2() {
     let help = lambda_chat(&["--help"], &[]);
     assert!(help.status.success());
     let text = String::from_utf8(help.stdout).unwrap();
-    assert!(["--port", "--data", "--ephemeral", "keys", "users"].iter().all(|word| text.contains(word)), "{text}");
+    assert!(
+        ["--port", "--data", "--ephemeral", "--record", "keys", "users", "replay"]
+            .iter()
+            .all(|word| text.contains(word)),
+        "{text}"
+    );
     assert_eq!(lambda_chat(&["dance"], &[]).status.code(), Some(2));
 }

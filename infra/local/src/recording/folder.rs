@@ -71,3 +71,28 @@ fn create(path: &Path) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_recorded_unless_a_setting_names_a_folder() {
+        let folder = |text: &str| Folder::from_settings(&Settings::from_pairs([(RECORD_TURNS, text)]), Vec::new());
+        assert!(Folder::from_settings(&Settings::default(), Vec::new()).unwrap().is_none());
+        assert!(folder(" ").unwrap().is_none());
+        let place = TempDir::new().unwrap();
+        assert!(folder(place.path().join("a/b").to_str().unwrap()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_recording_that_is_there_is_never_written_over() {
+        let place = TempDir::new().unwrap();
+        let path = place.path().join("turn.jsonl");
+        fs::write(&path, "kept").unwrap();
+        assert!(create(&path).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
+    }
+}

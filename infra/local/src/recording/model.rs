@@ -1,8 +1,14 @@
-use model::{ModelClient, Wire};
+use model::{Effort, ModelClient, Options, Thinking, Wire};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// A model of the turn: what an element of `MODELS` says of it, without address and key.
+/// An endpoint that nothing is known of is what one at any address is taken for.
+const ANY: &str = "openai-compatible";
+
+const MILLION: u64 = 1_000_000;
+
+/// A model of the turn: what the settings say of it, without address and key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Model {
@@ -11,23 +17,122 @@ pub(crate) struct Model {
     #[serde(rename = "model")]
     id: String,
     wire: Wire,
-    /// The row of particulars.
-    provider: String,
+    pub(crate) options: Chosen,
+}
+
+/// A value of `MODEL_OPTIONS`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Chosen {
+    /// The row of particulars that holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effort: Option<Effort>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first_byte_seconds: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    price: Option<Price>,
+}
+
+/// Decimal numbers as they are written in the settings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Price {
+    input: Box<RawValue>,
+    cached_input: Box<RawValue>,
+    output: Box<RawValue>,
 }
 
 impl Model {
     pub(super) fn of(client: &ModelClient) -> Self {
         let config = client.config();
+        let provider = Some(client.provider()).filter(|name| *name != ANY).map(str::to_owned);
         Self {
             name: config.name.clone(),
             id: config.model.clone(),
             wire: config.wire,
-            provider: client.provider().to_owned(),
+            options: Chosen::new(provider, &config.options),
         }
     }
 
-    /// The element of `MODELS` that gives the same model at another address.
+    /// The element of `MODELS` that gives the same model at another address; its options are said elsewhere.
     pub(crate) fn at(&self, base_url: &str) -> Value {
         json!({ "name": self.name, "model": self.id, "wire": self.wire, "baseUrl": base_url })
+    }
+}
+
+impl Chosen {
+    fn new(provider: Option<String>, options: &Options) -> Self {
+        let Options { sampling, thinking, effort, context_tokens, price, first_byte, .. } = options;
+        Self {
+            provider,
+            thinking: *thinking,
+            effort: *effort,
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            max_tokens: sampling.max_tokens,
+            context_tokens: *context_tokens,
+            first_byte_seconds: first_byte.map(|wait| wait.as_secs()),
+            price: price.and_then(|price| Price::of(price).ok()),
+        }
+    }
+}
+
+impl Price {
+    fn of(price: model::Price) -> serde_json::Result<Self> {
+        let decimal =
+            |millionths| RawValue::from_string(format!("{}.{:06}", millionths / MILLION, millionths % MILLION));
+        let (input, cached_input) = (decimal(price.input)?, decimal(price.cached_input)?);
+        Ok(Self { input, cached_input, output: decimal(price.output)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{ModelConfig, Models};
+    use settings::Settings;
+
+    use super::*;
+
+    fn configs(models: &str, options: &str) -> Vec<(Model, ModelConfig)> {
+        let settings = Settings::from_pairs([("MODELS", models), ("MODEL_OPTIONS", options)]);
+        let models = Models::from_settings(&settings, transport::client().unwrap()).unwrap();
+        models.iter().map(|client| (Model::of(client), client.config().clone())).collect()
+    }
+
+    #[test]
+    fn a_model_that_was_written_down_is_set_up_with_the_same_options() {
+        let models = json!([
+            { "name": "a", "model": "m", "baseUrl": "https://api.openai.com/v1" },
+            { "name": "b", "model": "m", "baseUrl": "https://id.example", "wire": "anthropic" },
+            { "name": "c", "model": "m", "baseUrl": "https://id.example" },
+        ]);
+        let options = r#"{
+            "a": { "temperature": 0.3, "topP": 1, "maxTokens": 9, "contextTokens": 10, "firstByteSeconds": 7,
+                   "price": { "input": 2, "output": 0.000001 } },
+            "b": { "thinking": "on", "effort": "low", "price": { "input": 0.15, "cachedInput": 0, "output": 12.5 } }
+        }"#;
+        let before = configs(&models.to_string(), options);
+        let elements: Vec<Value> = before.iter().map(|(model, _)| model.at("http://127.0.0.1:9")).collect();
+        let options: std::collections::BTreeMap<_, _> =
+            before.iter().map(|(model, _)| (&model.name, &model.options)).collect();
+        let after = configs(&Value::from(elements).to_string(), &serde_json::to_string(&options).unwrap());
+        for ((_, before), (model, after)) in before.iter().zip(&after) {
+            assert_eq!((after.wire, &after.model, &after.name), (before.wire, &before.model, &before.name));
+            let provider = model.options.provider.as_deref();
+            assert_eq!(after.options.provider, provider);
+            assert_eq!(Options { provider: None, ..after.options.clone() }, before.options);
+        }
     }
 }

@@ -86,3 +86,21 @@ impl Recording for TurnRecording {
         self.writing.write(Entry::Tool { call: call.clone(), result: ran.map(Into::into) });
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_ends_the_recording_and_nothing_else() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (keys, file) = (Arc::new(Keys::new(Vec::new())), Mutex::new(Some(full)));
+        let writing = Writing { began: Instant::now(), keys, file };
+        for _ in 0..2 {
+            writing.write(Entry::Ask { ask: 1, model: "a".into(), path: ToolPath::Text.into() });
+            assert!(writing.file().is_none());
+        }
+    }
+}

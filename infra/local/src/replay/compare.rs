@@ -8,6 +8,9 @@ use crate::recording::Recorded;
 /// What differs from run to run and means nothing.
 const OF_THE_RUN: [&str; 2] = ["durationMs", "requestId"];
 
+/// What depends on the wording of the prompt where it is estimated.
+const OF_THE_PROMPT: [&str; 2] = ["inputTokens", "costMicros"];
+
 /// What a turn looks like before its end is told.
 const ENDING: [&str; 4] = ["title", "usage", "done", "error"];
 
@@ -87,8 +90,10 @@ fn before_ending<'a>(events: &'a [&'a Value]) -> &'a [&'a Value] {
 
 fn comparable(event: &Value) -> Value {
     let mut event = event.clone();
+    let estimated = event["estimated"] == true;
     if let Some(fields) = event.as_object_mut() {
         fields.retain(|name, _| !OF_THE_RUN.contains(&name.as_str()));
+        fields.retain(|name, _| !estimated || !OF_THE_PROMPT.contains(&name.as_str()));
     }
     event
 }

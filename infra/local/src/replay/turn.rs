@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -98,13 +98,18 @@ fn ran_out_of_time(recorded: &Recorded) -> bool {
 
 /// Clients of the recorded models, of which each asks at its own place of the server.
 fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
-    let models = &recorded.head.models;
+    let mut models = recorded.head.models.clone();
     let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
     let mut settings = Settings::from_pairs(recorded.head.timers.clone());
     settings.set("MODELS", Value::from(entries).to_string());
     if speed == Speed::Fast {
         hurry(recorded, &mut settings);
+        for model in &mut models {
+            model.options.first_byte_seconds = None;
+        }
     }
+    let options: BTreeMap<_, _> = models.iter().map(|model| (&model.name, &model.options)).collect();
+    settings.set("MODEL_OPTIONS", serde_json::to_string(&options).unwrap_or_default());
     let all = Models::from_settings(&settings, transport::client()?)?;
     Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
 }
