@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 
 use crate::StoreError;
 use crate::error::sort;
@@ -18,14 +18,22 @@ impl Table {
     /// Deletes the items of these primary keys, as many as there are.
     pub(crate) async fn delete_all(&self, keys: &[Item]) -> Result<(), StoreError> {
         for batch in keys.chunks(BATCH) {
-            self.delete_batch(batch).await?;
+            self.write_batch(deletions(batch)?).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores these items, over those that there may be.
+    pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
+        for batch in items.chunks(BATCH) {
+            self.write_batch(puts(batch)?).await?;
         }
         Ok(())
     }
 
     /// Sends a batch until the database has taken all of it.
-    async fn delete_batch(&self, keys: &[Item]) -> Result<(), StoreError> {
-        let mut left = HashMap::from([(self.name.to_string(), deletions(keys)?)]);
+    async fn write_batch(&self, requests: Vec<WriteRequest>) -> Result<(), StoreError> {
+        let mut left = HashMap::from([(self.name.to_string(), requests)]);
         for attempt in 0..ATTEMPTS {
             let call = self.client.batch_write_item().set_request_items(Some(left));
             let answer = Box::pin(call.send()).await.map_err(|error| sort("BatchWriteItem", &error))?;
@@ -44,5 +52,17 @@ fn deletions(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
         let request = DeleteRequest::builder().set_key(Some(key.clone())).build();
         request.map(|request| WriteRequest::builder().delete_request(request).build())
     });
-    requests.collect::<Result<_, _>>().map_err(|_| StoreError::fault("BatchWriteItem: not built"))
+    requests.collect::<Result<_, _>>().map_err(|_| not_built())
+}
+
+fn puts(items: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
+    let requests = items.iter().map(|item| {
+        let request = PutRequest::builder().set_item(Some(item.clone())).build();
+        request.map(|request| WriteRequest::builder().put_request(request).build())
+    });
+    requests.collect::<Result<_, _>>().map_err(|_| not_built())
+}
+
+fn not_built() -> StoreError {
+    StoreError::fault("BatchWriteItem: not built")
 }

@@ -15,6 +15,8 @@
 //! | | `N#{name}` | keeps a name for one definition: `document` (its id) | [`Definitions`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
+//! | `U#{o}#X` (ephemeral) | `{turn}-{place}` | a call of a tool: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
+//! | `X#{day}` (ephemeral) | the same | where that row lies: `under`, `expires` | [`Executions`] |
 //! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | what was found out about a model's tools: `native`, `learned`, `countsUntil`, `expires` | [`ToolFacts`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
@@ -31,6 +33,7 @@ mod clock;
 mod conversations;
 mod definitions;
 mod error;
+mod executions;
 mod idempotency;
 mod item;
 mod key;
@@ -53,6 +56,7 @@ pub use conversations::{
 };
 pub use definitions::{DefineError, Definition, Definitions, Kind};
 pub use error::StoreError;
+pub use executions::{Execution, Executions, ListedExecution};
 pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
 pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
@@ -91,6 +95,8 @@ pub struct Store {
     pub tool_facts: ToolFacts,
     /// API keys.
     pub keys: Keys,
+    /// What tools were called with and how it went.
+    pub executions: Executions,
     /// What administrators define.
     pub definitions: Definitions,
     /// Both, for what has to look through all.
@@ -111,6 +117,7 @@ impl Store {
             tool_facts: ToolFacts::new(ephemeral.clone()),
             keys: Keys::new(data.clone()),
             definitions: Definitions::new(data.clone()),
+            executions: Executions::new(ephemeral.clone()),
             tables: [data, ephemeral],
         }
     }

@@ -24,13 +24,13 @@ struct Cursor<T> {
 }
 
 /// Makes a cursor of the list that is named by `list`.
-pub(super) fn write<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
+pub(crate) fn write<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
     let cursor = Cursor { v: VERSION, of: tag(list), at };
     serde_json::to_vec(&cursor).map(|json| hex(&json)).map_err(|_| StoreError::fault("a cursor that JSON cannot hold"))
 }
 
 /// Reads a cursor of that same list.
-pub(super) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, ReadError> {
+pub(crate) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, ReadError> {
     let bytes = Some(text).filter(|text| text.len() <= LONGEST).and_then(unhex).ok_or(ReadError::BadCursor)?;
     let cursor: Cursor<T> = serde_json::from_slice(&bytes).map_err(|_| ReadError::BadCursor)?;
     let ours = cursor.v == VERSION && cursor.of == tag(list);

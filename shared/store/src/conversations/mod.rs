@@ -5,7 +5,7 @@
 
 mod begin;
 mod bounds;
-mod cursor;
+pub(crate) mod cursor;
 mod edit;
 mod finish;
 mod head;

@@ -5,6 +5,7 @@
 mod cache;
 mod definitions;
 mod deletion;
+mod executions;
 mod faults;
 mod history;
 mod idempotency;

@@ -1,0 +1,208 @@
+//! What tools were called with and how it went, kept for a month.
+//!
+//! A row lies under its owner, so that it goes with him; beside it stands its key under the day, so that administrators can
+//! list the rows of all owners. A key whose row is gone is passed over.
+
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use time::{Date, OffsetDateTime};
+
+use crate::clock::{millis, rfc3339};
+use crate::conversations::{Page, ReadError, cursor};
+use crate::item::{Item, Read, item, n, s};
+use crate::key::{Key, SK};
+use crate::table::Table;
+use crate::{EXPIRES, Owner, StoreError};
+
+/// How long rows are kept.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// How many days a list goes back: those of which rows may be left.
+const DAYS: usize = 31;
+
+/// What the keys of a list are named by in its cursors.
+const LIST: &str = "executions";
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Execution {
+    /// The turn's id and the place of the call in it.
+    pub id: String,
+    /// The agent that made it.
+    pub agent: String,
+    /// The conversation.
+    pub conversation_id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// What it was called with, without secrets; very long ones as a shortened text.
+    pub arguments: Value,
+    /// Whether it did what was asked.
+    pub ok: bool,
+    /// The code of the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The length of what the model read, in bytes.
+    pub bytes: usize,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// Whether the result came from a cache or from an equal call.
+    pub cached: bool,
+    /// What it cost at the search provider.
+    pub credits: u64,
+}
+
+/// A call as administrators see it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedExecution {
+    /// Whose turn it was.
+    pub owner: String,
+    /// The call.
+    #[serde(flatten)]
+    pub execution: Execution,
+    /// RFC 3339, UTC.
+    pub at: String,
+}
+
+/// Calls in the ephemeral table.
+#[derive(Clone)]
+pub struct Executions {
+    table: Table,
+}
+
+impl Executions {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// Stores the calls of one turn; again, it changes nothing.
+    pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<(), StoreError> {
+        let mut items = Vec::with_capacity(calls.len() * 2);
+        for call in calls {
+            items.push(row(owner, call, now)?);
+            items.push(pointer(owner, call, now));
+        }
+        self.table.put_all(items).await
+    }
+
+    /// The calls of all owners, the newest turns first; `limit` counts from 1 to 100.
+    pub async fn list(
+        &self,
+        limit: u32,
+        cursor: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Page<ListedExecution>, ReadError> {
+        let limit = limit.clamp(1, 100) as usize;
+        let after = cursor.map(|text| cursor::read::<(String, String)>(LIST, text)).transpose()?;
+        let mut items = Vec::new();
+        for day in days(now).skip_while(|day| after.as_ref().is_some_and(|(last, _)| day > last)) {
+            let start = after.as_ref().filter(|(last, _)| *last == day).map(|(_, id)| id.as_str());
+            let (found, last) = self.of_day(&day, start, limit - items.len()).await?;
+            items.extend(found);
+            // A page that is full here may have been the last one: then an empty one follows.
+            if let Some(id) = last.filter(|_| items.len() >= limit) {
+                return Ok(Page { items, next_cursor: Some(cursor::write(LIST, (&day, id))?) });
+            }
+        }
+        Ok(Page { items, next_cursor: None })
+    }
+
+    /// The calls of a day after `start`, at most `most` of them, and the id of the last one that was looked at.
+    async fn of_day(
+        &self,
+        day: &str,
+        start: Option<&str>,
+        most: usize,
+    ) -> Result<(Vec<ListedExecution>, Option<String>), StoreError> {
+        let (mut found, mut last) = (Vec::new(), start.map(str::to_owned));
+        loop {
+            let wanted = i32::try_from(most - found.len()).unwrap_or(i32::MAX);
+            let call = self.table.query(&partition_of(day)).key_condition_expression("pk = :pk");
+            let start = last.as_ref().map(|id| Key::new(partition_of(day), id).attributes());
+            let (pointers, next) = self.table.page(call.scan_index_forward(false).limit(wanted), start).await?;
+            found.extend(self.rows(&pointers).await?);
+            if let Some(pointer) = pointers.last() {
+                last = Some(pointer.text(SK)?.to_owned());
+            }
+            if next.is_none() || found.len() >= most {
+                return Ok((found, last));
+            }
+        }
+    }
+
+    /// The rows that keys lead to, as far as they are there.
+    async fn rows(&self, pointers: &[Item]) -> Result<Vec<ListedExecution>, StoreError> {
+        let rows = pointers.iter().map(async |pointer| {
+            let key = Key::new(pointer.text("under")?, pointer.text(SK)?);
+            self.table.get(&key).await?.map(|row| read(&row)).transpose()
+        });
+        Ok(try_join_all(rows).await?.into_iter().flatten().collect())
+    }
+
+    /// Deletes the calls of a conversation.
+    pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+        let mut start = None;
+        loop {
+            let call = self.table.query(&partition(owner)).key_condition_expression("pk = :pk");
+            let call = call.filter_expression("conversation = :conversation").projection_expression("pk, sk");
+            let call = call.expression_attribute_values(":conversation", s(conversation_id));
+            let (keys, next) = self.table.page(call, start).await?;
+            self.table.delete_all(&keys).await?;
+            if next.is_none() {
+                return Ok(());
+            }
+            start = next;
+        }
+    }
+}
+
+fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {
+    let text = serde_json::to_string(call).map_err(|_| StoreError::fault("a call that JSON cannot hold"))?;
+    let attributes = [
+        ("call", s(text)),
+        ("owner", s(owner.as_str())),
+        ("conversation", s(&call.conversation_id)),
+        ("madeAt", n(millis(now))),
+        (EXPIRES, n(millis(now + KEPT) / 1000)),
+    ];
+    Ok(item(&Key::new(partition(owner), &call.id), attributes))
+}
+
+/// Where a row lies.
+fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
+    let attributes = [("under", s(partition(owner))), (EXPIRES, n(millis(now + KEPT) / 1000))];
+    item(&Key::new(partition_of(&date(now).to_string()), &call.id), attributes)
+}
+
+fn read(row: &Item) -> Result<ListedExecution, StoreError> {
+    if !row.is_current() {
+        return Err(StoreError::fault("a call of another version"));
+    }
+    Ok(ListedExecution {
+        owner: row.text("owner")?.to_owned(),
+        execution: row.json("call")?,
+        at: rfc3339(row.number("madeAt")?),
+    })
+}
+
+fn partition(owner: &Owner) -> String {
+    format!("{}#X", owner.partition())
+}
+
+fn partition_of(day: &str) -> String {
+    format!("X#{day}")
+}
+
+fn date(now: SystemTime) -> Date {
+    OffsetDateTime::from(now).date()
+}
+
+/// The days of which rows may be left, this one first.
+fn days(now: SystemTime) -> impl Iterator<Item = String> {
+    let days = std::iter::successors(Some(date(now)), |day| day.previous_day());
+    days.take(DAYS).map(|day| day.to_string())
+}
