@@ -13,6 +13,7 @@ mod capabilities;
 mod conversations;
 mod cuts;
 mod demo;
+mod executions;
 mod idempotency;
 mod limits;
 mod loopback;

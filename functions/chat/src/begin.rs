@@ -31,6 +31,7 @@ pub(crate) struct Asked {
 
 /// Who answers.
 pub(crate) struct Chosen {
+    pub(crate) agent_id: String,
     pub(crate) agent: Agent,
     /// The model that answers, then those that take over when it fails; never empty.
     pub(crate) models: Vec<ModelClient>,

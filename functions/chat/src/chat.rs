@@ -78,7 +78,8 @@ fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<
 
 /// Finds the agent and the models, and checks every name that the request uses.
 async fn choose(app: &App, request: &TurnRequest, headers: &HeaderMap) -> Result<Chosen, ApiError> {
-    let definition = app.agents.find(agents::named(request, headers)?.unwrap_or(agents::DEFAULT)).await?;
+    let agent_id = agents::named(request, headers)?.unwrap_or(agents::DEFAULT).to_owned();
+    let definition = app.agents.find(&agent_id).await?;
     let agent = definition.assemble(&app.agent);
     if let Some(ToolChoice::Tool(name)) = &request.tool_choice {
         let specs = agent.tools.specs();
@@ -89,7 +90,7 @@ async fn choose(app: &App, request: &TurnRequest, headers: &HeaderMap) -> Result
     }
     let tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(&agent));
     let models = models(app, request.model.as_deref(), definition.model.as_deref())?;
-    Ok(Chosen { agent, models, tool_choice })
+    Ok(Chosen { agent_id, agent, models, tool_choice })
 }
 
 /// The model that the request names, else the agent's, else the default one; then those that take over when it fails.

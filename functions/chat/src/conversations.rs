@@ -6,35 +6,19 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use conversation::ErrorCode;
 use http::{HeaderMap, StatusCode};
-use serde::{Deserialize, Serialize};
-use store::{Conversation, ReadError, StoredMessage};
+use serde::Serialize;
+use store::{Conversation, StoredMessage};
 use web::{ApiError, Caller};
 
 use crate::App;
+use crate::paging::{Paging, bad_query, refused};
 
 /// Rows of a list when the request does not say.
 const CONVERSATIONS: u32 = 20;
 const MESSAGES: u32 = 100;
-const MOST_ROWS: u32 = 100;
 
 /// The longest title, in characters.
 const MAX_TITLE: usize = 200;
-
-#[derive(Deserialize)]
-pub(crate) struct Paging {
-    limit: Option<String>,
-    cursor: Option<String>,
-}
-
-impl Paging {
-    fn limit(&self, default: u32) -> Result<u32, ApiError> {
-        let Some(text) = &self.limit else { return Ok(default) };
-        text.parse().ok().filter(|limit| (1..=MOST_ROWS).contains(limit)).ok_or_else(|| {
-            let sentence = format!("`limit` must be a whole number from 1 to {MOST_ROWS}");
-            ApiError::new(ErrorCode::InvalidRequest, sentence)
-        })
-    }
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -119,23 +103,10 @@ pub(crate) async fn delete(
     app.running.stop(&owner, &id);
     app.store.conversations.delete(&owner, &id).await.map_err(refused)?;
     app.store.idempotency.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
+    app.store.executions.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn refused(error: ReadError) -> ApiError {
-    match error {
-        ReadError::NotFound => ErrorCode::NotFound.into(),
-        ReadError::BadCursor => {
-            ApiError::new(ErrorCode::InvalidRequest, "`cursor` must be a `nextCursor` that this list gave")
-        }
-        ReadError::Store(error) => crate::chat::storage(&error),
-    }
 }
 
 fn no_such_path(_: PathRejection) -> ApiError {
     ErrorCode::NotFound.into()
-}
-
-fn bad_query(_: QueryRejection) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, "The query string cannot be read")
 }

@@ -13,8 +13,10 @@ mod catalog;
 mod chat;
 mod config;
 mod conversations;
+mod executions;
 mod lambda;
 mod page;
+mod paging;
 mod repeat;
 mod running;
 mod turn;
@@ -53,6 +55,7 @@ fn for_callers() -> Router<App> {
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))
+        .route("/api/admin/executions", get(admin::executions::list))
         .route("/api/admin/agents", get(admin::agents::list).post(admin::agents::create))
         .route(
             "/api/admin/agents/{id}",

@@ -5,15 +5,18 @@ use agent::{CallRecord, Draft, Events, Turn};
 use conversation::{ErrorCode, Event, Failure, FinishReason, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use store::{Answer, ConversationStore, LeaseError, StoredCall, TurnEnd, TurnLease};
+use store::{Answer, ConversationStore, Execution, LeaseError, StoredCall, TurnEnd, TurnLease};
 use time::OffsetDateTime;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 use tools::ToolContext;
 
 use crate::begin::{Asked, Chosen};
 use crate::capabilities::Known;
 use crate::running::Place;
-use crate::{App, capabilities};
+use crate::{App, capabilities, executions};
+
+/// The longest that is waited for what may be lost.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The most characters of earlier messages that a model is given.
 const HISTORY: usize = 60_000;
@@ -73,7 +76,7 @@ impl TurnTask {
     }
 
     async fn answer(&self) -> Result<FinishReason, Failure> {
-        let Chosen { agent, models, tool_choice } = &self.asked.chosen;
+        let Chosen { agent, models, tool_choice, .. } = &self.asked.chosen;
         let store = &self.app.store;
         let history = store.conversations.history(&self.lease, HISTORY);
         let (history, _) =
@@ -122,11 +125,33 @@ impl TurnTask {
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
             Ending::Gone => return ending,
         };
-        let answer = stored(self.events.draft().clone(), end);
-        match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
-            Ok(()) => ending,
+        let draft = self.events.draft().clone();
+        let calls = executions::of_turn(
+            &draft.calls,
+            &self.lease.turn_id,
+            &self.asked.chosen.agent_id,
+            &self.lease.conversation_id,
+        );
+        let (answer, now) = (stored(draft, end), SystemTime::now());
+        match self.app.store.conversations.finish(&self.lease, &answer, now).await {
+            Ok(()) => {
+                // Not before: nothing may be kept under a conversation that is gone.
+                self.record(&calls, now).await;
+                ending
+            }
             Err(LeaseError::Lost) => Ending::Gone,
             Err(LeaseError::Store(error)) => Ending::Failed(crate::chat::storage(&error).0),
+        }
+    }
+
+    /// Keeps what the tools were called with; a turn does not fail for it.
+    async fn record(&self, calls: &[Execution], now: SystemTime) {
+        if calls.is_empty() {
+            return;
+        }
+        let recorded = timeout(PATIENCE, self.app.store.executions.record(&self.asked.owner, calls, now)).await;
+        if !matches!(recorded, Ok(Ok(()))) {
+            tracing::warn!(calls = calls.len(), "the calls of a turn could not be kept");
         }
     }
 }

@@ -32,6 +32,10 @@ pub struct CallRecord {
     pub call: ToolCall,
     /// `None` while it runs.
     pub report: Option<ToolReport>,
+    /// The length of what the model reads of it, in bytes.
+    pub bytes: usize,
+    /// What it cost at the search provider.
+    pub credits: u64,
 }
 
 impl Draft {
@@ -40,7 +44,9 @@ impl Draft {
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
-            Event::ToolCall(call) => self.calls.push(CallRecord { call: call.clone(), report: None }),
+            Event::ToolCall(call) => {
+                self.calls.push(CallRecord { call: call.clone(), report: None, bytes: 0, credits: 0 });
+            }
             Event::ToolResult(report) => {
                 Source::join(&mut self.sources, &report.sources);
                 if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == report.id) {
@@ -48,6 +54,14 @@ impl Draft {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes note of what a call brought and cost.
+    pub(crate) fn weigh(&mut self, call_id: &str, bytes: usize, credits: u64) {
+        self.usage.search_credits += credits;
+        if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == call_id) {
+            (record.bytes, record.credits) = (bytes, credits);
         }
     }
 

@@ -33,7 +33,7 @@ impl Reader<'_> {
             recording.ran(call, ran.as_ref().ok());
         }
         let ran = ran.map_err(Broken::Fatal)?;
-        self.events.draft().usage.search_credits += ran.credits;
+        self.events.draft().weigh(&call.id, ran.result.content.len(), ran.credits);
         self.events.send(Event::ToolResult(ran.report.clone()));
         Ok(ran)
     }

@@ -1,6 +1,7 @@
 //! What administrators define; everybody else is refused with `forbidden`.
 
 pub(crate) mod agents;
+pub(crate) mod executions;
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;

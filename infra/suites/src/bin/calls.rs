@@ -85,6 +85,7 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),
         (HttpEvent::get("/api/agents"), 200),
+        (HttpEvent::get("/api/admin/executions"), 200),
         (HttpEvent::get("/api/admin/agents"), 200),
         (HttpEvent::post("/api/admin/agents", &json!({ "name": "茶" })), 201),
         (HttpEvent::get("/api/admin/agents/default"), 200),

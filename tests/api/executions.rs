@@ -1,0 +1,44 @@
+//! What is kept of the calls of tools.
+
+use serde_json::json;
+use support::{Completion, TestApp};
+
+use crate::call;
+
+#[tokio::test]
+async fn every_call_is_kept_with_its_outcome_and_listed_for_administrators() {
+    let app = TestApp::start().await;
+    let wrong = r#"<tool_call>{"tool": "search_web", "token": "sk-canary"}</tool_call>"#;
+    app.model.replies([Completion::of([call("茶"), wrong.to_owned()]), Completion::of(["好。"])]);
+    let turn = app.user("ada").ask("茶是什么？").await;
+    let listed = app.get("/api/admin/executions").await.ok();
+    let rows = listed["executions"].as_array().unwrap();
+    let shown: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            json!([row["owner"], row["agent"], row["tool"], row["arguments"], row["ok"], row["error"], row["credits"]])
+        })
+        .collect();
+    let refused = json!(["name:ada", "default", "search_web", {"token": "***"}, false, "invalid_arguments", 0]);
+    let found = json!(["name:ada", "default", "search_web", {"query": "茶"}, true, null, 2]);
+    assert_eq!(shown, [refused, found]);
+    for row in rows {
+        assert_eq!(row["conversationId"], turn.conversation_id());
+        assert!(row["bytes"].as_u64() > Some(10) && row["durationMs"].is_u64() && row["at"].is_string(), "{row}");
+    }
+    assert_eq!(listed["nextCursor"], json!(null));
+    let first = app.get("/api/admin/executions?limit=1").await.ok();
+    let next = format!("/api/admin/executions?limit=1&cursor={}", first["nextCursor"].as_str().unwrap());
+    assert_eq!(app.get(&next).await.ok()["executions"][0], rows[1]);
+    assert_eq!(app.get("/api/admin/executions?cursor=x").await.status, 400);
+    assert_eq!(app.get("/api/admin/executions?limit=0").await.status, 400);
+}
+
+#[tokio::test]
+async fn f150_the_calls_of_a_deleted_conversation_are_not_listed_any_more() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of([call("茶")]), Completion::of(["好。"])]);
+    let id = app.ask("茶是什么？").await.conversation_id();
+    assert_eq!(app.delete(&format!("/api/conversations/{id}")).await.status, 204);
+    assert_eq!(app.get("/api/admin/executions").await.ok()["executions"], json!([]));
+}
