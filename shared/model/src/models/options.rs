@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use settings::{SettingError, Settings};
 
@@ -27,6 +29,9 @@ const DEAREST: u64 = 1_000_000;
 const MOST_TOKENS: u64 = 100_000_000;
 
 const MILLION: u64 = 1_000_000;
+
+/// By the models' names, none of which may be there twice.
+struct Entries<'a>(BTreeMap<String, Entry<'a>>);
 
 /// What is chosen for one model; a field that is not known is a mistake rather than a wish for later.
 #[derive(Deserialize)]
@@ -57,11 +62,37 @@ struct Prices<'a> {
     output: &'a RawValue,
 }
 
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("options by model")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = BTreeMap::new();
+        while let Some((name, entry)) = map.next_entry()? {
+            if entries.insert(name, entry).is_some() {
+                return Err(A::Error::custom("a name is there twice"));
+            }
+        }
+        Ok(Entries(entries))
+    }
+}
+
 /// Gives the models that were found the options of `MODEL_OPTIONS`.
 pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
     let Some(text) = settings.var(VARIABLE) else { return Ok(()) };
-    let entries: BTreeMap<String, Entry<'_>> = serde_json::from_str(text).map_err(|_| mistake(ACCEPTED))?;
-    for (name, entry) in entries {
+    let entries: Entries<'_> = serde_json::from_str(text).map_err(|_| mistake(ACCEPTED))?;
+    for (name, entry) in entries.0 {
         let Found { configs, notes, left_out } = &mut *found;
         match configs.iter_mut().find(|config| config.name == name) {
             Some(config) => notes.extend(entry.choose(config)?),

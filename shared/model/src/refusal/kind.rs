@@ -99,11 +99,12 @@ const UNKNOWN: &[&str] =
     &["unsupported", "not support", "unrecognized", "unknown", "unexpected", "not permitted", "deprecated"];
 
 /// How they say that they do not take it as it is. A number that is too large is refused in such words too.
-const UNFIT: &[&str] = &["not valid", "invalid", "only", "restricted to", "must be"];
+const UNFIT: &[&str] = &["not valid", "invalid", "only", "not one of", "restricted to", "must be", "can't be"];
 
 /// Names of parameters: the first that a refusal holds is the one that it is about.
 ///
-/// A refusal of sampling may give thinking for the reason, and one of thinking the effort, but not the other way round.
+/// A refusal of sampling may give thinking for the reason, and one of the effort may, but not the other way round; where
+/// thinking of one type is refused, the effort is named as what does instead.
 const PARAMETERS: &[(&str, Kind, &[&[&str]])] = &[
     ("top_p", Kind::TopP, &[&["both be specified", "both `temperature` and"]]),
     ("temperature", Kind::Temperature, &[UNKNOWN, UNFIT]),
@@ -111,6 +112,7 @@ const PARAMETERS: &[(&str, Kind, &[&[&str]])] = &[
     ("topp", Kind::TopP, &[UNKNOWN]),
     ("max_tokens", Kind::Limit, &[UNKNOWN]),
     ("max_completion_tokens", Kind::Limit, &[UNKNOWN]),
+    ("thinking.type", Kind::Thinking, &[UNKNOWN, UNFIT]),
     ("effort", Kind::Effort, &[UNKNOWN, UNFIT]),
     ("output_config", Kind::Effort, &[UNKNOWN]),
     ("think value", Kind::Effort, &[UNFIT]),
@@ -163,4 +165,56 @@ fn of_parameter(text: &str) -> Option<Kind> {
 pub(super) fn status_of(code: &str) -> Option<u16> {
     let code = code.to_ascii_lowercase();
     STATUSES.iter().find(|(part, _)| code.contains(part)).map(|(_, status)| *status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_parameters_are_known_by_the_words_of_many_endpoints() {
+        for (text, kind) in [
+            (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+                Kind::Limit,
+            ),
+            (
+                "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs are not permitted'}]",
+                Kind::Limit,
+            ),
+            ("invalid temperature: only 1 is allowed for this model", Kind::Temperature),
+            ("`temperature` is deprecated for this model.", Kind::Temperature),
+            ("`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.", Kind::TopP),
+            ("`temperature` and `top_p` cannot both be specified for this model. Please use only one.", Kind::TopP),
+            ("`reasoning_effort` must be one of `none` or `default`", Kind::Effort),
+            ("'reasoning_effort' : value is not one of the allowed values ['none','default']", Kind::Effort),
+            ("property 'reasoning_effort' is unsupported, did you mean 'reasoning_format'?", Kind::Effort),
+            ("Model grok-4 does not support parameter reasoningEffort.", Kind::Effort),
+            ("Invalid combination of reasoning_effort and thinking type: high + disabled", Kind::Effort),
+            ("This model does not support the effort parameter", Kind::Effort),
+            ("Unsupported thinking type for the current model: disabled", Kind::Thinking),
+            (
+                "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\".",
+                Kind::Thinking,
+            ),
+            ("The thinking budget (52428) is invalid.", Kind::Thinking),
+            ("Unable to submit request because Thinking can't be disabled for this model.", Kind::Thinking),
+            ("The value of the enable_thinking parameter is restricted to True.", Kind::Thinking),
+            ("Thinking mode does not support this tool_choice", Kind::ForcedChoice),
+            ("Function tools with reasoning_effort are not supported for this model.", Kind::Tools),
+            (
+                "This model's maximum context length is 8192 tokens; lower max_tokens, which is unsupported.",
+                Kind::Context,
+            ),
+        ] {
+            assert_eq!(of_text(&text.to_lowercase()), Some(kind), "{text}");
+        }
+        for text in [
+            "max_tokens is too large: 100000. At most 16384 are valid.",
+            "Unsupported value: 'top_k'",
+            "thinking is fun",
+        ] {
+            assert_eq!(of_text(&text.to_lowercase()), None, "{text}");
+        }
+    }
 }

@@ -73,6 +73,7 @@ fn what_is_no_object_of_options_is_told_which_there_are() {
         r#"{"volcano":{"maxTokens":-1}}"#,
         r#"{"volcano":{"maxTokens":1.5}}"#,
         r#"{"volcano":{"thinking":"on","thinking":"off"}}"#,
+        r#"{"volcano":{},"volcano":{"thinking":"off"}}"#,
         r#"{"volcano":{"price":{"input":1}}}"#,
         r#"{"volcano":{"price":{"input":1,"output":1,"secret":1}}}"#,
         r#"{"volcano":{"temperature":NaN}}"#,

@@ -117,6 +117,24 @@ fn f046_counts_that_are_missing_or_empty_are_not_given_out() {
 }
 
 #[test]
+fn what_came_from_a_cache_is_counted_wherever_it_is_written() {
+    for (more, cached) in [
+        (r#""prompt_tokens_details":{"cached_tokens":4}"#, 4),
+        (r#""prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4"#, 5),
+        (r#""cached_tokens":6"#, 6),
+        (r#""prompt_tokens_details":null,"cached_tokens":6"#, 6),
+        (r#""prompt_tokens_details":{"cached_tokens":null},"prompt_cache_hit_tokens":5"#, 5),
+        (r#""prompt_tokens_details":{"cached_tokens":99}"#, 9),
+        (r#""prompt_tokens_details":"none""#, 0),
+        (r#""prompt_tokens_details":{"cached_tokens":-1}"#, 0),
+    ] {
+        let usage = format!(r#"data: {{"choices":[],"usage":{{"prompt_tokens":9,"completion_tokens":2,{more}}}}}"#);
+        let counted = Ok(Delta::Usage(TokenUsage { input: 9, cached, output: 2 }));
+        assert_eq!(read(&[ONE, STOP, &usage]), [text("one"), counted, end(Finish::Stop)], "{more}");
+    }
+}
+
+#[test]
 fn a_conversation_is_sent_in_the_words_of_the_wire() {
     let function = json!({"name": "now", "description": "Tells the time.", "parameters": {"type": "object"}});
     let expected = json!({
