@@ -33,6 +33,7 @@ mod settings;
 mod stream;
 mod thinking;
 mod tool_rounds;
+mod tools;
 mod turns;
 mod wires;
 

@@ -4,7 +4,7 @@ use agent::Agent;
 use aws_types::SdkConfig;
 use axum::Router;
 use store::Store;
-use tools::{Tool, ToolRegistry, WebSearch};
+use tools::{Calculator, CurrentTime, Tool, ToolRegistry, WebSearch};
 use web::Auth;
 
 use crate::agents::Agents;
@@ -59,5 +59,7 @@ fn built_in(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
             store.rate_limiter.clone(),
         )));
     }
+    tools.push(Arc::new(Calculator));
+    tools.push(Arc::new(CurrentTime));
     tools
 }

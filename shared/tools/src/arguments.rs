@@ -1,4 +1,8 @@
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::ToolError;
+use crate::refusal::Refusal;
 
 /// Longest arguments of a call, in bytes of JSON.
 const MAX_BYTES: usize = 64 * 1024;
@@ -15,6 +19,12 @@ pub(crate) fn checked(schema: &Value, arguments: &Value) -> Result<Value, String
         return Err(format!("the arguments may have at most {} KiB", MAX_BYTES / 1024));
     }
     calls::fit(schema, arguments.clone()).map_err(|misfit| misfit.to_string())
+}
+
+/// The arguments of a call as the type from which the tool's schema is derived.
+pub(crate) fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
+    serde_json::from_value(arguments)
+        .map_err(|_| Refusal::invalid_arguments("the arguments must fit the schema").into())
 }
 
 fn nested_deeper_than(value: &Value, depth: usize) -> bool {

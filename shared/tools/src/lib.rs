@@ -7,15 +7,20 @@
 
 mod arguments;
 mod bound;
+mod calculator;
+mod current_time;
 mod memo;
 mod refusal;
 mod registry;
+mod schema;
 mod search;
 mod session;
 mod tavily;
 mod tool;
 mod web_search;
 
+pub use calculator::Calculator;
+pub use current_time::CurrentTime;
 pub use registry::{ToolBinding, ToolRegistry};
 pub use search::SearchConfig;
 pub use session::{Ran, ToolSession};

@@ -14,7 +14,9 @@ pub trait Tool: Send + Sync {
 
     /// Runs one call whose arguments fit the schema.
     ///
-    /// The future is dropped when the turn ends, when the time is over, or never; it must not leave work behind.
+    /// The future is dropped when the turn ends, when the time is over, or never; it must not leave work behind. That
+    /// is the one signal to stop: a token would say the same a second time, and what computes without yielding needs a
+    /// guard that stops it on drop either way (see the calculator).
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 
     /// The longest time that one call may take; the turn's own end comes before it.

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use conversation::{ToolExample, ToolSpec};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{RateLimiter, SearchCache};
@@ -11,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::refusal::Refusal;
 use crate::search::{self, Clock, Found, Mode, Search, SearchConfig, SearchRequest, Told};
-use crate::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
     可能已经变化的事实时，必须先用它搜索，再根据搜索结果回答。闲聊、翻译、写作和计算不需要搜索。";
@@ -21,9 +22,12 @@ pub struct WebSearch {
     search: Search,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Arguments {
+    /// 搜索词：简短、具体，包含时间、地点等关键信息，不超过 400 个字符
     query: String,
+    /// normal：默认，10 条结果；quick：只要 3 条结果；deep：10 条结果和详细摘要，用于复杂的问题
     #[serde(default)]
     mode: Mode,
 }
@@ -38,16 +42,12 @@ impl WebSearch {
 #[async_trait]
 impl Tool for WebSearch {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "search_web".to_owned(),
-            description: DESCRIPTION.to_owned(),
-            parameters: parameters(),
-            examples: examples(),
-        }
+        schema::spec::<Arguments>("search_web", DESCRIPTION, examples())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let request = request(arguments).ok_or_else(|| Refusal::invalid_arguments("`query` must not be blank"))?;
+        let request = request(arguments::read(arguments)?)
+            .ok_or_else(|| Refusal::invalid_arguments("`query` must not be blank"))?;
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
         match self.search.find(&request, &context.owner, &clock).await {
@@ -69,8 +69,8 @@ impl Tool for WebSearch {
     }
 }
 
-fn request(arguments: Value) -> Option<SearchRequest> {
-    let Arguments { query, mode } = serde_json::from_value(arguments).ok()?;
+fn request(arguments: Arguments) -> Option<SearchRequest> {
+    let Arguments { query, mode } = arguments;
     SearchRequest::new(&query, mode)
 }
 
@@ -89,32 +89,12 @@ fn status(shown: usize, all: usize) -> String {
     }
 }
 
-fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string",
-                "description": "搜索词：简短、具体，包含时间、地点等关键信息，不超过 400 个字符",
-            },
-            "mode": {
-                "type": "string",
-                "enum": ["normal", "quick", "deep"],
-                "description": "normal：默认，10 条结果；quick：只要 3 条结果；deep：10 条结果和详细摘要，用于复杂的问题",
-            },
-        },
-        "required": ["query"],
-        "additionalProperties": false,
-    })
-}
-
 fn examples() -> Vec<ToolExample> {
-    let example = |question: &str, arguments| ToolExample { question: question.to_owned(), arguments };
     vec![
-        example("今天的新闻有哪些？", json!({"query": "今天的新闻"})),
-        example("北京今天天气怎么样？", json!({"query": "今天北京天气预报"})),
-        example("详细介绍一下固态电池的最新进展", json!({"query": "固态电池 最新进展", "mode": "deep"})),
-        example("Who won the last Formula 1 race?", json!({"query": "latest Formula 1 race winner"})),
+        schema::example("今天的新闻有哪些？", json!({"query": "今天的新闻"})),
+        schema::example("北京今天天气怎么样？", json!({"query": "今天北京天气预报"})),
+        schema::example("详细介绍一下固态电池的最新进展", json!({"query": "固态电池 最新进展", "mode": "deep"})),
+        schema::example("Who won the last Formula 1 race?", json!({"query": "latest Formula 1 race winner"})),
     ]
 }
 

@@ -1,0 +1,96 @@
+//! Expressions as people and models write them, in the one notation that is calculated.
+
+/// Longest expression, in characters.
+const MAX_LENGTH: usize = 1000;
+
+/// Deepest parentheses; what reads them uses the stack.
+const MAX_DEPTH: usize = 64;
+
+/// Signs beside letters and digits that mean something.
+const SIGNS: &str = " +-*/^!%().,°π";
+
+/// The expression in plain signs, or why it is none.
+pub(super) fn plain(expression: &str) -> Result<String, String> {
+    if expression.chars().count() > MAX_LENGTH {
+        return Err(format!("超过 {MAX_LENGTH} 个字符"));
+    }
+    let text = uniform(expression);
+    let text = text.trim_end_matches(['=', '?', ' ']).trim();
+    if text.is_empty() {
+        return Err("算式是空的".to_owned());
+    }
+    // What is not listed could define and repeat things; nobody needs that to calculate.
+    if let Some(odd) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || SIGNS.contains(*c))) {
+        return Err(format!("不认识的符号 {odd}"));
+    }
+    balanced(text)?;
+    Ok(text.to_owned())
+}
+
+/// Full-width signs, superscripts and the operators of print and of programs as the plain ones.
+fn uniform(expression: &str) -> String {
+    let mut text = String::with_capacity(expression.len());
+    let mut raised = false;
+    for c in expression.chars() {
+        let power = superscript(c);
+        match (power, half_width(c)) {
+            (Some(digit), _) => {
+                if !raised {
+                    text.push('^');
+                }
+                text.push(digit);
+            }
+            (None, '×' | '✕' | '⋅' | '·' | '∗') => text.push('*'),
+            (None, '÷' | '∕') => text.push('/'),
+            (None, '−' | '–' | '—') => text.push('-'),
+            (None, '√') => text.push_str(" sqrt "),
+            (None, '[' | '{') => text.push('('),
+            (None, ']' | '}') => text.push(')'),
+            (None, c) if c.is_whitespace() => text.push(' '),
+            (None, c) => text.push(c),
+        }
+        raised = power.is_some();
+    }
+    text.replace("**", "^")
+}
+
+fn half_width(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c => c,
+    }
+}
+
+fn superscript(c: char) -> Option<char> {
+    let digit = "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|raised| raised == c)?;
+    char::from_digit(u32::try_from(digit).ok()?, 10)
+}
+
+fn balanced(text: &str) -> Result<(), String> {
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1).ok_or("括号不成对")?,
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!("括号超过 {MAX_DEPTH} 层"));
+        }
+    }
+    if depth == 0 { Ok(()) } else { Err("括号不成对".to_owned()) }
+}
+
+/// Refuses commas that are neither between arguments nor between thousands: a decimal comma would change the number.
+pub(super) fn thousands(text: &str) -> Result<(), String> {
+    let signs: Vec<char> = text.chars().collect();
+    let digit = |at: usize| signs.get(at).is_some_and(char::is_ascii_digit);
+    for (at, _) in signs.iter().enumerate().filter(|(_, c)| **c == ',') {
+        let before = at.checked_sub(1).is_some_and(digit);
+        let after = (1..=3).all(|step| digit(at + step)) && !digit(at + 4);
+        if !(before && after) {
+            return Err("逗号只能分隔参数或千位，小数点写作 .".to_owned());
+        }
+    }
+    Ok(())
+}

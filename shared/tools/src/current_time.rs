@@ -1,0 +1,178 @@
+//! `current_time`: the date and the time of day, anywhere.
+
+mod zones;
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use conversation::ToolSpec;
+use jiff::{Timestamp, Zoned};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::refusal::Refusal;
+use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+
+const DESCRIPTION: &str =
+    "查询当前的日期和时间。凡是问现在几点、今天几号、星期几，或者需要从今天推算日期的问题，都用它查询。";
+
+/// Tells the time.
+pub struct CurrentTime;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// IANA 时区名，例如 `Asia/Shanghai`、`America/New_York`；省略时是 UTC
+    #[serde(default)]
+    zone: Option<String>,
+}
+
+#[async_trait]
+impl Tool for CurrentTime {
+    fn spec(&self) -> ToolSpec {
+        let examples = vec![
+            schema::example("现在几点了？", json!({"zone": "Asia/Shanghai"})),
+            schema::example("What time is it in Tokyo?", json!({"zone": "Asia/Tokyo"})),
+        ];
+        schema::spec::<Arguments>("current_time", DESCRIPTION, examples)
+    }
+
+    async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { zone } = arguments::read(arguments)?;
+        told(zone.as_deref().unwrap_or("UTC"), SystemTime::now())
+    }
+}
+
+/// What the clocks of `zone` show at `now`.
+fn told(zone: &str, now: SystemTime) -> Result<ToolOutput, ToolError> {
+    let (name, zone) = zones::find(zone).map_err(|near| unknown(&near))?;
+    let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?;
+    let now = now.to_zoned(zone);
+    Ok(ToolOutput { content: content(&name, &now), summary: summary(&name, &now), ..ToolOutput::default() })
+}
+
+fn content(name: &str, now: &Zoned) -> String {
+    let weekday = match now.weekday().to_monday_one_offset() {
+        1 => "星期一",
+        2 => "星期二",
+        3 => "星期三",
+        4 => "星期四",
+        5 => "星期五",
+        6 => "星期六",
+        _ => "星期日",
+    };
+    format!(
+        "时区：{name}（UTC{}）\n日期：{}（{weekday}）\n时间：{}\nISO 8601：{}",
+        now.strftime("%:z"),
+        now.strftime("%Y-%m-%d"),
+        now.strftime("%H:%M:%S"),
+        now.strftime("%Y-%m-%dT%H:%M:%S%:z"),
+    )
+}
+
+fn summary(name: &str, now: &Zoned) -> String {
+    format!("{} {name}", now.strftime("%a %Y-%m-%d %H:%M"))
+}
+
+fn unknown(near: &[String]) -> ToolError {
+    let form = "`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai";
+    let reason =
+        if near.is_empty() { form.to_owned() } else { format!("{form}；相近的有：{}", near.join("、")) };
+    Refusal::invalid_arguments(&reason).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// 2027-01-15T08:00:05Z, a Friday.
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_005)
+    }
+
+    fn content_of(zone: &str) -> String {
+        told(zone, now()).unwrap().content
+    }
+
+    fn refusal(zone: &str) -> String {
+        match told(zone, now()) {
+            Err(ToolError::Model { failure, content }) => {
+                assert_eq!(failure.code, "invalid_arguments");
+                content
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_answer_has_date_time_weekday_and_offset() {
+        let expected = ToolOutput {
+            content: "时区：Asia/Tokyo（UTC+09:00）\n日期：2027-01-15（星期五）\n时间：17:00:05\n\
+                ISO 8601：2027-01-15T17:00:05+09:00"
+                .to_owned(),
+            summary: "Fri 2027-01-15 17:00 Asia/Tokyo".to_owned(),
+            ..ToolOutput::default()
+        };
+        assert_eq!(told("Asia/Tokyo", now()).unwrap(), expected);
+        assert!(content_of("America/New_York").ends_with("2027-01-15T03:00:05-05:00"));
+        assert!(content_of("UTC").starts_with("时区：UTC（UTC+00:00）\n"));
+    }
+
+    #[test]
+    fn a_zone_follows_its_rules_through_the_year() {
+        let summer = now() + Duration::from_hours(24 * 180);
+        assert!(told("Europe/Berlin", summer).unwrap().content.contains("UTC+02:00"));
+        assert!(content_of("Europe/Berlin").contains("UTC+01:00"));
+    }
+
+    #[test]
+    fn the_names_that_people_use_are_understood() {
+        let cases = [
+            ("Beijing", "Asia/Shanghai"),
+            ("北京", "Asia/Shanghai"),
+            ("Asia/Beijing", "Asia/Shanghai"),
+            ("东京", "Asia/Tokyo"),
+            ("tokyo", "Asia/Tokyo"),
+            ("asia/tokyo", "Asia/Tokyo"),
+            ("New York", "America/New_York"),
+            ("San Francisco", "America/Los_Angeles"),
+            (" utc ", "UTC"),
+            ("", "UTC"),
+            ("UTC+8", "UTC+08:00"),
+            ("GMT-03:30", "UTC-03:30"),
+            ("+05:30", "UTC+05:30"),
+        ];
+        for (asked, name) in cases {
+            assert!(content_of(asked).starts_with(&format!("时区：{name}（")), "{asked}: {}", content_of(asked));
+        }
+    }
+
+    #[test]
+    fn f051_an_unknown_zone_is_answered_with_the_form_and_with_near_ones() {
+        let expected = "参数不符合要求：`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai；\
+            相近的有：America/Argentina/Buenos_Aires、America/Buenos_Aires。请改正参数后重新调用。";
+        assert_eq!(refusal("Argentina/Buenos"), expected);
+        let expected =
+            "参数不符合要求：`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai。请改正参数后重新调用。";
+        for zone in ["Mars/Olympus", "火星", "UTC+25", "+5:99", "\u{0}", &"x".repeat(5000)] {
+            assert_eq!(refusal(zone), expected, "{zone}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_plain() {
+        let expected = json!({
+            "type": "object",
+            "properties": {"zone": {
+                "type": "string",
+                "description": "IANA 时区名，例如 `Asia/Shanghai`、`America/New_York`；省略时是 UTC",
+            }},
+            "additionalProperties": false,
+        });
+        let spec = CurrentTime.spec();
+        assert_eq!((spec.name.as_str(), spec.parameters), ("current_time", expected));
+    }
+}

@@ -1,0 +1,147 @@
+//! What a tool says of its arguments, derived from the type that reads them.
+
+use conversation::{ToolExample, ToolSpec};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+/// Keys that some endpoints refuse and no model needs.
+const UNWANTED: [&str; 3] = ["$schema", "title", "format"];
+
+/// What models are told about a tool whose arguments are an `A`.
+///
+/// The comments on the fields of `A` are their descriptions; they and `description` are written for models.
+pub(crate) fn spec<A: JsonSchema>(name: &str, description: &str, examples: Vec<ToolExample>) -> ToolSpec {
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: of::<A>(), examples }
+}
+
+/// An example for the prompt of models that write calls as text.
+pub(crate) fn example(question: &str, arguments: Value) -> ToolExample {
+    ToolExample { question: question.to_owned(), arguments }
+}
+
+/// A JSON Schema in the plain form that every endpoint takes: nothing is referred to, `null` is never offered (a field
+/// that is optional is left out), and a choice is an `enum`.
+fn of<A: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = Schema::to_value(settings.into_generator().into_root_schema_for::<A>());
+    // The comment on the type is for readers of the code.
+    if let Some(root) = schema.as_object_mut() {
+        root.shift_remove("description");
+    }
+    plain(&mut schema);
+    schema
+}
+
+fn plain(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    for key in UNWANTED {
+        schema.shift_remove(key);
+    }
+    schema.retain(|key, value| key != "default" || !is_empty(value));
+    without_null(schema);
+    listed(schema);
+    if let Some(items) = schema.get_mut("items") {
+        plain(items);
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(plain);
+    }
+}
+
+fn is_empty(default: &Value) -> bool {
+    default.is_null() || default.as_array().is_some_and(Vec::is_empty)
+}
+
+/// Takes `null` out of what a field may hold.
+fn without_null(schema: &mut Map<String, Value>) {
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = kinds.as_slice() {
+            let kind = kind.clone();
+            schema.insert("type".to_owned(), kind);
+        }
+    }
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        choices.retain(|choice| choice.get("type").is_none_or(|kind| kind != "null"));
+        if let [only] = choices.as_slice() {
+            let only = only.as_object().cloned().unwrap_or_default();
+            schema.shift_remove("anyOf");
+            for (key, value) in only {
+                schema.entry(key).or_insert(value);
+            }
+        }
+    }
+}
+
+/// Writes a choice of constants, as an enumeration with comments on its variants gives it, as one list.
+fn listed(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = schema.get("oneOf") else { return };
+    let values: Option<Vec<Value>> = choices.iter().map(|choice| choice.get("const").cloned()).collect();
+    if let Some(values) = values {
+        schema.shift_remove("oneOf");
+        schema.insert("type".to_owned(), "string".into());
+        schema.insert("enum".to_owned(), values.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Arguments {
+        /// 名字
+        name: String,
+        /// 次数
+        count: Option<u32>,
+        /// 种类
+        #[serde(default)]
+        kind: Option<Kind>,
+        /// 清单
+        #[serde(default)]
+        list: Vec<Entry>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Kind {
+        /// The first.
+        One,
+        /// The second.
+        Two,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Entry {
+        /// 时间
+        at: Option<f64>,
+    }
+
+    #[test]
+    fn a_schema_is_plain_whatever_the_type_is_made_of() {
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "名字"},
+                "count": {"type": "integer", "minimum": 0, "description": "次数"},
+                "kind": {"type": "string", "enum": ["one", "two"], "description": "种类"},
+                "list": {"type": "array", "description": "清单", "items": {
+                    "type": "object", "properties": {"at": {"type": "number", "description": "时间"}},
+                }},
+            },
+            "required": ["name"],
+            "additionalProperties": false,
+        });
+        assert_eq!(of::<Arguments>(), expected);
+    }
+}
