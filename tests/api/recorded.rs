@@ -52,7 +52,7 @@ pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
             app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
         }
         "out_of_time" => {
-            let settings = [("TURN_SECONDS", "1")];
+            let settings = [("TURN_SECONDS", "2")];
             app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
         }
         other => unreachable!("there is no scenario {other}"),

@@ -4,6 +4,7 @@
 //! * `order`: keeps that order
 //! * `server`: plays the models' answers
 //! * `calls`: gives what tools gave
+//! * `models`: the clients that ask it
 //! * `stage`: what the turn tells while it runs
 //! * `turn`: puts it together
 //! * `compare`: whether clients saw the same
@@ -11,6 +12,7 @@
 mod calls;
 mod command;
 mod compare;
+mod models;
 mod order;
 mod score;
 mod server;

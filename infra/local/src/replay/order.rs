@@ -12,7 +12,7 @@ use super::Speed;
 use super::score::{Attempt, Call, Score};
 
 /// How long an input waits for those before it beyond its own time: a turn that goes another way does not take them.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often a call looks whether clients have seen what they had seen before it.
 const LOOKS: usize = 1000;

@@ -24,7 +24,7 @@ pub(super) struct Score {
 }
 
 /// One attempt at a reply.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Attempt {
     place: (usize, usize),
     pub(super) response: Option<Response>,
@@ -36,7 +36,7 @@ pub(super) struct Attempt {
 }
 
 /// The head of a response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Response {
     pub(super) ms: u64,
     pub(super) status: u16,
@@ -45,7 +45,7 @@ pub(super) struct Response {
 }
 
 /// A piece of a body.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) input: usize,
     pub(super) ms: u64,
@@ -83,6 +83,13 @@ impl From<&Recorded> for Score {
         }
         score.cut_off = recorded.events().last().is_none_or(is_cut_off);
         score
+    }
+}
+
+impl Score {
+    /// Whether every time that this model was asked it was attempted once.
+    pub(super) fn is_attempted_once(&self, model: &str) -> bool {
+        self.attempts.get(model).is_none_or(|attempts| attempts.iter().all(|one| one.place.1 == 1 && !one.again))
     }
 }
 

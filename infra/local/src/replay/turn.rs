@@ -1,15 +1,11 @@
-use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Agent, Events, ToolPaths, Turn};
+use agent::{Agent, Events, Turn};
 use conversation::{Event, Failure, FinishReason};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use model::{ModelClient, Models, ToolPath};
+use model::ModelClient;
 use serde_json::Value;
-use settings::Settings;
 use store::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -17,11 +13,12 @@ use tools::ToolContext;
 
 use super::Replayed;
 use super::calls::Calls;
+use super::models::{self, Paths};
 use super::order::Order;
 use super::score::Score;
 use super::server::{Program, Server, Stop};
 use super::stage::Stage;
-use crate::recording::{self, End, Entry, Head, Recorded, Unreadable};
+use crate::recording::{Head, Recorded, Unreadable};
 
 /// The end of a turn that has no other.
 const LONG: Duration = Duration::from_hours(1);
@@ -53,16 +50,6 @@ pub enum ReplayError {
     System(#[from] std::io::Error),
 }
 
-/// The recorded ways in which models were given tools.
-struct Paths(HashMap<String, recording::Path>);
-
-impl ToolPaths for Paths {
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath> {
-        let path = self.0.get(&model.config().name).copied().unwrap_or(recording::Path::Text);
-        std::future::ready(path.into()).boxed()
-    }
-}
-
 /// Runs the turn of a recording again, over loopback alone; `show` is given each event as it comes.
 ///
 /// A turn that ran out of time is played in the time that it took, whatever `speed` says.
@@ -76,17 +63,18 @@ pub async fn replay(
 ) -> Result<Replayed, ReplayError> {
     let recorded = Recorded::read(file)?;
     let speed = if ran_out_of_time(&recorded) { Speed::Real } else { speed };
-    let mut score = Score::from(&recorded);
+    let score = Score::from(&recorded);
     let order = Arc::new(Order::new(&score, speed));
     let stage = Stage::new(Arc::clone(&order), Box::new(show));
     let (stop, cut_off) = (watch::Sender::new(None), score.cut_off);
-    let calls = Calls::new(std::mem::take(&mut score.calls), Arc::clone(&order), cut_off, stop.clone());
+    let calls = Calls::new(score.calls.clone(), Arc::clone(&order), cut_off, stop.clone());
     let models = recorded.head.models.iter().map(|model| model.name.clone()).collect();
-    let attempts = Mutex::new(std::mem::take(&mut score.attempts));
+    let attempts = Mutex::new(score.attempts.clone());
     let program = Program { models, attempts, order, speed, cut_off, stop: stop.clone() };
     let server = Server::start(Arc::new(program)).await?;
-    let clients = clients(&recorded, &server, speed)?;
-    let paths = Paths(std::mem::take(&mut score.paths));
+    let clients = models::clients(&recorded, &server, speed)?;
+    models::advise(&clients, &score).await;
+    let paths = Paths(score.paths);
     let turn = turn(&recorded.head, &clients, &paths, &stage, speed);
     let stopped = play(&recorded, &turn, &calls, stop.subscribe()).await;
     Ok(Replayed { events: stage.seen(), strange: calls.strange(), stopped, cut_off, recorded })
@@ -94,32 +82,6 @@ pub async fn replay(
 
 fn ran_out_of_time(recorded: &Recorded) -> bool {
     recorded.events().last().is_some_and(|last| last["finishReason"] == "deadline" || last["code"] == "deadline")
-}
-
-/// Clients of the recorded models, of which each asks at its own place of the server.
-fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
-    let mut models = recorded.head.models.clone();
-    let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
-    let mut settings = Settings::from_pairs(recorded.head.timers.clone());
-    settings.set("MODELS", Value::from(entries).to_string());
-    if speed == Speed::Fast {
-        hurry(recorded, &mut settings);
-        for model in &mut models {
-            model.options.first_byte_seconds = None;
-        }
-    }
-    let options: BTreeMap<_, _> = models.iter().map(|model| (&model.name, &model.options)).collect();
-    settings.set("MODEL_OPTIONS", serde_json::to_string(&options).unwrap_or_default());
-    let all = Models::from_settings(&settings, transport::client()?)?;
-    Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
-}
-
-/// Timers that no answer on loopback reaches, and short ones for a recording in which they ran out.
-fn hurry(recorded: &Recorded, settings: &mut Settings) {
-    let silent = |entry: &Entry| matches!(entry, Entry::End { how: End::Silent, .. });
-    let seconds = if recorded.lines.iter().any(|line| silent(&line.entry)) { "1" } else { "30" };
-    settings.set("MODEL_FIRST_BYTE_SECONDS", seconds);
-    settings.set("MODEL_IDLE_SECONDS", seconds);
 }
 
 fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: &'a Stage, speed: Speed) -> Turn<'a> {

@@ -1,0 +1,74 @@
+use std::collections::{BTreeMap, HashMap};
+use std::future::ready;
+use std::time::{Duration, SystemTime};
+
+use agent::ToolPaths;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use model::{EndpointHealth, ModelClient, Models, ToolPath};
+use serde_json::Value;
+use settings::Settings;
+
+use super::score::Score;
+use super::server::Server;
+use super::{ReplayError, Speed};
+use crate::recording::{End, Entry, Path, Recorded};
+
+/// How long an endpoint counts as down that was passed over: as long as one can.
+const DOWN: Duration = Duration::from_secs(119);
+
+/// How long ago it was time to see whether an endpoint still is down.
+const DOUBTFUL: Duration = Duration::from_secs(1);
+
+/// The recorded ways in which models were given tools.
+pub(super) struct Paths(pub(super) HashMap<String, Path>);
+
+impl ToolPaths for Paths {
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath> {
+        let path = self.0.get(&model.config().name).copied().unwrap_or(Path::Text);
+        ready(path.into()).boxed()
+    }
+}
+
+/// Clients of the recorded models, of which each asks at its own place of the server.
+pub(super) fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
+    let mut models = recorded.head.models.clone();
+    let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
+    let mut settings = Settings::from_pairs(recorded.head.timers.clone());
+    settings.set("MODELS", Value::from(entries).to_string());
+    if speed == Speed::Fast {
+        hurry(recorded, &mut settings);
+        for model in &mut models {
+            model.options.first_byte_seconds = None;
+        }
+    }
+    let options: BTreeMap<_, _> = models.iter().map(|model| (&model.name, &model.options)).collect();
+    settings.set("MODEL_OPTIONS", serde_json::to_string(&options).unwrap_or_default());
+    let all = Models::from_settings(&settings, transport::client()?)?;
+    Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
+}
+
+/// Timers that no answer on loopback reaches, and short ones for a recording in which they ran out.
+fn hurry(recorded: &Recorded, settings: &mut Settings) {
+    let silent = |entry: &Entry| matches!(entry, Entry::End { how: End::Silent, .. });
+    let seconds = if recorded.lines.iter().any(|line| silent(&line.entry)) { "2" } else { "30" };
+    settings.set("MODEL_FIRST_BYTE_SECONDS", seconds);
+    settings.set("MODEL_IDLE_SECONDS", seconds);
+}
+
+/// Lets the clients know of their endpoints what showed when the turn was recorded: which were passed over, and which were
+/// attempted once only, as those that may be down are.
+pub(super) async fn advise(clients: &[ModelClient], score: &Score) {
+    let asked = |client: &ModelClient| score.paths.contains_key(&client.config().name);
+    let last = clients.iter().rposition(asked).unwrap_or_default();
+    let changed = SystemTime::now();
+    for (at, client) in clients.iter().enumerate() {
+        let down_until = match asked(client) {
+            false if at < last => changed + DOWN,
+            true if score.is_attempted_once(&client.config().name) => changed - DOUBTFUL,
+            _ => continue,
+        };
+        let health = EndpointHealth { changed, down_until: Some(down_until) };
+        client.learn_health(changed, ready(Some(health))).await;
+    }
+}
