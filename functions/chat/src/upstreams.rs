@@ -1,8 +1,6 @@
 //! Where a deployed function may send keys and users' words: to public hosts, over TLS.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-use http::Uri;
+use egress::Policy;
 use model::Models;
 use settings::{SettingError, Settings};
 use tools::SearchConfig;
@@ -49,37 +47,9 @@ fn variable_of(model: &str) -> &'static str {
     }
 }
 
+/// An operator may choose the port; everything else is as for hosts that data names.
 fn is_public(base_url: &str) -> bool {
-    let Ok(url) = base_url.parse::<Uri>() else { return false };
-    let host = url.host().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
-    let named_private =
-        host == "localhost" || [".localhost", ".local", ".internal"].iter().any(|suffix| host.ends_with(suffix));
-    let address = host.parse::<IpAddr>().ok();
-    url.scheme_str() == Some("https") && !named_private && address.is_none_or(is_public_address)
-}
-
-fn is_public_address(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => address.to_ipv4_mapped().map_or_else(|| is_public_v6(address), is_public_v4),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [first, second, ..] = address.octets();
-    let shared = first == 100 && (64..128).contains(&second);
-    !(address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_multicast()
-        || first == 0
-        || first >= 240
-        || shared)
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    // Global unicast addresses are 2000::/3; everything else is local, multicast or translated.
-    address.segments()[0] & 0xe000 == 0x2000
+    Policy::public().with_any_port().parse(base_url).is_ok()
 }
 
 #[cfg(test)]
@@ -108,6 +78,12 @@ mod tests {
             "https://[fd00::1]",
             "https://[fe80::1]",
             "https://[::ffff:10.0.0.1]",
+            "https://[2002:a00:1::]",
+            "https://[2001:db8::1]",
+            "https://192.0.2.1",
+            "https://2130706433",
+            "https://0x7f.1:8443",
+            "https://ollama",
             "https://localhost",
             "https://model.internal.",
             "https://box.local",
@@ -123,9 +99,12 @@ mod tests {
 
     #[test]
     fn f018_public_upstreams_are_fine_and_search_is_held_to_the_same() {
-        for url in
-            ["https://api.example.com/v1", "https://8.8.8.8", "https://[2606:4700::1111]/v1", "https://172.32.0.1"]
-        {
+        for url in [
+            "https://api.example.com/v1",
+            "https://8.8.8.8",
+            "https://[2606:4700::1111]/v1",
+            "https://a.example.com:8443",
+        ] {
             assert_eq!(refused(&[("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")], Place::Lambda), None, "{url}");
         }
         let search = [("TAVILY_BASE_URL", "http://search.example.com")];

@@ -101,17 +101,28 @@ pub fn client() -> Result<Client, TransportError> {
     Client::made_by(build)
 }
 
+/// The configuration with which the guarded way out to hosts that data names begins.
+///
+/// # Errors
+/// The TLS configuration is refused by the provider.
+pub fn builder() -> Result<reqwest::ClientBuilder, TransportError> {
+    base()
+}
+
 fn build() -> Result<reqwest::Client, TransportError> {
-    let client = reqwest::Client::builder()
+    Ok(base()?.pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place in which the configuration of a client begins")]
+fn base() -> Result<reqwest::ClientBuilder, TransportError> {
+    let builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls()?)
         .user_agent(concat!("lambda-chat/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
         .connect_timeout(CONNECT_TIMEOUT)
-        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
-        .tcp_nodelay(true)
-        .build()?;
-    Ok(client)
+        .tcp_nodelay(true);
+    Ok(builder)
 }
 
 fn tls() -> Result<ClientConfig, rustls::Error> {

@@ -45,6 +45,7 @@ impl Resolve for NoNames {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a client whose names lead nowhere")]
 #[tokio::test(start_paused = true)]
 async fn f009_a_name_that_is_not_found_is_tried_again() {
     let nameless =

@@ -1,0 +1,68 @@
+//! Which addresses are public.
+//!
+//! The ranges are those of IANA's registries of special-purpose addresses that are not globally reachable.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Networks of IPv4 that nothing is sent to: the first address and the length of the prefix.
+const REFUSED_V4: [(Ipv4Addr, u32); 16] = [
+    (Ipv4Addr::UNSPECIFIED, 8),
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 0, 0, 0), 24),
+    (Ipv4Addr::new(192, 0, 2, 0), 24),
+    // The anycast address of relays to 6to4, which no longer exist.
+    (Ipv4Addr::new(192, 88, 99, 0), 24),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    (Ipv4Addr::new(198, 18, 0, 0), 15),
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    // A cloud's own services behind an address that looks public.
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    (Ipv4Addr::new(224, 0, 0, 0), 4),
+    (Ipv4Addr::new(240, 0, 0, 0), 4),
+];
+
+/// Networks within `2000::/3` that nothing is sent to.
+const REFUSED_V6: [(Ipv6Addr, u32); 4] = [
+    // Protocol assignments, Teredo among them.
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32),
+    // 6to4.
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
+];
+
+/// Whether an address is a public host's.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let bits = address.to_bits();
+    !REFUSED_V4.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length)
+}
+
+/// Global unicast addresses are `2000::/3`; the others are local, multicast, or addresses of IPv4 in disguise.
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let bits = address.to_bits();
+    let global = bits >> 125 == 1;
+    let refused = REFUSED_V6.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length);
+    global && !refused && tunnelled(address).is_none_or(is_public_v4)
+}
+
+/// The address of IPv4 to which an ISATAP interface would carry the packet.
+fn tunnelled(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [.., flags, marker, high, low] = address.segments();
+    let isatap = flags & 0xfdff == 0 && marker == 0x5efe;
+    isatap.then(|| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+}
+
+#[cfg(test)]
+mod tests;

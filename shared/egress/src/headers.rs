@@ -1,0 +1,123 @@
+//! Which headers callers may set.
+
+use reqwest::header::{HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+
+/// Names that say who asks, where a message goes or where it ends.
+const RESERVED: [&str; 20] = [
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "cookie",
+    "cookie2",
+    "expect",
+    "forwarded",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "max-forwards",
+    "set-cookie",
+    "te",
+    "trailer",
+    "trailers",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "x-forwarded-host",
+];
+
+/// A header that is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderRefusal {
+    /// It is no name of a header, or one that callers may not set.
+    #[error("a header of this name cannot be set")]
+    Name,
+    /// The value holds a line end or another control character.
+    #[error("the value holds a character that no header can carry")]
+    Value,
+}
+
+/// Whether callers may set a header of this name.
+pub fn is_free(name: &str) -> bool {
+    HeaderName::from_bytes(name.as_bytes()).is_ok_and(|name| {
+        let name = name.as_str();
+        !RESERVED.contains(&name) && !name.starts_with("proxy-")
+    })
+}
+
+pub(crate) fn free(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), HeaderRefusal> {
+    let name = Some(name).filter(|name| is_free(name)).ok_or(HeaderRefusal::Name)?;
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderRefusal::Name)?;
+    let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| HeaderRefusal::Value)?;
+    Ok((name, value))
+}
+
+/// A header that proves who asks: `Authorization`, or one of a name that is free.
+pub(crate) fn secret(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), HeaderRefusal> {
+    let authorization = name.eq_ignore_ascii_case("authorization");
+    let name = Some(name).filter(|name| authorization || is_free(name)).ok_or(HeaderRefusal::Name)?;
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderRefusal::Name)?;
+    let mut value = HeaderValue::from_bytes(value.expose_secret().as_bytes()).map_err(|_| HeaderRefusal::Value)?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f131_what_says_who_asks_or_where_a_message_ends_is_not_the_callers() {
+        let kept = [
+            "Authorization",
+            "AUTHORIZATION",
+            "Host",
+            "Cookie",
+            "Set-Cookie",
+            "Proxy-Authorization",
+            "proxy-connection",
+            "Connection",
+            "Keep-Alive",
+            "TE",
+            "Trailer",
+            "Transfer-Encoding",
+            "Upgrade",
+            "Content-Length",
+            "Expect",
+            "Accept-Encoding",
+            "Proxy-Anything",
+            "",
+            "X Y",
+            "X:Y",
+            "X\r\nHost",
+            "Ho\u{17f}t",
+            "X-Ä",
+            ":authority",
+        ];
+        for name in kept {
+            assert_eq!(free(name, "v").unwrap_err(), HeaderRefusal::Name, "{name}");
+        }
+        for name in ["Accept", "Content-Type", "X-Api-Version", "accept-language", "If-None-Match", "Range"] {
+            assert!(is_free(name) && free(name, "v").is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn f131_a_value_cannot_begin_another_line() {
+        for value in ["a\r\nHost: b", "a\nb", "a\rb", "a\0b", "\u{1b}[0m", "\u{7f}"] {
+            assert_eq!(free("X-A", value).unwrap_err(), HeaderRefusal::Value, "{value:?}");
+            assert_eq!(secret("X-A", &value.into()).unwrap_err(), HeaderRefusal::Value, "{value:?}");
+        }
+        for value in ["", "a b", "a\tb", "汉字", "a:b;c=\"d\""] {
+            assert!(free("X-A", value).is_ok(), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn f122_a_secret_header_is_hidden_from_debug_output() {
+        let (_, value) = secret("Authorization", &"Bearer canary".into()).unwrap();
+        assert_eq!(format!("{value:?}"), "Sensitive");
+        assert_eq!(secret("Host", &"canary".into()).unwrap_err(), HeaderRefusal::Name);
+    }
+}

@@ -1,0 +1,57 @@
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use async_trait::async_trait;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio::net::lookup_host;
+
+/// Names and ways as requests find them; the machine's own outside of tests.
+#[async_trait]
+pub trait Network: Send + Sync + 'static {
+    /// All addresses that a name has now; asked once for a request, and once again for each redirect.
+    async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+
+    /// Where a connection to a checked address of a name really goes: there, except in a test that has no internet.
+    fn way(&self, checked: SocketAddr) -> SocketAddr {
+        checked
+    }
+}
+
+/// The network of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemNetwork;
+
+#[async_trait]
+impl Network for SystemNetwork {
+    async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(lookup_host((name, 0)).await?.map(|address| address.ip()).collect())
+    }
+}
+
+/// Knows one name, and its checked addresses.
+pub(crate) struct Pinned {
+    pub(crate) name: String,
+    pub(crate) addresses: Vec<SocketAddr>,
+}
+
+impl Resolve for Pinned {
+    fn resolve(&self, name: Name) -> Resolving {
+        let known = name.as_str() == self.name;
+        let addresses = if known { self.addresses.clone() } else { Vec::new() };
+        Box::pin(async move { Ok(Box::new(addresses.into_iter()) as Addrs) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn f127_a_connection_knows_no_name_but_its_own() {
+        let address: SocketAddr = "192.0.9.1:443".parse().unwrap();
+        let pinned = Pinned { name: "api.example.com".to_owned(), addresses: vec![address] };
+        let asked = async |name: &str| pinned.resolve(name.parse().unwrap()).await.unwrap().collect::<Vec<_>>();
+        assert_eq!(asked("api.example.com").await, [address]);
+        assert_eq!(asked("localhost").await, []);
+    }
+}

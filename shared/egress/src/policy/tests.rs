@@ -1,0 +1,81 @@
+use super::*;
+
+mod written;
+
+const LOCAL: Policy = Policy::public().with_loopback();
+
+#[test]
+fn f125_f126_f129_no_written_form_of_what_is_not_public_passes() {
+    let passed: Vec<&str> = written::REFUSED.into_iter().filter(|url| Policy::public().parse(url).is_ok()).collect();
+    assert_eq!(passed, [""; 0]);
+}
+
+#[test]
+fn f125_f126_f129_what_is_public_passes() {
+    let refused: Vec<&str> = written::PUBLIC.into_iter().filter(|url| Policy::public().parse(url).is_err()).collect();
+    assert_eq!(refused, [""; 0]);
+}
+
+#[test]
+fn f125_a_literal_is_refused_for_what_it_is_and_not_for_its_scheme_or_port() {
+    let open = Policy::public().with_http().with_any_port();
+    for host in ["127.0.0.1", "0x7f.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "１２７.0.0.1"]
+    {
+        assert_eq!(open.parse(&format!("http://{host}:9001/2018-06-01/runtime")), Err(Refusal::Address), "{host}");
+    }
+}
+
+#[test]
+fn f129_the_runtime_of_a_function_is_out_of_reach() {
+    for url in ["https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", "https://169.254.100.1:9001/"] {
+        assert!(Policy::public().parse(url).is_err());
+        assert_eq!(Policy::public().with_any_port().parse(url), Err(Refusal::Address));
+    }
+}
+
+#[test]
+fn f129_each_rule_has_a_name() {
+    let refused = |url: &str| Policy::public().parse(url).unwrap_err();
+    assert_eq!(refused("https:"), Refusal::NotAUrl);
+    assert_eq!(refused("ftp://example.com"), Refusal::Scheme);
+    assert_eq!(refused("http://example.com"), Refusal::Scheme);
+    assert_eq!(refused("https://u@example.com"), Refusal::UserInfo);
+    assert_eq!(refused("https://example.com:444"), Refusal::Port);
+    assert_eq!(refused("https://example"), Refusal::Name);
+    assert_eq!(refused("https://10.0.0.1"), Refusal::Address);
+    assert_eq!(refused(&format!("https://example.com/{}", "a".repeat(9000))), Refusal::NotAUrl);
+}
+
+#[test]
+fn f129_unencrypted_and_other_ports_only_where_the_policy_says_so() {
+    let passes = |policy: Policy, url: &str| policy.parse(url).is_ok();
+    let http = Policy::public().with_http();
+    assert!(passes(http, "http://example.com/") && passes(http, "http://example.com:80/"));
+    assert!(!passes(http, "http://example.com:443/") && !passes(http, "https://example.com:80/"));
+    let ports = Policy::public().with_any_port();
+    assert!(passes(ports, "https://example.com:8443/") && !passes(ports, "http://example.com/"));
+}
+
+#[test]
+fn only_this_machine_itself_is_added_by_a_policy_for_development() {
+    for url in ["http://127.0.0.1:3000/", "https://localhost:1/", "http://a.localhost/", "http://[::1]:80/"] {
+        assert!(LOCAL.parse(url).is_ok(), "{url}");
+        assert!(Policy::public().with_http().with_any_port().parse(url).is_err(), "{url}");
+    }
+    for url in ["http://10.0.0.1/", "https://169.254.169.254/", "http://example.com/", "https://printer.local/"] {
+        assert!(LOCAL.parse(url).is_err(), "{url}");
+    }
+}
+
+#[test]
+fn f126_one_bad_address_spoils_all() {
+    let name = Target::Name("a.example.com".to_owned());
+    let check = |addresses: &[&str]| {
+        let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        [Policy::public(), LOCAL].map(|policy| policy.check_addresses(&name, &addresses))
+    };
+    assert_eq!(check(&["8.8.8.8", "2606:4700::1"]), [Ok(()), Ok(())]);
+    for bad in ["127.0.0.1", "10.0.0.1", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "0.0.0.0", "fd00:ec2::254"] {
+        assert_eq!(check(&["8.8.8.8", bad, "8.8.4.4"]), [Err(Refusal::Address), Err(Refusal::Address)], "{bad}");
+    }
+}

@@ -1,0 +1,104 @@
+use reqwest::header::{HeaderMap, LOCATION};
+use reqwest::{Method, StatusCode, Url};
+
+use crate::{Policy, Refusal, Request};
+
+/// The URL to which an answer redirects its request; `None` where redirects of it are not followed.
+pub(crate) fn location(request: &Request, status: StatusCode, headers: &HeaderMap) -> Option<String> {
+    let followed = matches!(request.method, Method::GET | Method::HEAD) && request.redirects > 0;
+    let redirects = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
+    let location = headers.get(LOCATION).filter(|_| followed && redirects)?;
+    Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
+}
+
+/// The request that follows a redirect: checked like the first, and without secrets where the host is another.
+pub(crate) fn next(policy: Policy, request: Request, location: &str) -> Result<Request, Refusal> {
+    let url = policy.parse(request.url.join(location).map_err(|_| Refusal::NotAUrl)?.as_str())?;
+    let target = policy.target(&url)?;
+    if request.url.scheme() == "https" && url.scheme() == "http" {
+        return Err(Refusal::Downgrade);
+    }
+    // Nothing outside may send a request on to this machine.
+    if target.is_loopback() && !policy.target(&request.url)?.is_loopback() {
+        return Err(Refusal::Address);
+    }
+    let secrets = if same_host(&request.url, &url) { request.secrets } else { HeaderMap::new() };
+    Ok(Request { url, secrets, redirects: request.redirects - 1, ..request })
+}
+
+fn same_host(one: &Url, other: &Url) -> bool {
+    one.origin() == other.origin()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: Policy = Policy::public().with_http();
+
+    fn request(url: &str) -> Request {
+        let request = Request::new(Method::GET, url.parse().unwrap()).redirects(9);
+        request.header("x-kind", "a").unwrap().secret("authorization", &"Bearer canary".into()).unwrap()
+    }
+
+    fn follow(policy: Policy, from: &str, to: &str) -> Result<(String, bool), Refusal> {
+        next(policy, request(from), to).map(|next| (next.url.into(), !next.secrets.is_empty()))
+    }
+
+    #[test]
+    fn f128_a_secret_stays_with_its_host() {
+        let from = "https://api.example.com/a/b?c";
+        let followed = |to: &str| follow(BOTH.with_any_port(), from, to).unwrap();
+        assert_eq!(followed("/d"), ("https://api.example.com/d".into(), true));
+        assert_eq!(followed("d"), ("https://api.example.com/a/d".into(), true));
+        assert_eq!(followed("https://api.example.com:443/e"), ("https://api.example.com/e".into(), true));
+        for other in ["https://www.example.com/", "//example.com/", "https://api.example.com:8443/"] {
+            assert!(!followed(other).1, "{other}");
+        }
+        let kept = next(BOTH, request(from), "https://example.com/").unwrap();
+        assert!(kept.headers.contains_key("x-kind"));
+    }
+
+    #[test]
+    fn f128_encryption_is_never_given_up() {
+        assert_eq!(follow(BOTH, "https://a.example.com", "http://a.example.com/"), Err(Refusal::Downgrade));
+        assert_eq!(follow(BOTH, "http://a.example.com", "https://a.example.com/").map(|next| next.1), Ok(false));
+    }
+
+    #[test]
+    fn f128_each_hop_is_checked_like_the_first() {
+        let refused = |to: &str| follow(BOTH, "https://a.example.com", to).unwrap_err();
+        assert_eq!(refused("https://169.254.169.254/latest"), Refusal::Address);
+        assert_eq!(refused("//0x7f.1/"), Refusal::Address);
+        assert_eq!(refused("https://localhost/"), Refusal::Name);
+        assert_eq!(refused("https://a.example.com:8443/"), Refusal::Port);
+        assert_eq!(refused("https://u:p@a.example.com/"), Refusal::UserInfo);
+        assert_eq!(refused("file:///etc/passwd"), Refusal::Scheme);
+        assert_eq!(refused("https://"), Refusal::NotAUrl);
+    }
+
+    #[test]
+    fn f128_no_host_outside_leads_to_this_machine_even_where_it_may_be_asked() {
+        let policy = BOTH.with_loopback();
+        assert_eq!(follow(policy, "https://a.example.com", "https://127.0.0.1:9001/"), Err(Refusal::Address));
+        assert_eq!(follow(policy, "https://a.example.com", "https://localhost/"), Err(Refusal::Address));
+        assert!(follow(policy, "http://127.0.0.1:3000", "http://localhost:3001/").is_ok());
+    }
+
+    #[test]
+    fn f128_only_reading_follows_and_three_times_at_most() {
+        let headers = HeaderMap::from_iter([(LOCATION, "/x".parse().unwrap())]);
+        let asked = |request: &Request, status| location(request, StatusCode::from_u16(status).unwrap(), &headers);
+        let get = request("https://a.example.com");
+        assert_eq!(get.redirects, 3);
+        for status in [301, 302, 303, 307, 308] {
+            assert_eq!(asked(&get, status).as_deref(), Some("/x"));
+            let post = Request { method: Method::POST, ..get.clone() };
+            assert_eq!(asked(&post, status), None);
+            assert_eq!(asked(&Request { redirects: 0, ..get.clone() }, status), None);
+        }
+        for status in [200, 300, 304, 305, 306, 404] {
+            assert_eq!(asked(&get, status), None);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What an answer may cost.
+
+use std::time::Duration;
+
+use egress::{EgressError, Limits, OverCap, Request};
+use http::Method;
+
+use crate::support::{Names, OPEN, Server, answer, get, ok};
+
+const SHORT: Limits = Limits {
+    total: Duration::from_secs(5),
+    read: Duration::from_secs(5),
+    body: 10,
+    over: OverCap::Refuse,
+    headers: 1000,
+};
+
+async fn asked(server: &Server, limits: Limits) -> Result<(u16, String), EgressError> {
+    let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", server);
+    answer(&names.egress(OPEN), get("http://a.example.com/").limits(limits)).await
+}
+
+#[tokio::test]
+async fn f133_an_answer_over_the_cap_is_refused_or_cut_as_the_caller_wants() {
+    let truncate = Limits { over: OverCap::Truncate, ..SHORT };
+    let server = Server::answering(ok("0123456789")).await;
+    assert_eq!(asked(&server, SHORT).await, Ok((200, "0123456789".to_owned())));
+    let server = Server::answering(ok("0123456789a")).await;
+    assert_eq!(asked(&server, SHORT).await, Err(EgressError::TooLarge));
+    assert_eq!(asked(&server, truncate).await, Ok((200, "0123456789".to_owned())));
+    let server = Server::answering(ok("汉汉汉汉")).await;
+    assert_eq!(asked(&server, truncate).await, Ok((200, "汉汉汉".to_owned())));
+    let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
+    let response = names.egress(OPEN).send(get("http://a.example.com/").limits(truncate)).await.unwrap();
+    assert!(response.truncated);
+}
+
+#[tokio::test]
+async fn f133_a_length_that_is_only_claimed_is_not_believed() {
+    let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\nabc").await;
+    assert_eq!(asked(&server, SHORT).await, Err(EgressError::Broken));
+}
+
+#[tokio::test]
+async fn f133_a_body_without_end_is_left_at_the_cap() {
+    let endless = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{}", "5\r\nabcde\r\n".repeat(99));
+    let server = Server::hanging(endless).await;
+    assert_eq!(asked(&server, SHORT).await, Err(EgressError::TooLarge));
+    let cut = asked(&server, Limits { over: OverCap::Truncate, ..SHORT }).await;
+    assert_eq!(cut, Ok((200, "abcdeabcde".to_owned())));
+}
+
+#[tokio::test]
+async fn f133_an_answer_that_never_begins_or_never_ends_runs_out_of_time() {
+    let brief = Duration::from_millis(50);
+    let silent = Server::hanging("").await;
+    assert_eq!(asked(&silent, Limits { total: brief, ..SHORT }).await, Err(EgressError::TimedOut));
+    let stalled = Server::hanging("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab").await;
+    assert_eq!(asked(&stalled, Limits { total: brief, ..SHORT }).await, Err(EgressError::TimedOut));
+    assert_eq!(asked(&stalled, Limits { read: brief, ..SHORT }).await, Err(EgressError::TimedOut));
+}
+
+#[tokio::test]
+async fn f133_a_compressed_answer_is_not_asked_for_and_not_unpacked() {
+    for coding in ["gzip", "br", "identity, gzip", "deflate", "zstd"] {
+        let bomb = format!("HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\ncontent-length: 3\r\n\r\n\x1f\x0b\x08");
+        assert_eq!(asked(&Server::answering(bomb).await, SHORT).await, Err(EgressError::Compressed), "{coding}");
+    }
+    let plain = "HTTP/1.1 200 OK\r\ncontent-encoding: Identity\r\ncontent-length: 2\r\n\r\nok";
+    assert_eq!(asked(&Server::answering(plain).await, SHORT).await, Ok((200, "ok".to_owned())));
+}
+
+#[tokio::test]
+async fn f133_headers_without_end_are_refused() {
+    let long = format!("HTTP/1.1 200 OK\r\nx-a: {}\r\ncontent-length: 0\r\n\r\n", "a".repeat(2000));
+    assert_eq!(asked(&Server::answering(long).await, SHORT).await, Err(EgressError::TooLarge));
+    let endless = format!("HTTP/1.1 200 OK\r\n{}", "x-a: b\r\n".repeat(100_000));
+    assert_eq!(asked(&Server::hanging(endless).await, SHORT).await, Err(EgressError::Broken));
+}
+
+#[tokio::test]
+async fn f056_what_is_no_text_becomes_text() {
+    let mut answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n".to_vec();
+    answer.extend(b"a\xff\x00b\xe6");
+    assert_eq!(asked(&Server::answering(answer).await, SHORT).await, Ok((200, "a\u{fffd}\0b\u{fffd}".to_owned())));
+}
+
+#[tokio::test]
+async fn f059_a_request_whose_answer_breaks_off_is_sent_once() {
+    let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-le").await;
+    let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
+    let post = Request::new(Method::POST, "http://a.example.com/".parse().unwrap()).body(b"pay".to_vec());
+    assert_eq!(answer(&names.egress(OPEN), post).await, Err(EgressError::Broken));
+    assert_eq!(server.received().len(), 1);
+}
+
+#[test]
+fn f122_neither_a_request_nor_an_answer_shows_what_it_holds() {
+    let request = get("https://a.example.com/canary?canary").secret("x-key", &"canary".into()).unwrap();
+    assert_eq!(format!("{request:?}"), "Request(GET)");
+}

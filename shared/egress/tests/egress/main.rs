@@ -1,0 +1,8 @@
+//! Requests as they leave, and what they never reach.
+
+#![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
+
+mod answers;
+mod reach;
+mod redirects;
+mod support;

@@ -1,0 +1,179 @@
+//! What a request can reach, whatever a name is resolved to.
+
+use std::io;
+use std::net::IpAddr;
+
+use async_trait::async_trait;
+use egress::{Egress, EgressError, Network, Policy, Refusal};
+
+use crate::support::{Names, OPEN, Server, answer, get, ok};
+
+const REFUSED: Result<(u16, String), EgressError> = Err(EgressError::Refused(Refusal::Address));
+
+#[tokio::test]
+async fn f127_a_name_is_resolved_once_and_reached_at_the_address_that_was_checked() {
+    let server = Server::answering(ok("hello")).await;
+    let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
+    let names = names.leading("93.184.215.14", &server);
+    let egress = names.egress(OPEN);
+    assert_eq!(answer(&egress, get("http://api.example.com/a?b=c")).await, Ok((200, "hello".to_owned())));
+    assert_eq!(names.asked(), ["api.example.com"]);
+    let request = server.received().concat();
+    assert!(request.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("host: api.example.com\r\n"), "{request}");
+    assert!(request.contains("accept-encoding: identity\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn f127_a_resolver_that_turns_to_a_private_address_is_refused_at_once() {
+    let canary = Server::answering(ok("canary")).await;
+    let public = Server::answering(ok("hello")).await;
+    let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
+    let egress = names.leading("93.184.215.14", &public).egress(OPEN);
+    let url = format!("http://api.example.com:{}/", canary.port());
+    // An explicit port leads away from the test's server: only that the canary hears nothing counts here.
+    let _ = answer(&egress, get("http://api.example.com/")).await;
+    assert_eq!(answer(&egress, get(&url)).await, REFUSED);
+    assert_eq!(canary.received(), [""; 0]);
+    assert_eq!(public.received().len(), 1);
+}
+
+#[tokio::test]
+async fn f126_one_private_address_among_public_ones_is_enough_to_refuse() {
+    let canary = Server::answering(ok("canary")).await;
+    let url = format!("http://api.example.com:{}/", canary.port());
+    for addresses in [
+        &["93.184.215.14", "127.0.0.1"][..],
+        &["127.0.0.1", "93.184.215.14"],
+        &["2606:4700::1111", "::1"],
+        &["2606:4700::1111", "::ffff:127.0.0.1"],
+        &["64:ff9b::7f00:1"],
+        &["2002:7f00:1::"],
+        &["0.0.0.0"],
+        &["10.0.0.1", "169.254.169.254"],
+    ] {
+        let egress = Names::default().with("api.example.com", &[addresses]).egress(OPEN);
+        assert_eq!(answer(&egress, get(&url)).await, REFUSED, "{addresses:?}");
+    }
+    assert_eq!(canary.received(), [""; 0]);
+}
+
+#[tokio::test]
+async fn f126_names_that_carry_an_address_are_what_they_are_resolved_to() {
+    let canary = Server::answering(ok("canary")).await;
+    for name in ["127.0.0.1.nip.io", "7f000001.sslip.io", "localtest.me"] {
+        let egress = Names::default().with(name, &[&["127.0.0.1"]]).egress(OPEN);
+        assert_eq!(answer(&egress, get(&format!("http://{name}:{}/", canary.port()))).await, REFUSED, "{name}");
+    }
+    assert_eq!(canary.received(), [""; 0]);
+}
+
+#[tokio::test]
+async fn f126_a_host_with_addresses_of_ipv6_only_is_reached() {
+    let server = Server::answering(ok("six")).await;
+    let names = Names::default().with("six.example.com", &[&["2606:4700::1111"]]);
+    let egress = names.leading("2606:4700::1111", &server).egress(OPEN);
+    assert_eq!(answer(&egress, get("http://six.example.com/")).await, Ok((200, "six".to_owned())));
+}
+
+#[tokio::test]
+async fn f125_no_written_form_of_loopback_reaches_a_listener_there() {
+    let canary = Server::answering(ok("canary")).await;
+    let names = Names::default();
+    let egress = names.egress(OPEN);
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "127.0.1",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.0.0.1",
+        "0x7f.1",
+        "017700000001",
+        "0177.0.0.1",
+        "0177.1",
+        "127.0.0.1.",
+        "127%2e0%2e0%2e1",
+        "%31%32%37.0.0.1",
+        "１２７.０.０.１",
+        "127。0。0。1",
+        "①②⑦.0.0.1",
+        "0",
+        "0.0.0.0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::127.0.0.1]",
+        "[::ffff:0:127.0.0.1]",
+        "[2002:7f00:1::]",
+        "[0:0:0:0:0:0:0:1]",
+        "127.255.255.254",
+        "localhost",
+        "LOCALHOST",
+        "localhost.",
+        "a.localhost",
+        "ｌocalhost",
+    ] {
+        let refused = answer(&egress, get(&format!("http://{host}:{}/", canary.port()))).await;
+        assert!(matches!(refused, Err(EgressError::Refused(Refusal::Address | Refusal::Name))), "{host}: {refused:?}");
+    }
+    assert_eq!((canary.received(), names.asked()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn f129_what_the_policy_does_not_name_is_not_even_resolved() {
+    let names = Names::default().with("api.example.com", &[&["93.184.215.14"]]);
+    let egress = names.egress(Policy::public());
+    for (url, refusal) in [
+        ("http://api.example.com/", Refusal::Scheme),
+        ("https://api.example.com:9001/", Refusal::Port),
+        ("https://user:canary@api.example.com/", Refusal::UserInfo),
+    ] {
+        assert_eq!(answer(&egress, get(url)).await, Err(EgressError::Refused(refusal)));
+    }
+    assert_eq!(names.asked(), [""; 0]);
+}
+
+#[tokio::test]
+async fn f127_an_encrypted_connection_goes_to_the_checked_address_and_names_the_host() {
+    let server = Server::answering("no TLS").await;
+    let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
+    let egress = names.leading("93.184.215.14", &server).egress(Policy::public());
+    assert_eq!(answer(&egress, get("https://api.example.com/")).await, Err(EgressError::Unreachable));
+    let hello = server.received().concat();
+    assert!(hello.starts_with('\u{16}') && hello.contains("api.example.com"), "a TLS greeting");
+}
+
+#[tokio::test]
+async fn this_machine_is_reached_where_the_policy_adds_it_and_only_by_its_own_names() {
+    let server = Server::answering(ok("here")).await;
+    let names = Names::default().with("localhost", &[&["127.0.0.1"]]).with("a.example.com", &[&["127.0.0.1"]]);
+    let egress = names.with("b.localhost", &[&["93.184.215.14"]]).egress(OPEN.with_loopback());
+    let ask = async |host: &str| answer(&egress, get(&format!("http://{host}:{}/", server.port()))).await;
+    assert_eq!(ask("127.0.0.1").await, Ok((200, "here".to_owned())));
+    assert_eq!(ask("localhost").await, Ok((200, "here".to_owned())));
+    assert_eq!(ask("a.example.com").await, REFUSED);
+    assert_eq!(ask("b.localhost").await, REFUSED);
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_and_a_host_that_is_not_there_are_told_apart() {
+    struct Nobody;
+    #[async_trait]
+    impl Network for Nobody {
+        async fn lookup(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+            Ok(Vec::new())
+        }
+    }
+    let egress = Egress::new(OPEN, Nobody);
+    assert_eq!(answer(&egress, get("http://a.example.com/")).await, Err(EgressError::Unresolved));
+    assert_eq!(
+        answer(&Names::default().egress(OPEN), get("http://a.example.com/")).await,
+        Err(EgressError::Unresolved)
+    );
+    let gone = Names::default().with("localhost", &[&["127.0.0.1"]]).egress(OPEN.with_loopback());
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    assert_eq!(answer(&gone, get(&format!("http://localhost:{free}/"))).await, Err(EgressError::Unreachable));
+}
