@@ -24,6 +24,7 @@ mod native_faults;
 mod not_calls;
 mod ollama;
 mod options;
+mod outages;
 mod pages;
 mod recorded;
 mod recordings;

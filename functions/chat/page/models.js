@@ -18,9 +18,7 @@ export class Models {
   /** Reads the list of models. */
   async load() {
     ({ models: this.#models } = await listModels());
-    const options = this.#models.map(({ name, model }) =>
-      el("option", { value: name }, model && model !== name ? `${name} · ${model}` : name),
-    );
+    const options = this.#models.map((model) => el("option", { value: model.name }, label(model)));
     this.#picker.replaceChildren(...options);
     byId("model-choice").hidden = this.#models.length < 2;
     this.show(null);
@@ -43,4 +41,9 @@ export class Models {
     const current = this.#models.find(({ name }) => name === this.#picker.value);
     byId("demo").hidden = !current?.demo;
   }
+}
+
+function label({ name, model, failing }) {
+  const known = model && model !== name ? `${name} · ${model}` : name;
+  return failing ? `${known} (failing)` : known;
 }

@@ -35,6 +35,9 @@ struct ModelRow {
     tools: &'static str,
     tools_from: &'static str,
     demo: bool,
+    /// Only said when it is so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failing: bool,
 }
 
 /// The models that a request may name, each with what is known of it now.
@@ -52,6 +55,7 @@ pub(crate) async fn models(State(app): State<App>) -> Json<ModelList> {
             tools: path(tools.path),
             tools_from: source(tools.from),
             demo: config.demo,
+            failing: client.is_failing(),
         }
     });
     Json(ModelList { models: join_all(rows).await })

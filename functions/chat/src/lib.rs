@@ -15,6 +15,7 @@ mod config;
 mod conversations;
 mod executions;
 mod lambda;
+mod outages;
 mod page;
 mod paging;
 mod repeat;

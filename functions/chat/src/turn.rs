@@ -13,7 +13,7 @@ use tools::ToolContext;
 use crate::begin::{Asked, Chosen};
 use crate::capabilities::Known;
 use crate::running::Place;
-use crate::{App, capabilities, executions};
+use crate::{App, capabilities, executions, outages};
 
 /// The longest that is waited for what may be lost.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -79,8 +79,8 @@ impl TurnTask {
         let Chosen { agent, models, tool_choice, .. } = &self.asked.chosen;
         let store = &self.app.store;
         let history = store.conversations.history(&self.lease, HISTORY);
-        let (history, _) =
-            tokio::join!(history, join_all(models.first().map(|model| capabilities::known(store, model))));
+        let capability = join_all(models.first().map(|model| capabilities::known(store, model)));
+        let (history, _, ()) = tokio::join!(history, capability, outages::learn(store, models));
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
             id: self.lease.turn_id.clone(),
@@ -95,7 +95,7 @@ impl TurnTask {
             nonce: new_id(),
             recorder: self.app.config.recorder.as_deref(),
         };
-        let answered = agent.run(&turn, &self.events).await;
+        let answered = outages::telling(store, models, agent.run(&turn, &self.events)).await;
         for model in models {
             capabilities::remember(store, model).await;
         }

@@ -18,6 +18,7 @@
 //! | `U#{o}#X` (ephemeral) | `{turn}-{place}` | a call of a tool: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
 //! | `X#{day}` (ephemeral) | the same | where that row lies: `under`, `expires` | [`Executions`] |
 //! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | what was found out about a model's tools: `native`, `learned`, `countsUntil`, `expires` | [`ToolFacts`] |
+//! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | how a model's endpoint does: `changedAt`, `expires`; while it is left alone `downUntil` | [`Outages`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
 //! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: users'
@@ -39,6 +40,7 @@ mod item;
 mod key;
 mod keys;
 mod limits;
+mod outages;
 mod owners;
 mod pause;
 mod renewing;
@@ -61,6 +63,7 @@ pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
 pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
 pub use limits::{Admission, RateLimit, RateLimiter};
+pub use outages::{Outage, Outages};
 pub use owners::Deleted;
 pub use search_cache::{Claim, Lead, SearchCache};
 pub use tables::{TableNames, create_tables};
@@ -93,6 +96,8 @@ pub struct Store {
     pub idempotency: Idempotency,
     /// What was found out about models.
     pub tool_facts: ToolFacts,
+    /// Which endpoints are down.
+    pub outages: Outages,
     /// API keys.
     pub keys: Keys,
     /// What tools were called with and how it went.
@@ -115,6 +120,7 @@ impl Store {
             rate_limiter: RateLimiter::new(ephemeral.clone()),
             idempotency: Idempotency::new(ephemeral.clone()),
             tool_facts: ToolFacts::new(ephemeral.clone()),
+            outages: Outages::new(ephemeral.clone()),
             keys: Keys::new(data.clone()),
             definitions: Definitions::new(data.clone()),
             executions: Executions::new(ephemeral.clone()),

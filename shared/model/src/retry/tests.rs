@@ -82,6 +82,81 @@ fn f001_milliseconds_go_before_seconds_when_they_make_sense() {
     assert_eq!(both("-1", ""), None);
 }
 
+/// 2023-09-29 16:26:37 UTC, the fixed time of a table of cases in the tests of OpenAI's client for Python. That client takes
+/// waits up to a minute and counts anything longer as not said; this one keeps waits up to 20 seconds and passes longer
+/// ones on.
+const THEIR_NOW: u64 = 1_696_004_797;
+
+/// What becomes of a header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Becomes {
+    /// That many seconds are waited.
+    Waits(f64),
+    /// That many seconds are passed on to the caller.
+    PassesOn(f64),
+    /// It counts as not said.
+    BacksOff,
+}
+
+fn becomes(pairs: &[(&'static str, &str)], made: u32) -> Becomes {
+    let bytes: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
+    let said = retry_after(&headers(&bytes), SystemTime::UNIX_EPOCH + Duration::from_secs(THEIR_NOW));
+    match (said, next(&rate_limited(said), made, Duration::from_mins(5), 0.0)) {
+        (Some(said), Ok(wait)) if wait == said => Becomes::Waits(wait.as_secs_f64()),
+        (Some(said), Err(error)) if error == rate_limited(Some(said)).error => Becomes::PassesOn(said.as_secs_f64()),
+        (None, Ok(wait)) if wait == backoff(made, 0.0) => Becomes::BacksOff,
+        other => panic!("{pairs:?} {other:?}"),
+    }
+}
+
+#[test]
+fn f001_f002_each_header_that_openais_client_is_tested_with_is_waited_passed_on_or_not_said() {
+    use Becomes::{BacksOff, PassesOn, Waits};
+    for (value, expected) in [
+        ("20", Waits(20.0)),
+        ("0", BacksOff),
+        ("-10", BacksOff),
+        ("60", PassesOn(60.0)),
+        ("61", PassesOn(61.0)),
+        ("Fri, 29 Sep 2023 16:26:57 GMT", Waits(20.0)),
+        ("Fri, 29 Sep 2023 16:26:37 GMT", BacksOff),
+        ("Fri, 29 Sep 2023 16:26:27 GMT", BacksOff),
+        ("Fri, 29 Sep 2023 16:27:37 GMT", PassesOn(60.0)),
+        ("Fri, 29 Sep 2023 16:27:38 GMT", PassesOn(61.0)),
+        ("99999999999999999999999999999999999", BacksOff),
+        ("Zun, 29 Sep 2023 16:26:27 GMT", BacksOff),
+        ("", BacksOff),
+        // The standard has dates in GMT only: what is in another zone counts as not said, rather than being off by hours.
+        ("Fri, 29 Sep 2023 18:26:57 +0200", BacksOff),
+        ("Fri, 29 Sep 2023 12:26:57 EDT", BacksOff),
+        ("Fri, 29 Sep 2023 16:26:57 UTC", BacksOff),
+        ("2023-09-29T16:26:57Z", BacksOff),
+    ] {
+        assert_eq!(becomes(&[("retry-after", value)], 1), expected, "{value:?}");
+    }
+    // Their last rows: without a header the wait grows, and no number of attempts makes it overflow.
+    assert_eq!([1, 2, 3, 1100].map(|made| backoff(made, 0.0).as_millis()), [500, 1000, 2000, 8000]);
+    for made in [1, 2] {
+        assert_eq!(becomes(&[("retry-after", "")], made), BacksOff);
+    }
+}
+
+#[test]
+fn f001_f002_the_same_with_milliseconds_beside_the_seconds() {
+    use Becomes::{BacksOff, PassesOn, Waits};
+    for (millis, seconds, expected) in [
+        ("1500", "20", Waits(1.5)),
+        ("20000", "1", Waits(20.0)),
+        ("20001", "1", PassesOn(20.001)),
+        ("0", "20", Waits(20.0)),
+        ("-10", "60", PassesOn(60.0)),
+        ("soon", "Fri, 29 Sep 2023 16:26:57 GMT", Waits(20.0)),
+        ("", "", BacksOff),
+    ] {
+        assert_eq!(becomes(&[("retry-after-ms", millis), ("retry-after", seconds)], 1), expected, "{millis} {seconds}");
+    }
+}
+
 #[test]
 fn f001_a_wait_is_kept_when_it_is_short_and_passed_on_when_it_is_long() {
     let minute = Duration::from_mins(1);

@@ -12,6 +12,7 @@ mod idempotency;
 mod keys;
 mod limits;
 mod lists;
+mod outages;
 mod owners;
 mod races;
 mod size;

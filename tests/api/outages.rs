@@ -1,0 +1,88 @@
+//! What the product knows of models that fail: what it shows, and what its instances tell each other.
+
+use serde_json::{Value, json};
+use support::{Client, Completion, FakeModel, MODEL, Reply, TestApp};
+
+/// Whether the list of models has a model down as failing.
+async fn is_failing(client: &Client, name: &str) -> bool {
+    let models = client.get("/api/models").await.ok();
+    let row = models["models"].as_array().unwrap().iter().find(|model| model["name"] == name).unwrap();
+    match row.get("failing") {
+        None => false,
+        Some(failing) => {
+            assert_eq!(*failing, Value::Bool(true), "the field is there only when it says something");
+            true
+        }
+    }
+}
+
+/// Overloaded, for longer than anybody waits who has another model to ask.
+fn overloaded() -> Reply {
+    Reply::status(503).header("retry-after", "3")
+}
+
+/// The models `first` and, behind it, `second`; `alone` is at the first one's endpoint with nothing behind it.
+fn chain(first: &FakeModel, second: &FakeModel) -> String {
+    let entry = |name: &str, at: &FakeModel| json!({ "name": name, "baseUrl": at.url(), "model": MODEL, "apiKeyVar": "OPENAI_API_KEY" });
+    let mut models = json!([entry("first", first), entry("second", second), entry("alone", first)]);
+    models[0]["fallback"] = "second".into();
+    models.to_string()
+}
+
+#[tokio::test]
+async fn f005_a_model_that_is_refused_is_listed_as_failing_until_it_answers() {
+    for status in [404, 401, 402] {
+        let app = TestApp::start().await;
+        assert!(!is_failing(&app, "openai").await);
+        app.model.replies([Reply::status(status), Completion::of(["好。"])]);
+        app.ask("你好").await;
+        assert!(is_failing(&app, "openai").await, "{status}");
+        app.ask("你好").await;
+        assert!(!is_failing(&app, "openai").await, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn f006_a_model_that_objects_to_content_is_not_failing() {
+    let app = TestApp::start().await;
+    app.model.replies([Reply::json(400, &json!({ "error": { "code": "content_filter", "message": "x" } }))]);
+    assert_eq!(app.ask("你好").await.error_code(), "content_filtered");
+    assert!(!is_failing(&app, "openai").await);
+}
+
+#[tokio::test]
+async fn f004_an_endpoint_that_one_instance_found_down_is_known_to_be_down_by_the_next() {
+    let (first, second) = (FakeModel::start().await, FakeModel::start().await);
+    let models = chain(&first, &second);
+    let mut app = TestApp::on_disk_with(&[("MODELS", &models), ("DEFAULT_MODEL", "first")]).await;
+    first.answer(|_| overloaded());
+    second.answer(|_| Completion::of(["好。"]));
+    for _ in 0..5 {
+        app.ask("你好").await;
+    }
+    assert!(is_failing(&app, "first").await);
+    app.restart().await;
+    assert!(!is_failing(&app, "first").await, "nothing is read where nothing is to be decided");
+    app.ask("你好").await;
+    assert!(is_failing(&app, "first").await, "learned from the instance before");
+    assert!(!is_failing(&app, "second").await);
+}
+
+#[tokio::test]
+async fn f004_an_endpoint_that_one_instance_found_healed_is_healed_for_the_next() {
+    let (first, second) = (FakeModel::start().await, FakeModel::start().await);
+    let models = chain(&first, &second);
+    let mut app = TestApp::on_disk_with(&[("MODELS", &models), ("DEFAULT_MODEL", "first")]).await;
+    first.answer(|_| overloaded());
+    second.answer(|_| Completion::of(["好。"]));
+    for _ in 0..5 {
+        app.ask("你好").await;
+    }
+    first.answer(|_| Completion::of(["好。"]));
+    app.chat(&json!({ "message": "你好", "modelType": "alone" })).await;
+    assert!(!is_failing(&app, "first").await);
+    app.ask("你好").await;
+    app.restart().await;
+    app.ask("你好").await;
+    assert!(!is_failing(&app, "first").await);
+}
