@@ -189,6 +189,21 @@ test("the model can be chosen when there is more than one, and the choice is kep
   assert.deepEqual(sent, [{ message: "Hello", modelType: "two" }]);
 });
 
+test("f005 a model that fails is marked in the choice of models, and can be chosen all the same", async (t) => {
+  const { page, url } = await stage(t);
+  const row = { provider: "test", default: false, tools: "prompt", toolsFrom: "table", demo: false };
+  const models = [
+    { ...row, name: "one", model: "first", failing: true },
+    { ...row, name: "two", model: "two", default: true },
+  ];
+  await page.route("**/api/models", (route) => route.fulfill({ json: { models } }));
+  await page.goto(url);
+  const picker = page.getByRole("combobox", { name: "Model" });
+  assert.deepEqual(await picker.getByRole("option").allTextContents(), ["one · first (failing)", "two"]);
+  await picker.selectOption("one");
+  assert.equal(await picker.inputValue(), "one");
+});
+
 test("an agent that an administrator defined can be chosen, and the choice is kept", async (t) => {
   const { page, url } = await stage(t);
   const agents = [
