@@ -1,6 +1,7 @@
 use conversation::{Event, Message, Source, ToolCall, ToolReport, ToolResult, Usage, Writers};
 
 use crate::estimate;
+use crate::run::count::Asked;
 
 /// What has been said and done in a turn so far; whatever ends the turn, this is what is kept of it.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +16,8 @@ pub struct Draft {
     pub sources: Vec<Source>,
     /// What the finished replies consumed.
     pub(crate) usage: Usage,
-    /// The estimated tokens of the prompt that is being answered.
-    pub(crate) asked: Option<u64>,
+    /// The prompt that is being answered.
+    pub(crate) asked: Option<Asked>,
     /// Who wrote it.
     writers: Writers,
     /// The finished rounds, as a later prompt needs them.
@@ -92,7 +93,7 @@ impl Draft {
         let mut usage = self.usage;
         let (text, thinking) = self.open_round();
         if let Some(asked) = self.asked.filter(|_| !text.is_empty() || !thinking.is_empty()) {
-            usage.add(asked, estimate::tokens(&text) + estimate::tokens(&thinking), true);
+            usage.join(asked.usage(estimate::reply(&text, &thinking, &[]), None));
         }
         usage
     }
@@ -105,7 +106,10 @@ impl Draft {
 
 #[cfg(test)]
 mod tests {
+    use model::Price;
+
     use super::*;
+    use crate::run::count::Measure;
 
     fn text(draft: &mut Draft, delta: &str) {
         draft.note(&Event::Text { delta: delta.into() });
@@ -128,10 +132,14 @@ mod tests {
 
     #[test]
     fn a_reply_that_was_cut_off_counts_by_estimate() {
-        let mut draft = Draft { asked: Some(100), ..Draft::default() };
+        let prompt = Measure { characters: 100, bytes: 300, tokens: 100 };
+        let price = Price { input: 1_000_000, cached_input: 0, output: 5_000_000 };
+        let asked = Asked { prompt, price: Some(price) };
+        let mut draft = Draft { asked: Some(asked), ..Draft::default() };
         assert_eq!(draft.usage(), Usage::default());
         text(&mut draft, "今天");
-        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true, cost_micros: None };
+        let cost_micros = Some(110);
+        let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true, cost_micros };
         assert_eq!(draft.usage(), cut);
     }
 

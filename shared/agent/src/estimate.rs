@@ -1,10 +1,14 @@
 //! Token counts for providers that report none.
 
+use std::ops::Add;
+
 use conversation::{Message, ToolCall};
 use model::Prompt;
 
+use crate::run::count::Measure;
+
 /// Estimates the tokens of a text: one for a CJK character, a quarter for any other, as common tokenizers come out.
-pub(crate) fn tokens(text: &str) -> u64 {
+fn tokens(text: &str) -> u64 {
     let (mut wide, mut narrow) = (0_u64, 0_u64);
     for character in text.chars() {
         // Han, kana, hangul and full-width forms all lie above this point.
@@ -13,30 +17,36 @@ pub(crate) fn tokens(text: &str) -> u64 {
     wide + narrow.div_ceil(4)
 }
 
-/// Estimates the tokens of everything that a prompt sends.
-pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
+/// Measures everything that a prompt sends.
+pub(crate) fn prompt(prompt: &Prompt) -> Measure {
+    let tools = prompt.tools.iter().map(|tool| text(&tool.description) + text(&tool.parameters.to_string()));
+    let parts = prompt.messages.iter().map(message).chain(tools);
+    parts.fold(text(&prompt.system), Measure::add)
+}
+
+/// Measures a reply.
+pub(crate) fn reply(words: &str, thinking: &str, calls: &[ToolCall]) -> Measure {
+    all(calls).fold(text(words) + text(thinking), Measure::add)
+}
+
+fn text(text: &str) -> Measure {
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    Measure { characters: text.chars().fold(0, |count, _| count + 1), bytes, tokens: tokens(text) }
+}
+
+fn all(calls: &[ToolCall]) -> impl Iterator<Item = Measure> {
+    calls.iter().map(|call| text(&call.name) + text(&call.arguments.to_string()))
+}
+
+fn message(message: &Message) -> Measure {
     // Each message costs a few tokens for its role and its borders.
-    let messages: u64 = prompt.messages.iter().map(|message| 4 + message_tokens(message)).sum();
-    let tools: u64 =
-        prompt.tools.iter().map(|tool| tokens(&tool.description) + tokens(&tool.parameters.to_string())).sum();
-    tokens(&prompt.system) + messages + tools
-}
-
-/// Estimates the tokens of a reply.
-pub(crate) fn reply_tokens(text: &str, thinking: &str, calls: &[ToolCall]) -> u64 {
-    tokens(text) + tokens(thinking) + call_tokens(calls)
-}
-
-fn call_tokens(calls: &[ToolCall]) -> u64 {
-    calls.iter().map(|call| tokens(&call.name) + tokens(&call.arguments.to_string())).sum()
-}
-
-fn message_tokens(message: &Message) -> u64 {
-    match message {
-        Message::User { text } => tokens(text),
-        Message::Assistant { text, calls, .. } => tokens(text) + call_tokens(calls),
-        Message::Tool(result) => tokens(&result.content),
-    }
+    let borders = Measure { tokens: 4, ..Measure::default() };
+    let content = match message {
+        Message::User { text: words } => text(words),
+        Message::Assistant { text: words, calls, .. } => all(calls).fold(text(words), Measure::add),
+        Message::Tool(result) => text(&result.content),
+    };
+    borders + content
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+pub(crate) mod count;
 mod ending;
 mod round;
 

@@ -132,9 +132,14 @@ pub struct Usage {
 
 impl Usage {
     /// Adds what one more reply consumed.
-    pub fn add(&mut self, input_tokens: u64, output_tokens: u64, estimated: bool) {
-        self.input_tokens += input_tokens;
-        self.output_tokens += output_tokens;
-        self.estimated |= estimated;
+    pub fn join(&mut self, more: Usage) {
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+        self.search_credits = self.search_credits.saturating_add(more.search_credits);
+        self.estimated |= more.estimated;
+        self.cost_micros = match (self.cost_micros, more.cost_micros) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
     }
 }

@@ -1,11 +1,12 @@
 use conversation::ToolChoice;
 use model::{Limits, ModelError, Prompt, ToolPath};
 
+use super::count::Asked;
 use super::{Phase, Run};
 use crate::failure::Broken;
 use crate::prompt::{self, Offer};
+use crate::replay;
 use crate::step::{self, Reader, Round};
-use crate::{estimate, replay};
 
 impl Run<'_> {
     /// Asks the model once and reads its reply, while its calls run.
@@ -27,7 +28,7 @@ impl Run<'_> {
             native: self.is_native(),
             may_correct: !self.corrected && matches!(phase, Phase::Tools),
         };
-        self.events.draft().asked = Some(estimate::prompt_tokens(&prompt));
+        self.events.draft().asked = Some(Asked::new(&prompt, self.model().config().options.price));
         let read = step::read(reply, &reader).await;
         self.count(read.as_ref().ok());
         read
@@ -55,20 +56,5 @@ impl Run<'_> {
         }
         let messages = replay::as_text(&self.messages, format, &self.turn.nonce);
         Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
-    }
-
-    /// Adds what a reply consumed: what the provider counted, else an estimate.
-    fn count(&self, round: Option<&Round>) {
-        let mut draft = self.events.draft();
-        match round {
-            Some(Round { usage: Some(counted), .. }) => draft.usage.add(counted.input, counted.output, false),
-            Some(round) => {
-                let (text, thinking) = draft.open_round();
-                let read = draft.asked.unwrap_or_default();
-                draft.usage.add(read, estimate::reply_tokens(&text, &thinking, &round.calls), true);
-            }
-            None => draft.usage = draft.usage(),
-        }
-        draft.asked = None;
     }
 }
