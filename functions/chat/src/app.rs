@@ -52,12 +52,7 @@ impl App {
 fn built_in(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if let Some(search) = &config.search {
-        tools.push(Arc::new(WebSearch::new(
-            search.clone(),
-            config.http.clone(),
-            store.search_cache.clone(),
-            store.rate_limiter.clone(),
-        )));
+        tools.push(Arc::new(WebSearch::new(search.clone(), config.http.clone(), store)));
     }
     tools.push(Arc::new(Calculator));
     tools.push(Arc::new(CurrentTime));

@@ -51,7 +51,7 @@ pub struct ToolResult {
 /// Why a call gave no result; shown to the user, and told to the model in words of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolFailure {
-    /// `unknown_tool`, `invalid_arguments`, `rate_limited`, `timeout` or `failed`.
+    /// `unknown_tool`, `invalid_arguments`, `rate_limited`, `quota_exhausted`, `timeout` or `failed`.
     pub code: String,
     /// One sentence that holds no secret, no address and nothing the user wrote.
     pub message: String,

@@ -35,6 +35,11 @@ impl Owner {
         format!("U#{}", encode(&self.0))
     }
 
+    /// The partition of what the owner consumed.
+    pub(crate) fn usage_partition(&self) -> String {
+        format!("{}#U", self.partition())
+    }
+
     /// The partition of what lies under one conversation of this owner.
     pub(crate) fn conversation_partition(&self, conversation: &str) -> String {
         format!("{}#C#{conversation}", self.partition())

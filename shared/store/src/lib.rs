@@ -1,4 +1,4 @@
-//! DynamoDB: conversations, the search cache, rate limits. The only crate with SDK types.
+//! DynamoDB: conversations, the search cache, rate limits, sums of what was used. The only crate with SDK types.
 //!
 //! Two tables, both keyed by the strings `pk` and `sk`. The *data* table holds what users own; every partition begins with
 //! its owner (`{o}`, encoded so that it holds no `#`, and hashed when long). The *ephemeral* table holds what may be lost;
@@ -10,6 +10,7 @@
 //! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` | `begin`, `finish` |
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
+//! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | what was consumed on a day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`Ledger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
 //! | | `N#{name}` | keeps a name for one definition: `document` (its id) | [`Definitions`] |
@@ -32,6 +33,7 @@ mod aws;
 mod batch;
 mod clock;
 mod conversations;
+mod day;
 mod definitions;
 mod error;
 mod executions;
@@ -39,6 +41,7 @@ mod idempotency;
 mod item;
 mod key;
 mod keys;
+mod ledger;
 mod limits;
 mod outages;
 mod owners;
@@ -56,12 +59,14 @@ pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, ReadError, Role, Status,
     StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
 };
+pub use day::Day;
 pub use definitions::{DefineError, Definition, Definitions, Kind};
 pub use error::StoreError;
 pub use executions::{Execution, Executions, ListedExecution};
 pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
 pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
+pub use ledger::{Account, Ledger, Spent};
 pub use limits::{Admission, RateLimit, RateLimiter};
 pub use outages::{Outage, Outages};
 pub use owners::Deleted;
@@ -104,6 +109,8 @@ pub struct Store {
     pub executions: Executions,
     /// What administrators define.
     pub definitions: Definitions,
+    /// What was consumed, by the day.
+    pub ledger: Ledger,
     /// Both, for what has to look through all.
     tables: [Table; 2],
 }
@@ -124,6 +131,7 @@ impl Store {
             keys: Keys::new(data.clone()),
             definitions: Definitions::new(data.clone()),
             executions: Executions::new(ephemeral.clone()),
+            ledger: Ledger::new(data.clone()),
             tables: [data, ephemeral],
         }
     }

@@ -22,7 +22,7 @@ mod web_search;
 pub use calculator::Calculator;
 pub use current_time::CurrentTime;
 pub use registry::{ToolBinding, ToolRegistry};
-pub use search::SearchConfig;
+pub use search::{DailySearches, SearchConfig};
 pub use session::{Ran, ToolSession};
 pub use tool::{Tool, ToolContext, ToolError, ToolOutput};
 pub use web_search::WebSearch;

@@ -1,5 +1,6 @@
 //! Searches behind the cache and the limiter: who asks the provider, who waits, and who is told no.
 
+mod allowance;
 mod clock;
 mod config;
 mod emergency;
@@ -11,11 +12,13 @@ mod text;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use store::{Admission, Claim, Lead, Owner, RateLimit, RateLimiter, SearchCache};
+use store::{Admission, Claim, Lead, Owner, RateLimit, RateLimiter, SearchCache, Store};
 
+use self::allowance::Allowance;
 use self::emergency::EmergencyLimiter;
 use crate::tavily::{Fetched, Tavily};
 
+pub use self::allowance::DailySearches;
 pub(crate) use self::clock::Clock;
 pub use self::config::SearchConfig;
 pub(crate) use self::failure::SearchFailure;
@@ -47,6 +50,7 @@ pub(crate) struct Search {
     cache: SearchCache,
     limiter: RateLimiter,
     emergency: EmergencyLimiter,
+    allowance: Allowance,
 }
 
 /// What a search brought.
@@ -67,16 +71,24 @@ enum Place {
 }
 
 impl Search {
-    pub(crate) fn new(config: SearchConfig, http: transport::Client, cache: SearchCache, limiter: RateLimiter) -> Self {
-        let SearchConfig { base_url, api_key, ttl, limit } = config;
-        let tavily = Tavily::new(http, base_url.clone(), api_key);
-        Self { tavily, base_url, ttl, limit, cache, limiter, emergency: EmergencyLimiter::new(limit) }
+    pub(crate) fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
+        let SearchConfig { base_url, api_key, ttl, limit, daily } = config;
+        Self {
+            tavily: Tavily::new(http, base_url.clone(), api_key),
+            base_url,
+            ttl,
+            limit,
+            cache: store.search_cache.clone(),
+            limiter: store.rate_limiter.clone(),
+            emergency: EmergencyLimiter::new(limit),
+            allowance: Allowance::new(daily, store.ledger.clone()),
+        }
     }
 
     /// The results of `request`: from the cache, from an equal search that is under way, or from the provider.
     ///
-    /// Only the last counts against the limit of `owner`. Where the provider or the limiter says no, results that are
-    /// no longer fresh serve as well.
+    /// Only the last counts against the limit of `owner` and the day's budgets. Where the provider or one of those says
+    /// no, results that are no longer fresh serve as well.
     pub(crate) async fn find(
         &self,
         request: &SearchRequest,
@@ -89,7 +101,7 @@ impl Search {
             Place::Late { stale } => stale.map(Found::cached).ok_or(SearchFailure::Timeout),
             Place::WithoutStore => {
                 admitted(self.emergency.admit(clock.now()))?;
-                self.tavily.search(request, clock).await.map(Found::from)
+                self.paid(request, owner, clock).await.map(Found::from)
             }
         }
     }
@@ -148,7 +160,18 @@ impl Search {
             Err(_) => self.emergency.admit(clock.now()),
         };
         admitted(admission)?;
-        self.tavily.search(request, clock).await
+        self.paid(request, owner, clock).await
+    }
+
+    /// Asks the provider, within the day's budgets.
+    async fn paid(&self, request: &SearchRequest, owner: &Owner, clock: &Clock) -> Result<Fetched, SearchFailure> {
+        let unasked = || admitted(self.emergency.admit(clock.now()));
+        let booking = self.allowance.book(owner, clock.now(), unasked).await?;
+        let searched = self.tavily.search(request, clock).await;
+        if searched.as_ref().is_err_and(|failure| failure.is_free()) {
+            self.allowance.give_back(booking).await;
+        }
+        searched
     }
 
     async fn keep(&self, lead: Lead, results: &SearchResults, clock: &Clock) {

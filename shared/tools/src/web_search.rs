@@ -7,7 +7,7 @@ use conversation::{ToolExample, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{RateLimiter, SearchCache};
+use store::Store;
 use tokio::time::Instant;
 
 use crate::refusal::Refusal;
@@ -17,7 +17,7 @@ use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
     可能已经变化的事实时，必须先用它搜索，再根据搜索结果回答。闲聊、翻译、写作和计算不需要搜索。";
 
-/// Searches the web; equal searches share their results, and each caller has a limit.
+/// Searches the web; equal searches share their results, and each caller has limits.
 pub struct WebSearch {
     search: Search,
 }
@@ -33,9 +33,9 @@ struct Arguments {
 }
 
 impl WebSearch {
-    /// The tool over one search endpoint, with the cache and the limiter that all processes share.
-    pub fn new(config: SearchConfig, http: transport::Client, cache: SearchCache, limiter: RateLimiter) -> Self {
-        Self { search: Search::new(config, http, cache, limiter) }
+    /// The tool over one search endpoint, with the cache, the limiter and the budgets that all processes share.
+    pub fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
+        Self { search: Search::new(config, http, store) }
     }
 }
 

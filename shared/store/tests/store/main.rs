@@ -10,6 +10,7 @@ mod faults;
 mod history;
 mod idempotency;
 mod keys;
+mod ledger;
 mod limits;
 mod lists;
 mod outages;

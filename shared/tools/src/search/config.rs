@@ -5,6 +5,8 @@ use secrets::Secret;
 use settings::{SettingError, Settings};
 use store::RateLimit;
 
+use super::DailySearches;
+
 const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
 const DEFAULT_TTL_SECONDS: u64 = 3600;
 const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
@@ -21,11 +23,13 @@ pub struct SearchConfig {
     pub ttl: Duration,
     /// How many searches a caller may cause; hits, followers and repeats are free.
     pub limit: RateLimit,
+    /// How many may be paid for on a day.
+    pub daily: DailySearches,
 }
 
 impl SearchConfig {
-    /// Reads `TAVILY_API_KEY` (or the place where it is kept), `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS` and
-    /// `SEARCH_RATE_LIMIT`; `None` when neither a key nor an address is given.
+    /// Reads `TAVILY_API_KEY` (or the place where it is kept), `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS`,
+    /// `SEARCH_RATE_LIMIT` and the daily budgets; `None` when neither a key nor an address is given.
     ///
     /// # Errors
     /// A setting that cannot be parsed, also when search is not configured.
@@ -33,6 +37,7 @@ impl SearchConfig {
         let base_url = settings.parsed("TAVILY_BASE_URL", "an http or https address without a query", base_url)?;
         let ttl = settings.whole("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
         let limit = settings.parsed("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
+        let daily = DailySearches::from_settings(settings)?;
         let api_key = Secret::from_settings(settings, "TAVILY_API_KEY")?;
         if api_key.is_none() && base_url.is_none() {
             return Ok(None);
@@ -42,6 +47,7 @@ impl SearchConfig {
             api_key,
             ttl: Duration::from_secs(ttl),
             limit: limit.unwrap_or(DEFAULT_LIMIT),
+            daily,
         }))
     }
 }

@@ -12,6 +12,8 @@ pub(crate) enum SearchFailure {
         /// How long to wait.
         retry_after: Duration,
     },
+    /// The day's budget for searches is used up.
+    OutOfBudget,
     /// No answer in time.
     Timeout,
     /// The provider is too busy.
@@ -29,10 +31,16 @@ pub(crate) enum SearchFailure {
 }
 
 impl SearchFailure {
+    /// Whether the provider did nothing for it; what broke off or came late may have been charged.
+    pub(crate) fn is_free(self) -> bool {
+        matches!(self, Self::Busy | Self::Rejected | Self::Refused | Self::Exhausted)
+    }
+
     /// The failure as the user sees it.
     pub(crate) fn shown(self) -> ToolFailure {
         let (code, message) = match self {
             Self::Limited { .. } => ("rate_limited", "Too many searches."),
+            Self::OutOfBudget => ("quota_exhausted", "Today's searches are used up."),
             Self::Timeout => ("timeout", "The search took too long."),
             Self::Busy => ("failed", "The search service is busy."),
             Self::Rejected => ("failed", "The search service did not accept the query."),
@@ -54,6 +62,7 @@ impl SearchFailure {
             Self::Limited { retry_after } => {
                 return format!("搜索过于频繁，请在 {} 秒后再试", whole_seconds(retry_after));
             }
+            Self::OutOfBudget => "今天的搜索次数已用完，请不要再搜索，直接根据已有的信息和知识回答，并说明没有联网查询",
             Self::Timeout => "搜索超时",
             Self::Busy => "搜索服务繁忙",
             Self::Rejected => "搜索服务不接受这个查询",

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use store::{Owner, RateLimit};
+use store::{Account, Day, Owner, RateLimit};
 
 use super::support::*;
-use crate::search::{Mode, SearchConfig, SearchFailure, SearchRequest};
+use crate::search::{DailySearches, Mode, SearchConfig, SearchFailure, SearchRequest};
 
 fn limited(provider: &Provider, burst: u32) -> SearchConfig {
     SearchConfig { limit: RateLimit { burst, window: Duration::from_mins(10) }, ..config(provider) }
@@ -150,6 +150,58 @@ async fn the_limit_is_of_each_caller_and_hits_are_free() {
     let Err(SearchFailure::Limited { retry_after }) = find(&search, "三", 30).await else { panic!("no limit") };
     assert!((265..=270).contains(&retry_after.as_secs()), "{retry_after:?}");
     assert_eq!(seen(find_for(&search, "三", &Owner::new("bob"), 40).await), fetched(3), "the lead was given up");
+}
+
+fn daily(provider: &Provider, own: Option<u64>, total: Option<u64>) -> SearchConfig {
+    SearchConfig { daily: DailySearches { own, total }, ..config(provider) }
+}
+
+#[tokio::test]
+async fn f141_a_days_searches_are_of_each_caller_hits_are_free_and_midnight_brings_new_ones() {
+    let provider = Provider::start().await;
+    let search = search_with(daily(&provider, Some(2), None), &store().await);
+    assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, "二", 0).await), fetched(2));
+    assert_eq!(seen(find(&search, "一", 1).await), kept(1));
+    assert_eq!(seen(find(&search, "三", 1).await), Err(SearchFailure::OutOfBudget));
+    assert_eq!(seen(find_for(&search, "三", &Owner::new("bob"), 1).await), fetched(3), "the lead was given up");
+    assert_eq!(seen(find(&search, "四", 24 * 3600).await), fetched(4));
+}
+
+#[tokio::test]
+async fn f141_searches_at_the_same_time_cannot_pass_the_budget_of_all() {
+    let (provider, store) = (Provider::start().await, store().await);
+    let search = search_with(daily(&provider, Some(9), Some(3)), &store);
+    let owners: Vec<Owner> = (0..8).map(|number| Owner::new(format!("user {number}"))).collect();
+    let queries: Vec<String> = (0..8).map(|number| format!("第{number}问")).collect();
+    let searches = owners.iter().zip(&queries).map(|(owner, query)| find_for(&search, query, owner, 0));
+    let found = join_all(searches).await;
+    let refused = found.iter().filter(|found| **found == Err(SearchFailure::OutOfBudget)).count();
+    assert_eq!((refused, provider.count()), (5, 3));
+    let day = Day::of(at(0));
+    let own = join_all(owners.iter().map(|owner| store.ledger.day(Account::Own(owner), day))).await;
+    let booked: u64 = own.into_iter().map(|spent| spent.unwrap().searches).sum();
+    assert_eq!(booked, 3, "one who is refused for the others' sake keeps what is theirs");
+}
+
+#[tokio::test]
+async fn f141_a_search_that_the_provider_refuses_is_not_counted_and_one_that_came_late_is() {
+    let provider = Provider::start().await;
+    let search = search_with(daily(&provider, Some(1), None), &store().await);
+    provider.script([Reply::Status(400), Reply::Silent]);
+    assert_eq!(seen(find(&search, "一", 0).await), Err(SearchFailure::Rejected));
+    assert_eq!(seen(find_hastily(&search, "二", 0).await), Err(SearchFailure::Timeout));
+    assert_eq!(seen(find(&search, "三", 0).await), Err(SearchFailure::OutOfBudget));
+}
+
+#[tokio::test]
+async fn f088_searches_that_cannot_be_booked_pass_slowly() {
+    let provider = Provider::start().await;
+    let config = SearchConfig { daily: DailySearches { own: Some(9), total: None }, ..limited(&provider, 2) };
+    let search = search_with(config, &dead_store().await);
+    assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
+    let second = find(&search, "二", 1).await;
+    assert!(matches!(second, Err(SearchFailure::Limited { .. })), "{second:?}");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::search::{Clock, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest};
+use crate::search::{Clock, DailySearches, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest};
 
 pub(super) const HOUR: Duration = Duration::from_hours(1);
 
@@ -169,6 +169,7 @@ pub(super) fn config(provider: &Provider) -> SearchConfig {
         api_key: Some(Secret::by_value("tvly-key")),
         ttl: HOUR,
         limit: RateLimit { burst: 100, window: Duration::from_mins(1) },
+        daily: DailySearches::default(),
     }
 }
 
@@ -179,7 +180,7 @@ pub(super) async fn search(provider: &Provider) -> Search {
 
 pub(super) fn search_with(config: SearchConfig, store: &Store) -> Search {
     let http = transport::client().unwrap();
-    Search::new(config, http, store.search_cache.clone(), store.rate_limiter.clone())
+    Search::new(config, http, store)
 }
 
 pub(super) fn ada() -> Owner {
@@ -208,7 +209,7 @@ fn clock(second: u64, longest: Duration) -> Clock {
     Clock::starting(at(second), Instant::now() + longest)
 }
 
-fn at(second: u64) -> SystemTime {
+pub(super) fn at(second: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_800_000_000 + second)
 }
 

@@ -11,7 +11,7 @@ use crate::{Tool, ToolContext, ToolError, ToolOutput, WebSearch};
 
 async fn tool(provider: &Provider) -> WebSearch {
     let store = store().await;
-    WebSearch::new(config(provider), transport::client().unwrap(), store.search_cache, store.rate_limiter)
+    WebSearch::new(config(provider), transport::client().unwrap(), &store)
 }
 
 async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutput, (ToolFailure, String)> {

@@ -1,0 +1,89 @@
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use time::{Date, Month};
+
+const SECONDS: u64 = 24 * 60 * 60;
+
+/// The Julian day of 1970-01-01.
+const FIRST: i32 = 2_440_588;
+
+/// The number of 9999-12-31, the last day that has a date of ten characters.
+const LAST: u32 = 2_932_896;
+
+/// A day in UTC, shown as `2026-11-21`; from 1970 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(u32);
+
+impl Day {
+    /// The day of a time.
+    pub fn of(now: SystemTime) -> Self {
+        let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        Self(u32::try_from(seconds / SECONDS).unwrap_or(LAST).min(LAST))
+    }
+
+    /// The day that many days before it.
+    #[must_use]
+    pub fn before(self, days: u32) -> Self {
+        Self(self.0.saturating_sub(days))
+    }
+
+    /// The midnight at which it ends.
+    pub fn end(self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs((u64::from(self.0) + 1) * SECONDS)
+    }
+
+    /// The day of a date as it is shown.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, '-');
+        let year = parts.next()?.parse().ok()?;
+        let month = Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?;
+        let date = Date::from_calendar_date(year, month, parts.next()?.parse().ok()?).ok()?;
+        let day = Self(u32::try_from(date.to_julian_day() - FIRST).ok()?);
+        (day.to_string() == text).then_some(day)
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = i32::try_from(self.0).ok().and_then(|day| Date::from_julian_day(FIRST + day).ok());
+        let date = date.unwrap_or(Date::MAX);
+        write!(f, "{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn f141_a_day_ends_at_midnight_in_utc_and_the_next_one_begins() {
+        let day = Day::of(at(1_795_219_200));
+        assert_eq!(day.to_string(), "2026-11-21");
+        assert_eq!(day.end(), at(1_795_305_600));
+        assert_eq!(Day::of(day.end() - Duration::from_nanos(1)), day);
+        assert_eq!(Day::of(day.end()).to_string(), "2026-11-22");
+        assert_eq!(day.before(21).to_string(), "2026-10-31");
+    }
+
+    #[test]
+    fn every_day_is_read_as_it_is_shown_and_nothing_else_is() {
+        for seconds in [0, 951_782_400, 1_795_219_200, u64::from(LAST) * SECONDS] {
+            let day = Day::of(at(seconds));
+            assert_eq!(Day::parse(&day.to_string()), Some(day), "{day}");
+        }
+        for text in ["", "2026-11", "2026-11-1", "2026-02-29", "1969-12-31", "2026-11-21 ", "+2026-11-21", "-1-1-1"] {
+            assert_eq!(Day::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn f089_no_time_is_beyond_the_days() {
+        assert_eq!(Day::of(at(u64::MAX / 4)).to_string(), "9999-12-31");
+        assert_eq!(Day::of(at(0)).before(1).to_string(), "1970-01-01");
+    }
+}

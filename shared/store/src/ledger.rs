@@ -1,0 +1,167 @@
+//! What turns consumed, by the day: one item for each owner and one for all together.
+
+use std::time::Duration;
+
+use conversation::Usage;
+
+use crate::item::{Item, Read, SHAPE, n, s};
+use crate::key::{Key, SK};
+use crate::table::{Expression, Table, Write};
+use crate::{Day, Owner, StoreError};
+
+/// The partition of the days of all owners together.
+const EVERYBODY: &str = "USAGE";
+
+/// How long a turn's end waits for its entry.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The days' sums in the data table; they stay until their owner is deleted.
+///
+/// Entries are added, never read and written back: any number of turns may end at once. A write whose answer was lost is
+/// sent again and may then count twice, so that a sum errs to more. The item of all together takes a thousand writes a
+/// second, as any item does; beyond that entries are lost from it, and from it alone.
+#[derive(Clone)]
+pub struct Ledger {
+    table: Table,
+}
+
+/// Whose days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Account<'a> {
+    /// One owner's.
+    Own(&'a Owner),
+    /// Those of all owners together.
+    Everybody,
+}
+
+/// What was consumed on a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Turns that ended, whatever ended them.
+    pub turns: u64,
+    /// Those of them whose token counts are estimates, at least in part.
+    pub estimated_turns: u64,
+    /// Tokens that models read.
+    pub input_tokens: u64,
+    /// Tokens that models wrote.
+    pub output_tokens: u64,
+    /// Credits that the search provider charged.
+    pub search_credits: u64,
+    /// Searches for which a place was booked.
+    pub searches: u64,
+    /// What models charge, in millionths; `None` when no model that was used has a price.
+    pub cost_micros: Option<u64>,
+}
+
+impl Spent {
+    /// Tokens read and written.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    fn read(item: &Item) -> Self {
+        // Each attribute is there from the first time on at which something was added to it.
+        let sum = |name: &str| item.number(name).unwrap_or_default();
+        Self {
+            turns: sum("turns"),
+            estimated_turns: sum("estimatedTurns"),
+            input_tokens: sum("inputTokens"),
+            output_tokens: sum("outputTokens"),
+            search_credits: sum("searchCredits"),
+            searches: sum("searches"),
+            cost_micros: item.number("costMicros").ok(),
+        }
+    }
+}
+
+impl Ledger {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// Adds a turn that ended to the day of its owner and to that of everybody; the two do not wait for each other.
+    ///
+    /// # Errors
+    /// The first failure, `Busy` after two seconds; what was written before it stays.
+    pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
+        let (own, all) = (Account::Own(owner).key(day), Account::Everybody.key(day));
+        let (own, all) = (self.table.update(&own, entry(usage)), self.table.update(&all, entry(usage)));
+        let both = async { tokio::join!(own, all) };
+        let (own, all) = tokio::time::timeout(PATIENCE, both).await.map_err(|_| StoreError::Busy)?;
+        own.and(all).map(|_| ())
+    }
+
+    /// What was consumed on a day.
+    pub async fn day(&self, account: Account<'_>, day: Day) -> Result<Spent, StoreError> {
+        let item = self.table.get(&account.key(day)).await?;
+        Ok(item.as_ref().map(Spent::read).unwrap_or_default())
+    }
+
+    /// The days from `first` to `last` on which something was consumed, in their order; at most some thousands.
+    pub async fn days(&self, account: Account<'_>, first: Day, last: Day) -> Result<Vec<(Day, Spent)>, StoreError> {
+        let between = self.table.query(&account.partition());
+        let between = between
+            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":first", s(place(first)))
+            .expression_attribute_values(":last", s(place(last)));
+        let (items, _) = self.table.page(between, None).await?;
+        items.iter().map(|item| Ok((day_of(item)?, Spent::read(item)))).collect()
+    }
+
+    /// Books a place for one search among the `limit` of a day; `false` when all are taken.
+    pub async fn book_search(&self, account: Account<'_>, day: Day, limit: u64) -> Result<bool, StoreError> {
+        let one = Expression::update("ADD searches :one SET v = :v")
+            .and_when("attribute_not_exists(searches) OR searches < :limit")
+            .value(":one", n(1))
+            .value(":limit", n(limit))
+            .value(":v", n(SHAPE));
+        let booked = tokio::time::timeout(PATIENCE, self.table.update(&account.key(day), one)).await;
+        Ok(matches!(booked.unwrap_or(Err(StoreError::Busy))?, Write::Done(_)))
+    }
+
+    /// Gives a place back that came to nothing.
+    pub async fn return_search(&self, account: Account<'_>, day: Day) -> Result<(), StoreError> {
+        let one = Expression::update("ADD searches :one").and_when("searches > :none").value(":one", n(-1));
+        self.table.update(&account.key(day), one.value(":none", n(0))).await.map(|_| ())
+    }
+}
+
+impl Account<'_> {
+    fn partition(self) -> String {
+        match self {
+            Self::Own(owner) => owner.usage_partition(),
+            Self::Everybody => EVERYBODY.to_owned(),
+        }
+    }
+
+    fn key(self, day: Day) -> Key {
+        Key::new(self.partition(), place(day))
+    }
+}
+
+fn entry(usage: &Usage) -> Expression {
+    let sums =
+        "turns :one, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";
+    let cost = if usage.cost_micros.is_some() { ", costMicros :cost" } else { "" };
+    let sum = Expression::update(format!("ADD {sums}{cost} SET v = :v"))
+        .value(":one", n(1))
+        .value(":estimated", n(u8::from(usage.estimated)))
+        .value(":input", n(usage.input_tokens))
+        .value(":output", n(usage.output_tokens))
+        .value(":credits", n(usage.search_credits))
+        .value(":v", n(SHAPE));
+    match usage.cost_micros {
+        Some(cost) => sum.value(":cost", n(cost)),
+        None => sum,
+    }
+}
+
+/// Days sort as their dates do.
+fn place(day: Day) -> String {
+    format!("D#{day}")
+}
+
+fn day_of(item: &Item) -> Result<Day, StoreError> {
+    let date = item.text(SK)?.strip_prefix("D#").and_then(Day::parse);
+    date.ok_or_else(|| StoreError::fault("a day of the ledger is not readable"))
+}
