@@ -75,6 +75,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
         return Err(ErrorCode::Interrupted.into());
     }
     admit(app, &asked.owner).await?;
+    app.config.budgets.admit(&app.store.ledger, &asked.owner, SystemTime::now()).await?;
     let turn = new_turn(turn_id, &asked);
     let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
     let events = Events::default();

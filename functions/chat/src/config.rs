@@ -8,7 +8,7 @@ use store::{RateLimit, TableNames};
 use tools::SearchConfig;
 use web::{AuthConfig, Origins, Place, Reach};
 
-use crate::upstreams;
+use crate::{Budgets, upstreams};
 
 /// Everything that the settings decide, read once at the start.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ pub struct Config {
     pub search: Option<SearchConfig>,
     /// Turns per caller.
     pub chat_limit: RateLimit,
+    /// What may be used in a day.
+    pub budgets: Budgets,
     /// The longest turn.
     pub turn: Duration,
     /// Rounds with tools; `None` for the default of the model's path.
@@ -52,6 +54,7 @@ impl Config {
             models,
             search,
             chat_limit: chat_limit(settings)?,
+            budgets: Budgets::from_settings(settings)?,
             turn: Duration::from_secs(settings.whole("TURN_SECONDS", 1..=900, 300)?),
             max_tool_rounds: max_tool_rounds(settings)?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
@@ -62,6 +65,18 @@ impl Config {
             http,
             recorder: None,
         })
+    }
+}
+
+impl Config {
+    /// What the person who starts it should know of the settings.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.models.notes().to_vec();
+        let prices = self.models.iter().filter(|client| client.config().options.price.is_some()).count();
+        if self.budgets.has_cost() && prices < self.models.iter().count() {
+            notes.push("a budget in money counts only models with a price".to_owned());
+        }
+        notes
     }
 }
 
@@ -90,6 +105,8 @@ mod tests {
         assert_eq!(error("CHAT_RATE_LIMIT", "lots"), "CHAT_RATE_LIMIT: expected N/Ws such as 20/60s");
         assert_eq!(error("TURN_SECONDS", "0"), "TURN_SECONDS: expected a whole number from 1 to 900");
         assert_eq!(error("MAX_TOOL_ROUNDS", "-1"), "MAX_TOOL_ROUNDS: expected a whole number from 0 to 50");
+        let amount = "an amount such as 2.50 with at most six decimals, from 0.000001 to 1000000000";
+        assert_eq!(error("TOTAL_DAILY_COST", "much"), format!("TOTAL_DAILY_COST: expected {amount}"));
         assert_eq!(error("AUTH", "magic"), "AUTH: expected none, api_key or jwt");
     }
 }

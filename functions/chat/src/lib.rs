@@ -8,6 +8,7 @@ mod admin;
 mod agents;
 mod app;
 mod begin;
+mod budgets;
 mod capabilities;
 mod catalog;
 mod chat;
@@ -22,12 +23,14 @@ mod repeat;
 mod running;
 mod turn;
 mod upstreams;
+mod usage;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 pub use app::App;
+pub use budgets::{Budget, Budgets};
 pub use config::Config;
 pub use lambda::run;
 
@@ -62,4 +65,5 @@ fn for_callers() -> Router<App> {
             "/api/admin/agents/{id}",
             get(admin::agents::get).put(admin::agents::replace).delete(admin::agents::delete),
         )
+        .route("/api/usage", get(usage::usage))
 }

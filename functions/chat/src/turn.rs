@@ -5,7 +5,7 @@ use agent::{CallRecord, Draft, Events, Turn};
 use conversation::{ErrorCode, Event, Failure, FinishReason, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use store::{Answer, ConversationStore, Execution, LeaseError, StoredCall, TurnEnd, TurnLease};
+use store::{Answer, ConversationStore, Day, Execution, LeaseError, StoredCall, TurnEnd, TurnLease};
 use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 use tools::ToolContext;
@@ -47,7 +47,7 @@ impl TurnTask {
         let _closing = self.events.closing();
         self.events.send(self.started.clone());
         let ending = self.until_end().await;
-        let ending = self.save(ending).await;
+        let (ending, ()) = tokio::join!(self.save(ending), self.count());
         if let Some(title) = &self.title {
             self.events.send(Event::Title(title.clone()));
         }
@@ -115,6 +115,16 @@ impl TurnTask {
                 // The lease outlives a short fault of the storage; a long one ends it.
                 Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
             }
+        }
+    }
+
+    /// Adds what the turn used to the day's sums, whatever ended it, also if its conversation is gone: a deletion is no way
+    /// around a budget. Sums that cannot be written do not fail the turn.
+    async fn count(&self) {
+        let usage = self.events.draft().usage();
+        let added = self.app.store.ledger.add(&self.asked.owner, Day::of(SystemTime::now()), &usage).await;
+        if let Err(error) = added {
+            tracing::warn!(%error, turn = %self.lease.turn_id, "what a turn used could not be counted");
         }
     }
 

@@ -22,8 +22,8 @@ pub(crate) fn text(
     };
     row("Open", &format!("http://{address}"));
     row("Models", &models(config));
-    for note in config.models.notes() {
-        row("", note);
+    for note in config.notes() {
+        row("", &note);
     }
     row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
     row("Store", &store(data, settings));
