@@ -22,7 +22,7 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 10] = [
+const ROUTES: [(&str, &str, &str); 11] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("GET", "/api/agents", ""),
@@ -32,6 +32,7 @@ const ROUTES: [(&str, &str, &str); 10] = [
     ("DELETE", "/api/conversations/{id}", ""),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
+    ("GET", "/api/usage", ""),
     ("HEAD", "/api/models", ""),
 ];
 
@@ -389,4 +390,25 @@ async fn f114_tokens_of_the_issuer_are_callers_and_others_are_not() {
             assert_eq!(shape(&product.ask(route, ABSENT, &[("x-api-key", token)]).await), expected, "{route:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn f150_callers_see_their_own_usage_alone_and_a_deleted_one_has_none() {
+    let product = with_keys().await;
+    product.app.model.answer(|_| Completion::of(["好。"]));
+    let (ada, bob) = (text(&product.key("ada", None).await), text(&product.key("bob", None).await));
+    let turns = async |key: &str| {
+        let headers = [("x-api-key", key), ("x-user-id", "ada")];
+        let usage = product.app.send("GET", "/api/usage?days=1", &headers, "").await.ok();
+        usage["today"]["turns"].as_u64().unwrap()
+    };
+    for _ in 0..2 {
+        assert_eq!(product.ask(ROUTES[0], ABSENT, &[("x-api-key", &ada)]).await.status, 200);
+    }
+    assert_eq!((turns(&ada).await, turns(&bob).await), (2, 0));
+    let total = product.app.send("GET", "/api/usage?scope=deployment", &[("x-api-key", &ada)], "").await;
+    assert_eq!(total.error(), (403, "forbidden".to_owned()));
+    product.store.delete_owner(&store::Owner::key_holder("ada")).await.unwrap();
+    let again = text(&product.key("ada", None).await);
+    assert_eq!(turns(&again).await, 0);
 }

@@ -36,6 +36,7 @@ mod thinking;
 mod tool_rounds;
 mod tools;
 mod turns;
+mod usage;
 mod wires;
 
 /// A search as the model writes it in the form that its prompt teaches.

@@ -45,6 +45,9 @@ async fn main() {
     let mut settings = world.settings();
     settings.insert("AUTH".to_owned(), "api_key".to_owned());
     settings.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), recorder.address.clone());
+    for budget in ["USER_DAILY_TOKENS", "TOTAL_DAILY_TOKENS", "USER_DAILY_SEARCHES", "TOTAL_DAILY_SEARCHES"] {
+        settings.insert(budget.to_owned(), "1000000".to_owned());
+    }
     let api = RuntimeApi::start().await;
     let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let function = Function::start(given("CHAT"), &api.address(), pairs);
@@ -84,6 +87,7 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::new("DELETE", &path), 204),
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),
+        (HttpEvent::get("/api/usage?days=7"), 200),
         (HttpEvent::get("/api/agents"), 200),
         (HttpEvent::get("/api/admin/executions"), 200),
         (HttpEvent::get("/api/admin/agents"), 200),
