@@ -22,8 +22,13 @@ const ENDS = {
 export function errorWords(error, waitSeconds = error.retryAfter) {
   const known = error.code === "auth_not_configured" ? null : error.message;
   const sentence = known || ERRORS[error.code] || `The server answered with status ${error.status}.`;
-  if (waitSeconds > 0) return `${sentence} You can try again in ${plural(waitSeconds, "second")}.`;
+  if (waitSeconds > 0) return `${sentence} You can try again in ${waitWords(waitSeconds)}.`;
   return error.retryAfter > 0 ? `${sentence} You can try again now.` : sentence;
+}
+
+/** Seconds, or hours when there are many of them; never less than the wait. */
+function waitWords(wait) {
+  return wait > 7200 ? plural(Math.ceil(wait / 3600), "hour") : plural(wait, "second");
 }
 
 /** What is special about the way an answer ended, or null for an ordinary end. */

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn f141_a_refusal_says_when_the_budget_starts_anew_and_never_too_early() {
-        let now = UNIX_EPOCH + Duration::from_secs(1_795_219_200 + 23 * 3600) + Duration::from_millis(1);
+        let now = Day::of(UNIX_EPOCH + Duration::from_secs(1_795_219_201)).end() - Duration::from_millis(3_599_999);
         let failure = used_up("Your token budget", now);
         assert_eq!(failure.message, "Your token budget for today is used up. It starts anew at 2026-11-22T00:00:00Z.");
         assert_eq!((failure.code, failure.retry_after), (ErrorCode::QuotaExhausted, Some(3600)));

@@ -100,6 +100,20 @@ mod tests {
         Config::from_settings(&settings, Place::Local, transport::client().unwrap()).err().unwrap().to_string()
     }
 
+    fn notes(pairs: &[(&str, &str)]) -> Vec<String> {
+        let model = [("OPENAI_BASE_URL", "http://127.0.0.1:1"), ("OPENAI_MODEL", "m")];
+        let settings = Settings::from_pairs(model.into_iter().chain(pairs.iter().copied()));
+        Config::from_settings(&settings, Place::Local, transport::client().unwrap()).unwrap().notes()
+    }
+
+    #[test]
+    fn a_budget_in_money_without_a_price_is_worth_a_note() {
+        let (budget, price) = (("TOTAL_DAILY_COST", "5"), r#"{"openai":{"price":{"input":1,"output":2}}}"#);
+        assert_eq!(notes(&[budget]), ["a budget in money counts only models with a price"]);
+        assert_eq!(notes(&[budget, ("MODEL_OPTIONS", price)]), Vec::<String>::new());
+        assert_eq!(notes(&[("TOTAL_DAILY_TOKENS", "5")]), Vec::<String>::new());
+    }
+
     #[test]
     fn a_setting_that_cannot_be_parsed_is_named_with_what_is_accepted() {
         assert_eq!(error("CHAT_RATE_LIMIT", "lots"), "CHAT_RATE_LIMIT: expected N/Ws such as 20/60s");

@@ -101,6 +101,19 @@ test("too many messages are refused in words with the seconds to wait", async (t
   assert.equal(await box(page).inputValue(), "Second");
 });
 
+test("f141_ a budget that is used up is said with the time it starts anew, and no button that cannot help", async (t) => {
+  const world = await stage(t, { settings: { USER_DAILY_TOKENS: "1" } });
+  const { page, url } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "First", "One.");
+  await ask(page, "Second");
+  await notice(page)
+    .getByText(/^Your token budget for today is used up\. It starts anew at \S+T00:00:00Z\. You can try again in /)
+    .waitFor();
+  assert.equal(await box(page).inputValue(), "Second");
+  assert.equal(await notice(page).getByRole("button", { name: "Send again" }).count(), 0);
+});
+
 test("offline, the message goes back to the box and can be sent again", async (t) => {
   const { page, url, context, model } = await stage(t);
   await page.goto(url);

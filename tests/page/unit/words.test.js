@@ -23,6 +23,12 @@ test("an error says what the server said, and for how long to wait", () => {
   assert.equal(errorWords(busy, 0), "An answer is still being written. You can try again now.");
 });
 
+test("a long wait is said in hours, rounded up", () => {
+  const spent = { code: "quota_exhausted", message: "Your token budget for today is used up.", retryAfter: 43_201 };
+  assert.equal(errorWords(spent), "Your token budget for today is used up. You can try again in 13 hours.");
+  assert.equal(errorWords(spent, 7200), "Your token budget for today is used up. You can try again in 7,200 seconds.");
+});
+
 test("an error without words of the server gets some", () => {
   assert.equal(errorWords({ code: "network", message: "", retryAfter: 0 }), "The server cannot be reached.");
   assert.equal(
