@@ -21,6 +21,7 @@ mod prompt;
 mod recording;
 mod replay;
 mod run;
+mod seam;
 mod step;
 
 pub use draft::{CallRecord, Draft};
