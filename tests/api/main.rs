@@ -14,6 +14,7 @@ mod conversations;
 mod cuts;
 mod demo;
 mod executions;
+mod failover;
 mod idempotency;
 mod limits;
 mod loopback;

@@ -6,7 +6,7 @@ use support::{Completion, Reply, TestApp, Transcript};
 /// Short timers, so that a stall is found in test time.
 pub(crate) const IMPATIENT: [(&str, &str); 2] = [("MODEL_FIRST_BYTE_SECONDS", "1"), ("MODEL_IDLE_SECONDS", "1")];
 
-fn failure(status: u16, code: &str, message: &str) -> Reply {
+pub(crate) fn failure(status: u16, code: &str, message: &str) -> Reply {
     Reply::json(status, &json!({ "error": { "code": code, "message": message, "param": null, "type": "error" } }))
 }
 

@@ -18,6 +18,8 @@ pub struct Draft {
     pub(crate) usage: Usage,
     /// The prompt that is being answered.
     pub(crate) asked: Option<Asked>,
+    /// Where its reply begins in `content` and `thinking`.
+    begun: (usize, usize),
     /// Who wrote it.
     writers: Writers,
     /// The finished rounds, as a later prompt needs them.
@@ -91,11 +93,22 @@ impl Draft {
     /// What was consumed; of a reply that was cut off, an estimate of what came.
     pub fn usage(&self) -> Usage {
         let mut usage = self.usage;
-        let (text, thinking) = self.open_round();
+        let (text, thinking) = self.reply();
         if let Some(asked) = self.asked.filter(|_| !text.is_empty() || !thinking.is_empty()) {
             usage.join(asked.usage(estimate::reply(&text, &thinking, &[]), None));
         }
         usage
+    }
+
+    /// Notes that a prompt is being answered.
+    pub(crate) fn ask(&mut self, asked: Asked) {
+        self.asked = Some(asked);
+        self.begun = (self.content.len(), self.thinking.len());
+    }
+
+    /// The text and the reasoning of the reply to the last prompt; a round has several when a model fails in it.
+    pub(crate) fn reply(&self) -> (String, String) {
+        (self.content[self.begun.0..].to_owned(), self.thinking[self.begun.1..].to_owned())
     }
 
     /// The text and the reasoning of the round that is open.

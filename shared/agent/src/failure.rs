@@ -1,11 +1,15 @@
 use conversation::{ErrorCode, Failure};
 use model::ModelError;
 
+use crate::step::Round;
+
 /// Why a reply was not read to its end.
 pub(crate) enum Broken {
     /// The model takes no native tools; it has said nothing.
     ToolsRefused,
     Model(ModelError),
+    /// Calls were complete before; they ran, and another model can go on from their results.
+    Called(Box<Round>, ModelError),
     Fatal(anyhow::Error),
 }
 
@@ -13,13 +17,18 @@ impl Broken {
     pub(crate) fn failure(&self) -> Failure {
         match self {
             Self::ToolsRefused => of_model(&ModelError::ToolsUnsupported),
-            Self::Model(error) => of_model(error),
+            Self::Model(error) | Self::Called(_, error) => of_model(error),
             Self::Fatal(error) => {
                 tracing::error!(error = %error, "a tool ended the turn");
                 ErrorCode::Internal.into()
             }
         }
     }
+}
+
+/// Whether another model may do better.
+pub(crate) fn heals(error: &ModelError) -> bool {
+    !matches!(error, ModelError::ContentFiltered | ModelError::Deadline)
 }
 
 /// What a client is told of a model's error: a name and a fixed sentence, nothing from upstream.

@@ -5,6 +5,7 @@
 //!
 //! * `run`: the rounds and their limits
 //! * `step`: one reply, read while its calls already run
+//! * `run/failover`, `seam`: what follows when a model fails, and how two models' words become one answer
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
 //! * `draft`, `events`: what has been said so far, and those who follow it
 //! * `recording`: what takes a turn down

@@ -1,4 +1,4 @@
-//! What the model is told: the system prompt, and what to do about a call that could not be used.
+//! What the model is told: the system prompt, what to do about a call that could not be used, and how to go on.
 
 use calls::CallFormat;
 use conversation::{Message, ToolChoice, ToolSpec};
@@ -56,6 +56,15 @@ pub(crate) fn correction(reason: &str) -> Message {
         text: format!(
             "你上一条回复中的工具调用无法使用：{reason}。请按规定的格式重新输出完整的工具调用，或者直接回答。"
         ),
+    }
+}
+
+/// Told to a model that goes on with what another one could not finish.
+pub(crate) fn go_on() -> Message {
+    Message::User {
+        text: "你上面的回答在中途断开了。请从断开的地方继续，直接接着最后一个字往下写：\
+               不要重复已经写过的内容，不要重新开始，也不要解释或道歉。"
+            .to_owned(),
     }
 }
 

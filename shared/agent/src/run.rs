@@ -1,5 +1,6 @@
 pub(crate) mod count;
 mod ending;
+mod failover;
 mod round;
 
 use std::collections::HashMap;
@@ -78,11 +79,15 @@ impl Agent {
     pub async fn run(&self, turn: &Turn<'_>, events: &Events) -> Result<FinishReason, Failure> {
         let Some(first) = turn.models.first() else { return Err(ErrorCode::Internal.into()) };
         let mut run = Run::new(self, turn, events, turn.paths.path(first).await);
+        let at = failover::choose(turn.models);
+        if at > 0 {
+            run.ask_from(at).await;
+        }
         loop {
             let phase = run.phase();
             let ended = match run.round(&phase).await {
                 Ok(round) => run.after(round, &phase),
-                Err(broken) => run.broken(&broken)?,
+                Err(broken) => run.broken(broken).await?,
             };
             if let Some(reason) = ended {
                 return Ok(reason);
@@ -110,6 +115,10 @@ struct Run<'a> {
     /// The place of the model that is asked now among those of the turn.
     at: usize,
     path: ToolPath,
+    /// Of the models that failed, what the client is told if the next one fails too.
+    failure: Option<Failure>,
+    /// How much of the draft's content `messages` hold.
+    spoken: usize,
     rounds: u32,
     reserve: Duration,
     equal_calls: HashMap<String, usize>,
@@ -138,6 +147,8 @@ impl<'a> Run<'a> {
             history,
             at: 0,
             path,
+            failure: None,
+            spoken: 0,
             rounds: 0,
             reserve: TOOL_RESERVE.min(length / 4),
             equal_calls: HashMap::new(),
@@ -195,22 +206,25 @@ impl<'a> Run<'a> {
 
     /// Keeps a round with calls in the conversation that the model sees.
     fn keep(&mut self, round: Round) {
+        let said = self.said();
         self.rounds += 1;
         for call in &round.calls {
             *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
         }
         let results: Vec<_> = round.results.into_iter().map(|ran| ran.result).collect();
         let mut draft = self.events.draft();
-        let (text, thinking) = draft.open_round();
-        self.messages.push(Message::Assistant { text, thinking, calls: round.calls.clone() });
+        let (_, thinking) = draft.open_round();
+        self.messages.push(Message::Assistant { text: said, thinking, calls: round.calls.clone() });
         self.messages.extend(results.iter().cloned().map(Message::Tool));
         draft.close_round(round.calls, results);
+        self.spoken = draft.content.len();
     }
 
     /// Gives a call that could not be used back to the model, once in a turn.
     fn correct(&mut self, raw: &str, defect: &Defect) {
         self.corrected = true;
-        let (text, thinking) = self.events.draft().open_round();
+        let (text, (_, thinking)) = (self.said(), self.events.draft().open_round());
+        self.spoken += text.len();
         let (written, reason) = match defect {
             // What was cut is worth nothing to the model, and may be long.
             Defect::Cut => (text, prompt::CUT),

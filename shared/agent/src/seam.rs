@@ -44,12 +44,13 @@ impl Seam {
     }
 
     /// Takes more text and gives what is certain by now.
-    pub(crate) fn push(&mut self, text: &str) -> String {
+    pub(crate) fn push(&mut self, text: impl Into<String>) -> String {
+        let text = text.into();
         if self.settled {
-            return text.to_owned();
+            return text;
         }
         let mut from = self.held.len();
-        self.held.push_str(text);
+        self.held.push_str(&text);
         if from == self.white {
             self.white = self.held.len() - self.held.trim_start().len();
             from = self.white;

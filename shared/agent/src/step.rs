@@ -8,7 +8,8 @@ use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage};
 use serde_json::Value;
 use tools::{Ran, ToolSession};
 
-use crate::failure::Broken;
+use crate::failure::{Broken, heals};
+use crate::seam::Seam;
 use crate::{Events, Recording};
 
 /// What reading one reply needs to know.
@@ -25,9 +26,18 @@ pub(crate) struct Reader<'a> {
     pub(crate) native: bool,
     /// Whether a call that cannot be read may go back to the model; otherwise its text is shown.
     pub(crate) may_correct: bool,
+    /// What was said of this reply by a model that failed.
+    pub(crate) said: &'a str,
+    /// Whether another model can go on when this one fails.
+    pub(crate) alternative: bool,
 }
 
 impl Reader<'_> {
+    /// Whether the calls of a reply that breaks off are awaited, because another model goes on from their results.
+    fn goes_on(&self, calls: &[Option<Ran>], error: &ModelError) -> bool {
+        self.alternative && !calls.is_empty() && heals(error)
+    }
+
     fn report(&self, call: &ToolCall, ran: Result<Ran, anyhow::Error>) -> Result<Ran, Broken> {
         if let Some(recording) = self.recording {
             recording.ran(call, ran.as_ref().ok());
@@ -58,7 +68,7 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
     let mut deltas = pin!(deltas);
     let mut running = FuturesUnordered::new();
     let mut results: Vec<Option<Ran>> = Vec::new();
-    let mut open = true;
+    let (mut open, mut broke) = (true, None);
     loop {
         tokio::select! {
             biased;
@@ -67,6 +77,7 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             }
             delta = deltas.next(), if open => match delta {
                 None => open = false,
+                Some(Err(error)) if reader.goes_on(&results, &error) => (open, broke) = (false, Some(error)),
                 Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?) {
                     let place = results.len();
                     results.push(None);
@@ -79,7 +90,7 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             else => break,
         }
     }
-    reading.close(results.into_iter().flatten().collect())
+    reading.close(results.into_iter().flatten().collect(), broke)
 }
 
 /// The state of one reply.
@@ -93,6 +104,7 @@ struct Reading<'a> {
     residue: String,
     /// Whether there were native calls, of which the text may hold copies.
     called_natively: bool,
+    seam: Seam,
     malformed: Option<Malformed>,
     finish: Option<Finish>,
     usage: Option<TokenUsage>,
@@ -108,6 +120,7 @@ impl<'a> Reading<'a> {
             held: Vec::new(),
             residue: String::new(),
             called_natively: false,
+            seam: Seam::new(reader.said),
             malformed: None,
             finish: None,
             usage: None,
@@ -157,7 +170,10 @@ impl<'a> Reading<'a> {
         let mut calls = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Text(delta) => self.reader.events.send(Event::Text { delta }),
+                Piece::Text(text) => {
+                    let delta = self.seam.push(text);
+                    self.say(delta);
+                }
                 Piece::Call(parsed) if self.reader.native => self.held.push(parsed),
                 Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
                 Piece::Malformed(malformed) => self.refuse(malformed),
@@ -182,6 +198,7 @@ impl<'a> Reading<'a> {
             let residue = std::mem::take(&mut self.residue);
             self.show(residue);
         }
+        self.say_held();
         calls
     }
 
@@ -197,6 +214,7 @@ impl<'a> Reading<'a> {
         if !self.reader.tools_on {
             return None;
         }
+        self.say_held();
         let id = self.own_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
@@ -224,16 +242,39 @@ impl<'a> Reading<'a> {
     }
 
     /// Shows what should have been a call and cannot be read.
-    fn show(&self, raw: String) {
+    fn show(&mut self, raw: String) {
         if !raw.is_empty() {
             tracing::warn!(characters = raw.chars().count(), "a call could not be read and is shown as text");
-            self.reader.events.send(Event::Text { delta: raw });
+            let delta = self.seam.push(raw);
+            self.say(delta);
         }
     }
 
-    fn close(self, results: Vec<Ran>) -> Result<Round, Broken> {
+    /// Says what might have been a repetition of what was said before.
+    fn say_held(&mut self) {
+        let delta = self.seam.finish();
+        self.say(delta);
+    }
+
+    fn say(&self, delta: String) {
+        if !delta.is_empty() {
+            self.reader.events.send(Event::Text { delta });
+        }
+    }
+
+    fn close(self, results: Vec<Ran>, broke: Option<ModelError>) -> Result<Round, Broken> {
         // The wire promises a finish or an error; a reply without either was cut.
-        let finish = self.finish.ok_or(Broken::Model(ModelError::Disconnected))?;
-        Ok(Round { calls: self.calls, results, malformed: self.malformed, finish, usage: self.usage })
+        let broke = broke.or(self.finish.is_none().then_some(ModelError::Disconnected));
+        let alternative = self.reader.alternative;
+        let Self { calls, malformed, usage, .. } = self;
+        let round = Round { calls, results, malformed, finish: self.finish.unwrap_or(Finish::Stop), usage };
+        match broke {
+            None => Ok(round),
+            // What was counted before the end is not the whole.
+            Some(error) if alternative && !round.calls.is_empty() => {
+                Err(Broken::Called(Box::new(Round { usage: None, ..round }), error))
+            }
+            Some(error) => Err(Broken::Model(error)),
+        }
     }
 }

@@ -100,7 +100,7 @@ impl Run<'_> {
         let mut draft = self.events.draft();
         match (round, draft.asked) {
             (Some(round), Some(asked)) => {
-                let (text, thinking) = draft.open_round();
+                let (text, thinking) = draft.reply();
                 let usage = asked.usage(estimate::reply(&text, &thinking, &round.calls), round.usage);
                 draft.usage.join(usage);
             }

@@ -2,12 +2,13 @@ use conversation::{ErrorCode, Event, Failure, FinishReason, Message};
 use model::{ModelError, ToolPath};
 
 use super::Run;
-use crate::failure::Broken;
+use crate::failure::{Broken, heals};
 use crate::fallback;
 
 impl Run<'_> {
-    /// What follows a reply that broke off: another try by text or with less history, an answer from what there is, or the error.
-    pub(super) fn broken(&mut self, broken: &Broken) -> Result<Option<FinishReason>, Failure> {
+    /// What follows a reply that broke off: another try by text, with less history or by another model, an answer from
+    /// what there is, or the error.
+    pub(super) async fn broken(&mut self, broken: Broken) -> Result<Option<FinishReason>, Failure> {
         match broken {
             Broken::ToolsRefused if self.is_native() => {
                 self.path = ToolPath::Text;
@@ -15,7 +16,13 @@ impl Run<'_> {
             }
             Broken::Model(ModelError::ContextTooLong) if !self.trimmed && self.trim() => Ok(None),
             Broken::Model(ModelError::Deadline) => self.out_of_time().map(Some),
-            other => Err(other.failure()),
+            Broken::Fatal(_) => Err(broken.failure()),
+            Broken::Model(ref error) if !heals(error) => Err(broken.failure()),
+            Broken::Model(_) | Broken::ToolsRefused => self.hand_over(broken.failure()).await.map(|()| None),
+            Broken::Called(round, error) => {
+                self.keep(*round);
+                self.hand_over(Broken::Model(error).failure()).await.map(|()| None)
+            }
         }
     }
 

@@ -11,7 +11,8 @@ use crate::step::{self, Reader, Round};
 impl Run<'_> {
     /// Asks the model once and reads its reply, while its calls run.
     pub(super) async fn round(&self, phase: &Phase) -> Result<Round, Broken> {
-        let prompt = self.prompt(phase);
+        let said = self.said();
+        let prompt = self.prompt(phase, &said);
         let alternative = self.at + 1 < self.turn.models.len();
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
         let limits = Limits { deadline: self.turn.context.deadline, alternative, tape };
@@ -27,14 +28,21 @@ impl Run<'_> {
             tools_on: matches!(phase, Phase::Tools),
             native: self.is_native(),
             may_correct: !self.corrected && matches!(phase, Phase::Tools),
+            said: &said,
+            alternative,
         };
-        self.events.draft().asked = Some(Asked::new(&prompt, self.model().config().options.price));
+        self.events.draft().ask(Asked::new(&prompt, self.model().config().options.price));
         let read = step::read(reply, &reader).await;
-        self.count(read.as_ref().ok());
+        self.count(match &read {
+            Ok(round) => Some(round),
+            Err(Broken::Called(round, _)) => Some(round),
+            Err(_) => None,
+        });
         read
     }
 
-    fn prompt(&self, phase: &Phase) -> Prompt {
+    fn prompt(&self, phase: &Phase, said: &str) -> Prompt {
+        let messages = self.asked_to_go_on(said);
         let format = calls::format_for(&self.model().config().model);
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let on = matches!(phase, Phase::Tools);
@@ -47,14 +55,9 @@ impl Run<'_> {
         // Past calls stand in fields of their own only beside the tools that they called: several endpoints insist.
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if on { choice.clone() } else { ToolChoice::None };
-            return Prompt {
-                system,
-                messages: replay::natively(&self.messages),
-                tools: self.specs.clone(),
-                tool_choice,
-            };
+            return Prompt { system, messages: replay::natively(&messages), tools: self.specs.clone(), tool_choice };
         }
-        let messages = replay::as_text(&self.messages, format, &self.turn.nonce);
+        let messages = replay::as_text(&messages, format, &self.turn.nonce);
         Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
     }
 }

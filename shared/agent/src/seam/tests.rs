@@ -86,7 +86,11 @@ fn the_last_words_said_again_are_shown_once() {
         ("说：\n- 香", "- 香蕉\n- 梨", "说：\n- 香蕉\n- 梨"),
         ("x\n\n- pears\n    - che", "    - cherries", "x\n\n- pears\n    - cherries"),
         ("```py\ndef f():\n    ret", "    return 1\n```", "```py\ndef f():\n    return 1\n```"),
-        ("```py\ndef the_first_of_all_functions():\n", "def the_first_of_all_functions():\n    pass", "```py\ndef the_first_of_all_functions():\n    pass"),
+        (
+            "```py\ndef the_first_of_all_functions():\n",
+            "def the_first_of_all_functions():\n    pass",
+            "```py\ndef the_first_of_all_functions():\n    pass",
+        ),
     ];
     for (said, text, whole) in cases {
         assert_eq!(joined(said, text), whole, "{said:?} + {text:?}");
