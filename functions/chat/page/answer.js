@@ -4,7 +4,7 @@ import { announce, button, copyText, el, icon } from "./dom.js";
 import { Frames } from "./frames.js";
 import { MarkdownView } from "./markdown.js";
 import { Sources, Steps } from "./steps.js";
-import { endWords, errorWords, seconds, usageWords } from "./words.js";
+import { endWords, errorWords, seconds, usageWords, writerWords } from "./words.js";
 
 /** The view of one assistant message. `onRetry` asks the same question again, `onReload` reads the stored answer. */
 export class AnswerView {
@@ -19,6 +19,7 @@ export class AnswerView {
   #notes = el("div", { class: "notes" });
   #footer = el("footer", { class: "answer-footer" });
   #model = "";
+  #writers = [];
   #frames = new Frames(() => {
     this.#markdown.render();
     this.#thinking.render();
@@ -42,6 +43,7 @@ export class AnswerView {
 
   /** Shows one event of a running turn; a title is not the answer's business. */
   apply(event) {
+    this.#writers = event.models ?? [];
     const show = {
       start: () => {
         this.#model = event.model;
@@ -73,6 +75,7 @@ export class AnswerView {
     this.#sources.add(message.sources);
     this.#rewrite(message.content ?? "");
     this.#model = message.model;
+    this.#writers = message.models ?? [];
     const running = message.status === "running";
     if (running) this.waiting("This answer is still being written…");
     else this.#end();
@@ -164,6 +167,8 @@ export class AnswerView {
     if (this.#footer.querySelector(".model-name")) return;
     if (this.#text.trim() !== "") this.#footer.prepend(copyButton(() => this.#text));
     this.#footer.append(el("span", { class: "model-name" }, this.#model));
+    const words = writerWords(this.#writers, this.#model);
+    if (words) this.#footer.append(el("span", { class: "writers" }, words));
   }
 
   #note(kind, ...words) {

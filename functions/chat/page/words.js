@@ -36,6 +36,13 @@ export function endWords(finishReason) {
   return ENDS[finishReason] ?? null;
 }
 
+/** Who wrote an answer in the place of the model that was asked, or after it; null when that one wrote it alone. */
+export function writerWords(writers, asked) {
+  const others = writers.filter((name, at) => name !== asked && writers.indexOf(name) === at);
+  if (others.length === 0) return null;
+  return `${writers.includes(asked) ? "Continued" : "Answered"} by ${others.join(", ")}`;
+}
+
 /** What a tool call is about, as `[while it runs, afterwards, its object]`. */
 export function callWords({ name, arguments: args }) {
   const object = callObject(args);

@@ -4,7 +4,29 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/stage.js";
-import { openCable } from "../support/wire.js";
+import { openCable, openModel } from "../support/wire.js";
+
+test("f020_ an answer that another model continued says so, also when it is read again", async (t) => {
+  const backup = await openModel();
+  t.after(() => backup.close());
+  const entry = { name: "backup", baseUrl: `${backup.url}/v1`, model: "backup-model" };
+  const first = { ...entry, name: "first", model: "first-model", fallback: "backup" };
+  const settings = (url) => ({ MODELS: JSON.stringify([{ ...first, baseUrl: `${url}/v1` }, entry]) });
+  const { page, url, model } = await stage(t, { settings: (own) => ({ ...settings(own), DEFAULT_MODEL: "first" }) });
+  await page.goto(url);
+  await ask(page, "Tell me.");
+  const broken = await model.next();
+  broken.say("The first half");
+  await reads(prose(page), "The first half");
+  broken.cut();
+  const reply = await backup.next();
+  reply.say(" and the second.");
+  reply.end();
+  await reads(prose(page), "The first half and the second.");
+  await lastAnswer(page).getByText("Continued by backup").waitFor();
+  await page.reload();
+  await lastAnswer(page).getByText("Continued by backup").waitFor();
+});
 
 const box = (page) => page.getByRole("textbox", { name: "Message" });
 const notice = (page) => page.locator("#notice");

@@ -14,6 +14,7 @@ import {
   seconds,
   shortened,
   usageWords,
+  writerWords,
 } from "../../../functions/chat/page/words.js";
 
 test("an error says what the server said, and for how long to wait", () => {
@@ -53,6 +54,13 @@ test("f032_ f033_ an answer that was cut short says why, an ordinary one says no
   assert.match(endWords("deadline"), /Time ran out/);
   assert.match(endWords("tool_limit"), /without further tools/);
   assert.match(endWords("stopped"), /stopped/);
+});
+
+test("an answer that another model wrote or continued says so", () => {
+  assert.equal(writerWords([], "first"), null);
+  assert.equal(writerWords(["backup"], "first"), "Answered by backup");
+  assert.equal(writerWords(["first", "backup"], "first"), "Continued by backup");
+  assert.equal(writerWords(["first", "backup", "third"], "first"), "Continued by backup, third");
 });
 
 test("a call is named by what it is about", () => {
