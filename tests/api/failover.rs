@@ -1,4 +1,4 @@
-//! A model that fails while another one stands behind it: what is seen, what is asked, and what is kept.
+//! A model that fails before its first words while another one stands behind it.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeModel, Gate, MODEL, MODEL_KEY, Reply, TestApp, Transcript};
@@ -8,22 +8,22 @@ use crate::model_faults::{IMPATIENT, failure};
 use crate::native::search;
 
 /// The product with `first`, and behind it `backup`, and behind that `third`.
-struct Chain {
-    app: TestApp,
-    first: FakeModel,
-    backup: FakeModel,
-    third: FakeModel,
+pub(crate) struct Chain {
+    pub(crate) app: TestApp,
+    pub(crate) first: FakeModel,
+    pub(crate) backup: FakeModel,
+    pub(crate) third: FakeModel,
 }
 
 /// The tools of `first` and of `backup`.
-const PATHS: [(&str, &str); 3] = [("prompt", "prompt"), ("native", "native"), ("native", "prompt")];
+pub(crate) const PATHS: [(&str, &str); 3] = [("prompt", "prompt"), ("native", "native"), ("native", "prompt")];
 
 impl Chain {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(&[], PATHS[0]).await
     }
 
-    async fn with(settings: &[(&str, &str)], (tools, behind): (&str, &str)) -> Self {
+    pub(crate) async fn with(settings: &[(&str, &str)], (tools, behind): (&str, &str)) -> Self {
         let (first, backup, third) = (FakeModel::start().await, FakeModel::start().await, FakeModel::start().await);
         let entry = |name: &str, model: &FakeModel, tools: &str, fallback: Option<&str>| {
             let mut entry = json!({ "name": name, "baseUrl": model.url(), "model": format!("{name}-{MODEL}"),
@@ -45,7 +45,7 @@ impl Chain {
     }
 
     /// Plays `end` as the first model's after `text` was seen, and reads the turn to its end.
-    async fn broken_after(&self, text: &str, end: impl Fn(Reply) -> Reply) -> Transcript {
+    pub(crate) async fn broken_after(&self, text: &str, end: impl Fn(Reply) -> Reply) -> Transcript {
         let gate = Gate::new();
         self.first.replies([end(Completion::new().text(text).wait(&gate).reply())]);
         let mut turn = self.app.open(&json!({ "message": "你好" })).await;
@@ -55,16 +55,16 @@ impl Chain {
     }
 
     /// The stored answer of a turn.
-    async fn stored(&self, turn: &Transcript) -> Value {
+    pub(crate) async fn stored(&self, turn: &Transcript) -> Value {
         self.app.settled(&turn.conversation_id()).await["messages"][1].clone()
     }
 }
 
-fn told(turn: &Transcript) -> Value {
+pub(crate) fn told(turn: &Transcript) -> Value {
     json!([turn.content(), turn.finish_reason(), turn.end()["models"]])
 }
 
-fn overloaded() -> Reply {
+pub(crate) fn overloaded() -> Reply {
     failure(401, "x", "upstream words")
 }
 
@@ -127,139 +127,6 @@ async fn f006_content_that_the_provider_refuses_is_asked_of_nobody_else() {
 }
 
 #[tokio::test]
-async fn f019_another_model_goes_on_where_one_stalls() {
-    let chain = Chain::with(&IMPATIENT, PATHS[0]).await;
-    chain.backup.replies([Completion::of(["，后半句", "。"])]);
-    let turn = chain.broken_after("前半句", Reply::stall).await;
-    assert_eq!(told(&turn), json!(["前半句，后半句。", "stop", ["first", "backup"]]));
-    let stored = chain.stored(&turn).await;
-    let expected = json!(["前半句，后半句。", "complete", ["first", "backup"]]);
-    assert_eq!(json!([stored["content"], stored["status"], stored["models"]]), expected);
-}
-
-#[tokio::test]
-async fn f020_the_model_that_goes_on_is_told_what_was_said_and_a_later_turn_reads_one_answer() {
-    for paths in PATHS {
-        let chain = Chain::with(&[], paths).await;
-        chain.backup.replies([Completion::of(["，后半句。"])]);
-        let turn = chain.broken_after("前半句", Reply::reset).await;
-        assert_eq!(told(&turn), json!(["前半句，后半句。", "stop", ["first", "backup"]]), "{paths:?}");
-        let talk = chain.backup.asked(1).await.talk();
-        let roles: Vec<&str> = talk.iter().map(|(role, _)| role.as_str()).collect();
-        assert_eq!(roles, ["user", "assistant", "user"]);
-        assert_eq!((talk[0].1.as_str(), talk[1].1.as_str()), ("你好", "前半句"));
-        assert!(talk[2].1.contains("继续"), "{talk:?}");
-        chain.first.replies([Completion::of(["好。"])]);
-        let next = chain.app.go_on(&turn.conversation_id(), "然后呢？").await;
-        assert_eq!(told(&next), json!(["好。", "stop", null]));
-        let expected = [("user", "你好"), ("assistant", "前半句，后半句。"), ("user", "然后呢？")]
-            .map(|(a, b)| (a.into(), b.into()));
-        assert_eq!(chain.first.asked(2).await.talk(), expected);
-    }
-}
-
-#[tokio::test]
-async fn what_goes_on_repeats_nothing_however_it_begins() {
-    let half = "Here is the list:\n\n- apples\n- pea";
-    let rest = "rs\n- plums";
-    for again in ["", "pea", "- pea", "- apples\n- pea", half] {
-        let chain = Chain::start().await;
-        let text = format!("{again}{rest}");
-        let text = text.strip_prefix("peapears").unwrap_or(&text).to_owned();
-        chain.backup.replies([text.chars().fold(Completion::new(), |stream, one| stream.text(&one.to_string())).end()]);
-        let turn = chain.broken_after(half, Reply::cut).await;
-        assert_eq!(turn.content(), format!("{half}{rest}"), "{again:?}");
-    }
-}
-
-#[tokio::test]
-async fn f021_f025_f041_f043_whatever_breaks_an_answer_another_model_goes_on() {
-    let error = format!("data: {}\n\n", json!({ "error": { "message": "upstream words", "code": 503 } }));
-    let endless = |mut reply: Reply| {
-        reply = reply.bytes("data: ");
-        for _ in 0..40 {
-            reply = reply.bytes("x".repeat(1 << 16));
-        }
-        reply.stall()
-    };
-    let ends: [&dyn Fn(Reply) -> Reply; 6] = [
-        &|reply| reply,
-        &Reply::until_close,
-        &Reply::cut,
-        &|reply| reply.bytes(error.clone()),
-        &|reply| reply.bytes("data: {\"choices\": [{]\n\n"),
-        &endless,
-    ];
-    for (place, end) in ends.into_iter().enumerate() {
-        let chain = Chain::start().await;
-        chain.backup.replies([Completion::of(["，后半句。"])]);
-        let turn = chain.broken_after("前半句", end).await;
-        assert_eq!(told(&turn), json!(["前半句，后半句。", "stop", ["first", "backup"]]), "end {place}");
-        assert!(!Value::from(turn.0.clone()).to_string().contains("upstream words"));
-    }
-}
-
-#[tokio::test]
-async fn f042_another_model_goes_on_from_an_answer_without_end() {
-    let chain = Chain::start().await;
-    let piece = "x".repeat(1 << 16);
-    chain.first.replies([(0..100).fold(Completion::new(), |stream, _| stream.text(&piece)).reply().stall()]);
-    chain.backup.replies([Completion::of([" and that is all."])]);
-    let turn = chain.app.ask("你好").await;
-    assert_eq!(turn.finish_reason(), "stop");
-    assert!(turn.content().ends_with("x and that is all."));
-    chain.first.hung_up(1).await;
-}
-
-#[tokio::test]
-async fn a_model_that_broke_in_its_thinking_is_replaced_by_one_that_is_simply_asked() {
-    let chain = Chain::start().await;
-    chain.first.replies([Completion::new().thinking("想一").reply().cut()]);
-    chain.backup.replies([Completion::new().thinking("想二").text("好。").end()]);
-    let turn = chain.app.ask("你好").await;
-    assert_eq!(told(&turn), json!(["好。", "stop", ["first", "backup"]]));
-    assert_eq!(turn.thinking(), "想一想二");
-    assert_eq!(chain.backup.asked(1).await.talk(), [("user".to_owned(), "你好".to_owned())]);
-}
-
-#[tokio::test]
-async fn calls_that_were_complete_are_run_and_the_next_model_goes_on_from_their_results() {
-    // A native call is complete when the reply is.
-    for paths in [("prompt", "prompt"), ("prompt", "native")] {
-        let chain = Chain::with(&[], paths).await;
-        let call = Completion::new().text("我查。").text(&call("天气")).text("<tool_call>{\"tool\": \"sea");
-        chain.first.replies([call.reply().cut()]);
-        chain.backup.replies([Completion::of(["晴。"])]);
-        let turn = chain.app.ask("天气？").await;
-        assert_eq!(told(&turn), json!(["我查。晴。", "stop", ["first", "backup"]]), "{paths:?}");
-        assert_eq!((turn.of("tool_call").len(), turn.of("tool_result").len()), (1, 1), "{paths:?}");
-        let request = chain.backup.asked(1).await;
-        assert!(request.body["messages"].to_string().contains("天气：第1页"), "{paths:?}");
-    }
-}
-
-#[tokio::test]
-async fn half_a_call_is_not_shown_and_the_model_that_goes_on_may_call() {
-    let chain = Chain::start().await;
-    chain.first.replies([Completion::new().text("我查。<tool_call>{\"tool\": \"sea").reply().cut()]);
-    chain.backup.replies([Completion::of([&*call("天气")]), Completion::of(["晴。"])]);
-    let turn = chain.app.ask("天气？").await;
-    assert_eq!(told(&turn), json!(["我查。晴。", "stop", ["first", "backup"]]));
-    assert_eq!(turn.of("tool_result").len(), 1);
-}
-
-#[tokio::test]
-async fn half_a_native_call_is_not_run_and_the_model_that_goes_on_may_call() {
-    let chain = Chain::with(&[], ("native", "native")).await;
-    let cut = Completion::new().text("我查。").call(0, "a", "search_web", "{\"query\":");
-    chain.first.replies([cut.reply().cut()]);
-    chain.backup.replies([search("b", "天气"), Completion::of(["晴。"])]);
-    let turn = chain.app.ask("天气？").await;
-    assert_eq!(told(&turn), json!(["我查。晴。", "stop", ["first", "backup"]]));
-    assert_eq!(turn.of("tool_result").len(), 1);
-}
-
-#[tokio::test]
 async fn later_rounds_stay_with_the_model_that_took_over_on_its_own_path() {
     let chain = Chain::with(&[], ("prompt", "native")).await;
     chain.first.replies([Completion::of([&*call("天气")]), overloaded()]);
@@ -271,30 +138,6 @@ async fn later_rounds_stay_with_the_model_that_took_over_on_its_own_path() {
 }
 
 #[tokio::test]
-async fn a_model_that_goes_on_and_breaks_is_followed_by_the_next() {
-    let chain = Chain::start().await;
-    chain.backup.replies([Completion::new().text("二").reply().cut()]);
-    chain.third.replies([Completion::of(["三。"])]);
-    let turn = chain.broken_after("一", Reply::reset).await;
-    assert_eq!(told(&turn), json!(["一二三。", "stop", ["first", "backup", "third"]]));
-    assert_eq!(chain.third.asked(1).await.talk()[1], ("assistant".to_owned(), "一二".to_owned()));
-}
-
-#[tokio::test]
-async fn when_all_break_the_first_that_passes_is_told_and_the_words_are_kept() {
-    let chain = Chain::start().await;
-    chain.backup.replies([Completion::new().text("二").reply().cut()]);
-    chain.third.replies([overloaded()]);
-    let turn = chain.broken_after("一", Reply::reset).await;
-    assert_eq!((turn.content().as_str(), turn.error_code()), ("一二", "upstream_disconnected"));
-    assert_eq!(turn.end()["models"], json!(["first", "backup"]));
-    assert_eq!(turn.of("error").len() + turn.of("done").len(), 1);
-    let stored = chain.stored(&turn).await;
-    let expected = json!(["一二", "interrupted", ["first", "backup"]]);
-    assert_eq!(json!([stored["content"], stored["status"], stored["models"]]), expected);
-}
-
-#[tokio::test]
 async fn f001_when_all_ask_to_wait_the_shortest_wait_is_told() {
     let chain = Chain::start().await;
     let slow = |seconds: &str| failure(429, "slow", "upstream words").header("retry-after", seconds);
@@ -303,33 +146,6 @@ async fn f001_when_all_ask_to_wait_the_shortest_wait_is_told() {
     chain.third.replies([slow("2700")]);
     let turn = chain.app.ask("你好").await;
     assert_eq!((turn.error_code(), &turn.end()["retryAfterSeconds"]), ("rate_limited", &json!(1800)));
-}
-
-#[tokio::test]
-async fn what_broke_counts_once_by_estimate_and_what_went_on_as_it_was_counted() {
-    let chain = Chain::start().await;
-    chain.backup.replies([Completion::new().text("四").finish("stop").usage(50, 7).done().reply()]);
-    let turn = chain.broken_after("一二三", Reply::reset).await;
-    let usage = turn.of("usage")[0].clone();
-    assert_eq!(json!([usage["outputTokens"], usage["estimated"]]), json!([3 + 7, true]));
-    assert!(usage["inputTokens"].as_u64().unwrap() > 50);
-}
-
-#[tokio::test]
-async fn f046_words_of_a_model_that_broke_are_not_counted_again_with_those_of_the_next() {
-    let chain = Chain::start().await;
-    chain.backup.replies([Completion::new().text("四五").finish("stop").done().reply()]);
-    let turn = chain.broken_after("一二三", Reply::reset).await;
-    assert_eq!(turn.of("usage")[0]["outputTokens"], 3 + 2);
-}
-
-#[tokio::test]
-async fn a_document_tells_who_wrote_it() {
-    let chain = Chain::start().await;
-    chain.first.replies([Completion::new().text("前半句").reply().cut()]);
-    chain.backup.replies([Completion::of(["，后半句。"])]);
-    let document = chain.app.chat_once(&json!({ "message": "你好" })).await.ok();
-    assert_eq!(json!([document["content"], document["model"]]), json!(["前半句，后半句。", "first"]));
 }
 
 #[tokio::test]

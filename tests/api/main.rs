@@ -15,6 +15,7 @@ mod cuts;
 mod demo;
 mod executions;
 mod failover;
+mod going_on;
 mod idempotency;
 mod limits;
 mod loopback;

@@ -98,7 +98,9 @@ impl Seam {
             }
         }
         self.alive = alive;
-        ended.into_iter().for_each(|(at, length)| self.find(at, length));
+        for (at, length) in ended {
+            self.find(at, length);
+        }
     }
 
     fn find(&mut self, at: usize, length: usize) {

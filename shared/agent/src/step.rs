@@ -4,7 +4,7 @@ use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, Thinki
 use conversation::{Event, ToolCall, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::{FuturesUnordered, unfold};
-use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage};
+use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage, ToolPath};
 use serde_json::Value;
 use tools::{Ran, ToolSession};
 
@@ -22,8 +22,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) declared: &'a [ToolSpec],
     /// Whether calls run; otherwise they are neither run nor shown.
     pub(crate) tools_on: bool,
-    /// Whether native calls are expected, so that calls in the text count only if none comes.
-    pub(crate) native: bool,
+    /// Where native calls are expected, calls in the text count only if none comes.
+    pub(crate) path: ToolPath,
     /// Whether a call that cannot be read may go back to the model; otherwise its text is shown.
     pub(crate) may_correct: bool,
     /// What was said of this reply by a model that failed.
@@ -174,7 +174,7 @@ impl<'a> Reading<'a> {
                     let delta = self.seam.push(text);
                     self.say(delta);
                 }
-                Piece::Call(parsed) if self.reader.native => self.held.push(parsed),
+                Piece::Call(parsed) if self.reader.path == ToolPath::Native => self.held.push(parsed),
                 Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
                 Piece::Malformed(malformed) => self.refuse(malformed),
             }
@@ -236,7 +236,7 @@ impl<'a> Reading<'a> {
             Defect::Unreadable(_) if self.reader.may_correct && self.malformed.is_none() => {
                 self.malformed = Some(malformed);
             }
-            Defect::Unreadable(_) if self.reader.native => self.residue.push_str(&malformed.raw),
+            Defect::Unreadable(_) if self.reader.path == ToolPath::Native => self.residue.push_str(&malformed.raw),
             Defect::Unreadable(_) => self.show(malformed.raw),
         }
     }

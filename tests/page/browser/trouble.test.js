@@ -7,15 +7,15 @@ import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/s
 import { openCable, openModel } from "../support/wire.js";
 
 test("f020_ an answer that another model continued says so, also when it is read again", async (t) => {
-  const backup = await openModel();
-  t.after(() => backup.close());
-  const entry = { name: "backup", baseUrl: `${backup.url}/v1`, model: "backup-model" };
-  const first = { ...entry, name: "first", model: "first-model", fallback: "backup" };
-  const settings = (url) => ({ MODELS: JSON.stringify([{ ...first, baseUrl: `${url}/v1` }, entry]) });
-  const { page, url, model } = await stage(t, { settings: (own) => ({ ...settings(own), DEFAULT_MODEL: "first" }) });
+  const [first, backup] = await Promise.all([openModel(), openModel()]);
+  t.after(() => [first, backup].forEach((model) => model.close()));
+  const entry = (name, { url }, more) => ({ name, baseUrl: `${url}/v1`, model: "test-model", ...more });
+  const models = [entry("first", first, { fallback: "backup" }), entry("backup", backup)];
+  const settings = { MODELS: JSON.stringify(models), DEFAULT_MODEL: "first" };
+  const { page, url } = await stage(t, { settings });
   await page.goto(url);
   await ask(page, "Tell me.");
-  const broken = await model.next();
+  const broken = await first.next();
   broken.say("The first half");
   await reads(prose(page), "The first half");
   broken.cut();

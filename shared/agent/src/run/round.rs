@@ -26,7 +26,7 @@ impl Run<'_> {
             recording: self.recording.as_deref(),
             declared: &self.specs,
             tools_on: matches!(phase, Phase::Tools),
-            native: self.is_native(),
+            path: self.path,
             may_correct: !self.corrected && matches!(phase, Phase::Tools),
             said: &said,
             alternative,
