@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use support::{Completion, FakeTavily, Gate, Reply, TestApp};
+use support::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, ModelRequest, Reply, TestApp};
 
 use crate::native::{Native, calls};
 use crate::recordings::recordings;
 
 /// What is recorded, each under its name.
-pub(crate) const SCENARIOS: [&str; 12] = [
+pub(crate) const SCENARIOS: [&str; 15] = [
     "plain_answer",
     "demo_with_a_search",
     "search_on_the_text_path",
@@ -22,6 +22,9 @@ pub(crate) const SCENARIOS: [&str; 12] = [
     "second_turn",
     "stalled",
     "out_of_time",
+    "another_model_answers",
+    "another_model_goes_on",
+    "a_model_is_passed_over",
 ];
 
 /// Runs the turns of a scenario, and gives the recording of the last one.
@@ -54,6 +57,17 @@ pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
         "out_of_time" => {
             let settings = [("TURN_SECONDS", "2")];
             app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
+        }
+        "another_model_answers" => {
+            let down = Reply::json(503, &json!({ "error": { "message": "overloaded" } }));
+            app.chain(move |_| down.clone(), 1).await;
+        }
+        "another_model_goes_on" => {
+            app.chain(|_| Completion::new().text("今天晴，").reply().cut(), 1).await;
+        }
+        "a_model_is_passed_over" => {
+            let refusal = Reply::json(401, &json!({ "error": { "message": "no such key" } }));
+            app.chain(move |_| refusal.clone(), 2).await;
         }
         other => unreachable!("there is no scenario {other}"),
     }
@@ -93,6 +107,21 @@ impl App {
 
     async fn native_app(&self) -> Native {
         Native::with(&[("RECORD_TURNS", &self.folder)]).await
+    }
+
+    /// Some turns of a model that answers so, behind which there is another one.
+    async fn chain(&self, answer: impl Fn(&ModelRequest) -> Reply + Send + 'static, turns: usize) {
+        let backup = FakeModel::start().await;
+        let entry = json!({ "name": "backup", "baseUrl": backup.url(), "model": MODEL, "apiKeyVar": "BACKUP_KEY" });
+        let models = json!([entry]).to_string();
+        let options = json!({ "openai": { "fallback": "backup" } }).to_string();
+        let settings = [("MODELS", models.as_str()), ("BACKUP_KEY", MODEL_KEY), ("MODEL_OPTIONS", &options)];
+        let app = self.start(&settings).await;
+        app.model.answer(answer);
+        backup.answer(|_| Completion::of(["气温", "二十三度。"]));
+        for _ in 0..turns {
+            app.ask("天气").await;
+        }
     }
 
     async fn several(&self) {
