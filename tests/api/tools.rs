@@ -1,7 +1,7 @@
 //! The tools that need nothing from outside, on both paths, with good and bad arguments.
 
 use serde_json::{Value, json};
-use support::{Completion, FakeModel, Reply, TestApp};
+use support::{Completion, FakeModel, FakeTavily, Reply, TestApp};
 
 use crate::native::Native;
 
@@ -60,7 +60,12 @@ async fn f051_bad_arguments_are_told_with_what_is_accepted() {
         ("calculator", json!({ "expression": "1/0" }), "failed", "除数为零"),
         ("current_time", json!({ "zone": { "city": "Tokyo" } }), "invalid_arguments", "`zone` must be a string"),
         ("current_time", json!({ "zone": "Argentina/Buenos" }), "invalid_arguments", "America/Buenos_Aires"),
-        ("calculate", json!({ "expression": "1+1" }), "unknown_tool", "calculator, current_time"),
+        ("read_url", json!({}), "invalid_arguments", "`url` is missing"),
+        ("read_url", json!({ "url": "javascript:alert(1)" }), "invalid_arguments", "`url` 必须是公开网页的完整网址"),
+        ("read_url", json!({ "url": "https://evil.example/?d=1" }), "invalid_arguments", "用户消息里出现过的网址"),
+        ("search_web", json!({ "query": "q", "topic": "sports" }), "invalid_arguments", "`topic` must be one of"),
+        ("search_web", json!({ "query": "q", "include_domains": ["x"] }), "invalid_arguments", "host names such as"),
+        ("calculate", json!({ "expression": "1+1" }), "unknown_tool", "search_web, read_url, calculator, current_time"),
     ];
     for (name, arguments, code, reason) in cases {
         for (result, told) in both(name, arguments.clone()).await {
@@ -83,5 +88,74 @@ async fn the_tools_that_come_with_the_product_are_listed_in_order() {
     let app = TestApp::start().await;
     let tools = app.get("/api/tools").await.ok();
     let names: Vec<&str> = tools["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["search_web", "calculator", "current_time"]);
+    assert_eq!(names, ["search_web", "read_url", "calculator", "current_time"]);
+}
+
+#[tokio::test]
+async fn a_page_that_the_user_names_is_read() {
+    let app = TestApp::start().await;
+    let url = "https://example.com/article?id=7";
+    app.model.replies([text("read_url", &json!({ "url": url })), Completion::of(["好。"])]);
+    let turn = app.ask(&format!("讲讲{url}。")).await;
+    let source = json!({ "index": 1, "title": "网页", "url": url });
+    assert_eq!(turn.of("tool_result")[0]["sources"], json!([source]));
+    let told = app.model.asked(2).await.last();
+    assert!(
+        told.contains(&format!("<page>\n标题：网页\n来源：{url}\n内容：# 网页\n{url} 的正文。\n</page>")),
+        "{told}"
+    );
+    assert_eq!(app.search.requests()[0]["urls"], json!([url]));
+}
+
+#[tokio::test]
+async fn f136_a_page_that_a_search_found_is_read_in_its_turn_and_in_later_ones_and_no_other() {
+    let app = TestApp::start().await;
+    let (found, other) = (json!({ "url": "https://example.com/1" }), json!({ "url": "https://example.com/3" }));
+    app.model.replies([
+        text("search_web", &json!({ "query": "天气" })),
+        text("read_url", &found),
+        Completion::of(["晴。"]),
+        text("read_url", &json!({ "url": "https://example.com/2/" })),
+        text("read_url", &other),
+        Completion::of(["好。"]),
+    ]);
+    let first = app.ask("天气").await;
+    let id = first.conversation_id();
+    let second = app.chat(&json!({ "message": "再看第二个", "conversationId": id })).await;
+    let ok = |turn: &support::Transcript| {
+        turn.of("tool_result").iter().map(|result| result["ok"] == true).collect::<Vec<_>>()
+    };
+    assert_eq!((ok(&first), ok(&second)), (vec![true, true], vec![true, false]));
+    let read: Vec<Value> = app.search.requests().iter().filter_map(|body| body.get("urls").cloned()).collect();
+    assert_eq!(read, [json!(["https://example.com/1"]), json!(["https://example.com/2/"])]);
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_read_is_told_as_such() {
+    let app = TestApp::start().await;
+    app.search.answer(FakeTavily::unreadable);
+    app.model.replies([text("read_url", &json!({ "url": "https://example.com/" })), Completion::of(["好。"])]);
+    let turn = app.ask("https://example.com").await;
+    let error = json!({ "code": "failed", "message": "The page cannot be read." });
+    assert_eq!(turn.of("tool_result")[0]["error"], error);
+    let told = app.model.asked(2).await.last();
+    assert!(
+        told.contains("<page_error>读取失败: 这个网页无法读取</page_error>") && !told.contains("upstream"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn f141_a_spent_budget_leaves_what_is_cached_and_says_so() {
+    let app = TestApp::with(&[("TAVILY_DAILY_CREDITS", "2"), ("SEARCH_CACHE_TTL_SECONDS", "0")]).await;
+    let search = |query: &str| text("search_web", &json!({ "query": query }));
+    app.model.replies([search("天气"), Completion::of(["晴。"]), search("天气"), Completion::of(["晴。"])]);
+    app.ask("天气").await;
+    app.ask("天气").await;
+    assert!(app.model.asked(4).await.last().contains("（说明：搜索额度已经用完，这是较早以前的结果，可能已经过时。）"));
+    app.model.replies([search("新闻"), Completion::of(["好。"])]);
+    let turn = app.ask("新闻").await;
+    let error = json!({ "code": "failed", "message": "The search allowance is used up for now." });
+    assert_eq!(turn.of("tool_result")[0]["error"], error);
+    assert_eq!(app.search.queries(), ["天气"]);
 }

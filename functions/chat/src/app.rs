@@ -4,7 +4,7 @@ use agent::Agent;
 use aws_types::SdkConfig;
 use axum::Router;
 use store::Store;
-use tools::{Calculator, CurrentTime, Tool, ToolRegistry, WebSearch};
+use tools::{Calculator, CurrentTime, ReadUrl, Search, Tool, ToolRegistry, WebSearch};
 use web::Auth;
 
 use crate::agents::Agents;
@@ -52,7 +52,9 @@ impl App {
 fn built_in(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if let Some(search) = &config.search {
-        tools.push(Arc::new(WebSearch::new(search.clone(), config.http.clone(), store)));
+        let search = Arc::new(Search::new(search.clone(), config.http.clone(), store));
+        tools.push(Arc::new(WebSearch::new(Arc::clone(&search))));
+        tools.push(Arc::new(ReadUrl::new(search)));
     }
     tools.push(Arc::new(Calculator));
     tools.push(Arc::new(CurrentTime));

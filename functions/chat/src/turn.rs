@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use store::{Answer, ConversationStore, Day, Execution, LeaseError, StoredCall, TurnEnd, TurnLease};
 use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
-use tools::ToolContext;
+use tools::{KnownPages, ToolContext};
 
 use crate::begin::{Asked, Chosen};
 use crate::capabilities::Known;
@@ -90,7 +90,11 @@ impl TurnTask {
             history,
             summary: None,
             tool_choice: tool_choice.clone(),
-            context: ToolContext { owner: self.asked.owner.clone(), deadline: self.asked.deadline },
+            context: ToolContext {
+                owner: self.asked.owner.clone(),
+                deadline: self.asked.deadline,
+                pages: KnownPages::default(),
+            },
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),
             recorder: self.app.config.recorder.as_deref(),

@@ -131,6 +131,9 @@ impl<'a> Run<'a> {
         let mut messages: Vec<Message> = turn.history.iter().flat_map(|past| past.messages.clone()).collect();
         let history = messages.len();
         messages.push(Message::User { text: turn.text.clone() });
+        for message in &messages {
+            turn.context.pages.note(message);
+        }
         let recording = turn.recorder.and_then(|recorder| recorder.begin(agent, turn));
         if let Some(recording) = &recording {
             events.record(recording);

@@ -15,6 +15,7 @@
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
 //! | | `N#{name}` | keeps a name for one definition: `document` (its id) | [`Definitions`] |
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
+//! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | what searches cost: `credits`, `day{nn}` (those of a day), `expires`; after the provider refused to go on `pausedUntil` | [`SearchCredits`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
 //! | `U#{o}#X` (ephemeral) | `{turn}-{place}` | a call of a tool: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
 //! | `X#{day}` (ephemeral) | the same | where that row lies: `under`, `expires` | [`Executions`] |
@@ -49,6 +50,7 @@ mod pause;
 mod renewing;
 mod roots;
 mod search_cache;
+mod search_credits;
 mod table;
 mod tables;
 mod tool_facts;
@@ -71,6 +73,7 @@ pub use limits::{Admission, RateLimit, RateLimiter};
 pub use outages::{Outage, Outages};
 pub use owners::Deleted;
 pub use search_cache::{Claim, Lead, SearchCache};
+pub use search_credits::{SearchCredits, SpentCredits};
 pub use tables::{TableNames, create_tables};
 pub use tool_facts::{ToolFact, ToolFacts};
 
@@ -95,6 +98,8 @@ pub struct Store {
     pub conversations: ConversationStore,
     /// Search results.
     pub search_cache: SearchCache,
+    /// What searches cost.
+    pub search_credits: SearchCredits,
     /// Limits per caller.
     pub rate_limiter: RateLimiter,
     /// Requests that may come twice.
@@ -124,6 +129,7 @@ impl Store {
         Self {
             conversations: ConversationStore::new(data.clone()),
             search_cache: SearchCache::new(ephemeral.clone()),
+            search_credits: SearchCredits::new(ephemeral.clone()),
             rate_limiter: RateLimiter::new(ephemeral.clone()),
             idempotency: Idempotency::new(ephemeral.clone()),
             tool_facts: ToolFacts::new(ephemeral.clone()),

@@ -38,6 +38,10 @@ impl Tool for Bound {
         self.tool.timeout()
     }
 
+    fn framed(&self, content: String) -> String {
+        self.tool.framed(content)
+    }
+
     fn failure_text(&self, reason: &str) -> String {
         self.tool.failure_text(reason)
     }

@@ -1,48 +1,50 @@
-//! Searches behind the cache and the limiter: who asks the provider, who waits, and who is told no.
+//! Questions to the provider behind the cache, the limiter and the budget: who asks, who waits, and who is told no.
 
 mod allowance;
+mod budget;
 mod clock;
 mod config;
 mod emergency;
 mod failure;
+mod filters;
+mod question;
 mod request;
 mod results;
 mod text;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{Admission, Claim, Lead, Owner, RateLimit, RateLimiter, SearchCache, Store};
 
 use self::allowance::Allowance;
-use self::emergency::EmergencyLimiter;
-use crate::tavily::{Fetched, Tavily};
-
 pub use self::allowance::DailySearches;
+pub use self::budget::Budget;
+pub(crate) use self::budget::next_hour;
+use self::budget::{Account, Standing};
 pub(crate) use self::clock::Clock;
 pub use self::config::SearchConfig;
+use self::emergency::EmergencyLimiter;
 pub(crate) use self::failure::SearchFailure;
+pub(crate) use self::filters::{Filters, TimeRange, Topic};
+pub(crate) use self::question::{Question, Reply};
 pub(crate) use self::request::{Mode, SearchRequest};
-pub(crate) use self::results::{FoundPage, SearchResults, summary};
-pub(crate) use self::text::{Told, failed, told};
+pub(crate) use self::results::{FoundPage, SearchResults, summary, visible, web_address};
+pub(crate) use self::text::{Told, failed, from_the_web, told};
+use crate::tavily::{Fetched, Tavily};
 
-/// Longest time of a search, with its waits and second attempts.
+/// Longest time of a question, with its waits and second attempts.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10);
 
 /// How long the one who asks the provider keeps the others waiting when it dies.
 const LEASE: Duration = Duration::from_secs(12);
 
-/// First and last pause between two looks at a search that another one makes.
+/// First and last pause between two looks at a question that another one asks.
 const POLLS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
 
-/// How long "nothing was found" is fresh.
-const EMPTY_TTL: Duration = Duration::from_mins(1);
-
-/// Part of every key: changes when the cached form or its meaning does.
-const FORMAT: &str = "tavily-1";
-
-/// Searches of one deployment.
-pub(crate) struct Search {
+/// The search provider of one deployment, as all its tools share it.
+pub struct Search {
     tavily: Tavily,
     base_url: String,
     ttl: Duration,
@@ -50,31 +52,54 @@ pub(crate) struct Search {
     cache: SearchCache,
     limiter: RateLimiter,
     emergency: EmergencyLimiter,
+    account: Account,
     allowance: Allowance,
 }
 
-/// What a search brought.
+/// What a question brought.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) results: SearchResults,
-    /// Whether somebody else's search brought it.
+pub(crate) struct Found<A> {
+    pub(crate) answer: A,
+    /// Whether somebody else's question brought it.
     pub(crate) cached: bool,
     pub(crate) credits: u64,
+    /// What the model should know of it.
+    pub(crate) notice: Option<Notice>,
+}
+
+/// Why an answer is less, or more, than what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// The budget runs low: it was asked for at the lowest price.
+    Cheap,
+    /// The budget is spent: it is out of date.
+    Old,
+    /// The first answer fitted badly: it was asked for again, in more depth.
+    Deepened,
+}
+
+/// An answer as it is cached.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept<A> {
+    answer: A,
+    cheap: bool,
 }
 
 /// What the cache leaves to be done.
-enum Place {
-    Known(SearchResults),
-    Leader { lead: Lead, stale: Option<SearchResults> },
-    Late { stale: Option<SearchResults> },
+enum Place<A> {
+    Known(Kept<A>),
+    Leader { lead: Lead, stale: Option<Kept<A>> },
+    Late { stale: Option<Kept<A>> },
     WithoutStore,
 }
 
 impl Search {
-    pub(crate) fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
-        let SearchConfig { base_url, api_key, ttl, limit, daily } = config;
+    /// The provider with the cache, the limiter and the counts that all processes share; makes no call.
+    pub fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
+        let SearchConfig { base_url, api_key, ttl, limit, daily, budget } = config;
         Self {
             tavily: Tavily::new(http, base_url.clone(), api_key),
+            account: Account::new(base_url.clone(), budget, store.search_credits.clone()),
             base_url,
             ttl,
             limit,
@@ -85,34 +110,41 @@ impl Search {
         }
     }
 
-    /// The results of `request`: from the cache, from an equal search that is under way, or from the provider.
+    /// The answer to `question`: from the cache, from an equal question that is being asked, or from the provider.
     ///
-    /// Only the last counts against the limit of `owner` and the day's budgets. Where the provider or one of those says
-    /// no, results that are no longer fresh serve as well.
-    pub(crate) async fn find(
+    /// Only the last counts against the limit of `owner` and the day's budgets. As the provider's budget runs low the provider is
+    /// asked for what is cheap. Where the provider, the limiter or the budget says no, an answer that is no longer fresh
+    /// serves as well.
+    pub(crate) async fn find<Q: Question>(
         &self,
-        request: &SearchRequest,
+        question: &Q,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<Found, SearchFailure> {
-        match self.place(&self.key(request), clock).await {
-            Place::Known(results) => Ok(Found::cached(results)),
-            Place::Leader { lead, stale } => self.lead(lead, stale, request, owner, clock).await,
-            Place::Late { stale } => stale.map(Found::cached).ok_or(SearchFailure::Timeout),
+    ) -> Result<Found<Q::Answer>, SearchFailure> {
+        match self.place::<Q>(&self.key(question), clock).await {
+            Place::Known(kept) => Ok(Found::from(kept)),
+            Place::Leader { lead, stale } => self.lead(lead, stale, question, owner, clock).await,
+            Place::Late { stale } => stale.map(Found::from).ok_or(SearchFailure::Timeout),
             Place::WithoutStore => {
                 admitted(self.emergency.admit(clock.now()))?;
-                self.paid(request, owner, clock).await.map(Found::from)
+                let Fetched { answer, credits } = self.paid(question, owner, clock).await?;
+                Ok(Found { answer, cached: false, credits, notice: None })
             }
         }
     }
 
-    /// The same for searches whose results are the same, whoever makes them.
-    fn key(&self, request: &SearchRequest) -> String {
-        let asked = serde_json::json!([FORMAT, self.base_url, request]);
+    /// Whether the budget leaves room for more than what is needed.
+    pub(crate) async fn has_plenty(&self, clock: &Clock) -> bool {
+        self.account.standing(clock.now()).await == Standing::Enough
+    }
+
+    /// The same for questions whose answers are the same, whoever asks them.
+    fn key<Q: Question>(&self, question: &Q) -> String {
+        let asked = serde_json::json!([Q::FORMAT, self.base_url, question]);
         format!("{:x}", Sha256::digest(asked.to_string()))
     }
 
-    async fn place(&self, key: &str, clock: &Clock) -> Place {
+    async fn place<Q: Question>(&self, key: &str, clock: &Clock) -> Place<Q::Answer> {
         let (mut pause, longest_pause) = POLLS;
         loop {
             let stale = match self.cache.claim(key, LEASE, clock.now()).await {
@@ -133,51 +165,68 @@ impl Search {
         }
     }
 
-    async fn lead(
+    async fn lead<Q: Question>(
         &self,
         lead: Lead,
-        stale: Option<SearchResults>,
-        request: &SearchRequest,
+        stale: Option<Kept<Q::Answer>>,
+        question: &Q,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<Found, SearchFailure> {
-        match self.fetch(request, owner, clock).await {
-            Ok(fetched) => {
-                self.keep(lead, &fetched.results, clock).await;
-                Ok(Found::from(fetched))
+    ) -> Result<Found<Q::Answer>, SearchFailure> {
+        match self.fetch(question, owner, clock).await {
+            Ok((kept, credits)) => {
+                let freshness = Q::freshness(&kept.answer, self.ttl);
+                tokio::join!(self.keep(lead, &kept, freshness, clock), self.account.count(credits, clock.now()));
+                Ok(Found { cached: false, credits, ..Found::from(kept) })
             }
             Err(failure) => {
-                self.give_up(lead).await;
-                stale.map(Found::cached).ok_or(failure)
+                tokio::join!(self.give_up(lead), self.account.note(failure, clock.now()));
+                let old = matches!(failure, SearchFailure::Exhausted | SearchFailure::Spent).then_some(Notice::Old);
+                stale.map(|kept| Found { notice: old, ..Found::from(kept) }).ok_or(failure)
             }
         }
     }
 
-    async fn fetch(&self, request: &SearchRequest, owner: &Owner, clock: &Clock) -> Result<Fetched, SearchFailure> {
+    async fn fetch<Q: Question>(
+        &self,
+        question: &Q,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<(Kept<Q::Answer>, u64), SearchFailure> {
+        let cheaper = match self.account.standing(clock.now()).await {
+            Standing::Enough => None,
+            Standing::Low => question.cheaper(),
+            Standing::Spent => return Err(SearchFailure::Spent),
+        };
         let key = format!("search:{}", owner.as_str());
         let admission = match self.limiter.admit(&key, self.limit, clock.now()).await {
             Ok(admission) => admission,
             Err(_) => self.emergency.admit(clock.now()),
         };
         admitted(admission)?;
-        self.paid(request, owner, clock).await
+        let Fetched { answer, credits } = self.paid(cheaper.as_ref().unwrap_or(question), owner, clock).await?;
+        Ok((Kept { answer, cheap: cheaper.is_some() }, credits))
     }
 
     /// Asks the provider, within the day's budgets.
-    async fn paid(&self, request: &SearchRequest, owner: &Owner, clock: &Clock) -> Result<Fetched, SearchFailure> {
+    async fn paid<Q: Question>(
+        &self,
+        question: &Q,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<Fetched<Q::Answer>, SearchFailure> {
         let unasked = || admitted(self.emergency.admit(clock.now()));
         let booking = self.allowance.book(owner, clock.now(), unasked).await?;
-        let searched = self.tavily.search(request, clock).await;
-        if searched.as_ref().is_err_and(|failure| failure.is_free()) {
+        let asked = self.tavily.ask(question, clock).await;
+        if asked.as_ref().is_err_and(|failure| failure.is_free()) {
             self.allowance.give_back(booking).await;
         }
-        searched
+        asked
     }
 
-    async fn keep(&self, lead: Lead, results: &SearchResults, clock: &Clock) {
-        let Ok(text) = serde_json::to_string(results) else { return };
-        let put = self.cache.put(lead, &text, freshness(results, self.ttl), clock.now());
-        if put.await.is_err() {
+    async fn keep<A: Serialize>(&self, lead: Lead, kept: &Kept<A>, freshness: Duration, clock: &Clock) {
+        let Ok(text) = serde_json::to_string(kept) else { return };
+        if self.cache.put(lead, &text, freshness, clock.now()).await.is_err() {
             tracing::warn!("search results could not be cached");
         }
     }
@@ -189,15 +238,10 @@ impl Search {
     }
 }
 
-impl Found {
-    fn cached(results: SearchResults) -> Self {
-        Self { results, cached: true, credits: 0 }
-    }
-}
-
-impl From<Fetched> for Found {
-    fn from(Fetched { results, credits }: Fetched) -> Self {
-        Self { results, cached: false, credits }
+/// What the cache gives costs nothing.
+impl<A> From<Kept<A>> for Found<A> {
+    fn from(Kept { answer, cheap }: Kept<A>) -> Self {
+        Self { answer, cached: true, credits: 0, notice: cheap.then_some(Notice::Cheap) }
     }
 }
 
@@ -208,13 +252,8 @@ fn admitted(admission: Admission) -> Result<(), SearchFailure> {
     }
 }
 
-fn read(text: &str) -> Option<SearchResults> {
+fn read<A: for<'a> Deserialize<'a>>(text: &str) -> Option<Kept<A>> {
     serde_json::from_str(text).ok()
-}
-
-/// An empty result is soon out of date: what was searched for may just have happened.
-fn freshness(results: &SearchResults, ttl: Duration) -> Duration {
-    if results.pages.is_empty() { ttl.min(EMPTY_TTL) } else { ttl }
 }
 
 #[cfg(test)]

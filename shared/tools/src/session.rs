@@ -80,7 +80,10 @@ impl ToolSession {
         let end = self.context.deadline.min(now + tool.timeout());
         let call = AssertUnwindSafe(async { tool.call(arguments, &self.context).await }).catch_unwind();
         match timeout_at(end, call).await {
-            Ok(Ok(Ok(output))) => Ok(Ok(ToolOutput { content: capped(output.content), ..output })),
+            Ok(Ok(Ok(output))) => {
+                self.context.pages.note_sources(&output.sources);
+                Ok(Ok(ToolOutput { content: tool.framed(capped(output.content)), ..output }))
+            }
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
                 Ok(Err(Refusal { failure, content: capped(content) }))
             }

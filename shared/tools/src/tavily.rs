@@ -1,7 +1,7 @@
-//! The client of Tavily's search, and of what speaks like it.
+//! The client of Tavily, and of what speaks like it.
 
 mod pause;
-mod wire;
+pub(crate) mod wire;
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use secrets::Secret;
 use tokio::time::{sleep, timeout_at};
 
 use self::pause::Pause;
-use crate::search::{Clock, SearchFailure, SearchRequest, SearchResults};
+use crate::search::{Clock, Question, SearchFailure};
 
 /// Longest answer that is read, in bytes.
 const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -23,7 +23,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(300);
 /// Longest wait that the provider may ask for before a second attempt.
 const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(3);
 
-/// Speaks to one search endpoint.
+/// Speaks to one endpoint.
 pub(crate) struct Tavily {
     http: transport::Client,
     base_url: String,
@@ -31,10 +31,10 @@ pub(crate) struct Tavily {
     pause: Pause,
 }
 
-/// What a search brought and what it cost.
+/// What a question brought and what it cost.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Fetched {
-    pub(crate) results: SearchResults,
+pub(crate) struct Fetched<A> {
+    pub(crate) answer: A,
     pub(crate) credits: u64,
 }
 
@@ -56,20 +56,24 @@ impl Tavily {
         Self { http, base_url, api_key, pause: Pause::default() }
     }
 
-    /// Searches, with one short second attempt where it may help, and ends with the clock at the latest.
+    /// Asks, with one short second attempt where it may help, and ends with the clock at the latest.
     ///
-    /// A refused key and a used-up allowance keep further searches away from the provider for a while.
-    pub(crate) async fn search(&self, request: &SearchRequest, clock: &Clock) -> Result<Fetched, SearchFailure> {
+    /// A refused key and a used-up allowance keep further questions away from the provider for a while.
+    pub(crate) async fn ask<Q: Question>(
+        &self,
+        question: &Q,
+        clock: &Clock,
+    ) -> Result<Fetched<Q::Answer>, SearchFailure> {
         self.pause.check(clock.now())?;
-        let outcome = timeout_at(clock.end(), self.attempts(request)).await.unwrap_or(Err(SearchFailure::Timeout));
+        let outcome = timeout_at(clock.end(), self.attempts(question)).await.unwrap_or(Err(SearchFailure::Timeout));
         if let Err(failure) = outcome {
             self.pause.note(failure, clock.now());
         }
         outcome
     }
 
-    async fn attempts(&self, request: &SearchRequest) -> Result<Fetched, SearchFailure> {
-        let missed = match self.attempt(request).await {
+    async fn attempts<Q: Question>(&self, question: &Q) -> Result<Fetched<Q::Answer>, SearchFailure> {
+        let missed = match self.attempt(question).await {
             Ok(fetched) => return Ok(fetched),
             Err(missed) => missed,
         };
@@ -77,7 +81,7 @@ impl Tavily {
             return Err(missed.failure);
         };
         sleep(pause).await;
-        self.attempt(request).await.map_err(|missed| missed.failure)
+        self.attempt(question).await.map_err(|missed| missed.failure)
     }
 
     /// A refused key that is kept elsewhere may have been replaced there: no pause, as it is read again.
@@ -86,18 +90,18 @@ impl Tavily {
         key.refused().then_some(Duration::ZERO)
     }
 
-    async fn attempt(&self, request: &SearchRequest) -> Result<Fetched, Missed> {
-        let response = self.send(request).await?;
+    async fn attempt<Q: Question>(&self, question: &Q) -> Result<Fetched<Q::Answer>, Missed> {
+        let response = self.send(question).await?;
         if !response.status().is_success() {
             return Err(missed(response.status(), response.headers()));
         }
         let body = body(response).await?;
-        let reply = wire::parse(&body, request.max_results()).ok_or(SearchFailure::BadResponse)?;
-        Ok(Fetched { results: reply.results, credits: reply.credits.unwrap_or_else(|| request.list_price()) })
+        let reply = question.read(&body)?;
+        Ok(Fetched { answer: reply.answer, credits: reply.credits.unwrap_or_else(|| question.list_price()) })
     }
 
-    async fn send(&self, request: &SearchRequest) -> Result<Response, Missed> {
-        let mut post = self.http.post(format!("{}/search", self.base_url)).json(request);
+    async fn send<Q: Question>(&self, question: &Q) -> Result<Response, Missed> {
+        let mut post = self.http.post(format!("{}{}", self.base_url, Q::PATH)).json(question);
         if let Some(key) = &self.api_key {
             let key = key.reveal().await.map_err(|_unreadable| SearchFailure::Unavailable)?;
             post = post.bearer_auth(key.expose_secret());

@@ -6,6 +6,8 @@ use serde_json::Value;
 use store::Owner;
 use tokio::time::Instant;
 
+use crate::KnownPages;
+
 /// Something that a model may call; one file each under this crate, and one line in the list.
 #[async_trait]
 pub trait Tool: Send + Sync {
@@ -24,6 +26,12 @@ pub trait Tool: Send + Sync {
         Duration::from_secs(10)
     }
 
+    /// The content of a result as the model reads it, after it was cut to what a result may hold; as it is unless a tool
+    /// wants a form of its own around it.
+    fn framed(&self, content: String) -> String {
+        content
+    }
+
     /// How the model reads that a call of this tool failed for `reason`, a short sentence in the prompt's language.
     fn failure_text(&self, reason: &str) -> String {
         format!("工具调用失败：{reason}")
@@ -37,6 +45,8 @@ pub struct ToolContext {
     pub owner: Owner,
     /// When the turn ends.
     pub deadline: Instant,
+    /// The pages that have come up, from those of the history on; the session adds those of its results.
+    pub pages: KnownPages,
 }
 
 /// What a call gives back.

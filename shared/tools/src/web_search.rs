@@ -1,5 +1,6 @@
 //! `search_web`: searches the web through Tavily.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -7,19 +8,28 @@ use conversation::{ToolExample, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Store;
+use store::Owner;
 use tokio::time::Instant;
 
 use crate::refusal::Refusal;
-use crate::search::{self, Clock, Found, Mode, Search, SearchConfig, SearchRequest, Told};
+use crate::search::{
+    self, Clock, Filters, Found, Mode, Notice, Search, SearchFailure, SearchRequest, SearchResults, TimeRange, Told,
+    Topic,
+};
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
     可能已经变化的事实时，必须先用它搜索，再根据搜索结果回答。闲聊、翻译、写作和计算不需要搜索。";
 
-/// Searches the web; equal searches share their results, and each caller has limits.
+/// Below this score of the best page a quick search is not good enough.
+const GOOD_ENOUGH: f64 = 0.8;
+
+/// With less time left than this no deeper search is begun.
+const TIME_TO_DEEPEN: Duration = Duration::from_secs(3);
+
+/// Searches the web; equal searches share their results, and each caller has a limit.
 pub struct WebSearch {
-    search: Search,
+    search: Arc<Search>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -30,12 +40,49 @@ struct Arguments {
     /// normal：默认，10 条结果；quick：只要 3 条结果；deep：10 条结果和详细摘要，用于复杂的问题
     #[serde(default)]
     mode: Mode,
+    /// 搜索的范围：general：默认；news：新闻报道；finance：财经
+    topic: Option<Topic>,
+    /// 只要最近一天、一周、一月或一年内的网页；省略时不限
+    time_range: Option<TimeRange>,
+    /// 只搜索这些网站，最多 10 个域名，例如 example.com
+    #[serde(default)]
+    include_domains: Vec<String>,
+    /// 不要这些网站的结果，最多 10 个域名
+    #[serde(default)]
+    exclude_domains: Vec<String>,
 }
 
 impl WebSearch {
-    /// The tool over one search endpoint, with the cache, the limiter and the budgets that all processes share.
-    pub fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
-        Self { search: Search::new(config, http, store) }
+    /// The tool over the search provider.
+    pub fn new(search: Arc<Search>) -> Self {
+        Self { search }
+    }
+
+    /// The results, after a second and deeper search at most: where a quick one found nothing that fits, and time, the
+    /// limit and the budget allow. The other modes are never searched twice.
+    async fn searched(
+        &self,
+        request: &SearchRequest,
+        owner: &Owner,
+        clock: &Clock,
+    ) -> Result<Found<SearchResults>, SearchFailure> {
+        let first = self.search.find(request, owner, clock).await?;
+        let enough = first.answer.confidence() >= GOOD_ENOUGH || first.notice.is_some();
+        let Some(deeper) = request.deeper().filter(|_| !enough && clock.left() >= TIME_TO_DEEPEN) else {
+            return Ok(first);
+        };
+        if !self.search.has_plenty(clock).await {
+            return Ok(first);
+        }
+        Ok(match self.search.find(&deeper, owner, clock).await {
+            Ok(second) => Found {
+                cached: first.cached && second.cached,
+                credits: first.credits + second.credits,
+                notice: second.notice.or(Some(Notice::Deepened)),
+                answer: second.answer,
+            },
+            Err(_) => first,
+        })
     }
 }
 
@@ -46,11 +93,10 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let request = request(arguments::read(arguments)?)
-            .ok_or_else(|| Refusal::invalid_arguments("`query` must not be blank"))?;
+        let request = request(arguments::read(arguments)?).map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
-        match self.search.find(&request, &context.owner, &clock).await {
+        match self.searched(&request, &context.owner, &clock).await {
             Ok(found) => Ok(output(&found)),
             Err(failure) => {
                 tracing::warn!(?failure, "a search failed");
@@ -69,14 +115,15 @@ impl Tool for WebSearch {
     }
 }
 
-fn request(arguments: Arguments) -> Option<SearchRequest> {
-    let Arguments { query, mode } = arguments;
-    SearchRequest::new(&query, mode)
+fn request(arguments: Arguments) -> Result<SearchRequest, String> {
+    let Arguments { query, mode, topic, time_range, include_domains, exclude_domains } = arguments;
+    let filters = Filters::new(topic, time_range, &include_domains, &exclude_domains)?;
+    SearchRequest::new(&query, mode, filters).ok_or_else(|| "`query` must not be blank".to_owned())
 }
 
-fn output(found: &Found) -> ToolOutput {
-    let Told { text, sources } = search::told(&found.results);
-    let summary = status(sources.len(), found.results.pages.len());
+fn output(found: &Found<SearchResults>) -> ToolOutput {
+    let Told { text, sources } = search::told(&found.answer, found.notice);
+    let summary = status(sources.len(), found.answer.pages.len());
     ToolOutput { content: text, summary, sources, cached: found.cached, credits: found.credits }
 }
 

@@ -6,15 +6,18 @@ use crate::{Reply, Request};
 /// The key that the product is configured to send to the fake search.
 pub const SEARCH_KEY: &str = "tvly-canary-search-91e2f6b4";
 
-/// Tavily's `/search` on loopback: plays a script, records what it is asked, and answers anything unscripted with
-/// [`FakeTavily::found`].
+/// Tavily's `/search` and `/extract` on loopback: plays a script, records what it is asked, and answers anything
+/// unscripted with [`FakeTavily::found`] or [`FakeTavily::page`].
 pub struct FakeTavily(FakeServer);
 
 impl FakeTavily {
-    /// Starts one that finds something for every query.
+    /// Starts one that finds something for every query and reads every page.
     pub async fn start() -> Self {
         let server = FakeServer::start("fake search", rules).await;
-        server.answer(|request| Self::found(&request.json()));
+        server.answer(|request| match request.json() {
+            body if body.get("urls").is_some() => Self::page(&body),
+            body => Self::found(&body),
+        });
         Self(server)
     }
 
@@ -60,6 +63,21 @@ impl FakeTavily {
         Self::result(query, &json!([page(1), page(2)]), &json!(format!("“{query}”的摘要。")))
     }
 
+    /// The page that is read for a request: a heading and a line that name its address, at one credit.
+    pub fn page(body: &Value) -> Reply {
+        let url = &body["urls"][0];
+        let text = format!("# 网页\n{} 的正文。", url.as_str().unwrap_or_default());
+        let row = json!({ "url": url, "raw_content": text, "images": [] });
+        let usage = json!({ "credits": 1 });
+        Reply::json(200, &json!({ "results": [row], "failed_results": [], "response_time": 0.1, "usage": usage }))
+    }
+
+    /// The answer for a page that the provider cannot read.
+    pub fn unreadable(body: &Value) -> Reply {
+        let row = json!({ "url": body["urls"][0], "error": "upstream words" });
+        Reply::json(200, &json!({ "results": [], "failed_results": [row], "usage": { "credits": 0 } }))
+    }
+
     /// A whole answer of the search provider.
     pub fn result(query: &str, results: &Value, answer: &Value) -> Reply {
         let body = json!({
@@ -77,11 +95,21 @@ impl FakeTavily {
 
 fn rules(request: &Request) -> Vec<(bool, &'static str)> {
     let body = request.json();
-    vec![
-        ((&*request.method, &*request.path) == ("POST", "/search"), "the route is the provider's"),
+    let mut rules = vec![
+        (request.method == "POST", "the route is the provider's"),
         (request.header("authorization") == format!("Bearer {SEARCH_KEY}"), "the key is the configured one"),
         (body.get("api_key").is_none(), "the key is sent in the header alone"),
-        (body["query"].as_str().is_some_and(|query| !query.trim().is_empty()), "there is a query"),
-        (body["max_results"].as_u64().is_some_and(|n| (1..=20).contains(&n)), "the number of results is said"),
-    ]
+    ];
+    rules.extend(match &*request.path {
+        "/search" => [
+            (body["query"].as_str().is_some_and(|query| !query.trim().is_empty()), "there is a query"),
+            (body["max_results"].as_u64().is_some_and(|n| (1..=20).contains(&n)), "the number of results is said"),
+        ],
+        "/extract" => [
+            (body["urls"].as_array().is_some_and(|urls| (1..=20).contains(&urls.len())), "there are pages to read"),
+            (body["format"] == "markdown" || body["format"] == "text", "the format is one of the provider's"),
+        ],
+        _ => [(false, "the route is the provider's"); 2],
+    });
+    rules
 }

@@ -11,9 +11,11 @@ mod search;
 use axum::Router;
 use axum::routing::post;
 
-/// The routes `POST /demo/model/chat/completions` (as OpenAI has it) and `POST /demo/search/search` (as Tavily has it).
+/// The routes `POST /demo/model/chat/completions` (as OpenAI has it) and `POST /demo/search/search` and
+/// `POST /demo/search/extract` (as Tavily has them).
 pub(crate) fn router() -> Router {
     Router::new()
         .route("/demo/model/chat/completions", post(model::complete))
         .route("/demo/search/search", post(search::search))
+        .route("/demo/search/extract", post(search::extract))
 }

@@ -1,4 +1,4 @@
-//! The demo search: `POST /search` in the shape of Tavily's, over the built-in pages.
+//! The demo search: `POST /search` and `POST /extract` in the shape of Tavily's, over the built-in pages.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::demo::language::Language;
-use crate::demo::pages::{PAGES, Page};
+use crate::demo::pages::{PAGES, Page, Text};
 
 /// Long enough to see that a search is under way.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -19,6 +19,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Results of a query that fits no page, and the most results of any.
 const FEWEST: usize = 3;
 const MOST: usize = 5;
+
+/// Where the pages seem to be.
+const SITE: &str = "https://example.com/lambda-chat/";
 
 /// Longest part of a query that is repeated, in characters.
 const MAX_QUOTE: usize = 60;
@@ -82,6 +85,50 @@ pub(super) async fn search(request: Result<Json<Request>, JsonRejection>) -> Res
     }
 }
 
+/// Pages to be read.
+#[derive(Debug, Deserialize)]
+pub(super) struct Extraction {
+    urls: Vec<String>,
+}
+
+/// Reads the built-in pages; no other one can be read.
+pub(super) async fn extract(request: Result<Json<Extraction>, JsonRejection>) -> Response {
+    match request {
+        Ok(Json(request)) => {
+            tokio::time::sleep(PAUSE).await;
+            Json(extracted(&request.urls)).into_response()
+        }
+        Err(_) => (StatusCode::BAD_REQUEST, Json(json!({"detail": {"error": "The demo search takes addresses."}})))
+            .into_response(),
+    }
+}
+
+fn extracted(urls: &[String]) -> Value {
+    let read = |url: &String| match text_at(url) {
+        Some(text) => Ok(json!({"url": url, "raw_content": format!("# {}\n\n{}", text.title, text.content)})),
+        None => Err(json!({"url": url, "error": "The demo search knows its own pages only."})),
+    };
+    let (pages, failures): (Vec<_>, Vec<_>) = urls.iter().map(read).partition(Result::is_ok);
+    let pages: Vec<Value> = pages.into_iter().filter_map(Result::ok).collect();
+    let failures: Vec<Value> = failures.into_iter().filter_map(Result::err).collect();
+    json!({"results": pages, "failed_results": failures, "response_time": PAUSE.as_secs_f64(),
+        "usage": {"credits": pages.len().div_ceil(5)}, "request_id": "demo"})
+}
+
+/// The page at an address that a search gave.
+fn text_at(url: &str) -> Option<&'static Text> {
+    let (folder, slug) = url.strip_prefix(SITE)?.split_once('/')?;
+    let page = PAGES.iter().find(|page| page.slug == slug)?;
+    [Language::Chinese, Language::English]
+        .into_iter()
+        .find(|language| self::folder(*language) == folder)
+        .map(|language| page.text(language))
+}
+
+fn folder(language: Language) -> &'static str {
+    language.choose("zh", "en")
+}
+
 fn most() -> usize {
     MOST
 }
@@ -116,10 +163,9 @@ fn row(page: &'static Page, query: &str, place: u32, language: Language) -> Row 
     let text = page.text(language);
     let title = language
         .choose(format!("{}（演示结果：{query}）", text.title), format!("{} (demo result for “{query}”)", text.title));
-    let folder = language.choose("zh", "en");
     Row {
         title,
-        url: format!("https://example.com/lambda-chat/{folder}/{}", page.slug),
+        url: format!("{SITE}{}/{}", folder(language), page.slug),
         content: text.content,
         score: f64::from(95 - 8 * place) / 100.0,
         raw_content: None,
@@ -149,6 +195,17 @@ fn quote(query: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_that_was_found_can_be_read_and_no_other() {
+        let known = "https://example.com/lambda-chat/en/limits".to_owned();
+        let text = &PAGES.iter().find(|page| page.slug == "limits").unwrap().english;
+        let answer = extracted(&[known.clone(), "https://example.com/other".to_owned()]);
+        let page = json!({"url": known, "raw_content": format!("# {}\n\n{}", text.title, text.content)});
+        assert_eq!(answer["results"], json!([page]));
+        assert_eq!(answer["failed_results"][0]["url"], "https://example.com/other");
+        assert_eq!(answer["usage"]["credits"], 1);
+    }
 
     fn search_for(body: Value) -> Value {
         serde_json::to_value(found(serde_json::from_value(body).unwrap())).unwrap()

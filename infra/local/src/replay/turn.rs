@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tools::ToolContext;
+use tools::{KnownPages, ToolContext};
 
 use super::Replayed;
 use super::calls::Calls;
@@ -94,7 +94,11 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
         history: head.history.iter().cloned().map(Into::into).collect(),
         summary: head.summary.clone(),
         tool_choice: head.tool_choice.clone().into(),
-        context: ToolContext { owner: Owner::unverified("replay"), deadline: Instant::now() + length },
+        context: ToolContext {
+            owner: Owner::unverified("replay"),
+            deadline: Instant::now() + length,
+            pages: KnownPages::default(),
+        },
         today: head.today.clone(),
         nonce: head.nonce.clone(),
         recorder: Some(recorder),

@@ -16,6 +16,7 @@ mod lists;
 mod outages;
 mod owners;
 mod races;
+mod search_credits;
 mod size;
 mod support;
 mod tables;

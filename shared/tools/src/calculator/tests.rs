@@ -57,7 +57,11 @@ async fn a_fault_is_explained_to_the_model_and_named_to_the_user() {
 }
 
 async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)> {
-    let context = ToolContext { owner: Owner::new("ada"), deadline: Instant::now() + Duration::from_secs(30) };
+    let context = ToolContext {
+        owner: Owner::new("ada"),
+        deadline: Instant::now() + Duration::from_secs(30),
+        pages: crate::KnownPages::default(),
+    };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, failure.message, content),
         ToolError::Fatal(error) => panic!("{error}"),

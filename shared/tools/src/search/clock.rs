@@ -26,6 +26,11 @@ impl Clock {
         self.end
     }
 
+    /// How much time is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
     /// Waits for `time`; `false` at once when the end comes before it.
     pub(crate) async fn wait(&self, time: Duration) -> bool {
         let until = Instant::now() + time;

@@ -5,11 +5,12 @@ use secrets::Secret;
 use settings::{SettingError, Settings};
 use store::RateLimit;
 
-use super::DailySearches;
+use super::{Budget, DailySearches};
 
 const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
 const DEFAULT_TTL_SECONDS: u64 = 3600;
 const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
+const MOST_CREDITS: u64 = 1_000_000_000;
 const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_mins(1) };
 
 /// How the web is searched.
@@ -25,11 +26,14 @@ pub struct SearchConfig {
     pub limit: RateLimit,
     /// How many may be paid for on a day.
     pub daily: DailySearches,
+    /// What all of them may cost.
+    pub budget: Budget,
 }
 
 impl SearchConfig {
     /// Reads `TAVILY_API_KEY` (or the place where it is kept), `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS`,
-    /// `SEARCH_RATE_LIMIT` and the daily budgets; `None` when neither a key nor an address is given.
+    /// `SEARCH_RATE_LIMIT`, `TAVILY_MONTHLY_CREDITS`, `TAVILY_DAILY_CREDITS` and the daily budgets of callers; `None` when
+    /// neither a key nor an address is given.
     ///
     /// # Errors
     /// A setting that cannot be parsed, also when search is not configured.
@@ -38,6 +42,10 @@ impl SearchConfig {
         let ttl = settings.whole("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
         let limit = settings.parsed("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
         let daily = DailySearches::from_settings(settings)?;
+        let budget = Budget {
+            month: credits(settings, "TAVILY_MONTHLY_CREDITS")?,
+            day: credits(settings, "TAVILY_DAILY_CREDITS")?,
+        };
         let api_key = Secret::from_settings(settings, "TAVILY_API_KEY")?;
         if api_key.is_none() && base_url.is_none() {
             return Ok(None);
@@ -48,8 +56,14 @@ impl SearchConfig {
             ttl: Duration::from_secs(ttl),
             limit: limit.unwrap_or(DEFAULT_LIMIT),
             daily,
+            budget,
         }))
     }
+}
+
+fn credits(settings: &Settings, variable: &str) -> Result<Option<u64>, SettingError> {
+    let accepted = "a whole number from 1 to 1000000000";
+    settings.parsed(variable, accepted, |text| text.parse().ok().filter(|credits| (1..=MOST_CREDITS).contains(credits)))
 }
 
 fn base_url(text: &str) -> Option<String> {
@@ -74,6 +88,7 @@ mod tests {
         assert!(config.api_key.is_some());
         assert_eq!(config.ttl, Duration::from_hours(1));
         assert_eq!(config.limit, RateLimit { burst: 10, window: Duration::from_mins(1) });
+        assert_eq!(config.budget, Budget { month: None, day: None });
         assert!(!format!("{config:?}").contains("canary"));
     }
 
@@ -83,12 +98,15 @@ mod tests {
             ("TAVILY_BASE_URL", "http://127.0.0.1:3000/demo/search/"),
             ("SEARCH_CACHE_TTL_SECONDS", "5"),
             ("SEARCH_RATE_LIMIT", "2/1s"),
+            ("TAVILY_MONTHLY_CREDITS", "1000"),
+            ("TAVILY_DAILY_CREDITS", "50"),
         ];
         let config = config(&pairs).unwrap().unwrap();
         assert_eq!(config.base_url, "http://127.0.0.1:3000/demo/search");
         assert!(config.api_key.is_none());
         assert_eq!(config.ttl, Duration::from_secs(5));
         assert_eq!(config.limit, RateLimit { burst: 2, window: Duration::from_secs(1) });
+        assert_eq!(config.budget, Budget { month: Some(1000), day: Some(50) });
     }
 
     #[test]
@@ -110,6 +128,8 @@ mod tests {
             ("TAVILY_BASE_URL", "ftp://canary.example", "an http or https address without a query"),
             ("SEARCH_CACHE_TTL_SECONDS", "canary", "a whole number from 0 to 2592000"),
             ("SEARCH_RATE_LIMIT", "canary", "a limit such as 10/60s"),
+            ("TAVILY_MONTHLY_CREDITS", "0", "a whole number from 1 to 1000000000"),
+            ("TAVILY_DAILY_CREDITS", "canary", "a whole number from 1 to 1000000000"),
         ];
         for (variable, value, accepted) in bad {
             assert_eq!(config(&[(variable, value)]).unwrap_err(), format!("{variable}: expected {accepted}"));

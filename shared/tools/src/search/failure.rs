@@ -24,16 +24,20 @@ pub(crate) enum SearchFailure {
     Refused,
     /// The allowance is used up: off until the next hour.
     Exhausted,
+    /// The budget is spent, or the provider was found exhausted before: nothing is asked.
+    Spent,
     /// The provider cannot be reached or is broken.
     Unavailable,
     /// What came is not an answer.
     BadResponse,
+    /// The provider cannot read the page.
+    Unreadable,
 }
 
 impl SearchFailure {
     /// Whether the provider did nothing for it; what broke off or came late may have been charged.
     pub(crate) fn is_free(self) -> bool {
-        matches!(self, Self::Busy | Self::Rejected | Self::Refused | Self::Exhausted)
+        matches!(self, Self::Busy | Self::Rejected | Self::Refused | Self::Exhausted | Self::Unreadable)
     }
 
     /// The failure as the user sees it.
@@ -45,9 +49,10 @@ impl SearchFailure {
             Self::Busy => ("failed", "The search service is busy."),
             Self::Rejected => ("failed", "The search service did not accept the query."),
             Self::Refused => ("failed", "The search service does not accept this product's key."),
-            Self::Exhausted => ("failed", "The search allowance is used up for now."),
+            Self::Exhausted | Self::Spent => ("failed", "The search allowance is used up for now."),
             Self::Unavailable => ("failed", "The search service cannot be reached right now."),
             Self::BadResponse => ("failed", "The search service sent an answer that could not be read."),
+            Self::Unreadable => ("failed", "The page cannot be read."),
         };
         let message = match self {
             Self::Limited { retry_after } => format!("{message} Try again in {} s.", whole_seconds(retry_after)),
@@ -67,9 +72,10 @@ impl SearchFailure {
             Self::Busy => "搜索服务繁忙",
             Self::Rejected => "搜索服务不接受这个查询",
             Self::Refused => "搜索服务的密钥无效",
-            Self::Exhausted => "搜索额度暂时用尽",
+            Self::Exhausted | Self::Spent => "搜索额度暂时用尽",
             Self::Unavailable => "暂时无法连接搜索服务",
             Self::BadResponse => "搜索服务返回的内容无法读取",
+            Self::Unreadable => "这个网页无法读取",
         };
         reason.to_owned()
     }

@@ -1,12 +1,24 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
+
+use super::{Filters, Question, Reply, SearchFailure, SearchResults};
+use crate::tavily::wire;
 
 /// Longest query that the provider takes, in characters.
 const MAX_QUERY: usize = 400;
 
 /// How far before the end of a query that is too long a word may be left out rather than broken.
 const LONGEST_WORD: usize = 60;
+
+/// How long "nothing was found" is fresh: what was searched for may just have happened.
+const EMPTY_TTL: Duration = Duration::from_mins(1);
+
+/// The provider's depths.
+const BASIC: &str = "basic";
+const ADVANCED: &str = "advanced";
 
 /// How much is searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -30,6 +42,8 @@ pub(crate) struct SearchRequest {
     include_answer: IncludeAnswer,
     include_raw_content: bool,
     include_usage: bool,
+    #[serde(flatten)]
+    filters: Filters,
 }
 
 /// The provider takes a truth value or the name of a length.
@@ -43,27 +57,51 @@ enum IncludeAnswer {
 impl SearchRequest {
     /// The request for `query`, whose form is made uniform and which is shortened to what the provider takes; `None`
     /// when it says nothing.
-    pub(crate) fn new(query: &str, mode: Mode) -> Option<Self> {
+    pub(crate) fn new(query: &str, mode: Mode, filters: Filters) -> Option<Self> {
         let query = shortened(uniform(query));
         if query.is_empty() {
             return None;
         }
+        Some(Self::of(query, mode, filters))
+    }
+
+    fn of(query: String, mode: Mode, filters: Filters) -> Self {
         let (search_depth, max_results, include_answer) = match mode {
-            Mode::Quick => ("basic", 3, IncludeAnswer::Flag(false)),
-            Mode::Normal => ("advanced", 10, IncludeAnswer::Flag(true)),
-            Mode::Deep => ("advanced", 10, IncludeAnswer::Length("advanced")),
+            Mode::Quick => (BASIC, 3, IncludeAnswer::Flag(false)),
+            Mode::Normal => (ADVANCED, 10, IncludeAnswer::Flag(true)),
+            Mode::Deep => (ADVANCED, 10, IncludeAnswer::Length(ADVANCED)),
         };
-        Some(Self { query, search_depth, max_results, include_answer, include_raw_content: false, include_usage: true })
+        let (include_raw_content, include_usage) = (false, true);
+        Self { query, search_depth, max_results, include_answer, include_raw_content, include_usage, filters }
     }
 
-    /// The most results that are wanted.
-    pub(crate) fn max_results(&self) -> usize {
-        self.max_results
+    /// The search that follows when this one finds nothing that fits: for a quick one the normal one of the same words,
+    /// which others may have made already; the other modes are as deep as searches go.
+    pub(crate) fn deeper(&self) -> Option<Self> {
+        (self.search_depth == BASIC).then(|| Self::of(self.query.clone(), Mode::Normal, self.filters.clone()))
+    }
+}
+
+impl Question for SearchRequest {
+    type Answer = SearchResults;
+
+    const FORMAT: &'static str = "tavily-2";
+    const PATH: &'static str = "/search";
+
+    fn list_price(&self) -> u64 {
+        if self.search_depth == ADVANCED { 2 } else { 1 }
     }
 
-    /// What the provider charges when it does not say so itself.
-    pub(crate) fn list_price(&self) -> u64 {
-        if self.search_depth == "advanced" { 2 } else { 1 }
+    fn read(&self, body: &[u8]) -> Result<Reply<SearchResults>, SearchFailure> {
+        wire::found(body, self.max_results).ok_or(SearchFailure::BadResponse)
+    }
+
+    fn cheaper(&self) -> Option<Self> {
+        (self.search_depth == ADVANCED).then(|| Self { search_depth: BASIC, ..self.clone() })
+    }
+
+    fn freshness(results: &SearchResults, ttl: Duration) -> Duration {
+        if results.pages.is_empty() { ttl.min(EMPTY_TTL) } else { ttl }
     }
 }
 
@@ -87,7 +125,7 @@ mod tests {
     use super::*;
 
     fn sent(query: &str, mode: Mode) -> Value {
-        serde_json::to_value(SearchRequest::new(query, mode).unwrap()).unwrap()
+        serde_json::to_value(SearchRequest::new(query, mode, Filters::default()).unwrap()).unwrap()
     }
 
     fn query(text: &str) -> String {
@@ -126,12 +164,22 @@ mod tests {
 
     #[test]
     fn f061_a_blank_query_is_no_request() {
-        assert_eq!(SearchRequest::new(" \u{3000}\n", Mode::Normal), None);
+        assert_eq!(SearchRequest::new(" \u{3000}\n", Mode::Normal, Filters::default()), None);
     }
 
     #[test]
     fn an_advanced_search_costs_two_credits_and_a_basic_one_costs_one() {
-        let price = |mode| SearchRequest::new("q", mode).unwrap().list_price();
+        let price = |mode| SearchRequest::new("q", mode, Filters::default()).unwrap().list_price();
         assert_eq!([price(Mode::Quick), price(Mode::Normal), price(Mode::Deep)], [1, 2, 2]);
+    }
+
+    #[test]
+    fn only_a_quick_search_can_go_deeper_and_only_the_others_can_be_cheaper() {
+        let request = |mode| SearchRequest::new("q", mode, Filters::default()).unwrap();
+        let deeper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).deeper());
+        assert_eq!(deeper, [Some(request(Mode::Normal)), None, None]);
+        let cheaper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).cheaper());
+        let basic = |mode| Some(SearchRequest { search_depth: "basic", ..request(mode) });
+        assert_eq!(cheaper, [None, basic(Mode::Normal), basic(Mode::Deep)]);
     }
 }

@@ -11,7 +11,7 @@ const MAX_CONTENT: usize = super::text::MAX_LENGTH;
 const MAX_URL: usize = 2048;
 
 /// What a search found, best first; also the form in which it is cached.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SearchResults {
     /// The provider's own summary.
     pub(crate) answer: Option<String>,
@@ -20,11 +20,21 @@ pub(crate) struct SearchResults {
 }
 
 /// A page that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FoundPage {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) content: String,
+    /// How well it fits, from 0 to 1; `None` when the provider does not say.
+    pub(crate) score: Option<f64>,
+}
+
+impl SearchResults {
+    /// How well the best page fits, from 0 to 1: 0 without pages, 1 when the provider does not say.
+    pub(crate) fn confidence(&self) -> f64 {
+        let scores: Option<Vec<f64>> = self.pages.iter().map(|page| page.score).collect();
+        scores.map_or(1.0, |scores| scores.into_iter().fold(0.0, f64::max))
+    }
 }
 
 impl FoundPage {
@@ -38,7 +48,7 @@ impl FoundPage {
         }
         let title = visible(title).split_whitespace().collect::<Vec<_>>().join(" ");
         let title = if title.is_empty() { url.clone() } else { start(&title, MAX_TITLE) };
-        Some(Self { title, url, content })
+        Some(Self { title, url, content, score: None })
     }
 
     /// The page as something to cite under `index`.
@@ -53,7 +63,7 @@ pub(crate) fn summary(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn web_address(text: &str) -> Option<String> {
+pub(crate) fn web_address(text: &str) -> Option<String> {
     let text = text.trim();
     let url = reqwest::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !hidden(c) && !"<>\"".contains(c));
@@ -62,7 +72,7 @@ fn web_address(text: &str) -> Option<String> {
 }
 
 /// Without the characters that a reader does not see but a model does.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || hidden(c))).collect()
 }
 
@@ -110,6 +120,19 @@ mod tests {
             page(" ", "http://example.com/", "c"),
             Some(kept("http://example.com/", "http://example.com/", "c"))
         );
+    }
+
+    #[test]
+    fn the_confidence_is_the_best_score() {
+        let results = |scores: &[Option<f64>]| {
+            let page = |score: &Option<f64>| FoundPage {
+                score: *score,
+                ..FoundPage::new("", "https://a.example/", "c").unwrap()
+            };
+            SearchResults { answer: None, pages: scores.iter().map(page).collect() }.confidence()
+        };
+        let seen = [results(&[Some(0.2), Some(0.7)]), results(&[]), results(&[None]), results(&[Some(0.9), None])];
+        assert_eq!(seen, [0.7, 0.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -1,13 +1,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::search::SearchFailure;
+use crate::search::{SearchFailure, next_hour};
 
 /// How long a provider that refused the key is left alone.
 const AFTER_REFUSAL: Duration = Duration::from_mins(5);
-
-/// A used-up allowance is asked for again when the next hour of the clock begins.
-const HOUR: u64 = 3600;
 
 /// Keeps searches away from a provider that has said no for longer; one for each process.
 #[derive(Debug, Default)]
@@ -36,14 +33,11 @@ impl Pause {
     }
 }
 
-fn next_hour(now: SystemTime) -> SystemTime {
-    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    SystemTime::UNIX_EPOCH + Duration::from_secs((seconds / HOUR + 1) * HOUR)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const HOUR: u64 = 3600;
 
     /// Seconds after an hour began.
     fn at(seconds: u64) -> SystemTime {

@@ -1,18 +1,11 @@
-//! The answer of Tavily's `POST /search`, read as leniently as it can be without making something up.
+//! The answers of Tavily's `POST /search` and `POST /extract`, read as leniently as it can be without making something up.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use crate::search::{FoundPage, SearchResults, summary};
-
-/// An answer as this product keeps it.
-#[derive(Debug, PartialEq)]
-pub(super) struct Reply {
-    pub(super) results: SearchResults,
-    /// `None` when the provider does not say.
-    pub(super) credits: Option<u64>,
-}
+use crate::page::PageText;
+use crate::search::{FoundPage, Reply, SearchFailure, SearchResults, summary};
 
 #[derive(Deserialize)]
 struct Body {
@@ -41,23 +34,55 @@ struct Row {
     title: Option<String>,
     url: String,
     content: String,
+    #[serde(default, deserialize_with = "lenient")]
+    score: Option<f64>,
 }
 
-/// Reads an answer; rows that make no sense are passed over, and `None` means that it is no answer at all.
-pub(super) fn parse(body: &[u8], max_results: usize) -> Option<Reply> {
-    let body: Body = object(serde_json::from_str(&String::from_utf8_lossy(body)).ok()?)?;
-    if body.results.is_none() && (body.detail.is_some() || body.error.is_some()) {
-        return None;
-    }
+#[derive(Deserialize)]
+struct Extract {
+    url: String,
+    raw_content: String,
+    #[serde(default, deserialize_with = "lenient")]
+    title: Option<String>,
+}
+
+/// Reads what was found; rows that make no sense are passed over, and `None` means that it is no answer at all.
+pub(crate) fn found(body: &[u8], max_results: usize) -> Option<Reply<SearchResults>> {
+    let body = Body::read(body)?;
+    let credits = body.credits();
     let rows = body.results.unwrap_or_default();
     let pages = rows.into_iter().filter_map(page).take(max_results).collect();
-    let results = SearchResults { answer: body.answer.as_deref().and_then(summary), pages };
-    Some(Reply { results, credits: body.usage.and_then(|usage| whole(&usage.credits)) })
+    let answer = SearchResults { answer: body.answer.as_deref().and_then(summary), pages };
+    Some(Reply { answer, credits })
+}
+
+/// Reads the text of the one page that was asked for.
+pub(crate) fn extracted(body: &[u8]) -> Result<Reply<PageText>, SearchFailure> {
+    let body = Body::read(body).ok_or(SearchFailure::BadResponse)?;
+    let credits = body.credits();
+    let rows = body.results.unwrap_or_default().into_iter().filter_map(object::<Extract>);
+    let mut pages = rows.filter_map(|row| PageText::new(row.title.as_deref(), &row.url, &row.raw_content));
+    match pages.next() {
+        Some(answer) => Ok(Reply { answer, credits }),
+        None => Err(SearchFailure::Unreadable),
+    }
+}
+
+impl Body {
+    fn read(body: &[u8]) -> Option<Self> {
+        let body: Self = object(serde_json::from_str(&String::from_utf8_lossy(body)).ok()?)?;
+        (body.results.is_some() || (body.detail.is_none() && body.error.is_none())).then_some(body)
+    }
+
+    fn credits(&self) -> Option<u64> {
+        self.usage.as_ref().and_then(|usage| whole(&usage.credits))
+    }
 }
 
 fn page(row: Value) -> Option<FoundPage> {
     let row: Row = object(row)?;
-    FoundPage::new(row.title.as_deref().unwrap_or_default(), &row.url, &row.content)
+    let page = FoundPage::new(row.title.as_deref().unwrap_or_default(), &row.url, &row.content)?;
+    Some(FoundPage { score: row.score, ..page })
 }
 
 /// An array is no object, although its items could be read as fields in their order.
@@ -82,8 +107,8 @@ mod tests {
     use super::*;
 
     fn read(body: &Value) -> Option<(Option<String>, Vec<String>, Option<u64>)> {
-        let Reply { results, credits } = parse(body.to_string().as_bytes(), 10)?;
-        Some((results.answer, results.pages.into_iter().map(|page| page.title).collect(), credits))
+        let Reply { answer, credits } = found(body.to_string().as_bytes(), 10)?;
+        Some((answer.answer, answer.pages.into_iter().map(|page| page.title).collect(), credits))
     }
 
     fn row(title: &str) -> Value {
@@ -125,7 +150,7 @@ mod tests {
     #[test]
     fn f067_what_is_no_answer_is_refused() {
         for body in ["", "null", "[]", "\"ok\"", "<html>", r#"{"results":{}}"#, r#"{"results":[]"#] {
-            assert_eq!(parse(body.as_bytes(), 10), None, "{body}");
+            assert_eq!(found(body.as_bytes(), 10), None, "{body}");
         }
     }
 
@@ -139,12 +164,12 @@ mod tests {
     #[test]
     fn f056_invalid_utf_8_is_replaced() {
         let body = b"{\"results\":[{\"title\":\"a\xff\",\"url\":\"https://example.com/\",\"content\":\"c\"}]}";
-        assert_eq!(parse(body, 10).unwrap().results.pages[0].title, "a\u{fffd}");
+        assert_eq!(found(body, 10).unwrap().answer.pages[0].title, "a\u{fffd}");
     }
 
     #[test]
     fn no_more_rows_are_taken_than_were_asked_for() {
         let body = json!({"results": vec![row("a"); 30]}).to_string();
-        assert_eq!(parse(body.as_bytes(), 3).unwrap().results.pages.len(), 3);
+        assert_eq!(found(body.as_bytes(), 3).unwrap().answer.pages.len(), 3);
     }
 }

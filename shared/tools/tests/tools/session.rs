@@ -9,7 +9,7 @@ use conversation::{Source, ToolFailure, ToolReport, ToolResult, ToolSpec};
 use serde_json::{Value, json};
 use store::Owner;
 use tokio::time::Instant;
-use tools::{Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use tools::{KnownPages, Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
@@ -51,7 +51,11 @@ async fn f050_an_unknown_tool_is_answered_with_the_names_that_exist() {
 
 #[tokio::test]
 async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
-    let context = ToolContext { owner: Owner::new("ada"), deadline: Instant::now() + Duration::from_secs(9) };
+    let context = ToolContext {
+        owner: Owner::new("ada"),
+        deadline: Instant::now() + Duration::from_secs(9),
+        pages: KnownPages::default(),
+    };
     let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
 }

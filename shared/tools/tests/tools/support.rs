@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Owner;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
+use tools::{KnownPages, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
 
 /// Behaves as its `behaviour` argument says and counts its runs.
 #[derive(Default)]
@@ -101,7 +101,7 @@ pub(crate) fn named(name: &str, id: &str, arguments: Value) -> ToolCall {
 pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(probe) as _, Arc::new(Plain)];
     let deadline = Instant::now() + Duration::from_secs(seconds);
-    ToolRegistry::new(tools).session(ToolContext { owner: Owner::new("ada"), deadline })
+    ToolRegistry::new(tools).session(ToolContext { owner: Owner::new("ada"), deadline, pages: KnownPages::default() })
 }
 
 pub(crate) async fn refused(call: ToolCall) -> (String, String) {

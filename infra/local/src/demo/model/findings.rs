@@ -62,6 +62,7 @@ fn pages(block: &str) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let entries = block.split_once("搜索结果：\n").map_or(block, |(_, entries)| entries);
     let entries = entries.split("\n（结果已截断").next().unwrap_or_default();
+    let entries = entries.split("\n（说明：").next().unwrap_or_default();
     let mut lines = entries.lines().peekable();
     while let Some(line) = lines.next() {
         let title = line.strip_prefix(&format!("{}. ", pages.len() + 1));

@@ -1,3 +1,6 @@
+mod budget;
+mod deeper;
+mod page;
 mod provider;
 mod sharing;
 mod support;

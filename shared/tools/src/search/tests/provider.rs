@@ -23,8 +23,9 @@ async fn a_search_sends_the_key_in_the_header_and_the_request_in_the_body() {
         "include_raw_content": false, "include_usage": true,
     });
     assert_eq!(body, expected);
-    let page = FoundPage { title: "天气".into(), url: "https://example.com/".into(), content: "1".into() };
-    assert_eq!(found.results, SearchResults { answer: Some("A".into()), pages: vec![page] });
+    let page =
+        FoundPage { title: "天气".into(), url: "https://example.com/".into(), content: "1".into(), score: Some(0.9) };
+    assert_eq!(found.answer, SearchResults { answer: Some("A".into()), pages: vec![page] });
     assert_eq!((found.cached, found.credits), (false, 3));
 }
 
@@ -132,7 +133,7 @@ async fn f064_a_used_up_allowance_is_left_alone_until_the_next_hour() {
     let search = search(&provider).await;
     provider.script([Reply::Status(432)]);
     assert_eq!(seen(find(&search, "一", 0).await), Err(SearchFailure::Exhausted));
-    assert_eq!(seen(find(&search, "二", 3590).await), Err(SearchFailure::Exhausted));
+    assert_eq!(seen(find(&search, "二", 3590).await), Err(SearchFailure::Spent));
     assert_eq!(provider.count(), 1);
     assert_eq!(seen(find(&search, "三", 3601).await), fetched(2));
 }

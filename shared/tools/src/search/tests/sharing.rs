@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use store::{Account, Day, Owner, RateLimit};
 
 use super::support::*;
-use crate::search::{DailySearches, Mode, SearchConfig, SearchFailure, SearchRequest};
+use crate::search::{DailySearches, Filters, Mode, SearchConfig, SearchFailure, SearchRequest};
 
 fn limited(provider: &Provider, burst: u32) -> SearchConfig {
     SearchConfig { limit: RateLimit { burst, window: Duration::from_mins(10) }, ..config(provider) }
@@ -75,9 +75,9 @@ async fn f068_nothing_found_is_kept_for_a_minute() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::Nothing]);
-    assert!(find(&search, "天气", 0).await.unwrap().results.pages.is_empty());
+    assert!(find(&search, "天气", 0).await.unwrap().answer.pages.is_empty());
     let again = find(&search, "天气", 55).await.unwrap();
-    assert!(again.results.pages.is_empty() && again.cached);
+    assert!(again.answer.pages.is_empty() && again.cached);
     assert_eq!(seen(find(&search, "天气", 65).await), fetched(2));
 }
 
@@ -213,8 +213,8 @@ async fn f074_what_changes_a_result_is_part_of_its_key() {
     let keys = [
         search.key(&request("天气")),
         search.key(&request("天気")),
-        search.key(&SearchRequest::new("天气", Mode::Quick).unwrap()),
-        search.key(&SearchRequest::new("天气", Mode::Deep).unwrap()),
+        search.key(&SearchRequest::new("天气", Mode::Quick, Filters::default()).unwrap()),
+        search.key(&SearchRequest::new("天气", Mode::Deep, Filters::default()).unwrap()),
         elsewhere.key(&request("天气")),
     ];
     let different: std::collections::HashSet<_> = keys.iter().collect();

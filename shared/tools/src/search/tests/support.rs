@@ -19,7 +19,10 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::search::{Clock, DailySearches, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest};
+use crate::search::{
+    Budget, Clock, DailySearches, Filters, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest,
+    SearchResults,
+};
 
 pub(super) const HOUR: Duration = Duration::from_hours(1);
 
@@ -28,6 +31,11 @@ pub(super) const HOUR: Duration = Duration::from_hours(1);
 pub(super) enum Reply {
     /// One page that names the query and the number of the request.
     Found,
+    /// The same page with this score.
+    Scored(f64),
+    /// A page's text, or that it cannot be read.
+    Page(&'static str),
+    Unreadable,
     /// No page.
     Nothing,
     /// This status with an error in the body.
@@ -69,7 +77,8 @@ impl Provider {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (script, requests) = (Mutex::default(), Mutex::default());
         let state = Arc::new(Shared { script, requests, count: watch::Sender::new(0), gate: Semaphore::new(0) });
-        let routes = Router::new().route("/search", post(answer)).with_state(Arc::clone(&state));
+        let routes =
+            Router::new().route("/search", post(answer)).route("/extract", post(answer)).with_state(Arc::clone(&state));
         tokio::spawn(async move { axum::serve(listener, routes).await });
         Self { url, state }
     }
@@ -96,7 +105,8 @@ impl Provider {
 }
 
 async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body): Json<Value>) -> Response<Body> {
-    let query = body["query"].as_str().unwrap().to_owned();
+    let query = body["query"].as_str().unwrap_or_default().to_owned();
+    let url = body["urls"][0].clone();
     let number = {
         let mut requests = state.requests.lock().unwrap();
         requests.push((headers, body));
@@ -106,7 +116,16 @@ async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body)
     state.gate.acquire().await.unwrap().forget();
     let reply = state.script.lock().unwrap().pop_front().unwrap_or(Reply::Found);
     match reply {
-        Reply::Found => page(&query, number),
+        Reply::Found => page(&query, number, 0.9),
+        Reply::Scored(score) => page(&query, number, score),
+        Reply::Page(text) => {
+            let row = json!({"url": url, "raw_content": text});
+            whole(200, &json!({"results": [row], "failed_results": [], "usage": {"credits": 1}}))
+        }
+        Reply::Unreadable => {
+            let row = json!({"url": url, "error": "upstream words"});
+            whole(200, &json!({"results": [], "failed_results": [row]}))
+        }
         Reply::Nothing => whole(200, &json!({"results": [], "answer": null})),
         Reply::Status(status) => whole(status, &json!({"detail": {"error": "upstream words"}})),
         Reply::TooFast(seconds) => {
@@ -120,8 +139,8 @@ async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body)
     }
 }
 
-fn page(query: &str, number: usize) -> Response<Body> {
-    let row = json!({"title": query, "url": "https://example.com/", "content": format!("{number}"), "score": 0.9});
+fn page(query: &str, number: usize, score: f64) -> Response<Body> {
+    let row = json!({"title": query, "url": "https://example.com/", "content": format!("{number}"), "score": score});
     whole(200, &json!({"query": query, "answer": "A", "results": [row], "usage": {"credits": 3}}))
 }
 
@@ -170,6 +189,7 @@ pub(super) fn config(provider: &Provider) -> SearchConfig {
         ttl: HOUR,
         limit: RateLimit { burst: 100, window: Duration::from_mins(1) },
         daily: DailySearches::default(),
+        budget: Budget::default(),
     }
 }
 
@@ -188,21 +208,30 @@ pub(super) fn ada() -> Owner {
 }
 
 /// A search for these words at `second` of the tests' time, with all the time it may take.
-pub(super) async fn find(search: &Search, query: &str, second: u64) -> Result<Found, SearchFailure> {
+pub(super) async fn find(search: &Search, query: &str, second: u64) -> Result<Found<SearchResults>, SearchFailure> {
     find_for(search, query, &ada(), second).await
 }
 
-pub(super) async fn find_for(search: &Search, query: &str, owner: &Owner, second: u64) -> Result<Found, SearchFailure> {
+pub(super) async fn find_for(
+    search: &Search,
+    query: &str,
+    owner: &Owner,
+    second: u64,
+) -> Result<Found<SearchResults>, SearchFailure> {
     search.find(&request(query), owner, &clock(second, super::super::LONGEST)).await
 }
 
 /// The same with little time.
-pub(super) async fn find_hastily(search: &Search, query: &str, second: u64) -> Result<Found, SearchFailure> {
+pub(super) async fn find_hastily(
+    search: &Search,
+    query: &str,
+    second: u64,
+) -> Result<Found<SearchResults>, SearchFailure> {
     search.find(&request(query), &ada(), &clock(second, Duration::from_millis(200))).await
 }
 
 pub(super) fn request(query: &str) -> SearchRequest {
-    SearchRequest::new(query, Mode::Normal).unwrap()
+    SearchRequest::new(query, Mode::Normal, Filters::default()).unwrap()
 }
 
 fn clock(second: u64, longest: Duration) -> Clock {
@@ -214,8 +243,8 @@ pub(super) fn at(second: u64) -> SystemTime {
 }
 
 /// How a search ended: the content of its page (the number of the request that brought it), and what it cost.
-pub(super) fn seen(found: Result<Found, SearchFailure>) -> Result<(String, bool, u64), SearchFailure> {
-    found.map(|Found { results, cached, credits }| (results.pages[0].content.clone(), cached, credits))
+pub(super) fn seen(found: Result<Found<SearchResults>, SearchFailure>) -> Result<(String, bool, u64), SearchFailure> {
+    found.map(|Found { answer, cached, credits, .. }| (answer.pages[0].content.clone(), cached, credits))
 }
 
 /// Fetched by the `number`th request.

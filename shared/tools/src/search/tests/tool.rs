@@ -1,5 +1,6 @@
 //! The tool as the loop sees it: arguments in, text and report out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use conversation::{Source, ToolFailure};
@@ -7,15 +8,15 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{Tool, ToolContext, ToolError, ToolOutput, WebSearch};
+use crate::{KnownPages, Tool, ToolContext, ToolError, ToolOutput, WebSearch};
 
-async fn tool(provider: &Provider) -> WebSearch {
-    let store = store().await;
-    WebSearch::new(config(provider), transport::client().unwrap(), &store)
+pub(super) async fn tool(provider: &Provider) -> WebSearch {
+    WebSearch::new(Arc::new(search(provider).await))
 }
 
-async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutput, (ToolFailure, String)> {
-    let context = ToolContext { owner: ada(), deadline: Instant::now() + Duration::from_secs(30) };
+pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutput, (ToolFailure, String)> {
+    let context =
+        ToolContext { owner: ada(), deadline: Instant::now() + Duration::from_secs(30), pages: KnownPages::default() };
     tool.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure, content),
         ToolError::Fatal(error) => panic!("{error}"),
@@ -73,6 +74,54 @@ async fn f061_a_blank_query_is_never_searched_for() {
     );
     assert_eq!(call(&tool(&provider).await, json!({"query": " \n"})).await, Err(expected));
     assert_eq!(provider.count(), 0);
+}
+
+#[tokio::test]
+async fn filters_are_sent_and_are_part_of_what_is_asked() {
+    let provider = Provider::start().await;
+    let tool = tool(&provider).await;
+    let filtered = json!({"query": "天气", "topic": "news", "time_range": "week", "include_domains": ["B.example", "a.example"],
+        "exclude_domains": ["c.example"]});
+    call(&tool, filtered).await.unwrap();
+    call(&tool, json!({"query": "天气", "topic": "general"})).await.unwrap();
+    assert!(call(&tool, json!({"query": "天气"})).await.unwrap().cached, "general is what is searched anyway");
+    let asked: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body).collect();
+    let fields = ["topic", "time_range", "include_domains", "exclude_domains"];
+    let sent: Vec<_> = asked.iter().map(|body| fields.map(|field| body.get(field).cloned())).collect();
+    let expected = [json!("news"), json!("week"), json!(["a.example", "b.example"]), json!(["c.example"])].map(Some);
+    assert_eq!(sent, [expected, [None, None, None, None]]);
+}
+
+#[tokio::test]
+async fn f051_a_domain_that_is_none_is_refused_before_anything_is_asked() {
+    let provider = Provider::start().await;
+    let (failure, content) =
+        call(&tool(&provider).await, json!({"query": "q", "exclude_domains": ["http://x"]})).await.unwrap_err();
+    assert_eq!((failure.code.as_str(), provider.count()), ("invalid_arguments", 0));
+    assert!(content.contains("`exclude_domains` must hold host names such as example.com"), "{content}");
+}
+
+#[tokio::test]
+async fn the_schema_is_plain() {
+    let parameters = tool(&Provider::start().await).await.spec().parameters;
+    let choice =
+        |values: &[&str], description: &str| json!({"type": "string", "enum": values, "description": description});
+    let list = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "搜索词：简短、具体，包含时间、地点等关键信息，不超过 400 个字符"},
+            "mode": choice(&["quick", "normal", "deep"],
+                "normal：默认，10 条结果；quick：只要 3 条结果；deep：10 条结果和详细摘要，用于复杂的问题"),
+            "topic": choice(&["general", "news", "finance"], "搜索的范围：general：默认；news：新闻报道；finance：财经"),
+            "time_range": choice(&["day", "week", "month", "year"], "只要最近一天、一周、一月或一年内的网页；省略时不限"),
+            "include_domains": list("只搜索这些网站，最多 10 个域名，例如 example.com"),
+            "exclude_domains": list("不要这些网站的结果，最多 10 个域名"),
+        },
+        "required": ["query"],
+        "additionalProperties": false,
+    });
+    assert_eq!(parameters, expected);
 }
 
 #[tokio::test]

@@ -1,0 +1,93 @@
+//! What search costs, counted by month and day for all instances, and until when the provider is left alone.
+//!
+//! One item for each provider and month of UTC; a day is an attribute of it, so that one read tells all and one write
+//! counts. A retried write may count twice: a budget errs on the side of spending less.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use time::OffsetDateTime;
+
+use crate::clock::millis;
+use crate::item::{Item, Read, SHAPE, n};
+use crate::key::{Key, digest};
+use crate::table::{Expression, Table};
+use crate::{EXPIRES, StoreError};
+
+/// How long the item of a month is kept from its last write, in seconds.
+const KEPT: i64 = 40 * 24 * 3600;
+
+/// A count must not be slower than the search: longest wait for one call.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Credits in the ephemeral table.
+#[derive(Clone)]
+pub struct SearchCredits {
+    table: Table,
+}
+
+/// What a provider charged so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpentCredits {
+    /// In this month of UTC.
+    pub month: u64,
+    /// On this day of UTC.
+    pub day: u64,
+    /// Until when the provider is left alone, to the millisecond; it may have passed.
+    pub paused_until: Option<SystemTime>,
+}
+
+impl SearchCredits {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// What `provider` charged in the month and on the day of `now`.
+    pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
+        let item = in_time(self.table.get(&key(provider, now))).await?;
+        Ok(item.filter(Read::is_current).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
+    }
+
+    /// Counts what `provider` charged at `now`.
+    pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<(), StoreError> {
+        let text = format!("ADD credits :credits, {} :credits SET {EXPIRES} = :expires, v = :v", day(now));
+        let change = Expression::update(text).value(":credits", n(credits));
+        self.write(provider, change, now).await
+    }
+
+    /// Leaves `provider` alone until a time within the month of `now`; the next month has an allowance of its own.
+    pub async fn pause(&self, provider: &str, until: SystemTime, now: SystemTime) -> Result<(), StoreError> {
+        let text = format!("SET pausedUntil = :until, {EXPIRES} = :expires, v = :v");
+        let change = Expression::update(text).value(":until", n(millis(until)));
+        self.write(provider, change, now).await
+    }
+
+    async fn write(&self, provider: &str, change: Expression, now: SystemTime) -> Result<(), StoreError> {
+        let change = change.value(":expires", n(millis(now) / 1000 + KEPT)).value(":v", n(SHAPE));
+        in_time(self.table.update(&key(provider, now), change)).await.map(|_| ())
+    }
+}
+
+impl SpentCredits {
+    fn read(item: &Item, now: SystemTime) -> Self {
+        let paused_until = item.number("pausedUntil").ok().map(Duration::from_millis);
+        Self {
+            month: item.number("credits").unwrap_or_default(),
+            day: item.number(&day(now)).unwrap_or_default(),
+            paused_until: paused_until.and_then(|since| UNIX_EPOCH.checked_add(since)),
+        }
+    }
+}
+
+fn key(provider: &str, now: SystemTime) -> Key {
+    let date = OffsetDateTime::from(now).date();
+    Key::new(format!("CR#{}#{:04}-{:02}", digest(provider), date.year(), u8::from(date.month())), "-")
+}
+
+/// The attribute that counts the day of `now`.
+fn day(now: SystemTime) -> String {
+    format!("day{:02}", OffsetDateTime::from(now).day())
+}
+
+async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    tokio::time::timeout(PATIENCE, call).await.unwrap_or(Err(StoreError::Busy))
+}

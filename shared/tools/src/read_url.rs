@@ -1,0 +1,87 @@
+//! `read_url`: reads a page that came up in the conversation, through the search provider.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use conversation::ToolSpec;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::page::PageRequest;
+use crate::refusal::Refusal;
+use crate::search::{self, Clock, Search};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, known_pages, schema};
+
+const DESCRIPTION: &str = "读取一个网页的正文。用户发来网址，或者搜索结果里的摘录不够用时，用它读取全文。\
+    只能读取用户消息里出现过的网址和本对话结果里列出的来源。";
+
+/// Reads pages; equal readings share their results, and count like searches.
+pub struct ReadUrl {
+    search: Arc<Search>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// 网页的完整网址，以 http:// 或 https:// 开头，与出现时完全一样
+    url: String,
+}
+
+impl ReadUrl {
+    /// The tool over the search provider.
+    pub fn new(search: Arc<Search>) -> Self {
+        Self { search }
+    }
+}
+
+#[async_trait]
+impl Tool for ReadUrl {
+    fn spec(&self) -> ToolSpec {
+        let arguments = json!({"url": "https://example.com/news/1"});
+        let examples = vec![schema::example("https://example.com/news/1 这篇文章讲了什么？", arguments)];
+        schema::spec::<Arguments>("read_url", DESCRIPTION, examples)
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { url } = arguments::read(arguments)?;
+        let page = known_pages::page(&url).ok_or_else(|| {
+            Refusal::invalid_arguments("`url` 必须是公开网页的完整网址，以 http:// 或 https:// 开头，不带用户名和密码")
+        })?;
+        if !context.pages.have(&page) {
+            let reason = "`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源";
+            return Err(Refusal::invalid_arguments(reason).into());
+        }
+        let end = context.deadline.min(Instant::now() + search::LONGEST);
+        let clock = Clock::starting(SystemTime::now(), end);
+        match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {
+            Ok(found) => Ok(ToolOutput {
+                content: found.answer.told(),
+                summary: found.answer.summary(),
+                sources: vec![found.answer.source()],
+                cached: found.cached,
+                credits: found.credits,
+            }),
+            Err(failure) => {
+                tracing::warn!(?failure, "a page could not be read");
+                let told = self.failure_text(&failure.reason());
+                Err(ToolError::Model { failure: failure.shown(), content: told })
+            }
+        }
+    }
+
+    /// A little more than a question takes at most, so that it ends with a reason of its own.
+    fn timeout(&self) -> Duration {
+        search::LONGEST + Duration::from_secs(5)
+    }
+
+    fn framed(&self, content: String) -> String {
+        format!("<page>\n{content}\n</page>")
+    }
+
+    fn failure_text(&self, reason: &str) -> String {
+        format!("<page_error>读取失败: {}</page_error>", calls::escape(reason))
+    }
+}

@@ -1,0 +1,129 @@
+use std::time::{Duration, SystemTime};
+
+use store::{SearchCredits, SpentCredits};
+
+use super::SearchFailure;
+
+/// Below this part of an allowance, in percent, searches are cheap ones.
+const LOW: u64 = 25;
+
+/// A used-up allowance is asked for again when the next hour of the clock begins.
+const HOUR: u64 = 3600;
+
+/// How many credits searches may cost; `None` for any number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// In a month of UTC.
+    pub month: Option<u64>,
+    /// On a day of UTC.
+    pub day: Option<u64>,
+}
+
+/// What may still be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Enough for anything.
+    Enough,
+    /// Less than a quarter: enough for what is cheap.
+    Low,
+    /// Nothing, or the provider itself said so: only what is cached.
+    Spent,
+}
+
+impl Budget {
+    fn standing(self, spent: SpentCredits, now: SystemTime) -> Standing {
+        if spent.paused_until.is_some_and(|until| now < until) {
+            return Standing::Spent;
+        }
+        let of = |budget: Option<u64>, spent: u64| match budget {
+            Some(budget) if spent >= budget => Standing::Spent,
+            Some(budget) if (budget - spent).saturating_mul(100) < budget.saturating_mul(LOW) => Standing::Low,
+            _ => Standing::Enough,
+        };
+        match (of(self.month, spent.month), of(self.day, spent.day)) {
+            (Standing::Spent, _) | (_, Standing::Spent) => Standing::Spent,
+            (Standing::Low, _) | (_, Standing::Low) => Standing::Low,
+            _ => Standing::Enough,
+        }
+    }
+}
+
+/// Counts what the provider charges, and knows what may still be spent.
+pub(super) struct Account {
+    provider: String,
+    budget: Budget,
+    credits: SearchCredits,
+}
+
+impl Account {
+    pub(super) fn new(provider: String, budget: Budget, credits: SearchCredits) -> Self {
+        Self { provider, budget, credits }
+    }
+
+    /// What may still be spent; when the counts cannot be read, searches go on, as they do without the cache.
+    pub(super) async fn standing(&self, now: SystemTime) -> Standing {
+        let Ok(spent) = self.credits.spent(&self.provider, now).await else {
+            tracing::warn!("the spent credits cannot be read");
+            return Standing::Enough;
+        };
+        self.budget.standing(spent, now)
+    }
+
+    /// Counts what an answer cost.
+    pub(super) async fn count(&self, credits: u64, now: SystemTime) {
+        if credits > 0 && self.credits.add(&self.provider, credits, now).await.is_err() {
+            tracing::warn!(credits, "spent credits could not be counted");
+        }
+    }
+
+    /// Takes note of a failure: a plan that is used up keeps all instances away until the next hour.
+    pub(super) async fn note(&self, failure: SearchFailure, now: SystemTime) {
+        if failure == SearchFailure::Exhausted && self.credits.pause(&self.provider, next_hour(now), now).await.is_err()
+        {
+            tracing::warn!("the other instances could not be told that the plan is used up");
+        }
+    }
+}
+
+/// When the next hour of the clock begins.
+pub(crate) fn next_hour(now: SystemTime) -> SystemTime {
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    SystemTime::UNIX_EPOCH + Duration::from_secs((seconds / HOUR + 1) * HOUR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(budget: Budget, month: u64, day: u64) -> Standing {
+        budget.standing(SpentCredits { month, day, paused_until: None }, SystemTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn f141_a_budget_is_low_below_a_quarter_and_spent_at_its_end() {
+        let month = Budget { month: Some(1000), day: None };
+        let seen = [0, 750, 751, 999, 1000, 5000].map(|spent| standing(month, spent, 0));
+        let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Spent];
+        assert_eq!(seen, [enough, enough, low, low, spent, spent]);
+        assert_eq!(standing(Budget { month: None, day: Some(1) }, 9, 0), enough);
+        assert_eq!(standing(Budget { month: None, day: Some(1) }, 0, 1), spent);
+        assert_eq!(standing(Budget::default(), u64::MAX, u64::MAX), enough);
+    }
+
+    #[test]
+    fn f141_the_tighter_of_two_budgets_holds() {
+        let both = Budget { month: Some(1000), day: Some(40) };
+        let seen =
+            [(100, 0), (100, 31), (800, 31), (100, 40), (1000, 0)].map(|(month, day)| standing(both, month, day));
+        let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Spent];
+        assert_eq!(seen, [enough, low, low, spent, spent]);
+    }
+
+    #[test]
+    fn f064_a_pause_holds_until_its_time_and_whatever_the_budget() {
+        let until = SystemTime::UNIX_EPOCH + Duration::from_secs(9);
+        let spent = SpentCredits { month: 0, day: 0, paused_until: Some(until) };
+        let at = |second| Budget::default().standing(spent, SystemTime::UNIX_EPOCH + Duration::from_secs(second));
+        assert_eq!([at(8), at(9)], [Standing::Spent, Standing::Enough]);
+    }
+}

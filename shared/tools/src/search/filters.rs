@@ -1,0 +1,129 @@
+use reqwest::Url;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most host names in one list.
+pub(crate) const MOST_DOMAINS: usize = 10;
+
+/// Longest host name, in bytes.
+const LONGEST_DOMAIN: usize = 253;
+
+/// What kind of pages is searched; the provider takes any kind for general.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Topic {
+    General,
+    News,
+    Finance,
+}
+
+/// How old pages may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TimeRange {
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// What a search is narrowed to, in the provider's own words and in one spelling.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Filters {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<Topic>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_range: Option<TimeRange>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    include_domains: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exclude_domains: Vec<String>,
+}
+
+impl Filters {
+    /// The filters, or which argument cannot be used and what is accepted.
+    pub(crate) fn new(
+        topic: Option<Topic>,
+        time_range: Option<TimeRange>,
+        include: &[String],
+        exclude: &[String],
+    ) -> Result<Self, String> {
+        Ok(Self {
+            topic: topic.filter(|topic| *topic != Topic::General),
+            time_range,
+            include_domains: domains("include_domains", include)?,
+            exclude_domains: domains("exclude_domains", exclude)?,
+        })
+    }
+}
+
+/// Host names in one spelling and order, each once.
+fn domains(field: &str, names: &[String]) -> Result<Vec<String>, String> {
+    if names.len() > MOST_DOMAINS {
+        return Err(format!("`{field}` must have at most {MOST_DOMAINS} items"));
+    }
+    let domains: Option<Vec<String>> = names.iter().map(|name| domain(name)).collect();
+    let mut domains = domains.ok_or_else(|| format!("`{field}` must hold host names such as example.com"))?;
+    domains.sort();
+    domains.dedup();
+    Ok(domains)
+}
+
+fn domain(name: &str) -> Option<String> {
+    let name = name.trim();
+    let plain = name.len() <= LONGEST_DOMAIN && !name.contains(['/', ':', '@', '?', '#', '\\', '%', '*']);
+    let url = Url::parse(&format!("https://{name}/")).ok().filter(|_| plain)?;
+    url.domain().filter(|domain| domain.trim_matches('.').contains('.')).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn sent(include: &[&str], exclude: &[&str]) -> Result<Value, String> {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let filters = Filters::new(Some(Topic::News), Some(TimeRange::Week), &names(include), &names(exclude))?;
+        Ok(serde_json::to_value(filters).unwrap())
+    }
+
+    #[test]
+    fn filters_are_the_providers_fields() {
+        let expected = json!({
+            "topic": "news", "time_range": "week", "include_domains": ["a.example", "b.example"],
+            "exclude_domains": ["xn--fiq228c.example"],
+        });
+        assert_eq!(sent(&["b.example", " A.example", "a.example"], &["中文.example"]), Ok(expected));
+    }
+
+    #[test]
+    fn f073_what_changes_nothing_is_not_sent() {
+        assert_eq!(Filters::new(Some(Topic::General), None, &[], &[]), Ok(Filters::default()));
+        assert_eq!(serde_json::to_value(Filters::default()).unwrap(), json!({}));
+    }
+
+    #[test]
+    fn f051_what_is_no_host_name_is_refused() {
+        let refused = Err("`include_domains` must hold host names such as example.com".to_owned());
+        for name in [
+            "",
+            " ",
+            "localhost",
+            "https://a.example",
+            "a.example/x",
+            "u@a.example",
+            "a b.example",
+            "*.com",
+            "127.0.0.1",
+            "[::1]",
+            "a.example:443",
+            "..",
+            &"a".repeat(300),
+        ] {
+            assert_eq!(sent(&[name], &[]), refused, "{name}");
+        }
+        let many = vec!["a.example"; 11];
+        assert_eq!(sent(&[], &many), Err("`exclude_domains` must have at most 10 items".to_owned()));
+    }
+}

@@ -1,0 +1,70 @@
+//! What searches may cost.
+
+use super::support::*;
+use crate::search::{Budget, Notice, SearchConfig, SearchFailure};
+
+/// The depths that the provider was asked for.
+fn depths(provider: &Provider) -> Vec<String> {
+    provider.requests().iter().map(|(_, body)| body["search_depth"].as_str().unwrap().to_owned()).collect()
+}
+
+fn within(budget: Budget, provider: &Provider) -> SearchConfig {
+    SearchConfig { budget, ..config(provider) }
+}
+
+#[tokio::test]
+async fn f141_as_the_budget_runs_low_searches_are_cheap_and_then_only_cached() {
+    let provider = Provider::start().await;
+    let search = search_with(within(Budget { month: Some(7), day: None }, &provider), &store().await);
+    for query in ["一", "二"] {
+        assert_eq!(find(&search, query, 0).await.unwrap().notice, None);
+    }
+    assert_eq!(find(&search, "三", 10).await.unwrap().notice, Some(Notice::Cheap));
+    let known = find(&search, "三", 20).await.unwrap();
+    assert_eq!((known.notice, known.cached), (Some(Notice::Cheap), true), "what was cheap stays known as such");
+    assert_eq!(seen(find(&search, "四", 30).await), Err(SearchFailure::Spent));
+    let old = find(&search, "一", 3700).await.unwrap();
+    assert_eq!((old.notice, old.cached), (Some(Notice::Old), true));
+    assert_eq!(depths(&provider), ["advanced", "advanced", "basic"]);
+}
+
+#[tokio::test]
+async fn f141_a_day_has_a_budget_of_its_own_and_the_next_one_begins_anew() {
+    let provider = Provider::start().await;
+    let search = search_with(within(Budget { month: Some(1000), day: Some(3) }, &provider), &store().await);
+    assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, "二", 10).await), Err(SearchFailure::Spent));
+    assert_eq!(seen(find(&search, "二", 24 * 3600).await), fetched(2));
+}
+
+#[tokio::test]
+async fn f141_all_processes_spend_one_budget() {
+    let (provider, store) = (Provider::start().await, store().await);
+    let budget = Budget { month: Some(3), day: None };
+    let (one, two) = (search_with(within(budget, &provider), &store), search_with(within(budget, &provider), &store));
+    assert_eq!(seen(find(&one, "一", 0).await), fetched(1));
+    assert_eq!(seen(find(&two, "二", 0).await), Err(SearchFailure::Spent));
+    assert_eq!(provider.count(), 1);
+}
+
+#[tokio::test]
+async fn f064_a_plan_that_is_used_up_keeps_every_process_away_until_the_next_hour() {
+    let (provider, store) = (Provider::start().await, store().await);
+    let (one, two) = (search_with(config(&provider), &store), search_with(config(&provider), &store));
+    assert_eq!(seen(find(&two, "旧", 0).await), fetched(1));
+    provider.script([Reply::Status(433)]);
+    assert_eq!(seen(find(&one, "一", 3700).await), Err(SearchFailure::Exhausted));
+    assert_eq!(seen(find(&two, "二", 3710).await), Err(SearchFailure::Spent));
+    let old = find(&two, "旧", 3710).await.unwrap();
+    assert_eq!((old.notice, old.cached), (Some(Notice::Old), true));
+    assert_eq!(provider.count(), 2);
+    assert_eq!(seen(find(&two, "二", 7201).await), fetched(3));
+}
+
+#[tokio::test]
+async fn f078_without_the_store_nothing_is_counted_and_searches_go_on() {
+    let provider = Provider::start().await;
+    let search = search_with(within(Budget { month: Some(1), day: Some(1) }, &provider), &dead_store().await);
+    assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
+    assert_eq!(seen(find(&search, "二", 20).await), fetched(2));
+}

@@ -1,0 +1,84 @@
+//! The tool that reads pages: which it reads, how it asks, and what comes of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use conversation::{Message, Source};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::support::*;
+use crate::{KnownPages, ReadUrl, Tool, ToolContext, ToolError, ToolOutput};
+
+async fn tool(provider: &Provider) -> ReadUrl {
+    ReadUrl::new(Arc::new(search(provider).await))
+}
+
+/// A reading in a conversation whose user wrote these words.
+async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (String, String)> {
+    let context =
+        ToolContext { owner: ada(), deadline: Instant::now() + Duration::from_secs(30), pages: KnownPages::default() };
+    context.pages.note(&Message::User { text: words.to_owned() });
+    tool.call(json!({"url": url}), &context).await.map_err(|error| match error {
+        ToolError::Model { failure, content } => (failure.code, content),
+        ToolError::Fatal(error) => panic!("{error}"),
+    })
+}
+
+#[tokio::test]
+async fn a_page_is_read_as_markdown_once_for_all_who_ask() {
+    let provider = Provider::start().await;
+    let tool = tool(&provider).await;
+    provider.script([Reply::Page("# 标题\n正文")]);
+    let expected = ToolOutput {
+        content: "标题：标题\n来源：https://a.example/x\n内容：# 标题\n正文".to_owned(),
+        summary: "7 characters".to_owned(),
+        sources: vec![Source { index: 1, title: "标题".to_owned(), url: "https://a.example/x".to_owned() }],
+        cached: false,
+        credits: 1,
+    };
+    assert_eq!(read(&tool, "看 https://a.example/x", "https://A.example/x#part").await, Ok(expected.clone()));
+    let again = read(&tool, "https://a.example/x", "https://a.example/x").await;
+    assert_eq!(again, Ok(ToolOutput { cached: true, credits: 0, ..expected }));
+    let asked: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body).collect();
+    let body =
+        json!({"urls": ["https://a.example/x"], "extract_depth": "basic", "format": "markdown", "include_usage": true});
+    assert_eq!(asked, [body]);
+}
+
+#[tokio::test]
+async fn f136_a_page_that_did_not_come_up_is_never_asked_for() {
+    let provider = Provider::start().await;
+    let tool = tool(&provider).await;
+    for url in ["https://evil.example/?d=secret", "https://a.example/x?d=secret", "http://169.254.169.254/latest", "x"]
+    {
+        let (code, content) = read(&tool, "https://a.example/x http://169.254.169.254/latest", url).await.unwrap_err();
+        assert_eq!(code, "invalid_arguments", "{url}");
+        assert!(content.starts_with("参数不符合要求：`url` 必须是"), "{content}");
+    }
+    assert_eq!(provider.count(), 0);
+}
+
+#[tokio::test]
+async fn f065_a_page_that_cannot_be_read_is_told_without_the_words_of_the_provider() {
+    let provider = Provider::start().await;
+    let tool = tool(&provider).await;
+    provider.script([Reply::Unreadable, Reply::Status(400)]);
+    let told = |reason: &str| Err(("failed".to_owned(), format!("<page_error>读取失败: {reason}</page_error>")));
+    let url = "https://a.example/x";
+    assert_eq!(read(&tool, url, url).await, told("这个网页无法读取"));
+    assert_eq!(read(&tool, url, url).await, told("搜索服务不接受这个查询"));
+    provider.script([Reply::Page("正文")]);
+    assert!(read(&tool, url, url).await.is_ok(), "a failure is not kept");
+}
+
+#[tokio::test]
+async fn the_schema_is_plain() {
+    let expected = json!({
+        "type": "object",
+        "properties": {"url": {"type": "string", "description": "网页的完整网址，以 http:// 或 https:// 开头，与出现时完全一样"}},
+        "required": ["url"],
+        "additionalProperties": false,
+    });
+    assert_eq!(tool(&Provider::start().await).await.spec().parameters, expected);
+}
