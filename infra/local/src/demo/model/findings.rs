@@ -1,10 +1,14 @@
 //! What a search told the model: `<search_results>` and `<search_error>` blocks, read back into their parts.
 
+use serde::Deserialize;
+
 /// What a call brought.
 #[derive(Debug, PartialEq)]
 pub(super) enum Findings {
     /// Pages, and the summaries of the search.
     Found { summaries: Vec<String>, pages: Vec<Page> },
+    /// What another tool said, line by line.
+    Told { lines: Vec<String> },
     /// Nothing, for this reason; it may be empty.
     Failed { reason: String },
 }
@@ -28,24 +32,54 @@ impl Page {
 }
 
 const RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
+const PAGE: (&str, &str) = ("<page>", "</page>");
+
+/// Around the result of a tool without a block of its own, on the text path.
+const OTHER: (&str, &str) = ("<tool_result name=", "</tool_result>");
 const ERROR: (&str, &str) = ("<search_error>", "</search_error>");
+
+/// What the calculator returns.
+#[derive(Deserialize)]
+struct Sum {
+    expression: String,
+    result: String,
+}
 
 impl Findings {
     /// Whether `text` holds what a search told.
     pub(super) fn are_in(text: &str) -> bool {
-        text.contains(RESULTS.0) || text.contains(ERROR.0)
+        text.contains(RESULTS.0) || text.contains(ERROR.0) || text.contains(OTHER.0)
     }
 
     /// Reads what came back for a call, whatever it is.
     pub(super) fn read(text: &str) -> Self {
         let blocks: Vec<&str> = inside(text, RESULTS).collect();
         if blocks.is_empty() {
+            if let Some(lines) = other(text) {
+                return Self::Told { lines };
+            }
             let reason = inside(text, ERROR).next().unwrap_or_default();
             return Self::Failed { reason: reason.trim_start_matches("搜索失败:").trim().to_owned() };
         }
         let summaries = blocks.iter().filter_map(|block| summary(block)).collect();
         Self::Found { summaries, pages: blocks.into_iter().flat_map(pages).collect() }
     }
+}
+
+/// The lines of another tool's result; its failures begin otherwise.
+fn other(text: &str) -> Option<Vec<String>> {
+    let result = match text.split_once(OTHER.0) {
+        Some((_, rest)) => rest.split_once('>')?.1.split_once(OTHER.1)?.0,
+        None => text,
+    };
+    let result = result.trim();
+    if let Some(page) = inside(result, PAGE).next() {
+        return Some(page.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect());
+    }
+    if let Ok(sum) = serde_json::from_str::<Sum>(result) {
+        return Some(vec![format!("{} = {}", sum.expression, sum.result)]);
+    }
+    result.starts_with("时区：").then(|| result.lines().map(str::to_owned).collect())
 }
 
 fn inside<'a>(text: &'a str, (open, close): (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
@@ -108,6 +142,23 @@ mod tests {
         let block = "<search_results>\n搜索结果：\n\n1. t\n来源：https://a.example/\n内容：c\n\n</search_results>";
         let pages = vec![page("t", "https://a.example/", "c"), page("t", "https://a.example/", "c")];
         assert_eq!(Findings::read(&format!("{block}\n{block}")), Findings::Found { summaries: Vec::new(), pages });
+    }
+
+    #[test]
+    fn what_other_tools_say_is_read_with_and_without_a_frame() {
+        let told = |lines: &[&str]| Findings::Told { lines: lines.iter().map(|line| (*line).to_owned()).collect() };
+        let sum = r#"{"expression":"1+1","result":"2","exact":true}"#;
+        let framed = |text: &str| format!("结果：\n\n<tool_result name=\"x\">\n{text}\n</tool_result>\n\n请回答。");
+        let time = "时区：UTC（UTC+00:00）\n日期：2027-01-15（星期五）";
+        for (text, lines) in [
+            (sum, &["1+1 = 2"][..]),
+            (time, &["时区：UTC（UTC+00:00）", "日期：2027-01-15（星期五）"]),
+            ("<page>\n标题：t\n\n内容：c\n</page>", &["标题：t", "内容：c"]),
+        ] {
+            assert_eq!([Findings::read(text), Findings::read(&framed(text))], [told(lines), told(lines)], "{text}");
+            assert!(Findings::are_in(&framed(text)));
+        }
+        assert_eq!(Findings::read(&framed("计算失败：除数为零。")), Findings::Failed { reason: String::new() });
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod reply;
 mod request;
 mod small_talk;
 mod wire;
+mod wish;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;

@@ -4,6 +4,7 @@ use crate::demo::language::Language;
 use crate::demo::model::findings::{Findings, Page};
 use crate::demo::model::request::{Situation, Tools};
 use crate::demo::model::small_talk::{answer, small_talk};
+use crate::demo::model::wish::Wish;
 
 /// Longest query that the model writes, in characters.
 const MAX_QUERY: usize = 120;
@@ -37,15 +38,18 @@ pub(super) struct Reply {
     /// Reasoning; empty for none.
     pub(super) thinking: String,
     pub(super) text: String,
-    /// What to search for, and in which way the call is written.
-    pub(super) call: Option<(Tools, String)>,
+    /// The call, and the way in which it is written.
+    pub(super) call: Option<(Tools, Wish)>,
 }
 
 /// The reply to a request.
 pub(super) fn reply(situation: &Situation) -> Reply {
-    let Situation { question, language, tools, findings } = situation;
+    let Situation { question, language, tools, wish, findings } = situation;
     if let Some(findings) = findings {
         return said(&report(findings, question, *language));
+    }
+    if let (Some(wish), false) = (wish, *tools == Tools::Off) {
+        return Reply { call: Some((*tools, wish.clone())), ..said("") };
     }
     match (small_talk(question), tools) {
         (Some(meant), _) => said(answer(meant, *language)),
@@ -53,7 +57,7 @@ pub(super) fn reply(situation: &Situation) -> Reply {
         (None, tools) => Reply {
             thinking: language.choose(THINKING.0, THINKING.1).to_owned(),
             text: language.choose("好的，我查一下。\n\n", "Let me look that up.\n\n").to_owned(),
-            call: Some((*tools, query(question))),
+            call: Some((*tools, Wish::search(query(question)))),
         },
     }
 }
@@ -104,6 +108,7 @@ fn report(findings: &Findings, question: &str, language: Language) -> String {
                 "The search found nothing about this. Maybe try other words?",
             )
             .to_owned(),
+        Findings::Told { lines } => told(lines, language),
         Findings::Found { summaries, pages } => found(summaries, pages, question, language),
         Findings::Failed { reason } => failed(reason, language),
     };
@@ -123,6 +128,11 @@ fn found(summaries: &[String], pages: &[Page], question: &str, language: Languag
         parts.push(language.choose(format!("搜索的摘要：{summary}"), format!("The search's own summary: {summary}")));
     }
     parts.join("\n\n")
+}
+
+fn told(lines: &[String], language: Language) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("- {}", quote(line))).collect();
+    format!("{}\n\n{}", language.choose("工具返回了：", "The tool returned:"), lines.join("\n"))
 }
 
 fn bullet(page: &Page, language: Language) -> String {

@@ -2,6 +2,7 @@ use serde::Deserialize;
 
 use crate::demo::language::Language;
 use crate::demo::model::findings::Findings;
+use crate::demo::model::wish::Wish;
 
 /// The tool that the model calls.
 pub(super) const TOOL: &str = "search_web";
@@ -70,6 +71,8 @@ pub(super) struct Situation {
     pub(super) question: String,
     pub(super) language: Language,
     pub(super) tools: Tools,
+    /// A tool besides the search that answers the question and is offered.
+    pub(super) wish: Option<Wish>,
     /// What the call of the model's last reply brought, if that was a call.
     pub(super) findings: Option<Findings>,
 }
@@ -82,7 +85,8 @@ impl Request {
         let asked = if called { before } else { &self.messages };
         let question = asked.iter().rev().find(|message| message.is_question()).map(Message::text).unwrap_or_default();
         let findings = called.then(|| Findings::read(&join(after)));
-        Situation { language: Language::of(&question), question, tools: self.tools(), findings }
+        let wish = Wish::of(&question).filter(|wish| self.offers(wish.tool));
+        Situation { language: Language::of(&question), question, tools: self.tools(), wish, findings }
     }
 
     /// Everything that the model has to read.
@@ -90,11 +94,19 @@ impl Request {
         join(&self.messages)
     }
 
+    fn offers(&self, tool: &str) -> bool {
+        self.tools.iter().any(|offered| offered.function.name == tool) || self.teaches(tool)
+    }
+
+    /// Whether the system prompt says how a tool is called.
+    fn teaches(&self, tool: &str) -> bool {
+        self.messages.iter().any(|message| message.role == "system" && message.text().contains(tool))
+    }
+
     fn tools(&self) -> Tools {
-        let taught = |message: &Message| message.role == "system" && message.text().contains(TOOL);
         if self.tools.iter().any(|tool| tool.function.name == TOOL) {
             Tools::Native
-        } else if self.messages.iter().any(taught) {
+        } else if self.teaches(TOOL) {
             Tools::Text
         } else {
             Tools::Off

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::demo::model::reply::Reply;
-use crate::demo::model::request::{Request, TOOL, Tools};
+use crate::demo::model::request::{Request, Tools};
+use crate::demo::model::wish::Wish;
 
 /// Pause between two tokens: slow enough to see the answer grow.
 const PAUSE: Duration = Duration::from_millis(15);
@@ -134,23 +135,24 @@ impl Completion {
 fn text_deltas(reply: Reply) -> Vec<Delta> {
     let Reply { thinking, text, call } = reply;
     let thinking = if thinking.is_empty() { thinking } else { format!("<think>{thinking}</think>") };
-    let call = call.map(|(_, query)| call_text(query)).unwrap_or_default();
+    let call = call.map(|(_, wish)| call_text(wish)).unwrap_or_default();
     tokens(&format!("{thinking}{text}{call}")).into_iter().map(content).collect()
 }
 
-fn call_text(query: String) -> String {
+fn call_text(Wish { tool, argument, value }: Wish) -> String {
     // In JSON a tag may be written so that no scanner finds it in the query.
-    let query = Value::from(query).to_string().replace('<', "\\u003c");
-    format!(r#"<tool_call>{{"tool": "{TOOL}", "query": {query}}}</tool_call>"#)
+    let value = Value::from(value).to_string().replace('<', "\\u003c");
+    format!(r#"<tool_call>{{"tool": "{tool}", "{argument}": {value}}}</tool_call>"#)
 }
 
 /// Reasoning and the call in fields of their own.
 fn native_deltas(reply: Reply, id: &str) -> Vec<Delta> {
     let Reply { thinking, text, call } = reply;
     let reasoning = |token| Delta { reasoning_content: Some(token), ..Delta::default() };
-    let arguments = call.map(|(_, query)| json!({"query": query}).to_string()).unwrap_or_default();
+    let name = call.as_ref().map(|(_, wish)| wish.tool);
+    let arguments = call.map(|(_, wish)| json!({wish.argument: wish.value}).to_string()).unwrap_or_default();
     let head = CallHead { id: id.to_owned(), kind: "function" };
-    let opening = call_delta(Some(head), Function { name: Some(TOOL), arguments: String::new() });
+    let opening = call_delta(Some(head), Function { name, arguments: String::new() });
     let thinking = tokens(&thinking).into_iter().map(reasoning);
     let arguments =
         tokens(&arguments).into_iter().map(|arguments| call_delta(None, Function { name: None, arguments }));
@@ -168,8 +170,9 @@ fn call_delta(head: Option<CallHead>, function: Function) -> Delta {
 fn whole_call(deltas: &[Delta]) -> Option<Value> {
     let calls = || deltas.iter().flat_map(|delta| &delta.tool_calls);
     let head = calls().find_map(|call| call.head.as_ref())?;
+    let name = calls().find_map(|call| call.function.name)?;
     let arguments: String = calls().map(|call| call.function.arguments.as_str()).collect();
-    Some(json!({"id": head.id, "type": head.kind, "function": {"name": TOOL, "arguments": arguments}}))
+    Some(json!({"id": head.id, "type": head.kind, "function": {"name": name, "arguments": arguments}}))
 }
 
 /// The text in pieces of a few characters.

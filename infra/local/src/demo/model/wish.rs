@@ -1,0 +1,106 @@
+//! Which tool a question calls for.
+
+/// A call that the model wishes to make; each of the tools that it knows takes one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wish {
+    pub(super) tool: &'static str,
+    pub(super) argument: &'static str,
+    pub(super) value: String,
+}
+
+/// Cities whose time the model knows to ask for, in lower case.
+const CITIES: &[(&str, &str)] = &[
+    ("tokyo", "Asia/Tokyo"),
+    ("东京", "Asia/Tokyo"),
+    ("new york", "America/New_York"),
+    ("纽约", "America/New_York"),
+    ("london", "Europe/London"),
+    ("伦敦", "Europe/London"),
+    ("paris", "Europe/Paris"),
+    ("巴黎", "Europe/Paris"),
+    ("beijing", "Asia/Shanghai"),
+    ("shanghai", "Asia/Shanghai"),
+    ("北京", "Asia/Shanghai"),
+    ("上海", "Asia/Shanghai"),
+];
+
+/// Words, in lower case, by which a question is one about the time.
+const TIME: &[&str] = &["what time", "what day is it", "what date", "几点", "几号", "星期几", "现在时间"];
+
+/// Words that may stand around a sum.
+const AROUND: &[&str] = &[
+    "what is",
+    "what's",
+    "calculate",
+    "compute",
+    "how much is",
+    "计算一下",
+    "计算",
+    "算一下",
+    "是多少",
+    "等于多少",
+    "等于几",
+];
+
+impl Wish {
+    /// A search for these words.
+    pub(super) fn search(query: String) -> Self {
+        Self { tool: "search_web", argument: "query", value: query }
+    }
+
+    /// What a question calls for besides a search, if anything.
+    pub(super) fn of(question: &str) -> Option<Self> {
+        let wish = |tool, argument, value| Self { tool, argument, value };
+        let page = address(question).map(|url| wish("read_url", "url", url));
+        let time = || zone(question).map(|zone| wish("current_time", "zone", zone.to_owned()));
+        page.or_else(time).or_else(|| sum(question).map(|sum| wish("calculator", "expression", sum)))
+    }
+}
+
+fn address(question: &str) -> Option<String> {
+    let start = question.find("https://").or_else(|| question.find("http://"))?;
+    let address = question[start..].split(|c: char| c.is_whitespace() || !c.is_ascii()).next()?;
+    Some(address.trim_end_matches(['.', ',', '?', '!', ')']).to_owned())
+}
+
+fn zone(question: &str) -> Option<&'static str> {
+    let question = question.to_lowercase();
+    TIME.iter().find(|words| question.contains(**words))?;
+    Some(CITIES.iter().find(|(city, _)| question.contains(city)).map_or("UTC", |(_, zone)| zone))
+}
+
+/// The sum in a question that is nothing else: at least one digit and one operator between.
+fn sum(question: &str) -> Option<String> {
+    let mut rest = question.trim().to_lowercase();
+    for words in AROUND {
+        rest = rest.replace(words, "");
+    }
+    let sum = rest.trim_matches([' ', '?', '？', '=', '＝', '。', '，']);
+    let is_sum = sum.chars().all(|c| c.is_ascii_digit() || " +-*/^().,%×÷".contains(c));
+    let operates = sum.trim_start_matches('-').contains(['+', '-', '*', '/', '^', '%', '×', '÷']);
+    (is_sum && operates && sum.contains(|c: char| c.is_ascii_digit())).then(|| sum.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_calls_for_the_tool_that_answers_it() {
+        let cases = [
+            ("What is 12 * (3 + 4)?", Some(("calculator", "12 * (3 + 4)"))),
+            ("1234×5678等于多少？", Some(("calculator", "1234×5678"))),
+            ("What time is it in Tokyo?", Some(("current_time", "Asia/Tokyo"))),
+            ("现在几点？", Some(("current_time", "UTC"))),
+            ("读一下https://example.com/a。", Some(("read_url", "https://example.com/a"))),
+            ("What is Lambda Chat?", None),
+            ("今天的新闻有哪些？", None),
+            ("-5", None),
+            ("2026", None),
+        ];
+        for (question, expected) in cases {
+            let wish = Wish::of(question);
+            assert_eq!(wish.as_ref().map(|wish| (wish.tool, wish.value.as_str())), expected, "{question}");
+        }
+    }
+}
