@@ -120,7 +120,9 @@ mod tests {
 
     fn known(messages: &[Message], address: &str) -> bool {
         let pages = KnownPages::default();
-        messages.iter().for_each(|message| pages.note(message));
+        for message in messages {
+            pages.note(message);
+        }
         page(address).is_some_and(|page| pages.have(&page))
     }
 

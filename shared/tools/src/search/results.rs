@@ -132,7 +132,7 @@ mod tests {
             SearchResults { answer: None, pages: scores.iter().map(page).collect() }.confidence()
         };
         let seen = [results(&[Some(0.2), Some(0.7)]), results(&[]), results(&[None]), results(&[Some(0.9), None])];
-        assert_eq!(seen, [0.7, 0.0, 1.0, 1.0]);
+        assert_eq!(seen.map(|score| score.to_string()), ["0.7", "0", "1", "1"]);
     }
 
     #[test]
