@@ -95,7 +95,7 @@ impl Draft {
         let mut usage = self.usage;
         let (text, thinking) = self.reply();
         if let Some(asked) = self.asked.filter(|_| !text.is_empty() || !thinking.is_empty()) {
-            usage.join(asked.usage(estimate::reply(&text, &thinking, &[]), None));
+            usage.join(asked.usage(estimate::reply(asked.family, &text, &thinking, &[]), None));
         }
         usage
     }
@@ -123,6 +123,7 @@ mod tests {
 
     use super::*;
     use crate::run::count::Measure;
+    use crate::tokens::Family;
 
     fn text(draft: &mut Draft, delta: &str) {
         draft.note(&Event::Text { delta: delta.into() });
@@ -147,7 +148,7 @@ mod tests {
     fn a_reply_that_was_cut_off_counts_by_estimate() {
         let prompt = Measure { characters: 100, bytes: 300, tokens: 100 };
         let price = Price { input: 1_000_000, cached_input: 0, output: 5_000_000 };
-        let asked = Asked { prompt, price: Some(price) };
+        let asked = Asked { prompt, price: Some(price), family: Family::DeepSeek };
         let mut draft = Draft { asked: Some(asked), ..Draft::default() };
         assert_eq!(draft.usage(), Usage::default());
         text(&mut draft, "今天");

@@ -9,7 +9,8 @@
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
 //! * `draft`, `events`: what has been said so far, and those who follow it
 //! * `recording`: what takes a turn down
-//! * `estimate`, `fallback`: for when a provider counts no tokens or a model says nothing
+//! * `tokens`, `estimate`: how many tokens something has
+//! * `fallback`: for when a model says nothing
 
 mod alternate;
 mod call_ids;
@@ -24,6 +25,7 @@ mod replay;
 mod run;
 mod seam;
 mod step;
+mod tokens;
 
 pub use draft::{CallRecord, Draft};
 pub use events::{Closing, Events};

@@ -1,11 +1,12 @@
 //! What a reply consumed and costs: as the provider counted it, or as it is estimated where that cannot be believed.
 
 use conversation::Usage;
-use model::{Price, Prompt, TokenUsage};
+use model::{ModelConfig, Price, Prompt, TokenUsage};
 
 use super::Run;
 use crate::estimate;
 use crate::step::Round;
+use crate::tokens::Family;
 
 /// The longest token of any vocabulary, in characters.
 const LONGEST_TOKEN: u64 = 128;
@@ -24,6 +25,8 @@ pub(crate) struct Asked {
     pub(crate) prompt: Measure,
     /// What the model that answers it costs.
     pub(crate) price: Option<Price>,
+    /// How the model counts.
+    pub(crate) family: Family,
 }
 
 /// A text by its size.
@@ -36,8 +39,9 @@ pub(crate) struct Measure {
 }
 
 impl Asked {
-    pub(crate) fn new(prompt: &Prompt, price: Option<Price>) -> Self {
-        Self { prompt: estimate::prompt(prompt), price }
+    pub(crate) fn new(prompt: &Prompt, model: &ModelConfig) -> Self {
+        let family = Family::of(&model.model);
+        Self { prompt: estimate::prompt(family, prompt), price: model.options.price, family }
     }
 
     /// What the prompt and its reply consumed.
@@ -101,7 +105,7 @@ impl Run<'_> {
         match (round, draft.asked) {
             (Some(round), Some(asked)) => {
                 let (text, thinking) = draft.reply();
-                let usage = asked.usage(estimate::reply(&text, &thinking, &round.calls), round.usage);
+                let usage = asked.usage(estimate::reply(asked.family, &text, &thinking, &round.calls), round.usage);
                 draft.usage.join(usage);
             }
             _ => draft.usage = draft.usage(),
@@ -117,7 +121,8 @@ mod tests {
     /// 5,000 characters to read, 400 written.
     fn asked() -> Asked {
         let prompt = Measure { characters: 5000, bytes: 9000, tokens: 3000 };
-        Asked { prompt, price: Some(Price { input: 800_000, cached_input: 160_000, output: 2_000_000 }) }
+        let price = Some(Price { input: 800_000, cached_input: 160_000, output: 2_000_000 });
+        Asked { prompt, price, family: Family::Unknown }
     }
 
     const WRITTEN: Measure = Measure { characters: 400, bytes: 900, tokens: 250 };

@@ -31,7 +31,7 @@ impl Run<'_> {
             said: &said,
             alternative,
         };
-        self.events.draft().ask(Asked::new(&prompt, self.model().config().options.price));
+        self.events.draft().ask(Asked::new(&prompt, self.model().config()));
         let read = step::read(reply, &reader).await;
         self.count(match &read {
             Ok(round) => Some(round),
