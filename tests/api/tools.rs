@@ -19,15 +19,20 @@ fn native(name: &str, arguments: &Value) -> Reply {
 
 /// What the user sees of a call and what the model is told, on the text path and on the native one.
 async fn both(name: &str, arguments: Value) -> [(Value, String); 2] {
+    both_after("问", name, arguments).await
+}
+
+/// The same after these words of the user.
+async fn both_after(words: &str, name: &str, arguments: Value) -> [(Value, String); 2] {
     let by_text = TestApp::start().await;
     by_text.model.replies([text(name, &arguments), Completion::of(["好。"])]);
     let natively = Native::start().await;
     natively.model.replies([native(name, &arguments), Completion::of(["好。"])]);
-    [seen(&by_text, &by_text.model).await, seen(&natively, &natively.model).await]
+    [seen(words, &by_text, &by_text.model).await, seen(words, &natively, &natively.model).await]
 }
 
-async fn seen(app: &TestApp, model: &FakeModel) -> (Value, String) {
-    let turn = app.ask("问").await;
+async fn seen(words: &str, app: &TestApp, model: &FakeModel) -> (Value, String) {
+    let turn = app.ask(words).await;
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
     let told = model.asked(2).await.body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     (turn.of("tool_result")[0].clone(), told.as_str().unwrap().to_owned())
@@ -93,18 +98,35 @@ async fn the_tools_that_come_with_the_product_are_listed_in_order() {
 
 #[tokio::test]
 async fn a_page_that_the_user_names_is_read() {
-    let app = TestApp::start().await;
     let url = "https://example.com/article?id=7";
-    app.model.replies([text("read_url", &json!({ "url": url })), Completion::of(["好。"])]);
-    let turn = app.ask(&format!("讲讲{url}。")).await;
-    let source = json!({ "index": 1, "title": "网页", "url": url });
-    assert_eq!(turn.of("tool_result")[0]["sources"], json!([source]));
+    for (result, told) in both_after(&format!("讲讲{url}。"), "read_url", json!({ "url": url })).await {
+        let source = json!({ "index": 1, "title": "网页", "url": url });
+        assert_eq!((&result["ok"], &result["sources"]), (&json!(true), &json!([source])));
+        let page = format!("<page>\n标题：网页\n来源：{url}\n内容：# 网页\n{url} 的正文。\n</page>");
+        assert!(told.contains(&page), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_may_be_narrowed() {
+    let narrowed = json!({ "query": "天气", "topic": "news", "time_range": "day", "include_domains": "example.com" });
+    for (result, told) in both("search_web", narrowed).await {
+        assert_eq!((&result["ok"], &result["summary"]), (&json!(true), &json!("2 results")));
+        assert!(told.contains("天气：第1页"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_quick_search_that_finds_nothing_that_fits_goes_deeper_once_and_its_cost_is_told() {
+    let app = TestApp::start().await;
+    let poor = json!([{ "title": "t", "url": "https://example.com/", "content": "c", "score": 0.3 }]);
+    app.search.replies([FakeTavily::result("天气", &poor, &Value::Null)]);
+    app.model.replies([text("search_web", &json!({ "query": "天气", "mode": "quick" })), Completion::of(["晴。"])]);
+    let turn = app.ask("天气").await;
+    let asked: Vec<Value> = app.search.requests().iter().map(|body| body["search_depth"].clone()).collect();
+    assert_eq!((asked, &turn.of("usage")[0]["searchCredits"]), (vec![json!("basic"), json!("advanced")], &json!(4)));
     let told = app.model.asked(2).await.last();
-    assert!(
-        told.contains(&format!("<page>\n标题：网页\n来源：{url}\n内容：# 网页\n{url} 的正文。\n</page>")),
-        "{told}"
-    );
-    assert_eq!(app.search.requests()[0]["urls"], json!([url]));
+    assert!(told.contains("（说明：快速搜索的结果不够相关，这是自动加深搜索后的结果。）"), "{told}");
 }
 
 #[tokio::test]

@@ -60,3 +60,26 @@ fn built_in(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     tools.push(Arc::new(CurrentTime));
     tools
 }
+
+#[cfg(test)]
+mod tests {
+    use settings::Settings;
+    use web::Place;
+
+    use super::*;
+
+    fn names(pairs: &[(&str, &str)]) -> Vec<String> {
+        let settings = Settings::from_pairs(pairs.iter().copied());
+        let config = Config::from_settings(&settings, Place::Local, transport::client().unwrap()).unwrap();
+        let aws = [("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")];
+        let store = Store::new(&store::sdk_config(&Settings::from_pairs(aws)).unwrap(), config.tables.clone());
+        ToolRegistry::new(built_in(&config, &store)).specs().into_iter().map(|spec| spec.name).collect()
+    }
+
+    #[test]
+    fn the_tools_that_ask_the_search_provider_are_there_when_it_is_configured() {
+        assert_eq!(names(&[]), ["calculator", "current_time"]);
+        let all = ["search_web", "read_url", "calculator", "current_time"];
+        assert_eq!(names(&[("TAVILY_API_KEY", "tvly-key")]), all);
+    }
+}

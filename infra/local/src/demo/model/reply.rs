@@ -74,8 +74,8 @@ const NO_TOOLS: (&str, &str) = (
 );
 
 const NOTE: (&str, &str) = (
-    "以上由内置的演示模型拼成：它只复述搜索结果，不作判断。要用真正的模型，请设置 `ARK_API_KEY` 和 `ARK_MODEL`（或者 `OPENAI_API_KEY` 和 `OPENAI_MODEL`），然后重新启动。",
-    "This was put together by the built-in demo model, which only repeats search results. For a real one, set \
+    "以上由内置的演示模型拼成：它只复述工具返回的内容，不作判断。要用真正的模型，请设置 `ARK_API_KEY` 和 `ARK_MODEL`（或者 `OPENAI_API_KEY` 和 `OPENAI_MODEL`），然后重新启动。",
+    "This was put together by the built-in demo model, which only repeats what tools return. For a real one, set \
      `ARK_API_KEY` and `ARK_MODEL` (or `OPENAI_API_KEY` and `OPENAI_MODEL`) and start again.",
 );
 
@@ -144,7 +144,10 @@ fn bullet(page: &Page, language: Language) -> String {
 fn failed(reason: &str, language: Language) -> String {
     match language {
         Language::Chinese if !reason.is_empty() => format!("搜索没有成功（{}），所以这个问题我答不了。", plain(reason)),
-        Language::Chinese => "搜索没有成功，所以这个问题我答不了。".to_owned(),
+        Language::Chinese => "工具没有给出结果，所以这个问题我答不了。".to_owned(),
+        Language::English if reason.is_empty() => {
+            "The tool gave no result, so I have nothing to answer with.".to_owned()
+        }
         Language::English => "The search failed, so I have nothing to answer with. Please try again later.".to_owned(),
     }
 }
