@@ -29,6 +29,7 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_SESSION_TOKEN": "set by Lambda",
     "AWS_ENDPOINT_URL": "a name inside the SDK",
     "AWS_ENDPOINT_URL_SSM": "for tests",
+    "TOOL_SECRETS_UNDER": "no route of the function defines tools",
     "AWS_ENDPOINT_URL_SECRETS_MANAGER": "for tests",
 }
 TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}

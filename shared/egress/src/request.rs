@@ -88,6 +88,26 @@ impl Request {
         Ok(self)
     }
 
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Where it goes.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Its headers without those that hold a secret.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// What it carries.
+    pub fn payload(&self) -> Option<&[u8]> {
+        self.body.as_deref()
+    }
+
     /// Sets the body.
     #[must_use]
     pub fn body(self, body: Vec<u8>) -> Self {

@@ -84,6 +84,30 @@ impl Fields {
         }
     }
 
+    /// The fields of an object within this one.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn inner(&mut self, name: &str) -> Result<Option<Self>, Failure> {
+        let place = format!("{}{name}.", self.place);
+        Ok(self.object(name)?.map(|fields| Self { fields, place }))
+    }
+
+    /// An array of at most so many strings.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn texts(&mut self, name: &str, most: usize) -> Result<Option<Vec<String>>, Failure> {
+        let accepted = format!("an array of at most {most} strings");
+        let items = match self.take(name) {
+            None => return Ok(None),
+            Some(Value::Array(items)) if items.len() <= most => items,
+            Some(_) => return Err(self.wrong(name, &accepted)),
+        };
+        let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+        texts.map(Some).ok_or_else(|| self.wrong(name, &accepted))
+    }
+
     /// An array of at most so many objects.
     ///
     /// # Errors
@@ -176,6 +200,16 @@ mod tests {
         assert_eq!(rows.remove(0).finish("on").map_err(|failure| failure.message), Ok(()),);
         let left = fields(r#"{"rows":[{"x":1}]}"#).objects("rows", 2).unwrap().unwrap().remove(0);
         assert_eq!(left.finish("`on`").unwrap_err().message, "`rows[0].x` is not known here; accepted are: `on`");
+    }
+
+    #[test]
+    fn an_object_within_is_read_like_its_outside() {
+        let mut outer = fields(r#"{"a":{"b":1,"c":["x"],"d":["x",2]}}"#);
+        let mut inner = outer.inner("a").unwrap().unwrap();
+        assert_eq!(inner.text("b").unwrap_err().message, "`a.b` must be a string");
+        assert_eq!(inner.texts("c", 1), Ok(Some(vec!["x".to_owned()])));
+        assert_eq!(inner.texts("d", 2).unwrap_err().message, "`a.d` must be an array of at most 2 strings");
+        assert_eq!((outer.inner("a"), outer.finish("")), (Ok(None), Ok(())));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod arguments;
 mod bound;
 mod calculator;
 mod current_time;
+pub mod http;
 mod known_pages;
 mod memo;
 mod page;

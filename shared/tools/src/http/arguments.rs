@@ -1,0 +1,21 @@
+use serde_json::Value;
+
+/// A value as it stands in a URL or a header: text as it is, lists joined by commas, objects as JSON.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// A parameter as it stands in a query: a list is one pair for each item.
+pub(crate) fn pairs(name: &str, value: &Value) -> Vec<(String, String)> {
+    let pair = |value: &Value| (name.to_owned(), text(value));
+    match value {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.iter().map(pair).collect(),
+        other => vec![pair(other)],
+    }
+}

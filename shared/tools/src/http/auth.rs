@@ -1,0 +1,104 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use conversation::Failure;
+use protocols::Fields;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+
+use super::SecretReference;
+
+const SCHEMES: &str = "\"none\", \"bearer\", \"api_key\" or \"basic\"";
+
+/// How a defined tool proves who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Auth {
+    /// It does not.
+    #[default]
+    None,
+    /// `Authorization: Bearer …`.
+    Bearer {
+        /// The token.
+        secret: SecretReference,
+    },
+    /// A header of its own.
+    ApiKey {
+        /// The header's name.
+        header: String,
+        /// Its value.
+        secret: SecretReference,
+    },
+    /// `Authorization: Basic …`.
+    Basic {
+        /// The user.
+        username: String,
+        /// The password.
+        secret: SecretReference,
+    },
+}
+
+impl Auth {
+    pub(crate) fn parse(mut fields: Fields) -> Result<Self, Failure> {
+        let kind = fields.text("type")?.unwrap_or_default();
+        let (auth, accepted) = match kind.as_str() {
+            "none" => (Self::None, "`type`"),
+            "bearer" => (Self::Bearer { secret: reference(&mut fields)? }, "`type`, `secret`"),
+            "api_key" => {
+                let header = fields.words("header", 64)?.unwrap_or_else(|| "X-API-Key".to_owned());
+                if !egress::is_free(&header) && !header.eq_ignore_ascii_case("authorization") {
+                    return Err(fields.wrong("header", "the name of a header that may carry a key"));
+                }
+                (Self::ApiKey { header, secret: reference(&mut fields)? }, "`type`, `header`, `secret`")
+            }
+            "basic" => {
+                let username = fields.words("username", 200)?;
+                let username = username.filter(|name| !name.contains(':') && !name.chars().any(char::is_control));
+                let username = username.ok_or_else(|| fields.wrong("username", "a name without a colon"))?;
+                (Self::Basic { username, secret: reference(&mut fields)? }, "`type`, `username`, `secret`")
+            }
+            _ => return Err(fields.wrong("type", SCHEMES)),
+        };
+        fields.finish(accepted)?;
+        Ok(auth)
+    }
+
+    /// Where the secret is.
+    pub(crate) fn reference(&self) -> Option<&SecretReference> {
+        match self {
+            Self::None => None,
+            Self::Bearer { secret } | Self::ApiKey { secret, .. } | Self::Basic { secret, .. } => Some(secret),
+        }
+    }
+
+    /// The name of the header that carries it.
+    pub(crate) fn header(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Bearer { .. } | Self::Basic { .. } => Some("authorization"),
+            Self::ApiKey { header, .. } => Some(header),
+        }
+    }
+
+    /// What stands in that header.
+    pub(crate) fn value(&self, secret: &SecretString) -> SecretString {
+        let secret = secret.expose_secret();
+        match self {
+            Self::None | Self::ApiKey { .. } => secret.into(),
+            Self::Bearer { .. } => format!("Bearer {secret}").into(),
+            Self::Basic { username, .. } => format!("Basic {}", STANDARD.encode(format!("{username}:{secret}"))).into(),
+        }
+    }
+}
+
+fn reference(fields: &mut Fields) -> Result<SecretReference, Failure> {
+    let accepted = "an object with one of `env`, `parameter` and `secretsManager`: the name of a secret, not a secret";
+    let Some(mut names) = fields.inner("secret")? else { return Err(fields.wrong("secret", accepted)) };
+    let given = [names.words("env", 100)?, names.words("parameter", 512)?, names.words("secretsManager", 512)?];
+    names.finish("`env`, `parameter`, `secretsManager`")?;
+    match given {
+        [Some(name), None, None] => Ok(SecretReference::Env(name)),
+        [None, Some(name), None] => Ok(SecretReference::Parameter(name)),
+        [None, None, Some(name)] => Ok(SecretReference::SecretsManager(name)),
+        _ => Err(fields.wrong("secret", accepted)),
+    }
+}

@@ -1,0 +1,286 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use conversation::Failure;
+use egress::Policy;
+use protocols::Fields;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::RateLimit;
+
+use super::template::{Piece, UrlTemplate, pieces};
+use super::{Auth, Transform, parameters};
+
+const ACCEPTED: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
+    `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`";
+
+const ACCEPTED_OF_AN_ENDPOINT: &str = "`urlTemplate`, `method`, `headers`, `auth`, `timeoutSeconds`";
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// What definitions of a deployment are held to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// Where their requests may go.
+    pub policy: Policy,
+    /// Names that are taken by the tools of the product.
+    pub built_in: &'a [String],
+}
+
+/// A tool as an administrator writes it; its id and its times belong to the row that holds it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolDefinition {
+    /// `snake_case`, unique.
+    pub name: String,
+    /// For people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// For the model: what it does and when to use it.
+    pub description: String,
+    /// For lists; `custom` by default.
+    pub category: String,
+    /// How its answer comes.
+    #[serde(rename = "type")]
+    pub kind: ToolKind,
+    /// What is asked.
+    pub endpoint: Endpoint,
+    /// A JSON Schema of type `object`, references written out; `null` for a tool of the product.
+    pub parameters: Value,
+    /// What of a JSON answer the model reads; all of it by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_transform: Option<Transform>,
+    /// `N/Ws`, over all callers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<String>,
+    /// `1.0.0` by default.
+    pub version: String,
+    /// For lists.
+    pub tags: Vec<String>,
+    /// Whether it may be used.
+    pub enabled: bool,
+    /// Whether the same call twice does no more than once; only such a call is repeated when the host fails.
+    pub idempotent: bool,
+}
+
+/// How the answer of a tool comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// At once.
+    #[default]
+    Invokable,
+    /// Little by little, over a longer time.
+    Streamable,
+}
+
+/// What a tool asks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Endpoint {
+    /// A host.
+    Web(WebEndpoint),
+    /// A tool of the product.
+    Internal {
+        /// Which one.
+        #[serde(rename = "urlTemplate")]
+        tool: Internal,
+    },
+}
+
+/// The tools of the product that a definition can stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Internal {
+    /// `calculator`.
+    #[serde(rename = "internal://calculator")]
+    Calculator,
+    /// `current_time`.
+    #[serde(rename = "internal://time")]
+    Time,
+}
+
+/// A request to a host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebEndpoint {
+    /// A URL with `{parameter}`s in its path and query.
+    pub url_template: String,
+    /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
+    pub method: String,
+    /// Headers, whose values may hold `{parameter}`s.
+    pub headers: BTreeMap<String, String>,
+    /// How it proves who asks.
+    pub auth: Auth,
+    /// The longest time for one call.
+    pub timeout_seconds: u32,
+}
+
+impl ToolDefinition {
+    /// Reads what an administrator sent.
+    ///
+    /// # Errors
+    /// `invalid_request` that names the field and what is accepted.
+    pub fn parse(body: &[u8], rules: Rules<'_>) -> Result<Self, Failure> {
+        let mut fields = Fields::parse(body)?;
+        let kind = kind(&mut fields)?;
+        let endpoint = endpoint(&mut fields, rules.policy, kind)?;
+        let reads = matches!(&endpoint, Endpoint::Internal { .. })
+            || matches!(&endpoint, Endpoint::Web(web) if web.method == "GET");
+        let definition = Self {
+            name: name(&mut fields, rules.built_in)?,
+            display_name: fields.words("displayName", 100)?,
+            description: given(&mut fields, "description", 2000)?,
+            category: fields.words("category", 50)?.unwrap_or_else(|| "custom".to_owned()),
+            kind,
+            parameters: parameters(&mut fields, &endpoint, rules.policy)?,
+            endpoint,
+            response_transform: transform(&mut fields)?,
+            rate_limit: rate_limit(&mut fields)?,
+            version: fields.words("version", 32)?.unwrap_or_else(|| "1.0.0".to_owned()),
+            tags: fields.texts("tags", 20)?.unwrap_or_default(),
+            enabled: fields.flag("enabled")?.unwrap_or(true),
+            idempotent: fields.flag("idempotent")?.unwrap_or(reads),
+        };
+        fields.finish(ACCEPTED)?;
+        Ok(definition)
+    }
+
+    /// What is stored and shown again; [`parse`](Self::parse) reads it back.
+    pub fn document(&self) -> Value {
+        let mut document = json!(self);
+        if self.parameters.is_null()
+            && let Some(fields) = document.as_object_mut()
+        {
+            fields.shift_remove("parameters");
+        }
+        document
+    }
+
+    pub(crate) fn limit(&self) -> Option<RateLimit> {
+        self.rate_limit.as_deref().and_then(RateLimit::parse)
+    }
+}
+
+impl WebEndpoint {
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_secs(u64::from(self.timeout_seconds))
+    }
+
+    /// Whether parameters without a place of their own go into the query.
+    pub(crate) fn asks_by_query(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "DELETE")
+    }
+}
+
+fn given(fields: &mut Fields, name: &str, most: usize) -> Result<String, Failure> {
+    fields.words(name, most)?.ok_or_else(|| fields.wrong(name, "given: a string"))
+}
+
+fn name(fields: &mut Fields, built_in: &[String]) -> Result<String, Failure> {
+    let name = fields.text("name")?.unwrap_or_default();
+    let snake = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if !snake || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name.len() > 64 {
+        return Err(fields.wrong("name", "1 to 64 lower-case letters, digits and `_`, a letter first"));
+    }
+    if built_in.contains(&name) {
+        return Err(fields.wrong("name", "another one: a tool of the product has it"));
+    }
+    Ok(name)
+}
+
+fn kind(fields: &mut Fields) -> Result<ToolKind, Failure> {
+    match fields.text("type")?.as_deref() {
+        None | Some("invokable") => Ok(ToolKind::Invokable),
+        Some("streamable") => Ok(ToolKind::Streamable),
+        Some(_) => Err(fields.wrong("type", "\"invokable\" or \"streamable\"")),
+    }
+}
+
+fn endpoint(fields: &mut Fields, policy: Policy, kind: ToolKind) -> Result<Endpoint, Failure> {
+    let inner = fields.inner("endpoint")?;
+    let mut fields = inner.ok_or_else(|| fields.wrong("endpoint", "given: an object"))?;
+    let url_template = fields.text("urlTemplate")?.unwrap_or_default();
+    let internal = match url_template.as_str() {
+        "internal://calculator" => Some(Internal::Calculator),
+        "internal://time" => Some(Internal::Time),
+        _ => None,
+    };
+    if let Some(tool) = internal {
+        fields.finish("`urlTemplate`")?;
+        return Ok(Endpoint::Internal { tool });
+    }
+    UrlTemplate::parse(&url_template, policy).map_err(|accepted| fields.wrong("urlTemplate", &accepted))?;
+    let method = fields.text("method")?.unwrap_or_else(|| "GET".to_owned());
+    if !METHODS.contains(&method.as_str()) {
+        return Err(fields.wrong("method", "GET, POST, PUT, PATCH or DELETE"));
+    }
+    let auth = fields.inner("auth")?.map(Auth::parse).transpose()?.unwrap_or_default();
+    let headers = headers(&mut fields, &auth)?;
+    let (most, usual) = if kind == ToolKind::Streamable { (120, 60) } else { (30, 10) };
+    let timeout_seconds = fields.whole("timeoutSeconds", 1..=most)?.unwrap_or(usual);
+    fields.finish(ACCEPTED_OF_AN_ENDPOINT)?;
+    Ok(Endpoint::Web(WebEndpoint { url_template, method, headers, auth, timeout_seconds }))
+}
+
+fn headers(fields: &mut Fields, auth: &Auth) -> Result<BTreeMap<String, String>, Failure> {
+    let accepted = "an object of at most 20 headers, each a text; who asks is said in `auth`";
+    let given = fields.object("headers")?.unwrap_or_default();
+    let free = |name: &str| egress::is_free(name) && auth.header().is_none_or(|used| !used.eq_ignore_ascii_case(name));
+    let mut headers = BTreeMap::new();
+    for (name, value) in given {
+        let value = value.as_str().filter(|text| text.len() <= 1000 && !text.chars().any(char::is_control));
+        let value = value.filter(|text| free(&name) && pieces(text).is_some() && headers.len() < 20);
+        headers.insert(name.clone(), value.ok_or_else(|| fields.wrong("headers", accepted))?.to_owned());
+    }
+    Ok(headers)
+}
+
+fn parameters(fields: &mut Fields, endpoint: &Endpoint, policy: Policy) -> Result<Value, Failure> {
+    let given = fields.object("parameters")?;
+    let Endpoint::Web(web) = endpoint else {
+        let absent = given.is_none().then_some(Value::Null);
+        return absent.ok_or_else(|| fields.wrong("parameters", "left out: a tool of the product has its own"));
+    };
+    let schema = given.map_or_else(|| json!({"type": "object", "properties": {}}), Value::Object);
+    let schema = parameters::checked(&schema).map_err(|accepted| fields.wrong("parameters", &accepted))?;
+    let has = |name: &str| schema.pointer("/properties").is_some_and(|all| all.get(name).is_some());
+    let required = |name: &str| {
+        let names = schema.get("required").and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    let template = UrlTemplate::parse(&web.url_template, policy);
+    let template = template.map_err(|accepted| fields.wrong("endpoint.urlTemplate", &accepted))?;
+    if !template.names().all(has) || !web.headers.values().flat_map(|value| slots(value)).all(|name| has(&name)) {
+        return Err(fields.wrong("parameters", "a JSON Schema with every `{name}` of the endpoint"));
+    }
+    if !template.in_path().all(required) {
+        return Err(fields.wrong("parameters", "a JSON Schema that requires every `{name}` of the path"));
+    }
+    Ok(schema)
+}
+
+/// The names of the places in a header's value.
+pub(crate) fn slots(text: &str) -> Vec<String> {
+    let name = |piece| if let Piece::Slot { name, .. } = piece { Some(name) } else { None };
+    pieces(text).unwrap_or_default().into_iter().filter_map(name).collect()
+}
+
+fn transform(fields: &mut Fields) -> Result<Option<Transform>, Failure> {
+    let Some(mut inner) = fields.inner("responseTransform")? else { return Ok(None) };
+    let (pointer, jmespath) = (inner.text("pointer")?, inner.text("jmespath")?);
+    let transform = match (pointer, jmespath) {
+        (Some(pointer), None) => Transform::Pointer(pointer),
+        (None, Some(expression)) => Transform::Jmespath(expression),
+        _ => return Err(fields.wrong("responseTransform", "an object with one of `pointer` and `jmespath`")),
+    };
+    let name = if matches!(transform, Transform::Pointer(_)) { "pointer" } else { "jmespath" };
+    transform.check().map_err(|accepted| inner.wrong(name, &accepted))?;
+    inner.finish("`pointer`, `jmespath`")?;
+    Ok(Some(transform))
+}
+
+fn rate_limit(fields: &mut Fields) -> Result<Option<String>, Failure> {
+    let Some(text) = fields.text("rateLimit")? else { return Ok(None) };
+    let known = RateLimit::parse(&text).is_some();
+    known.then_some(Some(text)).ok_or_else(|| fields.wrong("rateLimit", "N/Ws such as 20/60s"))
+}

@@ -1,0 +1,52 @@
+use conversation::ToolFailure;
+use egress::EgressError;
+
+use crate::ToolError;
+
+/// Why a call of a defined tool gave nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HttpFailure {
+    /// The secret is not to be had, or is none that a header can carry.
+    NoSecret,
+    /// The tool was called too often.
+    TooOften,
+    /// Nothing came.
+    Egress(EgressError),
+    /// The host refuses; the status and the beginning of what it says.
+    Status(u16, String),
+    /// The answer holds nothing of what the definition looks for.
+    Nothing,
+}
+
+impl HttpFailure {
+    /// What the user sees and what the model reads; `changes` when what was asked may have been done all the same.
+    pub(crate) fn told(self, changes: bool) -> ToolError {
+        let reason = match &self {
+            Self::NoSecret => "工具没有配置好密钥".to_owned(),
+            Self::TooOften => "调用太频繁，请稍后再试".to_owned(),
+            Self::Egress(EgressError::Refused(_)) => "工具的地址不允许访问".to_owned(),
+            Self::Egress(EgressError::TimedOut) => "超时，没有得到结果".to_owned(),
+            Self::Egress(EgressError::TooLarge) => "返回的内容过长".to_owned(),
+            Self::Egress(_) => "无法连接到服务".to_owned(),
+            Self::Status(status, text) => format!("服务返回状态 {status}\n{text}"),
+            Self::Nothing => "返回的内容里没有需要的数据".to_owned(),
+        };
+        let unsure = matches!(self, Self::Egress(EgressError::TimedOut | EgressError::Broken | EgressError::TooLarge));
+        let note = if changes && unsure {
+            "。请求可能已经生效，不要重复调用，请先告诉用户"
+        } else {
+            ""
+        };
+        let (code, message) = self.shown();
+        let failure = ToolFailure { code: code.to_owned(), message: message.to_owned() };
+        ToolError::Model { failure, content: format!("工具调用失败：{reason}{note}") }
+    }
+
+    fn shown(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::TooOften => ("rate_limited", "The tool was called too often."),
+            Self::Egress(EgressError::TimedOut) => ("timeout", "The tool took too long and was stopped."),
+            _ => ("failed", "The tool failed."),
+        }
+    }
+}

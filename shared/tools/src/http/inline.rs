@@ -1,0 +1,71 @@
+//! References within one document, written out.
+
+use serde_json::{Map, Value};
+
+/// How deep a schema may be, references written out.
+const MAX_DEPTH: usize = 16;
+
+/// How many values a schema may have, references written out.
+const MAX_VALUES: usize = 2000;
+
+/// `schema` with every `$ref` into `root` replaced by what it refers to; the error says what is accepted.
+///
+/// What refers to another document or to itself is refused.
+pub(crate) fn inlined(root: &Value, schema: &Value) -> Result<Value, String> {
+    let mut left = MAX_VALUES;
+    written_out(root, schema, MAX_DEPTH, &mut left)
+}
+
+fn written_out(root: &Value, value: &Value, depth: usize, left: &mut usize) -> Result<Value, String> {
+    let depth = depth.checked_sub(1).ok_or_else(|| format!("a schema that is at most {MAX_DEPTH} deep"))?;
+    *left = left.checked_sub(1).ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
+    match value {
+        Value::Object(fields) => match fields.get("$ref") {
+            Some(Value::String(reference)) => written_out(root, target(root, reference)?, depth, left),
+            _ => object(root, fields, depth, left),
+        },
+        Value::Array(items) => items.iter().map(|item| written_out(root, item, depth, left)).collect(),
+        other => Ok(other.clone()),
+    }
+}
+
+fn object(root: &Value, fields: &Map<String, Value>, depth: usize, left: &mut usize) -> Result<Value, String> {
+    let kept = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "$defs" | "definitions" | "$schema" | "$id"));
+    let written = kept.map(|(name, value)| Ok((name.clone(), written_out(root, value, depth, left)?)));
+    written.collect::<Result<Map<_, _>, String>>().map(Value::Object)
+}
+
+fn target<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
+    let pointer = reference.strip_prefix('#').ok_or("a schema that refers to no other document")?;
+    root.pointer(pointer).ok_or_else(|| "a schema whose references lead to something".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn references_within_the_document_are_written_out() {
+        let root = json!({
+            "$defs": {"a": {"type": "string"}, "b": {"items": {"$ref": "#/$defs/a"}}},
+            "properties": {"x": {"$ref": "#/$defs/b"}},
+        });
+        assert_eq!(inlined(&root, &root), Ok(json!({"properties": {"x": {"items": {"type": "string"}}}})));
+    }
+
+    #[test]
+    fn f134_references_elsewhere_circles_and_explosions_are_refused() {
+        for reference in ["https://example.com/schema", "other.json#/a", "file:///etc/passwd", "#/nowhere", ""] {
+            let root = json!({"properties": {"x": {"$ref": reference}}});
+            assert!(inlined(&root, &root).is_err(), "{reference}");
+        }
+        let circle = json!({"properties": {"x": {"$ref": "#"}}});
+        assert_eq!(inlined(&circle, &circle), Err("a schema that is at most 16 deep".to_owned()));
+        let twice = |next: &str| json!([{"$ref": next}, {"$ref": next}, {"$ref": next}, {"$ref": next}]);
+        let bomb = json!({"a": twice("#/b"), "b": twice("#/c"), "c": twice("#/d"), "d": twice("#/e"), "e": twice("#/f"),
+            "f": 1});
+        assert_eq!(inlined(&bomb, &json!({"$ref": "#/a"})), Err("a schema of at most 2000 values".to_owned()));
+    }
+}

@@ -1,0 +1,124 @@
+//! Secrets that come back.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use super::template::encoded;
+
+/// Stands where a secret stood.
+const MASK: &str = "[hidden]";
+
+/// The shortest secret that is sent: a shorter one would be found everywhere.
+pub(crate) const SHORTEST: usize = 4;
+
+/// Takes a secret out of what comes back, in the forms in which it may be repeated.
+#[derive(Clone, Default)]
+pub(crate) struct Mask {
+    /// The longest first, so that no form is cut by a part of it.
+    forms: Vec<SecretString>,
+}
+
+impl Mask {
+    /// A mask of a secret and of the header's value that was made of it.
+    pub(crate) fn of(secret: &SecretString, sent: &SecretString) -> Self {
+        let sent = sent.expose_secret();
+        // Without the scheme, which is no secret.
+        let credentials = sent.rsplit(' ').next().unwrap_or(sent);
+        let mut forms: Vec<String> = [secret.expose_secret(), credentials].into_iter().flat_map(forms).collect();
+        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        forms.dedup();
+        Self { forms: forms.into_iter().map(SecretString::from).collect() }
+    }
+
+    /// What stands for a secret.
+    pub(crate) fn hidden() -> String {
+        MASK.to_owned()
+    }
+
+    /// The text without the secret.
+    pub(crate) fn text(&self, text: &str) -> String {
+        self.forms.iter().fold(text.to_owned(), |text, form| text.replace(form.expose_secret(), MASK))
+    }
+
+    /// The same for an answer that was cut, perhaps in the middle of the secret.
+    pub(crate) fn cut_text(&self, text: &str) -> String {
+        let longest = self.forms.first().map_or(0, |form| form.expose_secret().len());
+        let end = text.floor_char_boundary(text.len().saturating_sub(longest));
+        let masked = self.text(text);
+        // What was masked as a whole is no longer at risk of standing there by half.
+        if longest == 0 || masked.ends_with(MASK) { masked } else { self.text(text.get(..end).unwrap_or_default()) }
+    }
+
+    /// The value without the secret in any of its texts.
+    pub(crate) fn value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (self.text(&name), self.value(value))).collect()
+            }
+            other => {
+                let written = other.to_string();
+                let masked = self.text(&written);
+                if masked == written { other } else { Value::String(masked) }
+            }
+        }
+    }
+}
+
+fn forms(secret: &str) -> Vec<String> {
+    let json = Value::from(secret).to_string();
+    let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default().to_owned();
+    let slashes = json.replace('/', "\\/");
+    let base64 = [STANDARD.encode(secret), URL_SAFE_NO_PAD.encode(secret)];
+    let html = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    [secret.to_owned(), encoded(secret), encoded(secret).to_lowercase(), json, slashes, html]
+        .into_iter()
+        .chain(base64)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn mask() -> Mask {
+        Mask::of(&"can/ary+7\"".into(), &"Bearer can/ary+7\"".into())
+    }
+
+    #[test]
+    fn f132_a_secret_is_masked_in_every_form_in_which_it_comes_back() {
+        for form in [
+            "can/ary+7\"",
+            "can%2Fary%2B7%22",
+            "can%2fary%2b7%22",
+            "can\\/ary+7\\\"",
+            "Y2FuL2FyeSs3Ig==",
+            "can/ary+7&quot;",
+        ] {
+            assert_eq!(mask().text(&format!("a {form} b")), "a [hidden] b", "{form}");
+        }
+        let answer: Value =
+            serde_json::from_str(r#"{"you sent":["Bearer c\u0061n\/ary+7\""],"can/ary+7\"":1}"#).unwrap();
+        assert_eq!(mask().value(answer), json!({"you sent": ["Bearer [hidden]"], "[hidden]": 1}));
+        let number = Mask::of(&"123456".into(), &"123456".into());
+        assert_eq!(number.value(json!([123_456, 12, true, null])), json!(["[hidden]", 12, true, null]));
+    }
+
+    #[test]
+    fn f132_the_user_and_password_of_basic_auth_are_masked_together() {
+        let mask = Mask::of(&"canary".into(), &"Basic YTpjYW5hcnk=".into());
+        assert_eq!(mask.text("YTpjYW5hcnk= canary"), "[hidden] [hidden]");
+    }
+
+    #[test]
+    fn f132_half_a_secret_at_the_end_of_an_answer_that_was_cut_goes_too() {
+        let text = format!("{} can/ar", "x".repeat(50));
+        assert!(!mask().cut_text(&text).contains("can"));
+        assert_eq!(Mask::default().cut_text("abc"), "abc");
+    }
+}

@@ -1,0 +1,34 @@
+//! Tools that are defined as data: a request to a public host, described by a document.
+//!
+//! Data chooses what is asked, never where an answer may come from: scheme, host and port are fixed text of the
+//! definition and are held to the deployment's [`egress::Policy`]; arguments are encoded so that they stay within their
+//! place; secrets are named, are resolved when they are sent, and are masked in whatever comes back.
+//!
+//! A turn has no event for the progress of a tool: what a `streamable` tool sends is read as it comes and given to the
+//! model as one text at the end.
+
+mod arguments;
+mod auth;
+mod definition;
+mod failure;
+mod import;
+mod inline;
+mod mask;
+mod parameters;
+mod request;
+mod secrets;
+mod template;
+mod tool;
+mod transform;
+mod trial;
+
+#[cfg(test)]
+mod tests;
+
+pub use auth::Auth;
+pub use definition::{Endpoint, Internal, Rules, ToolDefinition, ToolKind, WebEndpoint};
+pub use import::{Imported, Unusable, import};
+pub use secrets::{SecretReference, ToolSecrets};
+pub use tool::{HttpTool, defined};
+pub use transform::Transform;
+pub use trial::{Trial, TrialRequest, TrialResponse};

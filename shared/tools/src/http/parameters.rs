@@ -1,0 +1,153 @@
+//! The schema of a defined tool's parameters.
+
+use regex_lite::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
+
+use super::inline::inlined;
+use super::template::is_name;
+
+/// The longest schema, in bytes of JSON.
+const LONGEST: usize = 16 * 1024;
+
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 500;
+
+/// The largest compiled pattern, in bytes.
+const LARGEST_PATTERN: usize = 256 * 1024;
+
+/// The schema as it is used, references written out; the error says what is accepted.
+pub(crate) fn checked(schema: &Value) -> Result<Value, String> {
+    if schema.to_string().len() > LONGEST {
+        return Err(format!("a JSON Schema of at most {} KiB", LONGEST / 1024));
+    }
+    let mut schema = inlined(schema, schema)?;
+    let fields = schema.as_object_mut().filter(|fields| fields.get("type").is_some_and(|kind| kind == "object"));
+    let fields = fields.ok_or("a JSON Schema of the type `object`")?;
+    fields.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    let properties = fields.get("properties").and_then(Value::as_object);
+    let properties = properties.ok_or("a JSON Schema whose `properties` are an object")?;
+    if !properties.keys().all(|name| is_name(name)) {
+        return Err("a JSON Schema whose properties have names of letters, digits and `_-.`".to_owned());
+    }
+    let known = |name: &Value| name.as_str().is_some_and(|name| properties.contains_key(name));
+    let required = fields.get("required").map_or(Some(&[][..]), |names| names.as_array().map(Vec::as_slice));
+    if !required.is_some_and(|names| names.iter().all(known)) {
+        return Err("a JSON Schema that requires only its properties".to_owned());
+    }
+    check_patterns(&schema)?;
+    Ok(schema)
+}
+
+fn check_patterns(schema: &Value) -> Result<(), String> {
+    let accepted = "a JSON Schema whose patterns are regular expressions without look-around and back-references";
+    if schema.get("patternProperties").is_some() {
+        return Err("a JSON Schema without `patternProperties`".to_owned());
+    }
+    if let Some(Value::String(pattern)) = schema.get("pattern") {
+        compiled(pattern).ok_or(accepted)?;
+    }
+    match schema {
+        Value::Object(fields) => fields.values().try_for_each(check_patterns),
+        Value::Array(items) => items.iter().try_for_each(check_patterns),
+        _ => Ok(()),
+    }
+}
+
+/// A pattern whose time is linear in the text, whatever it is.
+fn compiled(pattern: &str) -> Option<Regex> {
+    let short = pattern.len() <= LONGEST_PATTERN;
+    short.then(|| RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build().ok()).flatten()
+}
+
+/// Checks the texts among arguments that otherwise fit; the error names the first field and what is accepted.
+pub(crate) fn check_texts(schema: &Value, arguments: &Value) -> Result<(), String> {
+    check_text_at("", schema, arguments)
+}
+
+fn check_text_at(path: &str, schema: &Value, value: &Value) -> Result<(), String> {
+    match value {
+        Value::String(text) => check_text(path, schema, text),
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            let property = schema.get("properties").and_then(|properties| properties.get(name));
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            property.map_or(Ok(()), |property| check_text_at(&path, property, value))
+        }),
+        Value::Array(items) => schema.get("items").map_or(Ok(()), |item| {
+            items.iter().enumerate().try_for_each(|(at, value)| check_text_at(&format!("{path}.{at}"), item, value))
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_text(path: &str, schema: &Value, text: &str) -> Result<(), String> {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
+    let length = text.chars().count();
+    if bound("minLength").is_some_and(|least| length < least) || bound("maxLength").is_some_and(|most| length > most) {
+        return Err(format!("`{path}` is too short or too long"));
+    }
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    match pattern {
+        Some(pattern) if !compiled(pattern).is_some_and(|regex| regex.is_match(text)) => {
+            Err(format!("`{path}` must match the pattern {pattern}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn f134_a_schema_is_small_plain_and_refers_to_nothing_outside() {
+        let of = |property: Value| checked(&json!({"type": "object", "properties": {"a": property}}));
+        assert!(of(json!({"type": "string", "pattern": "^[a-z]+$"})).is_ok());
+        for property in [
+            json!({"$ref": "https://example.com/s.json"}),
+            json!({"pattern": "(?=a)b"}),
+            json!({"pattern": "(a)\\1"}),
+            json!({"pattern": "("}),
+            json!({"pattern": "a".repeat(501)}),
+            json!({"pattern": "((a{100}){100}){100}"}),
+            json!({"items": {"pattern": "(?<!a)b"}}),
+            json!({"patternProperties": {"a+": {}}}),
+            json!({"description": "a".repeat(17_000)}),
+            (0..20).fold(json!({}), |inner, _| json!({"items": inner})),
+        ] {
+            assert!(of(property.clone()).is_err(), "{property}");
+        }
+        for schema in [
+            json!({}),
+            json!([]),
+            json!({"type": "array"}),
+            json!({"type": "object", "properties": []}),
+            json!({"type": "object", "required": ["a"]}),
+            json!({"type": "object", "properties": {"a b": {}}}),
+        ] {
+            assert!(checked(&schema).is_err(), "{schema}");
+        }
+        assert_eq!(checked(&json!({"type": "object"})), Ok(json!({"type": "object", "properties": {}})));
+    }
+
+    #[test]
+    fn f134_a_pattern_made_to_blow_up_takes_no_longer_than_another() {
+        let schema = json!({"properties": {"a": {"pattern": "^(a+)+$"}}});
+        let text = format!("{}!", "a".repeat(50_000));
+        assert_eq!(check_texts(&schema, &json!({"a": text})), Err("`a` must match the pattern ^(a+)+$".to_owned()));
+    }
+
+    #[test]
+    fn texts_are_held_to_their_length_and_pattern_wherever_they_stand() {
+        let schema = json!({"properties": {
+            "code": {"pattern": "^[A-Z]{3}$"}, "name": {"minLength": 2, "maxLength": 3},
+            "rows": {"items": {"properties": {"id": {"maxLength": 1}}}},
+        }});
+        let check = |arguments: Value| check_texts(&schema, &arguments);
+        assert_eq!(check(json!({"code": "EUR", "name": "汉汉", "rows": [{"id": "a"}], "other": "x", "n": 1})), Ok(()));
+        assert_eq!(check(json!({"code": "eur"})), Err("`code` must match the pattern ^[A-Z]{3}$".to_owned()));
+        assert_eq!(check(json!({"name": "a"})), Err("`name` is too short or too long".to_owned()));
+        assert_eq!(check(json!({"rows": [{"id": "ab"}]})), Err("`rows.0.id` is too short or too long".to_owned()));
+    }
+}

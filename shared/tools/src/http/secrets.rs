@@ -1,0 +1,151 @@
+//! Secrets that definitions may name.
+
+use ::secrets::Secret;
+use serde::Serialize;
+use settings::{SettingError, Settings};
+
+/// What variables begin with that definitions may name.
+const VARIABLES: &str = "TOOL_SECRET_";
+
+/// The variable that says what the names of kept secrets begin with that definitions may name.
+const UNDER: &str = "TOOL_SECRETS_UNDER";
+
+/// Stands in the settings for the place that a definition names; in small letters, as no operator's variable is.
+const NAMED: &str = "TOOL_SECRET_named";
+
+/// Where a secret is; a definition never holds the secret itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SecretReference {
+    /// A variable of the function whose name begins with `TOOL_SECRET_`.
+    Env(String),
+    /// An SSM parameter under the configured prefix.
+    Parameter(String),
+    /// A secret of Secrets Manager under the configured prefix.
+    SecretsManager(String),
+}
+
+/// The secrets of a deployment that definitions may name, and no others.
+#[derive(Clone, Debug)]
+pub struct ToolSecrets {
+    settings: Settings,
+    under: Option<String>,
+}
+
+impl ToolSecrets {
+    /// Reads `TOOL_SECRETS_UNDER`: what the names of SSM parameters and of secrets begin with; unset, none may be named.
+    ///
+    /// # Errors
+    /// A prefix that is none.
+    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let prefix = |text: &str| (is_place(text) && text.len() > 1).then(|| text.to_owned());
+        let under = settings.parsed(UNDER, "the beginning of names, such as /lambda-chat/tools/", prefix)?;
+        Ok(Self { settings: settings.clone(), under })
+    }
+
+    /// The secret that a definition names; `None` if there is none that it may name.
+    pub(crate) fn find(&self, reference: &SecretReference) -> Option<Secret> {
+        let mut settings = self.settings.clone();
+        let variable = match reference {
+            SecretReference::Env(name) => is_variable(name).then_some(name.as_str())?,
+            SecretReference::Parameter(name) => self.named(&mut settings, "PARAMETER", name)?,
+            SecretReference::SecretsManager(name) => self.named(&mut settings, "SECRET", name)?,
+        };
+        Secret::from_settings(&settings, variable).ok().flatten()
+    }
+
+    fn named(&self, settings: &mut Settings, service: &str, name: &str) -> Option<&'static str> {
+        let under = self.under.as_deref()?;
+        let within = name.strip_prefix(under).is_some_and(|rest| !rest.is_empty()) && is_place(name);
+        for known in ["", "_PARAMETER", "_SECRET"] {
+            settings.set(format!("{NAMED}{known}"), "");
+        }
+        settings.set(format!("{NAMED}_{service}"), name);
+        within.then_some(NAMED)
+    }
+}
+
+/// A variable for a secret's value: not one that says where a secret is kept.
+fn is_variable(name: &str) -> bool {
+    let plain = name.len() <= 100 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let kept = ["_PARAMETER", "_SECRET"].iter().any(|end| name.ends_with(end));
+    plain && !kept && name != NAMED && name.strip_prefix(VARIABLES).is_some_and(|rest| !rest.is_empty())
+}
+
+fn is_place(name: &str) -> bool {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte));
+    plain && name.len() <= 512 && !name.contains("..") && !name.contains("//")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: [(&str, &str); 8] = [
+        ("TOOL_SECRET_WEATHER", "canary-1"),
+        ("TOOL_SECRET_KEPT_PARAMETER", "/anywhere/key"),
+        ("TOOL_SECRETS_UNDER", "/chat/tools/"),
+        ("ARK_API_KEY", "canary-2"),
+        ("AWS_REGION", "eu-west-1"),
+        ("AWS_ACCESS_KEY_ID", "canary-3"),
+        ("AWS_SECRET_ACCESS_KEY", "canary-4"),
+        ("AWS_SESSION_TOKEN", "canary-5"),
+    ];
+
+    fn found(reference: &SecretReference) -> bool {
+        ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS)).unwrap().find(reference).is_some()
+    }
+
+    #[test]
+    fn f131_a_definition_can_name_only_what_is_meant_for_tools() {
+        let env = |name: &str| found(&SecretReference::Env(name.to_owned()));
+        assert!(env("TOOL_SECRET_WEATHER") && env("TOOL_SECRET_KEPT"));
+        for name in [
+            "ARK_API_KEY",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "tool_secret_weather",
+            "TOOL_SECRET_",
+            "",
+            "TOOL_SECRET_KEPT_PARAMETER",
+            "TOOL_SECRETS_UNDER",
+            "TOOL_SECRET_named",
+            "TOOL_SECRET_NONE",
+        ] {
+            assert!(!env(name), "{name}");
+        }
+        for name in ["/chat/tools/weather", "/chat/tools/a/b"] {
+            assert!(found(&SecretReference::Parameter(name.to_owned())), "{name}");
+            assert!(found(&SecretReference::SecretsManager(name.to_owned())), "{name}");
+        }
+        for name in [
+            "/chat/ark",
+            "/chat/tools/",
+            "/chat/tools",
+            "/chat/tools/../ark",
+            "chat/tools/a",
+            "/chat/tools//a",
+            "",
+            "arn:aws:ssm:eu-west-1:1:parameter/chat/tools/a",
+            "/chat/tools/a b",
+            "/chat/tools/a:1",
+        ] {
+            assert!(!found(&SecretReference::Parameter(name.to_owned())), "{name}");
+            assert!(!found(&SecretReference::SecretsManager(name.to_owned())), "{name}");
+        }
+    }
+
+    #[test]
+    fn without_a_prefix_no_kept_secret_can_be_named() {
+        let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS[3..].iter().copied())).unwrap();
+        assert!(secrets.find(&SecretReference::Parameter("/chat/tools/a".to_owned())).is_none());
+        let bad = Settings::from_pairs([("TOOL_SECRETS_UNDER", "/")]);
+        assert_eq!(ToolSecrets::from_settings(&bad).unwrap_err().variable, "TOOL_SECRETS_UNDER");
+    }
+
+    #[test]
+    fn f122_no_output_shows_the_secrets() {
+        let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS)).unwrap();
+        assert!(!format!("{secrets:?}").contains("canary"));
+    }
+}

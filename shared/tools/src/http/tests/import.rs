@@ -1,0 +1,99 @@
+use serde_json::{Value, json};
+
+use super::support::OPEN;
+use crate::http::{Imported, Rules, import};
+
+fn imported(document: &Value) -> Result<Imported, String> {
+    import(document.to_string().as_bytes(), Rules { policy: OPEN, built_in: &["search_web".to_owned()] })
+}
+
+fn pets() -> Value {
+    json!({
+        "openapi": "3.1.0",
+        "servers": [{"url": "https://api.example.com/v1/"}],
+        "paths": {
+            "/pets/{petId}": {
+                "parameters": [{"$ref": "#/components/parameters/pet"}],
+                "get": {"operationId": "showPetById", "summary": "Shows a pet.", "parameters": [
+                    {"name": "fields", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}},
+                    {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+                ]},
+                "put": {"operationId": "replace pet", "parameters": [
+                    {"name": "dry", "in": "query", "schema": {"type": "boolean"}},
+                ], "requestBody": {"$ref": "#/components/requestBodies/pet"}},
+                "delete": {"operationId": "dropPet", "parameters": [
+                    {"name": "X-Sure", "in": "header", "required": true, "schema": {"type": "string"}},
+                ]},
+            },
+            "/upload": {"post": {"operationId": "upload", "requestBody": {"content": {"image/png": {}}}}},
+            "/tree": {"post": {"operationId": "tree", "requestBody": {
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/node"}}},
+            }}},
+            "/far": {"get": {"operationId": "far", "parameters": [{"$ref": "https://example.com/p.json"}]}},
+            "/search": {"get": {"operationId": "search_web"}},
+            "/inside": {"servers": [{"url": "https://10.0.0.1"}], "get": {}},
+        },
+        "components": {
+            "parameters": {"pet": {"name": "petId", "in": "path", "required": true, "description": "Which.",
+                "schema": {"type": "integer"}}},
+            "requestBodies": {"pet": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/pet"}}}}},
+            "schemas": {
+                "pet": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+                "node": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/node"}}},
+            },
+        },
+    })
+}
+
+#[test]
+fn operations_become_definitions_with_references_written_out() {
+    let tools: Vec<Value> =
+        imported(&pets()).unwrap().tools.iter().map(super::super::ToolDefinition::document).collect();
+    assert_eq!(tools.len(), 2, "{tools:?}");
+    assert_eq!(
+        (&tools[0]["name"], &tools[0]["description"], &tools[0]["endpoint"]["urlTemplate"], &tools[0]["parameters"]),
+        (
+            &json!("show_pet_by_id"),
+            &json!("Shows a pet."),
+            &json!("https://api.example.com/v1/pets/{petId}"),
+            &json!({"type": "object", "properties": {
+                "petId": {"type": "integer", "description": "Which."},
+                "fields": {"type": "array", "items": {"type": "string"}},
+            }, "required": ["petId"]}),
+        )
+    );
+    assert_eq!(
+        (&tools[1]["name"], &tools[1]["endpoint"]["urlTemplate"], &tools[1]["parameters"]["required"]),
+        (&json!("replace_pet"), &json!("https://api.example.com/v1/pets/{petId}?dry={dry}"), &json!(["petId", "name"]))
+    );
+    assert_eq!(tools[1]["idempotent"], json!(false));
+}
+
+#[test]
+fn f134_what_cannot_be_a_tool_is_told_by_operation() {
+    let unusable = imported(&pets()).unwrap().unusable;
+    let reasons: Vec<(&str, &str)> = unusable.iter().map(|one| (one.operation.as_str(), one.reason.as_str())).collect();
+    assert_eq!(
+        reasons,
+        [
+            ("DELETE /pets/{petId}", "It needs a parameter in a header or a cookie."),
+            ("POST /upload", "Its body is not JSON."),
+            ("POST /tree", "It needs a schema that is at most 16 deep."),
+            ("GET /far", "It needs a schema that refers to no other document."),
+            ("GET /search", "`name` must be another one: a tool of the product has it"),
+            (
+                "GET /inside",
+                "`endpoint.urlTemplate` must be a URL that may be asked; its host is not at a public address"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn a_document_that_is_none_is_refused_as_a_whole() {
+    for document in
+        [json!([]), json!({"swagger": "2.0"}), json!({"openapi": "3.2.0", "paths": {}}), json!({"openapi": "3.0.0"})]
+    {
+        assert!(imported(&document).is_err(), "{document}");
+    }
+}

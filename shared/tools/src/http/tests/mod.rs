@@ -1,0 +1,4 @@
+mod call;
+mod definition;
+mod import;
+mod support;

@@ -1,0 +1,220 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use ::secrets::Secret;
+use async_trait::async_trait;
+use conversation::ToolSpec;
+use egress::{Egress, EgressError, Request, Response};
+use secrecy::ExposeSecret;
+use serde_json::{Map, Value};
+use store::{Admission, RateLimiter};
+
+use super::definition::WebEndpoint;
+use super::failure::HttpFailure;
+use super::mask::{Mask, SHORTEST};
+use super::{Endpoint, Internal, ToolDefinition, ToolKind, ToolSecrets, parameters, request};
+use crate::refusal::Refusal;
+use crate::{Calculator, CurrentTime, Tool, ToolContext, ToolError, ToolOutput};
+
+/// Ends a text that was cut.
+const CUT: &str = "\n（内容过长，已截断）";
+
+/// Longest part of a refusal's body that the model reads, in bytes.
+const REFUSAL: usize = 2000;
+
+/// A tool that asks a public host as its definition says.
+pub struct HttpTool {
+    definition: ToolDefinition,
+    endpoint: WebEndpoint,
+    egress: Egress,
+    secret: Option<Secret>,
+    /// Whether the definition names a secret that cannot be had: its calls fail, the others go on.
+    without_secret: bool,
+    limiter: RateLimiter,
+}
+
+/// A request, and how to look at what comes back.
+pub(super) struct Prepared {
+    pub(super) request: Request,
+    pub(super) mask: Mask,
+    pub(super) secret: Option<String>,
+}
+
+/// The tool of a definition, whatever it stands for.
+pub fn defined(
+    definition: ToolDefinition,
+    egress: &Egress,
+    secrets: &ToolSecrets,
+    limiter: &RateLimiter,
+) -> Arc<dyn Tool> {
+    match definition.endpoint.clone() {
+        Endpoint::Web(endpoint) => {
+            Arc::new(HttpTool::new(definition, endpoint, egress.clone(), secrets, limiter.clone()))
+        }
+        Endpoint::Internal { tool: Internal::Calculator } => Arc::new(Named { definition, tool: Calculator }),
+        Endpoint::Internal { tool: Internal::Time } => Arc::new(Named { definition, tool: CurrentTime }),
+    }
+}
+
+impl HttpTool {
+    /// The tool of a definition whose endpoint is a host; makes no call.
+    pub fn new(
+        definition: ToolDefinition,
+        endpoint: WebEndpoint,
+        egress: Egress,
+        secrets: &ToolSecrets,
+        limiter: RateLimiter,
+    ) -> Self {
+        let reference = endpoint.auth.reference();
+        let secret = reference.and_then(|reference| secrets.find(reference));
+        let without_secret = reference.is_some() && secret.is_none();
+        Self { definition, endpoint, egress, secret, without_secret, limiter }
+    }
+
+    pub(super) fn parameters(&self) -> &Value {
+        &self.definition.parameters
+    }
+
+    /// The request of a call with arguments that fit the schema.
+    pub(super) async fn prepared(&self, arguments: &Map<String, Value>) -> Result<Prepared, ToolError> {
+        parameters::check_texts(&self.definition.parameters, &Value::Object(arguments.clone()))
+            .map_err(|reason| Refusal::invalid_arguments(&reason))?;
+        let (header, mask) = match &self.secret {
+            _ if self.without_secret => return Err(self.told(HttpFailure::NoSecret)),
+            None => (None, Mask::default()),
+            Some(secret) => {
+                let secret = secret.reveal().await.map_err(|_| self.told(HttpFailure::NoSecret))?;
+                if secret.expose_secret().len() < SHORTEST {
+                    return Err(self.told(HttpFailure::NoSecret));
+                }
+                let value = self.endpoint.auth.value(&secret);
+                let mask = Mask::of(&secret, &value);
+                (Some(value), mask)
+            }
+        };
+        let secret = self.endpoint.auth.header().zip(header.as_ref());
+        let request = request::request(&self.endpoint, self.egress.policy(), arguments, secret)
+            .map_err(|reason| Refusal::invalid_arguments(&reason))?;
+        Ok(Prepared { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
+    }
+
+    /// Sends a request; once more where nothing can have come of the first time, or nothing more than once.
+    pub(super) async fn send(&self, request: Request) -> Result<Response, ToolError> {
+        let first = self.egress.send(request.clone()).await;
+        let again = match &first {
+            Err(EgressError::Broken) => self.definition.idempotent,
+            Ok(response) => self.definition.idempotent && matches!(response.status.as_u16(), 502..=504),
+            Err(_) => false,
+        };
+        let response = if again { self.egress.send(request).await } else { first };
+        let response = response.map_err(|error| self.told(HttpFailure::Egress(error)))?;
+        if let (401 | 403, Some(secret)) = (response.status.as_u16(), &self.secret) {
+            // The next call reads it again, if it is kept elsewhere.
+            secret.refused();
+        }
+        Ok(response)
+    }
+
+    /// What the model reads of an answer.
+    pub(super) fn read(&self, response: &Response, mask: &Mask) -> Result<String, HttpFailure> {
+        let text = response.text();
+        if !response.status.is_success() {
+            let shown = mask.text(&text);
+            let shown = shown.get(..shown.floor_char_boundary(REFUSAL)).unwrap_or_default();
+            return Err(HttpFailure::Status(response.status.as_u16(), shown.to_owned()));
+        }
+        if response.truncated {
+            let cut = || format!("{}{CUT}", mask.cut_text(&text));
+            // A part of a document that is not whole would be a guess.
+            let whole = self.definition.response_transform.is_some();
+            return if whole { Err(HttpFailure::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
+        }
+        match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
+            (Some(transform), Ok(answer)) => {
+                transform.apply(&mask.value(answer)).map(shown).ok_or(HttpFailure::Nothing)
+            }
+            (Some(_), Err(_)) => Err(HttpFailure::Nothing),
+            (None, Ok(answer)) => Ok(shown(mask.value(answer))),
+            (None, Err(_)) if self.definition.kind == ToolKind::Streamable => Ok(mask.text(&events(&text))),
+            (None, Err(_)) => Ok(mask.text(&text)),
+        }
+    }
+
+    pub(super) fn told(&self, failure: HttpFailure) -> ToolError {
+        failure.told(!self.definition.idempotent)
+    }
+
+    async fn admit(&self) -> Result<(), ToolError> {
+        let Some(limit) = self.definition.limit() else { return Ok(()) };
+        let key = format!("tool#{}", self.definition.name);
+        match self.limiter.admit(&key, limit, SystemTime::now()).await {
+            Ok(Admission::Admitted) => Ok(()),
+            Ok(Admission::Denied { .. }) | Err(_) => Err(self.told(HttpFailure::TooOften)),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for HttpTool {
+    fn spec(&self) -> ToolSpec {
+        spec(&self.definition, self.definition.parameters.clone())
+    }
+
+    async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let Prepared { request, mask, .. } = self.prepared(&arguments).await?;
+        self.admit().await?;
+        let response = self.send(request).await?;
+        let content = self.read(&response, &mask).map_err(|failure| self.told(failure))?;
+        let summary = format!("{} bytes", response.body.len());
+        Ok(ToolOutput { content, summary, ..ToolOutput::default() })
+    }
+
+    /// A little more than the request may take, so that it ends with a reason of its own.
+    fn timeout(&self) -> Duration {
+        self.endpoint.timeout() + Duration::from_secs(5)
+    }
+}
+
+/// A tool of the product under the name and the words of a definition.
+struct Named<T> {
+    definition: ToolDefinition,
+    tool: T,
+}
+
+#[async_trait]
+impl<T: Tool> Tool for Named<T> {
+    fn spec(&self) -> ToolSpec {
+        let own = self.tool.spec();
+        ToolSpec { examples: own.examples, ..spec(&self.definition, own.parameters) }
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        self.tool.call(arguments, context).await
+    }
+
+    fn timeout(&self) -> Duration {
+        self.tool.timeout()
+    }
+
+    fn failure_text(&self, reason: &str) -> String {
+        self.tool.failure_text(reason)
+    }
+}
+
+fn spec(definition: &ToolDefinition, parameters: Value) -> ToolSpec {
+    let (name, description) = (definition.name.clone(), definition.description.clone());
+    ToolSpec { name, description, parameters, examples: Vec::new() }
+}
+
+/// A text as it is, anything else as JSON.
+fn shown(value: Value) -> String {
+    if let Value::String(text) = value { text } else { value.to_string() }
+}
+
+/// The data of an event stream, a line each; any other text as it is.
+fn events(text: &str) -> String {
+    let data: Vec<&str> = text.lines().filter_map(|line| Some(line.strip_prefix("data:")?.trim())).collect();
+    let data: Vec<&str> = data.into_iter().filter(|line| *line != "[DONE]").collect();
+    if data.is_empty() { text.to_owned() } else { data.join("\n") }
+}

@@ -1,0 +1,91 @@
+use std::collections::BTreeMap;
+
+use egress::Response;
+use reqwest::header::HeaderMap;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::HttpTool;
+use super::mask::Mask;
+use super::tool::Prepared;
+use crate::refusal::Refusal;
+use crate::{ToolError, arguments};
+
+/// Longest body that is shown, in bytes.
+const SHOWN: usize = 16 * 1024;
+
+/// What a definition asked for and got, for its administrator; secrets are masked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// What was sent.
+    pub request: TrialRequest,
+    /// What came back.
+    pub response: TrialResponse,
+    /// What the model would read.
+    pub content: Option<String>,
+}
+
+/// A request as it was sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialRequest {
+    /// The method.
+    pub method: String,
+    /// With the arguments in their places.
+    pub url: String,
+    /// Secrets are masked.
+    pub headers: BTreeMap<String, String>,
+    /// The JSON that was sent.
+    pub body: Option<String>,
+}
+
+/// An answer as it came.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// Secrets are masked.
+    pub headers: BTreeMap<String, String>,
+    /// Its beginning, secrets masked.
+    pub body: String,
+    /// Whether the body was longer than what is shown.
+    pub truncated: bool,
+}
+
+impl HttpTool {
+    /// Makes one call, outside of any turn and limit, and shows what was sent and what came back.
+    ///
+    /// # Errors
+    /// As for a call: arguments that do not fit, or nothing that came back.
+    pub async fn test_call(&self, arguments: &Value) -> Result<Trial, ToolError> {
+        let arguments =
+            arguments::checked(self.parameters(), arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
+        let prepared = self.prepared(&arguments.as_object().cloned().unwrap_or_default()).await?;
+        let request = asked(&prepared);
+        let Prepared { request: sent, mask, .. } = prepared;
+        let response = self.send(sent).await?;
+        let content = self.read(&response, &mask).ok();
+        Ok(Trial { request, response: answered(&response, &mask), content })
+    }
+}
+
+fn asked(Prepared { request, mask, secret }: &Prepared) -> TrialRequest {
+    let mut headers = shown(request.headers(), mask);
+    if let Some(name) = secret {
+        headers.insert(name.to_lowercase(), Mask::hidden());
+    }
+    let body = request.payload().map(|body| mask.text(&String::from_utf8_lossy(body)));
+    TrialRequest { method: request.method().to_string(), url: mask.text(request.url().as_str()), headers, body }
+}
+
+fn answered(response: &Response, mask: &Mask) -> TrialResponse {
+    let text = response.text();
+    let masked = if response.truncated { mask.cut_text(&text) } else { mask.text(&text) };
+    let body = masked.get(..masked.floor_char_boundary(SHOWN)).unwrap_or_default().to_owned();
+    let truncated = response.truncated || body.len() < masked.len();
+    TrialResponse { status: response.status.as_u16(), headers: shown(&response.headers, mask), body, truncated }
+}
+
+fn shown(headers: &HeaderMap, mask: &Mask) -> BTreeMap<String, String> {
+    let shown = |value: &[u8]| mask.text(&String::from_utf8_lossy(value));
+    headers.iter().map(|(name, value)| (name.to_string(), shown(value.as_bytes()))).collect()
+}
