@@ -10,6 +10,7 @@ mod cache;
 mod call_forms;
 mod call_results;
 mod capabilities;
+mod context;
 mod conversations;
 mod cuts;
 mod demo;

@@ -66,7 +66,8 @@ async fn f102_a_long_history_is_cut_at_its_old_end() {
     assert_eq!(asked.last(), long(5));
     assert!(asked.system().contains("search_web"));
     let told: usize = asked.talk().iter().map(|(_, content)| content.chars().count()).sum();
-    assert!((60_000..=150_000).contains(&told), "{told} characters");
+    // The question, and as much of the turn before it as the default budget has room for.
+    assert!((50_000..=60_000).contains(&told), "{told} characters");
     assert!(!asked.talk().iter().any(|(_, content)| content.starts_with("第0句")));
 }
 

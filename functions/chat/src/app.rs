@@ -31,6 +31,8 @@ impl App {
             system_prompt: config.system_prompt.clone(),
             tools: ToolRegistry::new(built_in(&config, &store)),
             max_rounds: config.max_tool_rounds,
+            history_tokens: config.history_tokens,
+            summarise: config.summarise,
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let agents = Agents::new(store.definitions.clone());

@@ -25,6 +25,10 @@ pub struct Config {
     pub turn: Duration,
     /// Rounds with tools; `None` for the default of the model's path.
     pub max_tool_rounds: Option<u32>,
+    /// The most tokens of earlier turns in a prompt.
+    pub history_tokens: u64,
+    /// Whether earlier turns for which there is no room are summarised, unless an agent says otherwise.
+    pub summarise: bool,
     /// Replaces the default agent's words.
     pub system_prompt: Option<String>,
     /// How callers prove who they are.
@@ -57,6 +61,8 @@ impl Config {
             budgets: Budgets::from_settings(settings)?,
             turn: Duration::from_secs(settings.whole("TURN_SECONDS", 1..=900, 300)?),
             max_tool_rounds: max_tool_rounds(settings)?,
+            history_tokens: settings.whole("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,
+            summarise: settings.is_yes("SUMMARISE_HISTORY")?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
             auth: AuthConfig::from_settings(settings, place)?,
             origins: Origins::from_settings(settings)?,

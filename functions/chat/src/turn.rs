@@ -2,7 +2,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use agent::{CallRecord, Draft, Events, Turn};
-use conversation::{ErrorCode, Event, Failure, FinishReason, new_id};
+use conversation::{ErrorCode, Event, Failure, FinishReason, Summary, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use store::{Answer, ConversationStore, Day, Execution, LeaseError, StoredCall, TurnEnd, TurnLease};
@@ -18,8 +18,8 @@ use crate::{App, capabilities, executions, outages};
 /// The longest that is waited for what may be lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The most characters of earlier messages that a model is given.
-const HISTORY: usize = 60_000;
+/// Characters that are read of earlier turns for a token that may be sent: long results are shortened on the way.
+const CHARACTERS: usize = 5;
 
 /// A turn that is stored as running and now runs.
 pub(crate) struct TurnTask {
@@ -78,9 +78,11 @@ impl TurnTask {
     async fn answer(&self) -> Result<FinishReason, Failure> {
         let Chosen { agent, models, tool_choice, .. } = &self.asked.chosen;
         let store = &self.app.store;
-        let history = store.conversations.history(&self.lease, HISTORY);
+        let most = usize::try_from(agent.history_tokens).unwrap_or(usize::MAX).saturating_mul(CHARACTERS);
+        let history = store.conversations.history(&self.lease, most);
         let capability = join_all(models.first().map(|model| capabilities::known(store, model)));
-        let (history, _, ()) = tokio::join!(history, capability, outages::learn(store, models));
+        let (history, summary, _, ()) =
+            tokio::join!(history, self.summary(), capability, outages::learn(store, models));
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
             id: self.lease.turn_id.clone(),
@@ -88,7 +90,7 @@ impl TurnTask {
             paths: &Known(store),
             text: self.asked.request.message.clone(),
             history,
-            summary: None,
+            summary,
             tool_choice: tool_choice.clone(),
             context: ToolContext {
                 owner: self.asked.owner.clone(),
@@ -104,6 +106,15 @@ impl TurnTask {
             capabilities::remember(store, model).await;
         }
         answered
+    }
+
+    /// What stands for the oldest turns, where the agent wants that; without it they are just left out.
+    async fn summary(&self) -> Option<Summary> {
+        if !self.asked.chosen.agent.summarise {
+            return None;
+        }
+        let read = self.app.store.conversations.summary(&self.lease).await;
+        read.inspect_err(|error| tracing::warn!(%error, "a summary could not be read")).ok().flatten()
     }
 
     /// Renews the lease for as long as it can; ends when it is lost.
@@ -186,6 +197,7 @@ fn stored(draft: Draft, end: TurnEnd) -> Answer {
         sources: draft.sources.clone(),
         end,
         usage: draft.usage(),
+        summary: draft.summary.clone(),
         models: draft.models().to_vec(),
         transcript: draft.transcript(),
     }

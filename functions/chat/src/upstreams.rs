@@ -18,12 +18,7 @@ pub(crate) fn check(
     models: &Models,
     search: Option<&SearchConfig>,
 ) -> Result<(), SettingError> {
-    let parse = |text: &str| match text {
-        "yes" => Some(true),
-        "no" => Some(false),
-        _ => None,
-    };
-    let allowed = settings.parsed("ALLOW_PRIVATE_UPSTREAMS", "yes or no", parse)?.unwrap_or(false);
+    let allowed = settings.is_yes("ALLOW_PRIVATE_UPSTREAMS")?;
     if allowed || place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some() {
         return Ok(());
     }

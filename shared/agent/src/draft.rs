@@ -1,4 +1,4 @@
-use conversation::{Event, Message, Source, ToolCall, ToolReport, ToolResult, Usage, Writers};
+use conversation::{Event, Message, Source, Summary, ToolCall, ToolReport, ToolResult, Usage, Writers};
 
 use crate::estimate;
 use crate::run::count::Asked;
@@ -20,6 +20,8 @@ pub struct Draft {
     pub(crate) asked: Option<Asked>,
     /// Where its reply begins in `content` and `thinking`.
     begun: (usize, usize),
+    /// What stands for the oldest turns of the conversation from now on, if it was made in this turn.
+    pub summary: Option<Summary>,
     /// Who wrote it.
     writers: Writers,
     /// The finished rounds, as a later prompt needs them.

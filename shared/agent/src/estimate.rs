@@ -45,8 +45,11 @@ fn message(family: Family, message: &Message) -> Measure {
     // Each message costs a few tokens for its role and its borders.
     let borders = Measure { tokens: 4, ..Measure::default() };
     let content = match message {
-        Message::User { text: words } => text(family, words),
-        Message::Assistant { text: words, calls, .. } => all(family, calls).fold(text(family, words), Measure::add),
+        // Reasoning goes back to some endpoints, and with calls only.
+        Message::Assistant { text: words, calls, thinking } if !calls.is_empty() => {
+            all(family, calls).fold(text(family, words) + text(family, thinking), Measure::add)
+        }
+        Message::User { text: words } | Message::Assistant { text: words, .. } => text(family, words),
         Message::Tool(result) => text(family, &result.content),
     };
     borders + content

@@ -7,6 +7,7 @@
 //! * `step`: one reply, read while its calls already run
 //! * `run/failover`, `seam`: what follows when a model fails, and how two models' words become one answer
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
+//! * `context`: what of a conversation fits a prompt
 //! * `draft`, `events`: what has been said so far, and those who follow it
 //! * `recording`: what takes a turn down
 //! * `tokens`, `estimate`: how many tokens something has
@@ -14,6 +15,7 @@
 
 mod alternate;
 mod call_ids;
+mod context;
 mod draft;
 mod estimate;
 mod events;

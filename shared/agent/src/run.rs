@@ -1,6 +1,7 @@
 pub(crate) mod count;
 mod ending;
 mod failover;
+mod memory;
 mod round;
 
 use std::collections::HashMap;
@@ -36,6 +37,10 @@ pub struct Agent {
     pub tools: ToolRegistry,
     /// Rounds with tools before the last one without; `None` for the path's default.
     pub max_rounds: Option<u32>,
+    /// The most tokens of earlier turns in a prompt, by estimate.
+    pub history_tokens: u64,
+    /// Whether the turns for which there is no room are summarised.
+    pub summarise: bool,
 }
 
 /// What one turn is about.
@@ -50,7 +55,7 @@ pub struct Turn<'a> {
     pub text: String,
     /// Earlier turns, oldest first.
     pub history: Vec<PastTurn>,
-    /// What stands for the turns before them, if anything does.
+    /// What stands for the oldest of them, and for those before, if anything does.
     pub summary: Option<Summary>,
     /// Holds for the first round; later ones are free.
     pub tool_choice: ToolChoice,
@@ -82,6 +87,8 @@ impl Agent {
         let at = failover::choose(turn.models);
         if at > 0 {
             run.ask_from(at).await;
+        } else {
+            run.remember().await;
         }
         loop {
             let phase = run.phase();
@@ -109,9 +116,15 @@ struct Run<'a> {
     recording: Option<Arc<dyn Recording>>,
     session: ToolSession,
     specs: Vec<ToolSpec>,
+    /// What is told of earlier turns.
+    history: Vec<Message>,
+    /// The running turn: the question first.
     messages: Vec<Message>,
-    /// How many of `messages` come from earlier turns.
-    history: usize,
+    summary: Option<Summary>,
+    /// How many turns a summary was asked for.
+    summarised: usize,
+    /// The most tokens of a prompt, since one was found too long.
+    most: Option<u64>,
     /// The place of the model that is asked now among those of the turn.
     at: usize,
     path: ToolPath,
@@ -128,10 +141,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a Events, path: ToolPath) -> Self {
-        let mut messages: Vec<Message> = turn.history.iter().flat_map(|past| past.messages.clone()).collect();
-        let history = messages.len();
-        messages.push(Message::User { text: turn.text.clone() });
-        for message in &messages {
+        let messages = vec![Message::User { text: turn.text.clone() }];
+        for message in turn.history.iter().flat_map(|past| &past.messages).chain(&messages) {
             turn.context.pages.note(message);
         }
         let recording = turn.recorder.and_then(|recorder| recorder.begin(agent, turn));
@@ -146,8 +157,11 @@ impl<'a> Run<'a> {
             recording,
             session: agent.tools.session(turn.context.clone()),
             specs: if turn.tool_choice == ToolChoice::None { Vec::new() } else { agent.tools.specs() },
+            history: Vec::new(),
             messages,
-            history,
+            summary: turn.summary.clone().filter(|_| agent.summarise),
+            summarised: 0,
+            most: None,
             at: 0,
             path,
             failure: None,

@@ -70,6 +70,16 @@ impl Settings {
         let value = self.parsed(name, &accepted, |text| text.parse().ok().filter(|number| range.contains(number)))?;
         Ok(value.unwrap_or(default))
     }
+
+    /// Whether the value is `yes`; `no`, and nothing, is not.
+    pub fn is_yes(&self, name: &str) -> Result<bool, SettingError> {
+        let parse = |text: &str| match text {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        };
+        Ok(self.parsed(name, "yes or no", parse)?.unwrap_or(false))
+    }
 }
 
 impl std::fmt::Debug for Settings {
@@ -95,6 +105,14 @@ mod tests {
         let error = settings.whole("TURN_SECONDS", 1..=900, 300).unwrap_err().to_string();
         assert_eq!(error, "TURN_SECONDS: expected a whole number from 1 to 900");
         assert!(!format!("{settings:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn only_yes_is_yes_and_other_words_are_refused() {
+        let settings = Settings::from_pairs([("A", "yes"), ("B", "no"), ("C", "true")]);
+        let read = |name| settings.is_yes(name).map_err(|error| error.to_string());
+        assert_eq!([read("A"), read("B"), read("D")], [Ok(true), Ok(false), Ok(false)]);
+        assert_eq!(read("C"), Err("C: expected yes or no".to_owned()));
     }
 
     #[test]

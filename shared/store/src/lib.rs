@@ -9,6 +9,7 @@
 //! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message); while a turn runs `turn`, `leaseUntil` | `begin`, `renew`, `finish`, `rename` |
 //! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` | `begin`, `finish` |
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
+//! | | `S` | what stands for the oldest turns in prompts: `summary` (JSON) | `finish` |
 //! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
 //! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | what was consumed on a day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`Ledger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |

@@ -15,7 +15,8 @@ const SYSTEM_PROMPT: usize = 20_000;
 /// The most bindings of one agent.
 const BINDINGS: usize = 64;
 
-const ACCEPTED: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `enabled`";
+const ACCEPTED: &str =
+    "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `enabled`";
 
 const ACCEPTED_OF_A_BINDING: &str = "`tool`, `enabled`, `config`";
 
@@ -36,6 +37,8 @@ pub(crate) struct AgentDefinition {
     pub(crate) max_rounds: Option<u32>,
     /// Holds unless a request chooses.
     pub(crate) tool_choice: ToolChoice,
+    /// Whether earlier turns for which there is no room are summarised; `None` for what the settings say.
+    pub(crate) summarise: Option<bool>,
     /// Whether requests may name it.
     pub(crate) enabled: bool,
 }
@@ -62,6 +65,7 @@ impl AgentDefinition {
             tools: None,
             max_rounds: None,
             tool_choice: ToolChoice::Auto,
+            summarise: None,
             enabled: true,
         }
     }
@@ -78,6 +82,7 @@ impl AgentDefinition {
             tools: fields.objects("tools", BINDINGS)?.map(bindings).transpose()?,
             max_rounds: fields.whole("maxRounds", 0..=50)?,
             tool_choice: fields.tool_choice("toolChoice")?.unwrap_or_default(),
+            summarise: fields.flag("summarise")?,
             enabled: fields.flag("enabled")?.unwrap_or(true),
         };
         fields.finish(ACCEPTED)?;
@@ -95,6 +100,7 @@ impl AgentDefinition {
             "tools": self.tools.as_ref().map(|all| all.iter().map(binding).collect::<Vec<_>>()),
             "maxRounds": self.max_rounds,
             "toolChoice": choice(&self.tool_choice),
+            "summarise": self.summarise,
             "enabled": self.enabled,
         })
     }
@@ -143,7 +149,7 @@ mod tests {
         let full = json!({
             "name": "天气", "description": "Knows the weather.", "systemPrompt": "Be brief.", "model": "openai",
             "tools": [{"tool": "search_web", "config": {"mode": "quick"}}, {"tool": "read_url", "enabled": false}],
-            "maxRounds": 2, "toolChoice": {"name": "search_web"}, "enabled": false,
+            "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "enabled": false,
         });
         let definition = parse(&full).unwrap();
         assert_eq!(parse(&definition.document()), Ok(definition.clone()));

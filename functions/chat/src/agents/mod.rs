@@ -139,6 +139,8 @@ impl AgentDefinition {
                 None => deployment.tools.clone(),
             },
             max_rounds: self.max_rounds.or(deployment.max_rounds),
+            history_tokens: deployment.history_tokens,
+            summarise: self.summarise.unwrap_or(deployment.summarise),
         }
     }
 

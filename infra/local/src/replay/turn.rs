@@ -117,6 +117,8 @@ async fn play(
         system_prompt: head.system_prompt.clone(),
         tools: calls.registry(head.tools.iter().cloned().map(Into::into).collect()),
         max_rounds: head.max_rounds,
+        history_tokens: head.history_tokens,
+        summarise: head.summarise,
     };
     let events = Events::default();
     events.send(started(recorded));

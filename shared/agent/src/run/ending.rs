@@ -1,4 +1,4 @@
-use conversation::{ErrorCode, Event, Failure, FinishReason, Message};
+use conversation::{ErrorCode, Event, Failure, FinishReason};
 use model::{ModelError, ToolPath};
 
 use super::Run;
@@ -12,9 +12,10 @@ impl Run<'_> {
         match broken {
             Broken::ToolsRefused if self.is_native() => {
                 self.path = ToolPath::Text;
+                self.remember().await;
                 Ok(None)
             }
-            Broken::Model(ModelError::ContextTooLong) if !self.trimmed && self.trim() => Ok(None),
+            Broken::Model(ModelError::ContextTooLong) if !self.trimmed && self.trim().await => Ok(None),
             Broken::Model(ModelError::Deadline) => self.out_of_time().map(Some),
             Broken::Fatal(_) => Err(broken.failure()),
             Broken::Model(ref error) if !heals(error) => Err(broken.failure()),
@@ -34,17 +35,6 @@ impl Run<'_> {
             self.say_fallback();
         }
         Ok(FinishReason::Deadline)
-    }
-
-    /// Drops the older half of the history at the border of a turn; false when there is none to drop.
-    fn trim(&mut self) -> bool {
-        self.trimmed = true;
-        let half = self.history.div_ceil(2);
-        let border = (half..=self.history).find(|at| matches!(self.messages[*at], Message::User { .. }));
-        let Some(border) = border.filter(|border| *border > 0) else { return false };
-        self.messages.drain(..border);
-        self.history -= border;
-        true
     }
 
     pub(super) fn said_nothing(&self) -> bool {

@@ -35,6 +35,9 @@ impl Run<'_> {
     pub(super) async fn ask_from(&mut self, at: usize) {
         self.at = at;
         self.path = self.turn.paths.path(self.model()).await;
+        // The next model has a window of its own, and may find less to be too much.
+        (self.most, self.trimmed) = (None, false);
+        self.remember().await;
         let model = self.model().config().name.clone();
         tracing::warn!(%model, "another model is asked");
         self.events.send(Event::Handover { model });
@@ -45,7 +48,7 @@ impl Run<'_> {
         self.events.draft().content[self.spoken..].to_owned()
     }
 
-    /// The messages of the next prompt; `said` was said in answer to them by a model that could not go on.
+    /// The running turn's messages for the next prompt; `said` was said in answer to them by a model that could not go on.
     pub(super) fn asked_to_go_on(&self, said: &str) -> Vec<Message> {
         let mut messages = self.messages.clone();
         if !said.trim().is_empty() {

@@ -1,4 +1,4 @@
-use conversation::ToolChoice;
+use conversation::{Message, ToolChoice};
 use model::{Limits, ModelError, Prompt, ToolPath};
 
 use super::count::Asked;
@@ -41,8 +41,7 @@ impl Run<'_> {
         read
     }
 
-    fn prompt(&self, phase: &Phase, said: &str) -> Prompt {
-        let messages = self.asked_to_go_on(said);
+    pub(super) fn prompt(&self, phase: &Phase, said: &str) -> Prompt {
         let format = calls::format_for(&self.model().config().model);
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let on = matches!(phase, Phase::Tools);
@@ -52,6 +51,8 @@ impl Run<'_> {
             ToolPath::Text => Offer::Off,
         };
         let system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
+        let running = self.fitting(self.asked_to_go_on(said), &system);
+        let messages: Vec<Message> = self.history.iter().cloned().chain(running).collect();
         // Past calls stand in fields of their own only beside the tools that they called: several endpoints insist.
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if on { choice.clone() } else { ToolChoice::None };

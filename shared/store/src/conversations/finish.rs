@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use super::ConversationStore;
 use super::head::lease_end;
 use super::message::{answer_key, ended_answer, is_ended_by};
-use super::transcript::ended;
+use super::transcript::{ended, summary_item};
 use super::turn::{Answer, LeaseError, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
@@ -62,6 +62,9 @@ impl ConversationStore {
             self.table.updating(&answer_key, answered)?,
             self.table.updating(&transcript_key, said)?,
         ];
+        if let Some(summary) = &answer.summary {
+            writes.push(self.table.putting(summary_item(lease, summary)?, Expression::default())?);
+        }
         for item in further {
             writes.push(self.table.putting(item, Expression::default())?);
         }

@@ -1,27 +1,34 @@
-use conversation::PastTurn;
+use conversation::{PastTurn, Summary};
 
 use super::ConversationStore;
-use super::transcript::{TRANSCRIPT_PREFIX, length, read, transcript_sk};
+use super::transcript::{TRANSCRIPT_PREFIX, length, read, summary_key, transcript_sk};
 use super::turn::TurnLease;
 use crate::StoreError;
-use crate::item::{Item, s};
+use crate::item::{Item, Read, s};
 
 /// Transcripts that are read at once; most budgets end within them.
 const AT_ONCE: i32 = 16;
 
 impl ConversationStore {
-    /// The turns before this one that fit `budget` characters, oldest first; whole turns only, newest preferred.
+    /// The turns before this one that fit `budget` characters, oldest first; whole turns only, newest preferred, and of
+    /// these the first whatever its length, unless the budget is nothing.
     ///
     /// A turn is the user's message and, where there is one, what the model said, called and read. The history ends at the
     /// first turn that does not fit, so that nothing in between is missing.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<PastTurn>, StoreError> {
         let (mut turns, mut left, mut start) = (Vec::new(), budget, None);
+        if budget == 0 {
+            return Ok(turns);
+        }
         loop {
             let (items, next) = self.transcripts(lease, start).await?;
             for item in &items {
                 let turn = read(item)?;
-                let Some(rest) = left.checked_sub(length(&turn.messages)) else { return Ok(oldest_first(turns)) };
-                left = rest;
+                let rest = left.checked_sub(length(&turn.messages));
+                if rest.is_none() && !turns.is_empty() {
+                    return Ok(oldest_first(turns));
+                }
+                left = rest.unwrap_or_default();
                 turns.push(turn);
             }
             if next.is_none() {
@@ -29,6 +36,12 @@ impl ConversationStore {
             }
             start = next;
         }
+    }
+
+    /// What stands for the oldest turns, if anything does.
+    pub async fn summary(&self, lease: &TurnLease) -> Result<Option<Summary>, StoreError> {
+        let item = self.table.get(&summary_key(lease)).await?.filter(Read::is_current);
+        item.map(|item| item.json("summary")).transpose()
     }
 
     /// A page of the transcripts before this turn, newest first, and where the next page begins.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use conversation::{Message, PastTurn, ToolCall, ToolResult};
+use conversation::{Message, PastTurn, Summary, ToolCall, ToolResult};
 
 use super::bounds::{json_len, short_arguments, shorten};
 use super::message::json;
@@ -40,6 +40,15 @@ pub(super) fn ended(lease: &TurnLease, said: &[Message]) -> Result<(Key, Express
     let change = Expression::update("SET said = :said").and_when("attribute_exists(pk)");
     let said = json(&fitting(paired(said)))?;
     Ok((Key::new(&lease.partition, transcript_sk(lease.answer)), change.value(":said", s(said))))
+}
+
+/// The item of a conversation's summary.
+pub(super) fn summary_item(lease: &TurnLease, summary: &Summary) -> Result<Item, StoreError> {
+    Ok(item(&summary_key(lease), [("summary", s(json(summary)?))]))
+}
+
+pub(super) fn summary_key(lease: &TurnLease) -> Key {
+    Key::new(&lease.partition, "S")
 }
 
 /// A turn as prompts read it, the question first.

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use conversation::{ErrorCode, FinishReason, Message, Source, Usage};
+use conversation::{ErrorCode, FinishReason, Message, Source, Summary, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{StoredCall, StoredMessage};
@@ -119,4 +119,6 @@ pub struct Answer {
     pub transcript: Vec<Message>,
     /// What it consumed.
     pub usage: Usage,
+    /// What stands for the oldest turns from now on, if it was made in this turn.
+    pub summary: Option<Summary>,
 }

@@ -92,6 +92,7 @@ pub(crate) fn answer(text: &str) -> Answer {
         transcript: vec![said(text)],
         usage: Usage::default(),
         models: Vec::new(),
+        summary: None,
     }
 }
 

@@ -27,6 +27,7 @@ async fn a_turn_is_stored_whole_and_counted() {
         sources: vec![source.clone()],
         usage: Usage { input_tokens: 3, output_tokens: 4, search_credits: 2, estimated: false, cost_micros: None },
         models: Vec::new(),
+        summary: None,
         ..answer("A")
     };
     store.finish(&lease, &answer, at(2)).await.unwrap();

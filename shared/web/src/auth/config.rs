@@ -81,17 +81,8 @@ impl AuthConfig {
 }
 
 fn may_be_open(settings: &Settings, place: Place) -> Result<bool, SettingError> {
-    let insists = is_yes(settings, "AUTH_NONE_ON_LAMBDA")?;
+    let insists = settings.is_yes("AUTH_NONE_ON_LAMBDA")?;
     Ok(insists || place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some())
-}
-
-fn is_yes(settings: &Settings, name: &str) -> Result<bool, SettingError> {
-    let parse = |text: &str| match text {
-        "yes" => Some(true),
-        "no" => Some(false),
-        _ => None,
-    };
-    Ok(settings.parsed(name, "yes or no", parse)?.unwrap_or(false))
 }
 
 impl IssuerConfig {
