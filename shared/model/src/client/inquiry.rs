@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::{ModelClient, Shared};
 use crate::capability::{DAY, is_of_today};
 use crate::listing::{self, Listing};
-use crate::{Finding, ToolPath, ToolUse, ToolsFrom};
+use crate::{Finding, ModelConfig, ToolPath, ToolUse, ToolsFrom};
 
 #[derive(Serialize)]
 struct Show<'a> {
@@ -59,8 +59,8 @@ impl ModelClient {
     ///
     /// What the operator wishes is a part of it: another wish is another chance for an endpoint that refused.
     pub fn identity(&self) -> String {
-        let config = &self.shared.config;
-        format!("{:?} {} {} {:?}", config.wire, config.base_url, config.model, config.tools)
+        let ModelConfig { wire, base_url, model, tools, options, .. } = self.config();
+        format!("{wire:?} {base_url} {model} {tools:?} {}", options.provider.unwrap_or_default())
     }
 
     async fn listed(&self, now: SystemTime) -> Option<Finding> {

@@ -113,7 +113,12 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn take(&mut self, frame: Frame<'_>) -> Result<(), Fault> {
         if *self.phase < Phase::Done {
-            *self.phase = self.decoder.frame(frame, self.out)?.max(*self.phase);
+            *self.phase = match self.decoder.frame(frame, self.out) {
+                Ok(phase) => phase.max(*self.phase),
+                // The answer is complete: what is wrong behind it takes nothing away.
+                Err(_) if *self.phase == Phase::Finished => Phase::Done,
+                Err(fault) => return Err(fault),
+            };
         }
         Ok(())
     }

@@ -40,6 +40,13 @@ fn f023_an_empty_finish_reason_is_none() {
 }
 
 #[test]
+fn f022_what_is_wrong_behind_the_finish_takes_nothing_from_the_answer() {
+    for wrong in ["data: {broken", "event: error\ndata: {\"code\":500}", r#"data: {"error":{"message":"late"}}"#] {
+        assert_eq!(read(&[ONE, STOP, wrong, "data: [DONE]"]), [text("one"), end(Finish::Stop)], "{wrong}");
+    }
+}
+
+#[test]
 fn f024_f047_only_the_exact_data_done_ends_a_stream() {
     let quoted = r#"data: {"choices":[{"index":0,"delta":{"content":"data: [DONE]\n\n[DONE]<|im_end|>"}}]}"#;
     let found = read(&[quoted, STOP, "data: [DONE]", ONE, "data: {broken", "event: error\ndata: {}"]);
