@@ -48,6 +48,11 @@ impl Settings {
         self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// The names of the variables that begin with `prefix`, in no order.
+    pub fn names(&self, prefix: &str) -> impl Iterator<Item = &str> {
+        self.vars.keys().map(String::as_str).filter(move |name| name.starts_with(prefix))
+    }
+
     /// The value, or an error that says that it is needed.
     pub fn required(&self, name: &str, accepted: &str) -> Result<&str, SettingError> {
         self.var(name).ok_or_else(|| SettingError::new(name, accepted))

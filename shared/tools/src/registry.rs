@@ -53,6 +53,18 @@ impl ToolRegistry {
         Self::new(bindings.iter().filter_map(bind).collect())
     }
 
+    /// These tools and further ones, as far as their names are free.
+    #[must_use]
+    pub fn beside(&self, more: Vec<Arc<dyn Tool>>) -> Self {
+        let own = self.entries.iter().map(|entry| Arc::clone(&entry.tool));
+        Self::new(more.into_iter().chain(own).collect())
+    }
+
+    /// Whether there is a tool of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|entry| entry.spec.name == name)
+    }
+
     /// What models are told, in order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.entries.iter().map(|entry| entry.spec.clone()).collect()

@@ -23,8 +23,8 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 pub struct Rules<'a> {
     /// Where their requests may go.
     pub policy: Policy,
-    /// Names that are taken by the tools of the product.
-    pub built_in: &'a [String],
+    /// Names that other tools have.
+    pub taken: &'a [String],
 }
 
 /// A tool as an administrator writes it; its id and its times belong to the row that holds it.
@@ -127,7 +127,7 @@ impl ToolDefinition {
         let reads = matches!(&endpoint, Endpoint::Internal { .. })
             || matches!(&endpoint, Endpoint::Web(web) if web.method == "GET");
         let definition = Self {
-            name: name(&mut fields, rules.built_in)?,
+            name: name(&mut fields, rules.taken)?,
             display_name: fields.words("displayName", 100)?,
             description: given(&mut fields, "description", 2000)?,
             category: fields.words("category", 50)?.unwrap_or_else(|| "custom".to_owned()),
@@ -176,14 +176,14 @@ fn given(fields: &mut Fields, name: &str, most: usize) -> Result<String, Failure
     fields.words(name, most)?.ok_or_else(|| fields.wrong(name, "given: a string"))
 }
 
-fn name(fields: &mut Fields, built_in: &[String]) -> Result<String, Failure> {
+fn name(fields: &mut Fields, taken: &[String]) -> Result<String, Failure> {
     let name = fields.text("name")?.unwrap_or_default();
     let snake = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !snake || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name.len() > 64 {
         return Err(fields.wrong("name", "1 to 64 lower-case letters, digits and `_`, a letter first"));
     }
-    if built_in.contains(&name) {
-        return Err(fields.wrong("name", "another one: a tool of the product has it"));
+    if taken.contains(&name) {
+        return Err(fields.wrong("name", "another one: a tool has it already"));
     }
     Ok(name)
 }

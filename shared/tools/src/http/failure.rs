@@ -10,6 +10,8 @@ pub(crate) enum HttpFailure {
     NoSecret,
     /// The tool was called too often.
     TooOften,
+    /// The definition's address is one that the deployment does not allow.
+    Address,
     /// Nothing came.
     Egress(EgressError),
     /// The host refuses; the status and the beginning of what it says.
@@ -24,7 +26,7 @@ impl HttpFailure {
         let reason = match &self {
             Self::NoSecret => "工具没有配置好密钥".to_owned(),
             Self::TooOften => "调用太频繁，请稍后再试".to_owned(),
-            Self::Egress(EgressError::Refused(_)) => "工具的地址不允许访问".to_owned(),
+            Self::Address | Self::Egress(EgressError::Refused(_)) => "工具的地址不允许访问".to_owned(),
             Self::Egress(EgressError::TimedOut) => "超时，没有得到结果".to_owned(),
             Self::Egress(EgressError::TooLarge) => "返回的内容过长".to_owned(),
             Self::Egress(_) => "无法连接到服务".to_owned(),

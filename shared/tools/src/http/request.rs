@@ -1,6 +1,6 @@
 //! The request that a call makes.
 
-use egress::{Limits, OverCap, Policy, Request};
+use egress::{Limits, OverCap, Request};
 use reqwest::Method;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -15,11 +15,10 @@ const MAX_BODY: usize = 256 * 1024;
 /// The request of a definition with these arguments; the error says what the model has to change.
 pub(crate) fn request(
     endpoint: &WebEndpoint,
-    policy: Policy,
+    template: &UrlTemplate,
     arguments: &Map<String, Value>,
     header: Option<(&str, &SecretString)>,
 ) -> Result<Request, String> {
-    let template = UrlTemplate::parse(&endpoint.url_template, policy)?;
     let placed = |name: &str| {
         template.names().any(|used| used == name)
             || endpoint.headers.values().any(|value| slots(value).iter().any(|used| used == name))

@@ -43,6 +43,12 @@ impl ToolSecrets {
         Ok(Self { settings: settings.clone(), under })
     }
 
+    /// The secrets that variables hold, whether or not a definition names them.
+    pub fn in_variables(&self) -> Vec<Secret> {
+        let named = |name: &str| self.find(&SecretReference::Env(name.to_owned()));
+        self.settings.names(VARIABLES).filter_map(named).collect()
+    }
+
     /// The secret that a definition names; `None` if there is none that it may name.
     pub(crate) fn find(&self, reference: &SecretReference) -> Option<Secret> {
         let mut settings = self.settings.clone();
@@ -79,6 +85,8 @@ fn is_place(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret;
+
     use super::*;
 
     const SETTINGS: [(&str, &str); 8] = [
@@ -133,6 +141,14 @@ mod tests {
             assert!(!found(&SecretReference::Parameter(name.to_owned())), "{name}");
             assert!(!found(&SecretReference::SecretsManager(name.to_owned())), "{name}");
         }
+    }
+
+    #[test]
+    fn f122_the_secrets_in_variables_can_be_kept_out_of_what_is_written() {
+        let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS)).unwrap();
+        let known: Vec<_> = secrets.in_variables().iter().map(Secret::known).collect();
+        let known: Vec<_> = known.iter().flatten().map(ExposeSecret::expose_secret).collect();
+        assert_eq!(known, ["canary-1"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use store::{Admission, RateLimiter};
 use super::definition::WebEndpoint;
 use super::failure::HttpFailure;
 use super::mask::{Mask, SHORTEST};
+use super::template::UrlTemplate;
 use super::{Endpoint, Internal, ToolDefinition, ToolKind, ToolSecrets, parameters, request};
 use crate::refusal::Refusal;
 use crate::{Calculator, CurrentTime, Tool, ToolContext, ToolError, ToolOutput};
@@ -93,7 +94,9 @@ impl HttpTool {
             }
         };
         let secret = self.endpoint.auth.header().zip(header.as_ref());
-        let request = request::request(&self.endpoint, self.egress.policy(), arguments, secret)
+        let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
+            .map_err(|_| self.told(HttpFailure::Address))?;
+        let request = request::request(&self.endpoint, &template, arguments, secret)
             .map_err(|reason| Refusal::invalid_arguments(&reason))?;
         Ok(Prepared { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
     }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use conversation::ToolFailure;
 use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
@@ -17,12 +18,15 @@ const SHOWN: usize = 16 * 1024;
 /// What a definition asked for and got, for its administrator; secrets are masked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
-    /// What was sent.
-    pub request: TrialRequest,
+    /// What was sent; `None` for arguments that do not fit and for a tool that asks nobody.
+    pub request: Option<TrialRequest>,
     /// What came back.
-    pub response: TrialResponse,
+    pub response: Option<TrialResponse>,
     /// What the model would read.
-    pub content: Option<String>,
+    pub content: String,
+    /// Why it would be a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolFailure>,
 }
 
 /// A request as it was sent.
@@ -52,19 +56,26 @@ pub struct TrialResponse {
 }
 
 impl HttpTool {
-    /// Makes one call, outside of any turn and limit, and shows what was sent and what came back.
-    ///
-    /// # Errors
-    /// As for a call: arguments that do not fit, or nothing that came back.
-    pub async fn test_call(&self, arguments: &Value) -> Result<Trial, ToolError> {
+    /// Makes one call, outside of any turn and limit, and shows what was sent and what came back, as far as it came.
+    pub async fn test_call(&self, arguments: &Value) -> Trial {
+        let mut trial = Trial { request: None, response: None, content: String::new(), error: None };
+        match self.tried(arguments, &mut trial).await {
+            Ok(content) => trial.content = content,
+            Err(ToolError::Model { failure, content }) => (trial.error, trial.content) = (Some(failure), content),
+            Err(ToolError::Fatal(_)) => trial.error = Some(Refusal::failed(self).failure),
+        }
+        trial
+    }
+
+    async fn tried(&self, arguments: &Value, trial: &mut Trial) -> Result<String, ToolError> {
         let arguments =
             arguments::checked(self.parameters(), arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let prepared = self.prepared(&arguments.as_object().cloned().unwrap_or_default()).await?;
-        let request = asked(&prepared);
-        let Prepared { request: sent, mask, .. } = prepared;
-        let response = self.send(sent).await?;
-        let content = self.read(&response, &mask).ok();
-        Ok(Trial { request, response: answered(&response, &mask), content })
+        trial.request = Some(asked(&prepared));
+        let Prepared { request, mask, .. } = prepared;
+        let response = self.send(request).await?;
+        trial.response = Some(answered(&response, &mask));
+        self.read(&response, &mask).map_err(|failure| self.told(failure))
     }
 }
 

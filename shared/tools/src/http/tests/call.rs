@@ -61,7 +61,7 @@ async fn f131_f132_a_secret_is_sent_and_neither_the_model_nor_an_administrator_s
         assert!(content.contains("[hidden]") && content.contains("canary!"), "{content}");
         assert!(!content.contains("7f3a"), "{content}");
         assert!(host.received().pop().unwrap().contains(sent), "{sent}");
-        let trial = serde_json::to_string(&tool.test_call(&json!({"q": "x"})).await.unwrap()).unwrap();
+        let trial = serde_json::to_string(&tool.test_call(&json!({"q": "x"})).await).unwrap();
         assert!(!trial.contains("7f3a") && !trial.contains("N2YzYQ") && trial.contains("[hidden]"), "{trial}");
     }
 }

@@ -4,7 +4,7 @@ use super::support::OPEN;
 use crate::http::{Imported, Rules, import};
 
 fn imported(document: &Value) -> Result<Imported, String> {
-    import(document.to_string().as_bytes(), Rules { policy: OPEN, built_in: &["search_web".to_owned()] })
+    import(document.to_string().as_bytes(), Rules { policy: OPEN, taken: &["search_web".to_owned()] })
 }
 
 fn pets() -> Value {
@@ -80,7 +80,7 @@ fn f134_what_cannot_be_a_tool_is_told_by_operation() {
             ("POST /upload", "Its body is not JSON."),
             ("POST /tree", "It needs a schema that is at most 16 deep."),
             ("GET /far", "It needs a schema that refers to no other document."),
-            ("GET /search", "`name` must be another one: a tool of the product has it"),
+            ("GET /search", "`name` must be another one: a tool has it already"),
             (
                 "GET /inside",
                 "`endpoint.urlTemplate` must be a URL that may be asked; its host is not at a public address"

@@ -81,8 +81,8 @@ impl Host {
 }
 
 pub(super) fn parse(definition: &Value) -> Result<ToolDefinition, String> {
-    let built_in = ["search_web".to_owned()];
-    let rules = Rules { policy: OPEN, built_in: &built_in };
+    let taken = ["search_web".to_owned()];
+    let rules = Rules { policy: OPEN, taken: &taken };
     ToolDefinition::parse(definition.to_string().as_bytes(), rules).map_err(|failure| failure.message)
 }
 
