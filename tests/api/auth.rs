@@ -37,13 +37,20 @@ const ROUTES: [(&str, &str, &str); 11] = [
 ];
 
 /// Every route for administrators alone.
-const ADMINISTRATION: [(&str, &str, &str); 6] = [
+const ADMINISTRATION: [(&str, &str, &str); 13] = [
     ("GET", "/api/admin/executions", ""),
     ("GET", "/api/admin/agents", ""),
     ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
     ("GET", "/api/admin/agents/{id}", ""),
     ("PUT", "/api/admin/agents/{id}", r#"{"name":"mine"}"#),
     ("DELETE", "/api/admin/agents/{id}", ""),
+    ("GET", "/api/admin/tools", ""),
+    ("POST", "/api/admin/tools", r#"{"name":"mine"}"#),
+    ("POST", "/api/admin/tools/import", r#"{"document":{}}"#),
+    ("GET", "/api/admin/tools/{id}", ""),
+    ("PUT", "/api/admin/tools/{id}", r#"{"name":"mine"}"#),
+    ("DELETE", "/api/admin/tools/{id}", ""),
+    ("POST", "/api/admin/tools/{id}/test", r#"{"arguments":{}}"#),
 ];
 
 /// Every route that is for everybody.

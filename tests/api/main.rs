@@ -38,6 +38,7 @@ mod stream;
 mod thinking;
 mod tool_rounds;
 mod tools;
+mod tools_as_rows;
 mod turns;
 mod usage;
 mod wires;

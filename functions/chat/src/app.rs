@@ -8,6 +8,7 @@ use tools::{Calculator, CurrentTime, ReadUrl, Search, Tool, ToolRegistry, WebSea
 use web::Auth;
 
 use crate::agents::Agents;
+use crate::defined_tools::DefinedTools;
 use crate::running::Running;
 use crate::{Config, routes};
 
@@ -16,9 +17,11 @@ use crate::{Config, routes};
 pub struct App {
     pub(crate) config: Arc<Config>,
     pub(crate) store: Store,
-    /// Every tool of the deployment, with the words of its settings; agents are made from it.
+    /// Every tool of the product, with the words of its settings; agents are made from it.
     pub(crate) agent: Agent,
     pub(crate) agents: Agents,
+    /// What agents may use beside those.
+    pub(crate) tools: DefinedTools,
     pub(crate) running: Running,
     pub(crate) auth: Auth,
 }
@@ -36,7 +39,8 @@ impl App {
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let agents = Agents::new(store.definitions.clone());
-        Self { config: Arc::new(config), store, agent, agents, running: Running::default(), auth }
+        let tools = DefinedTools::new(&store, config.tool_policy, config.tool_secrets.clone());
+        Self { config: Arc::new(config), store, agent, agents, tools, running: Running::default(), auth }
     }
 
     /// The routes, with what every answer has around them.
@@ -69,6 +73,7 @@ mod tests {
     use web::Place;
 
     use super::*;
+    use crate::defined_tools::RESERVED;
 
     fn names(pairs: &[(&str, &str)]) -> Vec<String> {
         let settings = Settings::from_pairs(pairs.iter().copied());
@@ -81,7 +86,6 @@ mod tests {
     #[test]
     fn the_tools_that_ask_the_search_provider_are_there_when_it_is_configured() {
         assert_eq!(names(&[]), ["calculator", "current_time"]);
-        let all = ["search_web", "read_url", "calculator", "current_time"];
-        assert_eq!(names(&[("TAVILY_API_KEY", "tvly-key")]), all);
+        assert_eq!(names(&[("TAVILY_API_KEY", "tvly-key")]), RESERVED, "and no row has one of these names");
     }
 }

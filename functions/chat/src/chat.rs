@@ -80,7 +80,7 @@ fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<
 async fn choose(app: &App, request: &TurnRequest, headers: &HeaderMap) -> Result<Chosen, ApiError> {
     let agent_id = agents::named(request, headers)?.unwrap_or(agents::DEFAULT).to_owned();
     let definition = app.agents.find(&agent_id).await?;
-    let agent = definition.assemble(&app.agent);
+    let agent = definition.assemble(app).await?;
     if let Some(ToolChoice::Tool(name)) = &request.tool_choice {
         let specs = agent.tools.specs();
         if !specs.iter().any(|spec| spec.name == *name) {

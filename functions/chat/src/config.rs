@@ -2,10 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Recorder;
+use egress::Policy;
 use model::Models;
 use settings::{SettingError, Settings};
 use store::{RateLimit, TableNames};
 use tools::SearchConfig;
+use tools::http::ToolSecrets;
 use web::{AuthConfig, Origins, Place, Reach};
 
 use crate::{Budgets, upstreams};
@@ -17,6 +19,10 @@ pub struct Config {
     pub models: Models,
     /// Web search; `None` when no key is set.
     pub search: Option<SearchConfig>,
+    /// Where tools that are defined as rows may send.
+    pub tool_policy: Policy,
+    /// The secrets that such tools may name.
+    pub tool_secrets: ToolSecrets,
     /// Turns per caller.
     pub chat_limit: RateLimit,
     /// What may be used in a day.
@@ -57,6 +63,8 @@ impl Config {
         Ok(Self {
             models,
             search,
+            tool_policy: upstreams::of_tools(settings, place)?,
+            tool_secrets: ToolSecrets::from_settings(settings)?,
             chat_limit: chat_limit(settings)?,
             budgets: Budgets::from_settings(settings)?,
             turn: Duration::from_secs(settings.whole("TURN_SECONDS", 1..=900, 300)?),

@@ -14,12 +14,14 @@ mod catalog;
 mod chat;
 mod config;
 mod conversations;
+mod defined_tools;
 mod executions;
 mod lambda;
 mod outages;
 mod page;
 mod paging;
 mod repeat;
+mod rows;
 mod running;
 mod turn;
 mod upstreams;
@@ -65,5 +67,9 @@ fn for_callers() -> Router<App> {
             "/api/admin/agents/{id}",
             get(admin::agents::get).put(admin::agents::replace).delete(admin::agents::delete),
         )
+        .route("/api/admin/tools", get(admin::tools::list).post(admin::tools::create))
+        .route("/api/admin/tools/import", post(admin::import::import))
+        .route("/api/admin/tools/{id}", get(admin::tools::get).put(admin::tools::replace).delete(admin::tools::delete))
+        .route("/api/admin/tools/{id}/test", post(admin::trial::run))
         .route("/api/usage", get(usage::usage))
 }

@@ -1,4 +1,6 @@
 //! Where a deployed function may send keys and users' words: to public hosts, over TLS.
+//!
+//! Tools that are defined as data have a rule of their own, which no setting of a deployed function relaxes.
 
 use egress::Policy;
 use model::Models;
@@ -30,6 +32,20 @@ pub(crate) fn check(
     match search {
         Some(search) if !is_public(&search.base_url) => Err(SettingError::new("TAVILY_BASE_URL", ACCEPTED)),
         _ => Ok(()),
+    }
+}
+
+/// Where tools that are defined as rows may send: public hosts over TLS, on a developer's machine also by `http` and to
+/// that machine itself if the settings say so.
+///
+/// # Errors
+/// `ALLOW_PRIVATE_TOOLS` on Lambda.
+pub(crate) fn of_tools(settings: &Settings, place: Place) -> Result<Policy, SettingError> {
+    let name = "ALLOW_PRIVATE_TOOLS";
+    match settings.is_yes(name)? {
+        false => Ok(Policy::public()),
+        true if place == Place::Local => Ok(Policy::public().with_http().with_loopback()),
+        true => Err(SettingError::new(name, "no, or to be unset, on Lambda: tools may send to public hosts only")),
     }
 }
 
@@ -90,6 +106,25 @@ mod tests {
             assert_eq!(refused(&[&pairs[..], &[("AWS_SAM_LOCAL", "true")]].concat(), Place::Lambda), None);
             assert_eq!(refused(&[&pairs[..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")]].concat(), Place::Lambda), None);
         }
+    }
+
+    #[test]
+    fn f018_tools_reach_a_private_host_on_no_setting_of_a_deployed_function() {
+        let of = |pairs: &[(&str, &str)], place| {
+            of_tools(&Settings::from_pairs(pairs.iter().copied()), place).map_err(|error| error.to_string())
+        };
+        let private = ("ALLOW_PRIVATE_TOOLS", "yes");
+        let refused =
+            "ALLOW_PRIVATE_TOOLS: expected no, or to be unset, on Lambda: tools may send to public hosts only";
+        for pairs in [&[private][..], &[private, ("AWS_SAM_LOCAL", "true")]] {
+            assert_eq!(of(pairs, Place::Lambda), Err(refused.to_owned()));
+            assert_eq!(of(pairs, Place::Local), Ok(Policy::public().with_http().with_loopback()));
+        }
+        for pairs in [&[][..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")], &[("ALLOW_PRIVATE_TOOLS", "no")]] {
+            assert_eq!(of(pairs, Place::Lambda), Ok(Policy::public()));
+            assert_eq!(of(pairs, Place::Local), Ok(Policy::public()));
+        }
+        assert!(of(&[("ALLOW_PRIVATE_TOOLS", "maybe")], Place::Local).is_err());
     }
 
     #[test]

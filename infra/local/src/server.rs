@@ -103,7 +103,8 @@ impl Server {
 /// The keys that go out with requests.
 fn keys(config: &Config) -> Vec<Secret> {
     let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
-    models.chain(config.search.iter().filter_map(|search| search.api_key.clone())).collect()
+    let search = config.search.iter().filter_map(|search| search.api_key.clone());
+    models.chain(search).chain(config.tool_secrets.in_variables()).collect()
 }
 
 /// Where anybody may call, nobody else may reach the server.

@@ -21,6 +21,7 @@ NOT_IN_THE_TEMPLATE = {
     "OPENAI_API_KEY": "a key is never a template's value",
     "TAVILY_API_KEY": "a key is never a template's value",
     "AUTH_NONE_ON_LAMBDA": "nobody shall open a deployed function by a parameter",
+    "ALLOW_PRIVATE_TOOLS": "the deployed function refuses it",
     "AWS_SAM_LOCAL": "set by the emulator",
     "AWS_REGION": "set by Lambda",
     "AWS_DEFAULT_REGION": "set by Lambda",
@@ -29,10 +30,15 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_SESSION_TOKEN": "set by Lambda",
     "AWS_ENDPOINT_URL": "a name inside the SDK",
     "AWS_ENDPOINT_URL_SSM": "for tests",
-    "TOOL_SECRETS_UNDER": "no route of the function defines tools",
     "AWS_ENDPOINT_URL_SECRETS_MANAGER": "for tests",
 }
 TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}
+# Resources of which only the beginning is known: Lambda names its streams, and definitions name their secrets.
+OPEN_ENDS = (
+    'log-group:${ChatLogs}:log-stream:*"}',
+    ':parameter${ToolSecretsUnder}*"}',
+    ':secret:${ToolSecretsUnder}*"}',
+)
 # Kept for storing an answer and ending its stream.
 RESERVE_SECONDS = 8
 
@@ -138,8 +144,7 @@ def wildcards(template, _calls):
                 yield f"{sid} allows {action}"
         for resource in listed(statement["Resource"]):
             text = json.dumps(resource)
-            own_streams = text.endswith('log-group:${ChatLogs}:log-stream:*"}')
-            if ("*" in text and not own_streams) or statement["Effect"] != "Allow":
+            if ("*" in text and not text.endswith(OPEN_ENDS)) or statement["Effect"] != "Allow":
                 yield f"{sid} reaches {text}"
     if template.properties("ChatRole").get("ManagedPolicyArns"):
         yield "ChatRole has policies that nobody here wrote"
@@ -176,26 +181,36 @@ def table_of(resource):
 
 def keys(template, _calls):
     """What names a key that is kept elsewhere may be read, and nothing else."""
-    wanted = {}
+    wanted = set()
     for name in template.functions():
         for variable, value in template.environment(name).items():
-            if variable.endswith(("_API_KEY_PARAMETER", "_API_KEY_SECRET")):
-                wanted[value["Ref"]] = variable
+            if variable.endswith("_API_KEY_PARAMETER"):
+                wanted.add((value["Ref"], "ssm:GetParameter"))
+            elif variable.endswith("_API_KEY_SECRET"):
+                wanted.add((value["Ref"], "secretsmanager:GetSecretValue"))
+            elif variable == "TOOL_SECRETS_UNDER":
+                wanted |= {(value["Ref"], "ssm:GetParameter"), (value["Ref"], "secretsmanager:GetSecretValue")}
     found = set()
     for condition, statement in template.statements():
         for action in listed(statement["Action"]):
             if not action.startswith(("ssm:", "secretsmanager:")):
                 continue
             name = condition.removeprefix("Has") if condition else ""
-            ending = f":parameter${{{name}}}" if action == "ssm:GetParameter" else f":secret:${{{name}}}-??????"
-            expected = "PARAMETER" if action == "ssm:GetParameter" else "SECRET"
-            if action not in ("ssm:GetParameter", "secretsmanager:GetSecretValue"):
-                yield f"{action} is not what the function calls"
-            elif not statement["Resource"]["Fn::Sub"].endswith(ending) or not wanted.get(name, "").endswith(expected):
+            if (name, action) not in wanted:
+                yield f"{statement['Sid']} allows {action} for {name or 'nothing'}, which the function does not call"
+            elif not statement["Resource"]["Fn::Sub"].endswith(ending(name, action)):
                 yield f"{statement['Sid']} reads something else than its parameter names"
-            found.add(name)
-    for name in set(wanted) - found:
-        yield f"nothing allows to read what {name} names"
+            found.add((name, action))
+    for name, action in sorted(wanted - found):
+        yield f"nothing allows {action} for what {name} names"
+
+
+def ending(name, action):
+    """How the resource of a permission to read a key ends."""
+    kind = ":parameter" if action == "ssm:GetParameter" else ":secret:"
+    if name == "ToolSecretsUnder":
+        return f"{kind}${{{name}}}*"
+    return f"{kind}${{{name}}}" + ("-??????" if kind == ":secret:" else "")
 
 
 def address(template, _calls):

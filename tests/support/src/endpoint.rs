@@ -3,13 +3,18 @@ use serde_json::Value;
 use crate::server::FakeServer;
 use crate::{Reply, Request};
 
-/// An endpoint of any wire on loopback that plays a script and records what it is asked, in posts of JSON alone.
+/// An endpoint of any kind on loopback that plays a script and records what it is asked.
 pub struct FakeEndpoint(FakeServer);
 
 impl FakeEndpoint {
-    /// Starts one without a script.
+    /// Starts one of a model's wire: it takes posts of JSON alone.
     pub async fn start() -> Self {
         Self(FakeServer::start("fake endpoint", rules).await)
+    }
+
+    /// Starts one that takes any request.
+    pub async fn of_any() -> Self {
+        Self(FakeServer::start("fake endpoint", |_| Vec::new()).await)
     }
 
     /// The base URL for the settings.
@@ -20,6 +25,11 @@ impl FakeEndpoint {
     /// Answers the next requests with these replies, one each.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.0.queue(replies);
+    }
+
+    /// Answers requests that find no scripted reply.
+    pub fn answer(&self, answer: impl Fn(&Request) -> Reply + Send + 'static) {
+        self.0.answer(answer);
     }
 
     /// What was asked so far.

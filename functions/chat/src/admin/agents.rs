@@ -7,34 +7,13 @@ use axum::extract::{Path, State};
 use conversation::{ErrorCode, new_id};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
-use serde_json::Value;
-use store::{DefineError, Definition, Kind};
+use store::{DefineError, Kind};
 use web::{Administrator, ApiError};
 
+use super::shown::Shown;
 use super::{id, refused};
 use crate::App;
 use crate::agents::{AgentDefinition, DEFAULT};
-
-/// An agent as administrators see it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
-    id: String,
-    #[serde(flatten)]
-    document: Value,
-    /// Absent for the built-in default agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    created_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    updated_at: Option<String>,
-}
-
-impl From<Definition> for Shown {
-    fn from(stored: Definition) -> Self {
-        let (created_at, updated_at) = (Some(stored.created_at), Some(stored.updated_at));
-        Self { id: stored.id, document: stored.body, created_at, updated_at }
-    }
-}
 
 impl Shown {
     fn built_in() -> Self {
@@ -127,11 +106,20 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<AgentDefinit
         let names: Vec<_> = app.config.models.iter().map(|client| client.config().name.as_str()).collect();
         return invalid(format!("`model` names no model; there are: {}", names.join(", ")));
     }
-    let specs = app.agent.tools.specs();
-    let known = |name: &str| specs.iter().any(|spec| spec.name == name);
-    if let Some(at) = definition.tools.iter().flatten().position(|binding| !known(&binding.tool)) {
-        let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-        return invalid(format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", ")));
+    if let Some(sentence) = unknown_tool(app, &definition).await? {
+        return invalid(sentence);
     }
     Ok(definition)
+}
+
+/// What is wrong with the tools of an agent: each must be one of the product or a defined one, switched on or not.
+async fn unknown_tool(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
+    let mut bindings = definition.tools.iter().flatten();
+    if bindings.all(|binding| app.agent.tools.has(&binding.tool)) {
+        return Ok(None);
+    }
+    let mut names: Vec<String> = app.agent.tools.specs().into_iter().map(|spec| spec.name).collect();
+    names.extend(app.tools.names().await?);
+    let at = definition.tools.iter().flatten().position(|binding| !names.contains(&binding.tool));
+    Ok(at.map(|at| format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", "))))
 }

@@ -2,6 +2,10 @@
 
 pub(crate) mod agents;
 pub(crate) mod executions;
+pub(crate) mod import;
+mod shown;
+pub(crate) mod tools;
+pub(crate) mod trial;
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;

@@ -31,7 +31,7 @@ pub(crate) struct AgentDefinition {
     pub(crate) system_prompt: Option<String>,
     /// The model that answers unless a request names one.
     pub(crate) model: Option<String>,
-    /// What it may use; `None` for all tools of the deployment.
+    /// What it may use; `None` for all tools of the product.
     pub(crate) tools: Option<Vec<Binding>>,
     /// Rounds with tools before the last one without.
     pub(crate) max_rounds: Option<u32>,
@@ -105,7 +105,7 @@ impl AgentDefinition {
         })
     }
 
-    /// The bindings that are switched on; `None` for all tools of the deployment.
+    /// The bindings that are switched on; `None` for all tools of the product.
     pub(crate) fn bindings(&self) -> Option<Vec<ToolBinding>> {
         let bound = |one: &Binding| ToolBinding { name: one.tool.clone(), fixed: one.config.clone() };
         self.tools.as_ref().map(|all| all.iter().filter(|one| one.enabled).map(bound).collect())

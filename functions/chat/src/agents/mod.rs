@@ -5,39 +5,26 @@
 mod definition;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent::Agent;
 use conversation::{ErrorCode, ToolChoice};
 use http::HeaderMap;
 use protocols::TurnRequest;
 use store::{Definition, Definitions, Kind, StoreError};
-use tokio::sync::Mutex;
-use tokio::time::Instant;
 use web::ApiError;
 
 pub(crate) use definition::AgentDefinition;
 
+use crate::App;
 use crate::chat::storage;
+use crate::rows::Rows;
 
 /// The id of the agent that answers where nobody names one.
 pub(crate) const DEFAULT: &str = "default";
 
-/// How long a process knows the rows without reading them again: what another process changed counts after this.
-const FRESH: Duration = Duration::from_secs(5);
-
 /// The agents of the deployment, as this process knows them; clones share what was read.
 #[derive(Clone)]
-pub(crate) struct Agents {
-    definitions: Definitions,
-    known: Arc<Mutex<Known>>,
-}
-
-#[derive(Default)]
-struct Known {
-    read: Option<Instant>,
-    rows: Arc<Vec<Row>>,
-}
+pub(crate) struct Agents(Rows<Row>);
 
 /// An agent that was defined.
 #[derive(Clone, Debug)]
@@ -48,18 +35,12 @@ pub(crate) struct Row {
 
 impl Agents {
     pub(crate) fn new(definitions: Definitions) -> Self {
-        Self { definitions, known: Arc::default() }
+        Self(Rows::new(definitions, Kind::Agent))
     }
 
     /// All rows that can be read, by their ids.
-    pub(crate) async fn rows(&self) -> Result<Arc<Vec<Row>>, StoreError> {
-        let mut known = self.known.lock().await;
-        if known.read.is_none_or(|at| at.elapsed() > FRESH) {
-            let found = self.definitions.list(Kind::Agent).await?;
-            known.rows = Arc::new(found.iter().filter_map(row).collect());
-            known.read = Some(Instant::now());
-        }
-        Ok(Arc::clone(&known.rows))
+    async fn rows(&self) -> Result<Arc<Vec<Row>>, StoreError> {
+        self.0.all(row).await
     }
 
     /// The agents that requests may name, the default one first and also without a row.
@@ -88,7 +69,7 @@ impl Agents {
 
     /// Reads the rows again at the next look: this process changed them.
     pub(crate) async fn forget(&self) {
-        self.known.lock().await.read = None;
+        self.0.forget().await;
     }
 }
 
@@ -131,17 +112,18 @@ fn unknown(rows: &[Row]) -> ApiError {
 
 impl AgentDefinition {
     /// This agent over what the deployment has.
-    pub(crate) fn assemble(&self, deployment: &Agent) -> Agent {
-        Agent {
+    pub(crate) async fn assemble(&self, app: &App) -> Result<Agent, ApiError> {
+        let deployment = &app.agent;
+        Ok(Agent {
             system_prompt: self.system_prompt.clone().or_else(|| deployment.system_prompt.clone()),
             tools: match self.bindings() {
-                Some(bindings) => deployment.tools.bound(&bindings),
+                Some(bindings) => app.tools.beside(&deployment.tools, &bindings).await?.bound(&bindings),
                 None => deployment.tools.clone(),
             },
             max_rounds: self.max_rounds.or(deployment.max_rounds),
             history_tokens: deployment.history_tokens,
             summarise: self.summarise.unwrap_or(deployment.summarise),
-        }
+        })
     }
 
     /// What it does about tools in the first round; a tool that it no longer has cannot be demanded.

@@ -97,11 +97,29 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::post("/api/admin/agents/default", &json!({ "name": "酒" })).method("PUT"), 200),
         (HttpEvent::new("DELETE", "/api/admin/agents/default"), 204),
         (HttpEvent::get("/healthz"), 200),
+        (HttpEvent::get("/api/admin/tools"), 200),
+        (HttpEvent::get("/api/admin/tools/nobody"), 404),
+        (HttpEvent::post("/api/admin/tools/nobody", &tool("a")).method("PUT"), 404),
+        (HttpEvent::post("/api/admin/tools/nobody/test", &json!({ "arguments": {} })), 404),
+        (HttpEvent::new("DELETE", "/api/admin/tools/nobody"), 404),
+        (HttpEvent::post("/api/admin/tools", &tool("a")), 201),
+        (HttpEvent::post("/api/admin/tools/import", &json!({ "document": pets() })), 200),
     ];
     for (event, status) in routes {
         let told = event.to_string();
         assert_eq!(caller.send(event).await.0, status, "{told}");
     }
+}
+
+/// A tool that asks nobody.
+fn tool(name: &str) -> Value {
+    json!({ "name": name, "description": "Adds.", "endpoint": { "urlTemplate": "internal://calculator" } })
+}
+
+/// A document of one operation, at a host that nobody asks.
+fn pets() -> Value {
+    let pets = json!({ "get": { "operationId": "pets", "summary": "All pets.", "responses": {} } });
+    json!({ "openapi": "3.1.0", "servers": [{ "url": "https://api.example.com" }], "paths": { "/pets": pets } })
 }
 
 /// Makes a key as the command line does, which is not what the function may do.

@@ -1,0 +1,62 @@
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use conversation::ErrorCode;
+use http::HeaderMap;
+use protocols::Fields;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::DefineError;
+use tools::http::{Imported, Rules, ToolDefinition, Unusable};
+use web::{Administrator, ApiError};
+
+use super::refused;
+use super::tools::stored;
+use crate::App;
+
+/// What became of a document.
+#[derive(Serialize)]
+pub(crate) struct Made {
+    /// The tools that were stored; those that would be for a dry run, without ids.
+    tools: Vec<Value>,
+    refused: Vec<Unusable>,
+}
+
+/// Makes a tool of every operation of an `OpenAPI` document that can be one and whose name is free.
+pub(crate) async fn import(
+    State(app): State<App>,
+    _: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Made>, ApiError> {
+    let mut fields = Fields::parse(&web::json_body(&headers, body).await?)?;
+    let document = fields.object("document")?.ok_or_else(|| fields.wrong("document", "given: an OpenAPI document"))?;
+    let dry_run = fields.flag("dryRun")?.unwrap_or(false);
+    fields.finish("`document`, `dryRun`")?;
+    let taken = app.tools.taken().await?;
+    let rules = Rules { policy: app.tools.policy(), taken: &taken };
+    let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
+    let Imported { tools, unusable } =
+        imported.map_err(|sentence| ApiError::new(ErrorCode::InvalidRequest, sentence))?;
+    let mut made = Made { tools: Vec::new(), refused: unusable };
+    for definition in &tools {
+        if dry_run { made.tools.push(definition.document()) } else { made.add(&app, definition).await? }
+    }
+    Ok(Json(made))
+}
+
+impl Made {
+    async fn add(&mut self, app: &App, definition: &ToolDefinition) -> Result<(), ApiError> {
+        match stored(app, definition).await {
+            Ok(shown) => self.tools.push(json!(shown)),
+            // Another process was quicker.
+            Err(DefineError::Taken) => {
+                let (operation, reason) =
+                    (definition.name.clone(), format!("Another tool has the name `{}`.", definition.name));
+                self.refused.push(Unusable { operation, reason });
+            }
+            Err(error) => return Err(refused(error)),
+        }
+        Ok(())
+    }
+}

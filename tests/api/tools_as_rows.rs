@@ -1,0 +1,349 @@
+//! Tools that administrators define while the product runs, in the hands of agents.
+
+use std::ops::Deref;
+
+use serde_json::{Value, json};
+use support::{Answer, Client, Completion, FakeEndpoint, Reply, Request, TestApp, Transcript};
+use tokio::net::TcpListener;
+
+use crate::native::Native;
+use crate::secrets::Log;
+
+const SECRET: &str = "canary-weather/7f3a";
+
+/// Lets tools reach the endpoints of a test, and gives them a secret.
+const OPEN: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_WEATHER", SECRET)];
+
+/// The product with a host for tools, and two models: `openai` on the text path and `native`, the default.
+struct Product {
+    app: Native,
+    host: FakeEndpoint,
+}
+
+impl Deref for Product {
+    type Target = Native;
+
+    fn deref(&self) -> &Native {
+        &self.app
+    }
+}
+
+impl Product {
+    async fn start() -> Self {
+        Self { app: Native::with(&OPEN).await, host: FakeEndpoint::of_any().await }
+    }
+
+    /// A tool with more or other fields, and an agent that has it alone.
+    async fn with(&self, more: &Value) -> (String, String) {
+        let tool = create(&self.app, "tools", &weather(&self.host, more)).await;
+        let agent = json!({"name": "天气", "tools": [{"tool": "weather"}]});
+        (tool, create(&self.app, "agents", &agent).await)
+    }
+
+    /// A turn in which the model `openai` calls the tool with these arguments, and what it then reads.
+    async fn read(&self, agent: &str, arguments: &Value) -> String {
+        let asked = self.app.app.model.requests().len();
+        self.app.app.model.replies([Completion::of([called(arguments)]), Completion::of(["好。"])]);
+        let body = json!({"message": "天气？", "agentId": agent, "modelType": "openai"});
+        assert_eq!(self.chat(&body).await.content(), "好。");
+        self.app.app.model.asked(asked + 2).await.last()
+    }
+}
+
+/// A tool that asks the host for the weather of a city.
+fn weather(host: &FakeEndpoint, more: &Value) -> Value {
+    let mut tool = json!({
+        "name": "weather", "displayName": "天气", "description": "Tells the weather of a city.",
+        "endpoint": {
+            "urlTemplate": format!("{}/v1/{{city}}/now", host.url()),
+            "auth": {"type": "bearer", "secret": {"env": "TOOL_SECRET_WEATHER"}},
+        },
+        "parameters": {
+            "type": "object", "required": ["city"],
+            "properties": {"city": {"type": "string"}, "unit": {"type": "string"}},
+        },
+    });
+    tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    tool
+}
+
+async fn create(app: &Client, kind: &str, document: &Value) -> String {
+    let made = app.post(&format!("/api/admin/{kind}"), document).await;
+    assert_eq!(made.status, 201, "{:?}", made.text());
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+fn called(arguments: &Value) -> String {
+    let mut call = arguments.clone();
+    call["tool"] = "weather".into();
+    format!("<tool_call>{call}</tool_call>")
+}
+
+/// The weather, by a host that repeats what it was sent.
+fn echo(request: &Request) -> Reply {
+    let body = json!({"temp": 26, "sky": "晴", "you": request.header("authorization"), "key": SECRET});
+    Reply::json(200, &body).header("x-echo", SECRET)
+}
+
+fn sentence(refused: &Answer) -> String {
+    assert_eq!(refused.status, 400);
+    refused.json()["error"]["message"].as_str().unwrap().to_owned()
+}
+
+async fn tools_of(app: &Client, agent: &str) -> Vec<Value> {
+    let answer = app.send("GET", "/api/tools", &[("x-agent-id", agent)], "").await.ok();
+    answer["tools"].as_array().unwrap().clone()
+}
+
+async fn executions(app: &Client) -> Vec<Value> {
+    app.get("/api/admin/executions").await.ok()["executions"].as_array().unwrap().clone()
+}
+
+fn ok(turn: &Transcript) -> Vec<bool> {
+    turn.of("tool_result").iter().map(|result| result["ok"] == true).collect()
+}
+
+#[tokio::test]
+async fn f132_a_tool_that_is_defined_while_the_product_runs_is_used_and_its_secret_is_seen_by_nobody() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).with_writer(log.clone()).finish();
+    let listening = tracing::subscriber::set_default(subscriber);
+    let app = Product::start().await;
+    app.host.answer(echo);
+    let (tool, agent) = app.with(&json!({})).await;
+    let arguments = json!({"city": "北京"});
+    let text = app.read(&agent, &arguments).await;
+    let native = Completion::new().call(0, "c1", "weather", &arguments.to_string()).finish("tool_calls").done();
+    app.model.replies([native.reply(), Completion::of(["晴。"])]);
+    let turn = app.chat(&json!({"message": "天气？", "agentId": agent})).await;
+    assert_eq!((turn.content().as_str(), ok(&turn)), ("晴。", vec![true]));
+    let told = app.told();
+    for read in [&text, told.last().unwrap()["content"].as_str().unwrap()] {
+        assert!(read.contains(r#"{"temp":26,"sky":"晴","you":"Bearer [hidden]","key":"[hidden]"}"#), "{read}");
+    }
+    for request in app.host.requests() {
+        assert_eq!((&*request.method, &*request.path), ("GET", "/v1/%E5%8C%97%E4%BA%AC/now"));
+        assert_eq!(request.header("authorization"), format!("Bearer {SECRET}"));
+    }
+    let rows = executions(&app).await;
+    let row = json!(["weather", {"city": "北京"}, true]);
+    let shown: Vec<Value> = rows.iter().map(|row| json!([row["tool"], row["arguments"], row["ok"]])).collect();
+    assert_eq!(shown, [row.clone(), row]);
+    let conversation = app.conversation(&turn.conversation_id()).await;
+    let stored = app.get(&format!("/api/admin/tools/{tool}")).await.ok();
+    drop(listening);
+    let said = format!("{text}{told:?}{rows:?}{turn:?}{conversation}{stored}{}", log.text());
+    assert!(!said.contains("7f3a") && !said.contains(&SECRET.replace('/', "%2F")));
+}
+
+#[tokio::test]
+async fn a_tool_is_used_by_agents_that_name_it_as_long_as_it_and_their_binding_are_switched_on() {
+    let app = Product::start().await;
+    let (tool, agent) = app.with(&json!({})).await;
+    let names = async |agent: &str| -> Vec<Value> {
+        tools_of(&app, agent).await.into_iter().map(|tool| tool["name"].clone()).collect()
+    };
+    assert_eq!(names(&agent).await, ["weather"]);
+    assert_eq!(names("default").await, ["search_web", "read_url", "calculator", "current_time"]);
+    let (tool, agent_path) = (format!("/api/admin/tools/{tool}"), format!("/api/admin/agents/{agent}"));
+    app.put(&tool, &weather(&app.host, &json!({"enabled": false}))).await.ok();
+    assert_eq!(names(&agent).await, Vec::<Value>::new());
+    app.put(&tool, &weather(&app.host, &json!({}))).await.ok();
+    let bindings = json!([{"tool": "weather", "enabled": false}, {"tool": "calculator"}]);
+    app.put(&agent_path, &json!({"name": "天气", "tools": bindings})).await.ok();
+    assert_eq!(names(&agent).await, ["calculator"]);
+    assert!(app.read(&agent, &json!({"city": "a"})).await.contains("weather' not found"));
+    let bindings = json!([{"tool": "calculator"}, {"tool": "weather", "config": {"unit": "K"}}]);
+    app.put(&agent_path, &json!({"name": "天气", "tools": bindings})).await.ok();
+    let listed = tools_of(&app, &agent).await;
+    assert_eq!(listed[1]["parameters"]["properties"], json!({"city": {"type": "string"}}), "the model chooses no unit");
+    app.host.replies([Reply::json(200, &json!({}))]);
+    app.read(&agent, &json!({"city": "a"})).await;
+    assert_eq!(app.host.requests()[0].path, "/v1/a/now?unit=K");
+    assert_eq!(app.delete(&tool).await.status, 204);
+    assert_eq!(names(&agent).await, ["calculator"], "the agent goes on without it");
+    assert_eq!(app.get(&tool).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_tool_is_called_no_more_often_than_its_limit_allows() {
+    let app = Product::start().await;
+    let (_, agent) = app.with(&json!({"rateLimit": "1/3600s"})).await;
+    app.host.replies([Reply::json(200, &json!({"temp": 26}))]);
+    assert!(app.read(&agent, &json!({"city": "a"})).await.contains(r#"{"temp":26}"#));
+    assert!(app.read(&agent, &json!({"city": "b"})).await.contains("调用太频繁，请稍后再试"));
+    assert_eq!(executions(&app).await[0]["error"], "rate_limited");
+    assert_eq!(app.host.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn the_model_reads_what_a_definition_takes_of_an_answer() {
+    let app = Product::start().await;
+    let transform = json!({"jmespath": "days[0].{high: temp.max, sky: sky}"});
+    let (_, agent) = app.with(&json!({"responseTransform": transform})).await;
+    let answer = json!({"days": [{"temp": {"max": 31, "min": 20}, "sky": "晴", "noise": "x".repeat(99)}]});
+    app.host.replies([Reply::json(200, &answer), Reply::json(200, &json!({})), Reply::json(503, &json!({"e": "忙"}))]);
+    app.host.answer(|_| Reply::json(503, &json!({"e": "忙"})));
+    let read = app.read(&agent, &json!({"city": "a"})).await;
+    assert!(read.contains(r#"{"high":31,"sky":"晴"}"#) && !read.contains("noise"), "{read}");
+    assert!(app.read(&agent, &json!({"city": "b"})).await.contains("返回的内容里没有需要的数据"));
+    assert!(app.read(&agent, &json!({"city": "c"})).await.contains("服务返回状态 503\n{\"e\":\"忙\"}"));
+}
+
+#[tokio::test]
+async fn f130_f131_whatever_a_model_writes_stays_in_its_place() {
+    let app = Product::start().await;
+    let (_, agent) = app.with(&json!({})).await;
+    app.host.answer(|_| Reply::json(200, &json!({})));
+    for (city, path) in [
+        ("../../admin?x=1#", "/v1/..%2F..%2Fadmin%3Fx%3D1%23/now"),
+        ("@evil.example", "/v1/%40evil.example/now"),
+        ("a\r\nX-Role: admin", "/v1/a%0D%0AX-Role%3A%20admin/now"),
+        ("{unit}%2e", "/v1/%7Bunit%7D%252e/now"),
+    ] {
+        app.read(&agent, &json!({"city": city, "unit": "&city=b"})).await;
+        let request = app.host.requests().pop().unwrap();
+        assert_eq!(request.path, format!("{path}?unit=%26city%3Db"), "{city}");
+        assert!(!request.headers.contains_key("x-role") && request.header("host").starts_with("127.0.0.1:"));
+    }
+    let sent = app.host.requests().len();
+    for arguments in [json!({"city": ".."}), json!({"city": ""}), json!({}), json!({"city": {"a": 1}})] {
+        let read = app.read(&agent, &arguments).await;
+        assert!(read.contains("参数不符合要求"), "{arguments}: {read}");
+    }
+    assert_eq!(app.host.requests().len(), sent);
+}
+
+#[tokio::test]
+async fn f132_a_test_of_a_tool_shows_what_was_sent_and_came_back_without_the_secret() {
+    let app = Product::start().await;
+    let (tool, _) = app.with(&json!({"enabled": false, "rateLimit": "1/3600s"})).await;
+    let test = format!("/api/admin/tools/{tool}/test");
+    let arguments = json!({"arguments": {"city": "b"}});
+    app.host.replies([echo(&Request { method: String::new(), path: String::new(), headers: [].into(), body: vec![] })]);
+    let shown = app.post(&test, &arguments).await.ok();
+    assert_eq!(shown["request"]["url"], format!("{}/v1/b/now", app.host.url()));
+    assert_eq!(shown["request"]["headers"]["authorization"], "[hidden]");
+    assert_eq!(
+        (&shown["response"]["status"], &shown["response"]["headers"]["x-echo"]),
+        (&json!(200), &json!("[hidden]"))
+    );
+    assert_eq!(shown["content"], r#"{"temp":26,"sky":"晴","you":"","key":"[hidden]"}"#);
+    assert!(!shown.to_string().contains("7f3a") && shown.get("error").is_none(), "{shown}");
+    app.host.replies([Reply::json(404, &json!({"no": SECRET}))]);
+    let failed = app.post(&test, &arguments).await.ok();
+    assert_eq!((&failed["response"]["status"], &failed["error"]["code"]), (&json!(404), &json!("failed")));
+    assert_eq!(failed["content"], "工具调用失败：服务返回状态 404\n{\"no\":\"[hidden]\"}");
+    let unfit = app.post(&test, &json!({})).await.ok();
+    assert_eq!((&unfit["request"], &unfit["error"]["code"]), (&Value::Null, &json!("invalid_arguments")));
+    assert_eq!(app.host.requests().len(), 2);
+    assert_eq!(sentence(&app.post(&test, &json!({"arguments": 5})).await), "`arguments` must be an object");
+    assert_eq!(app.post("/api/admin/tools/nobody/test", &arguments).await.status, 404);
+    let sum = json!({"name": "sum", "description": "Adds.", "endpoint": {"urlTemplate": "internal://calculator"}});
+    let sum = create(&app, "tools", &sum).await;
+    let shown = app.post(&format!("/api/admin/tools/{sum}/test"), &json!({"arguments": {"expression": "1+2"}})).await;
+    let content = r#"{"expression":"1+2","result":"3","exact":true}"#;
+    assert_eq!(shown.ok(), json!({"request": null, "response": null, "content": content}));
+}
+
+fn openapi(host: &FakeEndpoint) -> Value {
+    let city = json!({"name": "city", "in": "path", "required": true, "schema": {"type": "string"}});
+    let ok = json!({"200": {"description": "ok"}});
+    json!({
+        "openapi": "3.0.3", "info": {"title": "Weather", "version": "1"}, "servers": [{"url": host.url()}],
+        "paths": {
+            "/v2/{city}": {
+                "get": {"operationId": "weather", "summary": "Now.", "parameters": [city], "responses": ok},
+                "delete": {"operationId": "calculator", "summary": "x", "parameters": [city], "responses": ok},
+            },
+            "/v2/secret": {"get": {
+                "operationId": "secret", "summary": "x", "responses": ok,
+                "parameters": [{"name": "X-Key", "in": "header", "required": true, "schema": {"type": "string"}}],
+            }},
+        },
+    })
+}
+
+#[tokio::test]
+async fn an_openapi_document_becomes_tools_that_agents_use() {
+    let app = Product::start().await;
+    let document = openapi(&app.host);
+    let import =
+        async |dry: bool| app.post("/api/admin/tools/import", &json!({"document": document, "dryRun": dry})).await.ok();
+    let refused = json!([
+        {"operation": "DELETE /v2/{city}", "reason": "`name` must be another one: a tool has it already"},
+        {"operation": "GET /v2/secret", "reason": "It needs a parameter in a header or a cookie."},
+    ]);
+    let tried = import(true).await;
+    assert_eq!((&tried["refused"], tried["tools"][0]["name"].as_str()), (&refused, Some("weather")));
+    assert_eq!(app.get("/api/admin/tools").await.ok(), json!({"tools": []}), "a dry run stores nothing");
+    let made = import(false).await;
+    assert_eq!((&made["refused"], &app.get("/api/admin/tools").await.ok()["tools"]), (&refused, &made["tools"]));
+    let again = import(false).await;
+    assert_eq!((&again["tools"], again["refused"][0]["operation"].as_str()), (&json!([]), Some("GET /v2/{city}")));
+    let agent = create(&app, "agents", &json!({"name": "a", "tools": [{"tool": "weather"}]})).await;
+    app.host.replies([Reply::json(200, &json!({"temp": 26}))]);
+    assert!(app.read(&agent, &json!({"city": "北京"})).await.contains(r#"{"temp":26}"#));
+    assert_eq!(app.host.requests()[0].path, "/v2/%E5%8C%97%E4%BA%AC");
+    let nothing = app.post("/api/admin/tools/import", &json!({"document": {}})).await;
+    assert_eq!(sentence(&nothing), "The document is not of OpenAPI 3.0 or 3.1.");
+    assert!(sentence(&app.post("/api/admin/tools/import", &json!({})).await).starts_with("`document` must be given"));
+}
+
+#[tokio::test]
+async fn f126_f129_without_the_setting_a_tool_connects_to_no_private_host_and_the_model_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let database = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()));
+    let database = ("AWS_ENDPOINT_URL_DYNAMODB", database.as_str());
+    let host = FakeEndpoint::of_any().await;
+    let open = TestApp::with(&[&OPEN[..], &[database]].concat()).await;
+    let tool = create(&open, "tools", &weather(&host, &json!({}))).await;
+    let agent = create(&open, "agents", &json!({"name": "a", "tools": [{"tool": "weather"}]})).await;
+
+    let app = TestApp::with(&[OPEN[1], database, ("ALLOW_PRIVATE_UPSTREAMS", "yes")]).await;
+    app.model.replies([Completion::of([called(&json!({"city": "a"}))]), Completion::of(["好。"])]);
+    let turn = app.chat(&json!({"message": "天气？", "agentId": agent})).await;
+    assert_eq!((turn.content().as_str(), ok(&turn)), ("好。", vec![false]));
+    assert!(app.model.asked(2).await.last().contains("工具的地址不允许访问"));
+    let tried = app.post(&format!("/api/admin/tools/{tool}/test"), &json!({"arguments": {"city": "a"}})).await.ok();
+    assert_eq!((&tried["request"], &tried["error"]["code"]), (&Value::Null, &json!("failed")));
+    for url in [host.url().as_str(), "https://10.0.0.1", "https://169.254.169.254", "http://api.example.com"] {
+        let mut definition = weather(&host, &json!({"name": "other"}));
+        definition["endpoint"]["urlTemplate"] = format!("{url}/{{city}}").into();
+        let refused = sentence(&app.post("/api/admin/tools", &definition).await);
+        assert!(refused.starts_with("`endpoint.urlTemplate` must be"), "{refused}");
+    }
+    assert!(host.requests().is_empty());
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_tool_is_refused_and_changes_nothing() {
+    let app = Product::start().await;
+    let (tool, agent) = app.with(&json!({})).await;
+    for (more, message) in [
+        (json!({"name": "calculator"}), "`name` must be another one: a tool has it already"),
+        (json!({"name": "weather"}), "`name` or `id` is taken by another one"),
+        (json!({"name": "Wetter"}), "`name` must be 1 to 64 lower-case letters"),
+        (json!({"name": "b", "description": ""}), "`description` must be"),
+        (json!({"name": "b", "rateLimit": "often"}), "`rateLimit` must be N/Ws such as 20/60s"),
+        (json!({"name": "b", "owner": "ada"}), "`owner` is not known here"),
+    ] {
+        let refused = sentence(&app.post("/api/admin/tools", &weather(&app.host, &more)).await);
+        assert!(refused.starts_with(message), "{refused}");
+    }
+    let other = create(&app, "tools", &weather(&app.host, &json!({"name": "other"}))).await;
+    let taken = app.put(&format!("/api/admin/tools/{other}"), &weather(&app.host, &json!({}))).await;
+    assert_eq!(sentence(&taken), "`name` or `id` is taken by another one");
+    let listed = app.get("/api/admin/tools").await.ok();
+    let names: Vec<&Value> = listed["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["weather", "other"]);
+    assert_eq!(app.get(&format!("/api/admin/tools/{tool}")).await.ok(), listed["tools"][0]);
+    let definition = weather(&app.host, &json!({"name": "b"}));
+    assert_eq!(app.put("/api/admin/tools/nobody", &definition).await.status, 404);
+    assert_eq!(app.delete("/api/admin/tools/nobody").await.status, 404);
+    let unknown = json!({"name": "天气", "tools": [{"tool": "weather"}, {"tool": "nobody"}]});
+    let refused = sentence(&app.put(&format!("/api/admin/agents/{agent}"), &unknown).await);
+    let names = "search_web, read_url, calculator, current_time, weather, other";
+    assert_eq!(refused, format!("`tools[1].tool` names no tool; there are: {names}"));
+}
