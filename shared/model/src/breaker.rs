@@ -1,15 +1,15 @@
 //! Whether an endpoint is worth asking: advice for whoever can ask another one, never a refusal.
 
+mod window;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Notify;
 
+use self::window::Window;
 use crate::Wire;
-
-/// Faults in a row after which an endpoint counts as down.
-const FAULTS: u32 = 5;
 
 /// For how long it does at first, and at most.
 const FIRST: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ pub(crate) fn endpoint(wire: Wire, base_url: &str) -> String {
     format!("{wire:?} {base_url}")
 }
 
-/// Opens after several faults in a row, for longer and longer while probes fail; a success closes it.
+/// Opens when most of the latest attempts failed, for longer and longer while probes fail; a success closes it.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     state: Mutex<State>,
@@ -55,7 +55,7 @@ pub(crate) struct Breaker {
 
 #[derive(Debug, Default)]
 struct State {
-    faults: u32,
+    window: Window,
     down: Option<Down>,
     /// Whether a call is on its way that finds out whether it works again.
     probing: bool,
@@ -98,12 +98,17 @@ impl Breaker {
         self.state().probing = false;
     }
 
-    /// Takes note of a fault of the endpoint, met by the probe or by a call that began when it was closed.
-    pub(crate) fn failed(&self, probe: bool, now: SystemTime) {
+    /// Numbers an attempt that begins now.
+    pub(crate) fn begin_attempt(&self) -> u64 {
+        self.state().window.begin()
+    }
+
+    /// Takes note of a fault of the endpoint, met by the probe or by an attempt that began when it was closed.
+    pub(crate) fn failed(&self, attempt: u64, probe: bool, now: SystemTime) {
         let mut state = self.state();
-        state.faults = state.faults.saturating_add(1);
-        let length = match state.down {
-            None if state.faults >= FAULTS => FIRST,
+        let down = state.down;
+        let length = match down {
+            None if state.window.failed(attempt) => FIRST,
             Some(down) if probe => (down.length * 2).min(LONGEST),
             _ => return,
         };
@@ -114,8 +119,8 @@ impl Breaker {
     /// Takes note that the endpoint answered as it should.
     pub(crate) fn worked(&self, now: SystemTime) {
         let mut state = self.state();
-        state.faults = 0;
         if state.down.take().is_some() {
+            state.window.clear();
             self.change(state, now);
         }
     }
@@ -130,7 +135,8 @@ impl Breaker {
         // What is long past says nothing any more.
         let down_until = health.down_until.filter(|until| now < *until + LONGEST);
         state.down = down_until.map(|until| Down { until, length: length(until) });
-        (state.faults, state.changed, state.untold) = (0, Some(health.changed), false);
+        (state.changed, state.untold) = (Some(health.changed), false);
+        state.window.clear();
     }
 
     /// Whether it is time to ask what others know; it counts as asked then.

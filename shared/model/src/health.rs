@@ -46,7 +46,7 @@ impl Health {
     /// Begins to watch a call.
     pub(crate) fn watch(self: &Arc<Self>) -> Watch {
         let single = self.breaker.is_open();
-        Watch { health: Arc::clone(self), probes: self.breaker.begin_probe(), single }
+        Watch { health: Arc::clone(self), attempt: 0, probes: self.breaker.begin_probe(), single }
     }
 
     fn refused(&self) -> Option<Refused> {
@@ -62,6 +62,8 @@ impl Health {
 #[derive(Debug)]
 pub(crate) struct Watch {
     health: Arc<Health>,
+    /// The number of its latest attempt.
+    attempt: u64,
     /// Whether it finds out for all whether the endpoint works again.
     probes: bool,
     single: bool,
@@ -73,13 +75,18 @@ impl Watch {
         self.single
     }
 
+    /// Takes note that an attempt begins.
+    pub(crate) fn begin_attempt(&mut self) {
+        self.attempt = self.health.breaker.begin_attempt();
+    }
+
     /// Takes note of a failed attempt, or of a reply that broke off.
     pub(crate) fn failed(&self, fault: &Fault, now: SystemTime) {
         match fault.error {
             // That a kept connection was dead says nothing about the endpoint.
             _ if fault.again == Again::NewConnection => {}
             ModelError::Unavailable | ModelError::Stalled | ModelError::Disconnected | ModelError::BadResponse => {
-                self.health.breaker.failed(self.probes, now);
+                self.health.breaker.failed(self.attempt, self.probes, now);
             }
             ModelError::Rejected | ModelError::Auth | ModelError::QuotaExhausted if fault.again == Again::Never => {
                 let always = fault.error != ModelError::Rejected;

@@ -7,14 +7,19 @@ fn at(seconds: u64) -> SystemTime {
 /// A breaker that opened at 0, until 10.
 fn open() -> Breaker {
     let breaker = Breaker::default();
-    (0..FAULTS).for_each(|_| breaker.failed(false, at(0)));
+    fail(&breaker, 5, 0);
     breaker
+}
+
+/// So many attempts that fail, one after the other.
+fn fail(breaker: &Breaker, times: u64, seconds: u64) {
+    (0..times).for_each(|_| breaker.failed(breaker.begin_attempt(), false, at(seconds)));
 }
 
 /// A call that fails, as the probe if there may be one.
 fn probe_fails(breaker: &Breaker, seconds: u64) {
     let probes = breaker.begin_probe();
-    breaker.failed(probes, at(seconds));
+    breaker.failed(breaker.begin_attempt(), probes, at(seconds));
     if probes {
         breaker.end_probe();
     }
@@ -31,26 +36,28 @@ fn up(changed: u64) -> EndpointHealth {
 #[test]
 fn f004_an_endpoint_is_down_after_five_faults_in_a_row_and_for_ten_seconds() {
     let breaker = Breaker::default();
-    (1..FAULTS).for_each(|_| breaker.failed(false, at(0)));
+    fail(&breaker, 4, 0);
     assert!(breaker.is_available(at(0)) && !breaker.is_open());
-    breaker.failed(false, at(1));
+    fail(&breaker, 1, 1);
     assert_eq!([1, 10, 11].map(|now| breaker.is_available(at(now))), [false, false, true]);
     assert!(breaker.is_open());
 }
 
 #[test]
-fn f004_a_success_in_between_begins_the_count_anew_and_a_later_one_closes() {
+fn f004_what_works_in_between_keeps_it_closed_and_a_later_success_closes_it() {
     let breaker = Breaker::default();
-    for _ in 0..3 {
-        (1..FAULTS).for_each(|_| breaker.failed(false, at(0)));
-        breaker.worked(at(0));
+    for _ in 0..9 {
+        fail(&breaker, 2, 0);
+        (0..4).for_each(|_| assert!(breaker.begin_attempt() > 0));
     }
     assert!(!breaker.is_open());
     let breaker = open();
     breaker.worked(at(1));
     assert!(breaker.is_available(at(1)) && !breaker.is_open());
-    breaker.failed(false, at(2));
-    assert!(!breaker.is_open());
+    fail(&breaker, 4, 2);
+    assert!(!breaker.is_open(), "the count begins anew");
+    fail(&breaker, 1, 2);
+    assert!(breaker.is_open());
 }
 
 #[test]
@@ -77,7 +84,7 @@ fn f004_one_probe_goes_through_at_a_time() {
 #[test]
 fn f004_faults_of_calls_that_began_before_change_nothing_and_no_probe_is_made_while_it_works() {
     let breaker = open();
-    (0..9).for_each(|_| breaker.failed(false, at(9)));
+    fail(&breaker, 9, 9);
     assert!(breaker.is_available(at(10)));
     assert!(!Breaker::default().begin_probe());
 }

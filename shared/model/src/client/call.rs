@@ -32,6 +32,9 @@ impl Attempted for Call<'_> {
     type Output = Reply;
 
     async fn attempt(&mut self, which: Attempt) -> Result<Reply, Fault> {
+        if let Some(watch) = &mut self.watch {
+            watch.begin_attempt();
+        }
         let trace = Trace::new(&self.client.config().name, self.id, which.number);
         match self.ask(which, trace.clone()).await {
             Ok(mut reply) => {

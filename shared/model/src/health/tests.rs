@@ -9,10 +9,17 @@ fn health() -> Arc<Health> {
     Arc::new(Health::new(Arc::default()))
 }
 
+/// A call whose first attempt has begun.
+fn call(health: &Arc<Health>) -> Watch {
+    let mut watch = health.watch();
+    watch.begin_attempt();
+    watch
+}
+
 /// How a model does after ten attempts, each a call of its own, that end so.
 fn after(fault: &Fault) -> (bool, bool) {
     let health = health();
-    (0..10).for_each(|_| health.watch().failed(fault, at(0)));
+    (0..10).for_each(|_| call(&health).failed(fault, at(0)));
     (health.is_available(at(0)), health.is_failing())
 }
 
@@ -47,11 +54,11 @@ fn f012_a_dead_connection_is_no_fault_of_the_endpoint() {
 fn f005_a_model_that_was_refused_is_failing_until_it_works_again() {
     assert_eq!(after(&Fault::last(ModelError::Rejected)), (true, true));
     let health = health();
-    health.watch().failed(&Fault::last(ModelError::Rejected), at(0));
-    health.watch().worked(at(1));
+    call(&health).failed(&Fault::last(ModelError::Rejected), at(0));
+    call(&health).worked(at(1));
     assert!(!health.is_failing());
     let amended = Fault { again: Again::Amended(Amendment::Reasoning), ..Fault::last(ModelError::Rejected) };
-    health.watch().failed(&amended, at(2));
+    call(&health).failed(&amended, at(2));
     assert!(!health.is_failing(), "it is asked again in other words");
 }
 
@@ -59,10 +66,10 @@ fn f005_a_model_that_was_refused_is_failing_until_it_works_again() {
 fn f003_f007_a_model_whose_key_or_allowance_is_refused_is_passed_over_for_a_minute() {
     for error in [ModelError::Auth, ModelError::QuotaExhausted] {
         let health = health();
-        health.watch().failed(&Fault::last(error), at(0));
+        call(&health).failed(&Fault::last(error), at(0));
         assert_eq!([0, 59, 60].map(|now| health.is_available(at(now))), [false, false, true]);
         assert!(health.is_failing());
-        health.watch().worked(at(1));
+        call(&health).worked(at(1));
         assert!(health.is_available(at(1)) && !health.is_failing());
     }
 }
@@ -70,10 +77,10 @@ fn f003_f007_a_model_whose_key_or_allowance_is_refused_is_passed_over_for_a_minu
 #[test]
 fn f004_while_an_endpoint_is_down_each_call_is_one_attempt_and_one_at_a_time_the_probe() {
     let health = health();
-    let early = health.watch();
+    let early = call(&health);
     assert!(!early.is_single());
-    (0..5).for_each(|_| health.watch().failed(&Fault::passing(ModelError::Unavailable), at(0)));
-    let (first, second) = (health.watch(), health.watch());
+    (0..5).for_each(|_| call(&health).failed(&Fault::passing(ModelError::Unavailable), at(0)));
+    let (first, second) = (call(&health), call(&health));
     assert!(first.is_single() && second.is_single());
     second.failed(&Fault::passing(ModelError::Unavailable), at(10));
     drop(early);
@@ -81,6 +88,6 @@ fn f004_while_an_endpoint_is_down_each_call_is_one_attempt_and_one_at_a_time_the
     first.failed(&Fault::passing(ModelError::Stalled), at(10));
     drop(first);
     assert_eq!([29, 30].map(|now| health.is_available(at(now))), [false, true]);
-    drop(health.watch());
+    drop(call(&health));
     assert!(health.is_available(at(30)), "a probe that was given up leaves its place to another");
 }
