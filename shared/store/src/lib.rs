@@ -33,6 +33,7 @@
 
 mod aws;
 mod batch;
+mod bounded;
 mod clock;
 mod conversations;
 mod day;

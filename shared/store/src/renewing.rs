@@ -1,25 +1,29 @@
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use tokio::sync::Semaphore;
 
 use crate::aws::POOL_IDLE_TIMEOUT;
+use crate::bounded::{Bounded, IN_FLIGHT};
 
-/// An HTTP client whose connections are given up after a long pause by the wall clock.
+/// An HTTP client with so many requests on their way at most, whose connections are given up after a long pause by the
+/// wall clock.
 ///
 /// A function's instance is frozen between invocations: its connections die without the pool's own clock having moved,
 /// and the first call afterwards would pay for finding that out with a retry.
 pub(crate) struct Renewing<F> {
     fresh: F,
     current: Mutex<(SharedHttpClient, SystemTime)>,
+    places: Arc<Semaphore>,
 }
 
 impl<F: Fn() -> SharedHttpClient> Renewing<F> {
     pub(crate) fn new(fresh: F) -> Self {
         let current = Mutex::new((fresh(), SystemTime::now()));
-        Self { fresh, current }
+        Self { fresh, current, places: Arc::new(Semaphore::new(IN_FLIGHT)) }
     }
 
     fn current(&self, now: SystemTime) -> SharedHttpClient {
@@ -35,7 +39,8 @@ impl<F: Fn() -> SharedHttpClient> Renewing<F> {
 
 impl<F: Fn() -> SharedHttpClient + Send + Sync> HttpClient for Renewing<F> {
     fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
-        self.current(SystemTime::now()).http_connector(settings, components)
+        let connector = self.current(SystemTime::now()).http_connector(settings, components);
+        SharedHttpConnector::new(Bounded::new(connector, Arc::clone(&self.places)))
     }
 }
 

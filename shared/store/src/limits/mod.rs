@@ -1,33 +1,34 @@
 //! Limits per caller: GCRA, one number in one item.
 //!
 //! The number is the theoretical arrival time `tat`, in microseconds: the time at which the caller is back at a full
-//! burst. A request moves it one interval on, and may do so while it is at most `burst - 1` intervals ahead of now.
-//! Both moves are conditional updates, so a decision is one or two writes and no read, and no two instances can spend the same place.
+//! burst. A request moves it one interval on, and may do so while it is at most `burst - 1` intervals ahead of now; several
+//! requests move it as many intervals at once. Both moves are conditional updates, so a decision is one or two writes and
+//! no read, and no two instances can spend the same place. Requests of one key that come while a decision about it is on
+//! its way are decided together by the next one: a thousand at once cost a few writes, and never race each other.
 //! Between instances whose clocks differ by `e` at most, any window `w` admits at most `burst + (w + 2e) / interval`.
 
+mod bucket;
 mod local;
 mod rate;
+mod together;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 pub use rate::RateLimit;
 
+use self::bucket::{Bucket, Room};
 use self::local::Local;
+use self::together::{Asker, Together};
+use crate::StoreError;
 use crate::clock::micros;
-use crate::item::{Item, Read, SHAPE, n};
-use crate::key::{Key, encode};
-use crate::table::{Expression, Table, Write};
-use crate::{EXPIRES, StoreError};
+use crate::table::{Table, Write};
 
-/// How often a decision starts again when other requests of the same key get in between.
+/// How often a decision starts again when requests of the same key at other instances get in between.
 const RACES: u32 = 4;
 
 /// A limiter must not cost more than what it protects: longest wait for one decision of the store.
 const PATIENCE: Duration = Duration::from_secs(4);
-
-/// How long an item stays after its time has passed, in seconds, for clocks that differ.
-const KEPT: i64 = 60;
 
 /// Whether a request may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +49,21 @@ pub enum Admission {
 pub struct RateLimiter {
     table: Table,
     local: Arc<Mutex<Local>>,
+    together: Arc<Together>,
+}
+
+/// What a decision came to for requests of one key at one time.
+#[derive(Clone, Copy)]
+struct Decision {
+    /// So many of them pass.
+    admitted: u32,
+    /// The others wait so long.
+    retry_after: Duration,
 }
 
 impl RateLimiter {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table, local: Arc::default() }
+        Self { table, local: Arc::default(), together: Arc::default() }
     }
 
     /// Counts one request of `key` (a scope and an owner) against `limit`.
@@ -63,103 +74,91 @@ impl RateLimiter {
         if limit.burst == 0 {
             return Ok(Admission::Denied { retry_after: limit.window });
         }
-        let bucket = Bucket::new(key, limit, micros(now));
-        if let Some(retry_after) = self.local().denied(&bucket.key.pk, now) {
+        let id = Bucket::id(key, limit);
+        if let Some(retry_after) = self.local().denied(&id, now) {
             return Ok(Admission::Denied { retry_after });
         }
-        let admission = self.decide_twice(&bucket, now).await?;
-        if let Admission::Denied { retry_after } = admission {
-            self.local().deny(bucket.key.pk, now, retry_after);
+        let (asker, decided) = Asker::new(now);
+        if self.together.join(&id, asker) {
+            // A task of its own: the others' decision must not be lost when the first of them goes away.
+            tokio::spawn(self.clone().decide_all(id, limit));
         }
-        Ok(admission)
+        decided.await.unwrap_or(Err(StoreError::Busy))
     }
 
-    async fn decide_twice(&self, bucket: &Bucket, now: SystemTime) -> Result<Admission, StoreError> {
-        let first = self.decide_in_time(bucket).await;
-        let Err(StoreError::Busy) = first else { return first };
-        match self.decide_in_time(bucket).await {
-            Err(StoreError::Busy) if self.local().spend_allowance(now) => {
-                tracing::warn!(metric = "RateLimiterWithoutStore", "a request passed on the instance's own allowance");
-                Ok(Admission::Admitted)
+    /// Decides about everybody who asks for this key, until nobody does any more.
+    async fn decide_all(self, id: String, limit: RateLimit) {
+        while let Some(mut askers) = self.together.next(&id) {
+            let now = askers.iter().map(Asker::asked).max().unwrap_or(SystemTime::UNIX_EPOCH);
+            let bucket = Bucket::new(&id, limit, micros(now));
+            let requests = u32::try_from(askers.len()).unwrap_or(u32::MAX);
+            match self.decide_twice(&bucket, requests).await {
+                Ok(decision) => self.tell(&id, now, askers, decision),
+                Err(error) => {
+                    // Whoever came meanwhile has waited for the same failure.
+                    askers.extend(self.together.waiting(&id));
+                    for asker in askers {
+                        self.fail(asker, &error);
+                    }
+                }
             }
-            second => second,
         }
     }
 
-    async fn decide_in_time(&self, bucket: &Bucket) -> Result<Admission, StoreError> {
-        tokio::time::timeout(PATIENCE, self.decide(bucket)).await.unwrap_or(Err(StoreError::Busy))
+    fn tell(&self, id: &str, now: SystemTime, askers: Vec<Asker>, decision: Decision) {
+        let Decision { admitted, retry_after } = decision;
+        if askers.len() > admitted as usize {
+            self.local().deny(id.to_owned(), now, retry_after);
+        }
+        for (place, asker) in askers.into_iter().enumerate() {
+            let admits = place < admitted as usize;
+            asker.tell(Ok(if admits { Admission::Admitted } else { Admission::Denied { retry_after } }));
+        }
     }
 
-    async fn decide(&self, bucket: &Bucket) -> Result<Admission, StoreError> {
+    /// While the store is busy the instance's own allowance decides.
+    fn fail(&self, asker: Asker, error: &StoreError) {
+        let passes = *error == StoreError::Busy && self.local().spend_allowance(asker.asked());
+        if passes {
+            tracing::warn!(metric = "RateLimiterWithoutStore", "a request passed on the instance's own allowance");
+        }
+        asker.tell(if passes { Ok(Admission::Admitted) } else { Err(error.clone()) });
+    }
+
+    async fn decide_twice(&self, bucket: &Bucket, requests: u32) -> Result<Decision, StoreError> {
+        match self.decide_in_time(bucket, requests).await {
+            Err(StoreError::Busy) => self.decide_in_time(bucket, requests).await,
+            decided => decided,
+        }
+    }
+
+    async fn decide_in_time(&self, bucket: &Bucket, requests: u32) -> Result<Decision, StoreError> {
+        tokio::time::timeout(PATIENCE, self.decide(bucket, requests)).await.unwrap_or(Err(StoreError::Busy))
+    }
+
+    async fn decide(&self, bucket: &Bucket, requests: u32) -> Result<Decision, StoreError> {
+        let mut admitted = requests.min(bucket.burst);
         for _ in 0..RACES {
-            let Write::Refused(item) = self.table.update(&bucket.key, bucket.follow()).await? else {
-                return Ok(Admission::Admitted);
+            let refused = match self.table.update_and_read(&bucket.key, bucket.follow(admitted)).await? {
+                Write::Done(item) => return Ok(Decision { admitted, retry_after: bucket.wait(item.as_ref())? }),
+                Write::Refused(item) => item,
             };
-            if let Some(retry_after) = bucket.wait(item.as_ref())? {
-                return Ok(Admission::Denied { retry_after });
+            match bucket.room(refused.as_ref())? {
+                Room::Idle => {
+                    let started = self.table.update_and_read(&bucket.key, bucket.start(admitted)).await?;
+                    if let Write::Done(item) = started {
+                        return Ok(Decision { admitted, retry_after: bucket.wait(item.as_ref())? });
+                    }
+                }
+                Room::Free(0) => return Ok(Decision { admitted: 0, retry_after: bucket.wait(refused.as_ref())? }),
+                Room::Free(places) => admitted = admitted.min(places),
             }
-            let Write::Refused(_) = self.table.update(&bucket.key, bucket.start()).await? else {
-                return Ok(Admission::Admitted);
-            };
         }
-        Ok(Admission::Denied { retry_after: Duration::from_micros(bucket.interval.unsigned_abs()) })
+        Ok(Decision { admitted: 0, retry_after: bucket.interval() })
     }
 
     fn local(&self) -> MutexGuard<'_, Local> {
         // Nothing in it can be left half-changed by a panic.
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One key under one limit at one time.
-struct Bucket {
-    key: Key,
-    now: i64,
-    interval: i64,
-    /// The latest `tat` that still admits.
-    latest: i64,
-    expires: i64,
-}
-
-impl Bucket {
-    /// The limit is a part of the key: another setting starts afresh instead of reading a number made for other intervals.
-    fn new(key: &str, limit: RateLimit, now: i64) -> Self {
-        let (interval, window) = (limit.interval(), limit.window_micros());
-        let ahead = interval.saturating_mul(i64::from(limit.burst) - 1);
-        Self {
-            key: Key::new(format!("RL#{}#{}/{window}", encode(key), limit.burst), "-"),
-            now,
-            interval,
-            latest: now.saturating_add(ahead),
-            expires: now.saturating_add(ahead).saturating_add(interval) / 1_000_000 + KEPT,
-        }
-    }
-
-    /// One more of a caller who is not idle.
-    fn follow(&self) -> Expression {
-        Expression::update(format!("SET tat = tat + :interval, {EXPIRES} = :expires"))
-            .and_when("tat > :now AND tat <= :latest")
-            .value(":interval", n(self.interval))
-            .value(":expires", n(self.expires))
-            .value(":now", n(self.now))
-            .value(":latest", n(self.latest))
-    }
-
-    /// The first of a caller who is idle; an item that outlived its time is the same as none.
-    fn start(&self) -> Expression {
-        Expression::update(format!("SET tat = :next, {EXPIRES} = :expires, v = :v"))
-            .and_when("attribute_not_exists(tat) OR tat <= :now")
-            .value(":next", n(self.now.saturating_add(self.interval)))
-            .value(":expires", n(self.expires))
-            .value(":now", n(self.now))
-            .value(":v", n(SHAPE))
-    }
-
-    /// The time until a full caller has a place again; `None` for one who is idle or not full any more.
-    fn wait(&self, item: Option<&Item>) -> Result<Option<Duration>, StoreError> {
-        let Some(item) = item else { return Ok(None) };
-        let over = item.number::<i64>("tat")?.saturating_sub(self.latest);
-        // With a burst of 1 an idle caller's time is not over `latest` either.
-        Ok(u64::try_from(over).ok().filter(|over| *over > 0).map(Duration::from_micros))
     }
 }

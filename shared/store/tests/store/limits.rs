@@ -1,11 +1,12 @@
 use std::time::{Duration, SystemTime};
 
+use futures_util::future::join_all;
 use proptest::prelude::*;
-use store::{Admission, RateLimit, Store, StoreError};
+use store::{Admission, RateLimit, RateLimiter, Store, StoreError};
 use tokio::runtime::Runtime;
 
 use crate::support::{at, config, database, impatient_store_at, names, rows, store, store_at};
-use crate::wire::{Fault, Wire};
+use crate::wire::{Fault, Gate, Wire};
 
 fn limit(text: &str) -> RateLimit {
     RateLimit::parse(text).unwrap()
@@ -67,6 +68,62 @@ async fn f089_simultaneous_requests_are_admitted_up_to_the_burst_exactly() {
         admitted += usize::from(task.await.unwrap() == Admission::Admitted);
     }
     assert_eq!(admitted, 10);
+}
+
+/// What requests of one key come to that all ask while the first one's decision is on its way, and what they cost.
+async fn crowd(limiter: &RateLimiter, wire: &Wire, limit: RateLimit, size: usize) -> (Vec<Admission>, Vec<String>) {
+    let gate = Gate::default();
+    wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
+    let ask = async || limiter.admit("k", limit, at(0)).await.unwrap();
+    let others = async {
+        gate.arrival().await;
+        let mut others = Box::pin(join_all((1..size).map(|_| ask())));
+        // All of them have asked once they were polled.
+        assert!(futures_util::poll!(&mut others).is_pending());
+        gate.open();
+        others.await
+    };
+    let (first, others) = tokio::join!(ask(), others);
+    ([vec![first], others].concat(), wire.seen())
+}
+
+#[tokio::test]
+async fn f089_requests_that_come_during_a_decision_are_decided_together_and_exactly() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = store_at(&endpoint).await.rate_limiter;
+    wire.seen();
+    let (admissions, calls) = crowd(&limiter, &wire, limit("10/60s"), 1000).await;
+    let expected = [vec![Admission::Admitted; 10], vec![denied(6_000); 990]].concat();
+    assert_eq!(admissions, expected);
+    assert_eq!(calls, ["UpdateItem"; 4], "two for the first, one that asks for too much, one for those that fit");
+}
+
+#[tokio::test]
+async fn f089_a_crowd_that_fits_costs_one_write_more_than_the_first_of_it() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = store_at(&endpoint).await.rate_limiter;
+    wire.seen();
+    let (admissions, calls) = crowd(&limiter, &wire, limit("1000/1000s"), 1000).await;
+    assert_eq!(admissions, vec![Admission::Admitted; 1000]);
+    assert_eq!(calls, ["UpdateItem"; 3]);
+    assert_eq!(limiter.admit("k", limit("1000/1000s"), at(0)).await.unwrap(), denied(1_000));
+}
+
+#[tokio::test]
+async fn f096_a_decision_reaches_the_others_when_the_first_who_asked_went_away() {
+    let (wire, endpoint) = Wire::new().await;
+    let limiter = store_at(&endpoint).await.rate_limiter;
+    let gate = Gate::default();
+    wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
+    let mut first = Box::pin(limiter.admit("k", limit("2/60s"), at(0)));
+    assert!(futures_util::poll!(&mut first).is_pending());
+    gate.arrival().await;
+    let mut second = Box::pin(limiter.admit("k", limit("2/60s"), at(0)));
+    assert!(futures_util::poll!(&mut second).is_pending());
+    drop(first);
+    gate.open();
+    assert_eq!(second.await.unwrap(), Admission::Admitted);
+    assert_eq!(limiter.admit("k", limit("2/60s"), at(0)).await.unwrap(), denied(30_000), "both were counted");
 }
 
 #[tokio::test]

@@ -1,0 +1,87 @@
+use std::sync::Arc;
+
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use tokio::sync::Semaphore;
+
+/// How many requests are on their way at a time.
+///
+/// At DynamoDB's few milliseconds each that is more than ten thousand a second, and a function's instance with one turn
+/// never gets near. Without an end a thousand turns that begin together open a thousand connections, which the other side
+/// does not accept in time: then each of them waits out a timeout, and nothing is stored meanwhile.
+pub(crate) const IN_FLIGHT: usize = 64;
+
+/// A connector whose requests wait until few enough others are on their way; the wait counts against their timeouts.
+#[derive(Debug)]
+pub(crate) struct Bounded {
+    inner: SharedHttpConnector,
+    places: Arc<Semaphore>,
+}
+
+impl Bounded {
+    pub(crate) fn new(inner: SharedHttpConnector, places: Arc<Semaphore>) -> Self {
+        Self { inner, places }
+    }
+}
+
+impl HttpConnector for Bounded {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let (inner, places) = (self.inner.clone(), Arc::clone(&self.places));
+        HttpConnectorFuture::new(async move {
+            let _place = places.acquire().await.map_err(|closed| ConnectorError::other(closed.into(), None))?;
+            inner.call(request).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use aws_smithy_runtime_api::http::StatusCode;
+    use aws_smithy_types::body::SdkBody;
+    use futures_util::future::join_all;
+    use futures_util::poll;
+
+    use super::*;
+
+    /// Answers once it is let to, and counts.
+    #[derive(Debug)]
+    struct Counting {
+        arrived: Arc<AtomicUsize>,
+        answers: Arc<Semaphore>,
+    }
+
+    impl HttpConnector for Counting {
+        fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+            self.arrived.fetch_add(1, Ordering::Relaxed);
+            let answers = Arc::clone(&self.answers);
+            HttpConnectorFuture::new(async move {
+                answers.acquire().await.unwrap().forget();
+                let ok = StatusCode::try_from(200).unwrap();
+                Ok(aws_smithy_runtime_api::client::orchestrator::HttpResponse::new(ok, SdkBody::empty()))
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn f078_of_many_requests_a_few_dozen_are_on_their_way_and_the_others_follow() {
+        let (arrived, answers) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+        let inner = Counting { arrived: Arc::clone(&arrived), answers: Arc::clone(&answers) };
+        let places = Arc::new(Semaphore::new(IN_FLIGHT));
+        let bounded = Bounded::new(SharedHttpConnector::new(inner), places);
+        let mut calls = Box::pin(join_all((0..1000).map(|_| bounded.call(HttpRequest::empty()))));
+        let mut seen = Vec::new();
+        for answered in [0, 10] {
+            answers.add_permits(answered);
+            assert!(poll!(&mut calls).is_pending());
+            assert!(poll!(&mut calls).is_pending());
+            seen.push(arrived.load(Ordering::Relaxed));
+        }
+        assert_eq!(seen, [IN_FLIGHT, IN_FLIGHT + 10]);
+        answers.add_permits(1000);
+        assert!(calls.await.into_iter().all(|answer| answer.is_ok()));
+        assert_eq!(arrived.load(Ordering::Relaxed), 1000);
+    }
+}
