@@ -12,6 +12,7 @@ mod call_results;
 mod capabilities;
 mod context;
 mod conversations;
+mod crowd;
 mod cuts;
 mod demo;
 mod executions;

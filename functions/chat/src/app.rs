@@ -8,6 +8,7 @@ use tools::{Calculator, CurrentTime, ReadUrl, Search, Tool, ToolRegistry, WebSea
 use web::Auth;
 
 use crate::agents::Agents;
+use crate::begin::Door;
 use crate::defined_tools::DefinedTools;
 use crate::running::Running;
 use crate::{Config, routes};
@@ -23,6 +24,7 @@ pub struct App {
     /// What agents may use beside those.
     pub(crate) tools: DefinedTools,
     pub(crate) running: Running,
+    pub(crate) door: Door,
     pub(crate) auth: Auth,
 }
 
@@ -40,7 +42,8 @@ impl App {
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let agents = Agents::new(store.definitions.clone());
         let tools = DefinedTools::new(&store, config.tool_policy, config.tool_secrets.clone());
-        Self { config: Arc::new(config), store, agent, agents, tools, running: Running::default(), auth }
+        let (running, door) = (Running::default(), Door::default());
+        Self { config: Arc::new(config), store, agent, agents, tools, running, door, auth }
     }
 
     /// The routes, with what every answer has around them.

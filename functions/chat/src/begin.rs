@@ -8,6 +8,7 @@ use futures_util::Stream;
 use model::ModelClient;
 use protocols::TurnRequest;
 use store::{Admission, BeginError, NewTurn, Owner, TurnLease};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use web::{ApiError, InvocationDeadline};
 
@@ -20,6 +21,29 @@ const RESERVE: Duration = Duration::from_secs(8);
 
 /// The longest title made of a first message, in characters.
 const TITLE: usize = 60;
+
+/// How many turns begin at a time: each makes a few calls of the store, one after the other, so that DynamoDB is given
+/// thousands of turns a second all the same.
+const AT_ONCE: usize = 32;
+
+/// Where turns wait that want to begin while many others do.
+///
+/// A crowd waits here, before any timer runs, and not at the store: there it would hold up the turns that run, whose
+/// answers must be stored and whose leases must be renewed in time.
+#[derive(Clone)]
+pub(crate) struct Door(Arc<Semaphore>);
+
+impl Default for Door {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+impl Door {
+    async fn enter(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        self.0.acquire().await.map_err(|_| ErrorCode::Interrupted.into())
+    }
+}
 
 /// A turn that is asked for, with everything in it checked.
 pub(crate) struct Asked {
@@ -71,6 +95,7 @@ pub(crate) fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: I
 
 /// Stores the user's message and starts the turn; its first event is already on its way.
 pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
+    let _place = app.door.enter().await?;
     if app.running.is_shutting_down() {
         return Err(ErrorCode::Interrupted.into());
     }
@@ -133,7 +158,19 @@ fn title(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+
+    #[test]
+    fn so_many_turns_begin_at_a_time_and_the_next_when_one_has_begun_or_its_client_has_left() {
+        let door = Door::default();
+        let mut inside: Vec<_> = (0..AT_ONCE).filter_map(|_| door.enter().now_or_never()).collect();
+        assert!(inside.len() == AT_ONCE && inside.iter().all(Result::is_ok));
+        assert!(door.enter().now_or_never().is_none());
+        inside.pop();
+        assert!(door.enter().now_or_never().is_some_and(|entered| entered.is_ok()));
+    }
 
     #[test]
     fn a_title_is_the_first_words_on_one_line() {

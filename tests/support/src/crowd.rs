@@ -80,7 +80,7 @@ fn check(turn: u64, transcript: &Transcript) {
 
 /// The answer of a turn; no two pieces of any are the same.
 fn pieces(turn: u64) -> Vec<String> {
-    (0..PIECES).map(|piece| format!("[{turn}:{piece}] 好 ")).collect()
+    (0..PIECES).map(|piece| format!("第{turn}轮的第{piece}句话说完了。")).collect()
 }
 
 /// The turn that a request is about.
