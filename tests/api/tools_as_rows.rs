@@ -1,12 +1,15 @@
 //! Tools that administrators define while the product runs, in the hands of agents.
 
+use std::fs;
 use std::ops::Deref;
 
 use serde_json::{Value, json};
 use support::{Answer, Client, Completion, FakeEndpoint, Reply, Request, TestApp, Transcript};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use crate::native::Native;
+use crate::recordings::recordings;
 use crate::secrets::Log;
 
 const SECRET: &str = "canary-weather/7f3a";
@@ -134,6 +137,16 @@ async fn f132_a_tool_that_is_defined_while_the_product_runs_is_used_and_its_secr
     drop(listening);
     let said = format!("{text}{told:?}{rows:?}{turn:?}{conversation}{stored}{}", log.text());
     assert!(!said.contains("7f3a") && !said.contains(&SECRET.replace('/', "%2F")));
+}
+
+#[tokio::test]
+async fn f122_the_secret_of_a_tool_is_in_no_recording_whoever_says_it() {
+    let folder = TempDir::new().unwrap();
+    let app = TestApp::with(&[OPEN[1], ("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+    app.model.replies([Completion::of([format!("{SECRET}？")])]);
+    app.ask("一").await;
+    let recording = fs::read_to_string(recordings(folder.path()).remove(0)).unwrap();
+    assert!(recording.contains("[key]") && !recording.contains("7f3a"), "{recording}");
 }
 
 #[tokio::test]
