@@ -88,6 +88,7 @@ impl RateLimiter {
 
     /// Decides about everybody who asks for this key, until nobody does any more.
     async fn decide_all(self, id: String, limit: RateLimit) {
+        let _deciding = self.together.deciding(&id);
         while let Some(mut askers) = self.together.next(&id) {
             let now = askers.iter().map(Asker::asked).max().unwrap_or(SystemTime::UNIX_EPOCH);
             let bucket = Bucket::new(&id, limit, micros(now));
