@@ -81,7 +81,8 @@ export async function askAndAnswer({ page, model }, question, answer) {
   const call = await model.next();
   call.say(answer);
   call.end();
-  await lastAnswer(page).getByRole("button", { name: "Copy", exact: true }).first().waitFor();
+  // Not just any button to copy: a block of code has one too, while it is still being written.
+  await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
 }
 
 /** The newest answer on the page. */
