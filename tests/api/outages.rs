@@ -83,6 +83,7 @@ async fn f004_an_endpoint_that_one_instance_found_healed_is_healed_for_the_next(
     assert!(!is_failing(&app, "first").await);
     app.ask("你好").await;
     app.restart().await;
-    app.ask("你好").await;
+    let turn = app.ask("你好").await;
+    assert!(turn.end().get("models").is_none(), "the first one is not passed over: {}", turn.end());
     assert!(!is_failing(&app, "first").await);
 }
