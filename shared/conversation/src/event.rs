@@ -33,6 +33,15 @@ pub enum Event {
     },
     /// A complete call, before it runs.
     ToolCall(ToolCall),
+    /// More of what a running call says of itself; between its call and its result, and never what the model reads.
+    ToolProgress {
+        /// The `id` of the call.
+        id: String,
+        /// The name in the call.
+        name: String,
+        /// The new part.
+        text: String,
+    },
     /// A finished call, in order of completion.
     ToolResult(ToolReport),
     /// A name for a new conversation.

@@ -60,7 +60,7 @@ impl Document {
             Event::Usage(usage) => self.usage = *usage,
             Event::Done { finish_reason } => self.finish_reason = Some(*finish_reason),
             Event::Failed(failure) => self.failure = Some(failure.clone()),
-            Event::Title(_) | Event::Handover { .. } => {}
+            Event::ToolProgress { .. } | Event::Title(_) | Event::Handover { .. } => {}
         }
     }
 

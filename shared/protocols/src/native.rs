@@ -58,6 +58,11 @@ enum Payload<'a> {
         content: &'a str,
     },
     ToolCall(&'a ToolCall),
+    ToolProgress {
+        id: &'a str,
+        name: &'a str,
+        text: &'a str,
+    },
     ToolResult(&'a ToolReport),
     Title {
         title: &'a str,
@@ -89,6 +94,7 @@ impl<'a> Payload<'a> {
             Event::Text { delta } => Self::Content { content: delta },
             Event::Thinking { delta } => Self::Thinking { thinking: delta },
             Event::ToolCall(call) => Self::ToolCall(call),
+            Event::ToolProgress { id, name, text } => Self::ToolProgress { id, name, text },
             Event::ToolResult(report) => Self::ToolResult(report),
             Event::Title(title) => Self::Title { title },
             Event::Usage(usage) => Self::Usage(usage),
@@ -204,6 +210,16 @@ data: [DONE]
         let replaced = r#"data: {"type":"done","finishReason":"stop","models":["backup"]}"#;
         assert_eq!(end(&[started.clone(), over, said.clone(), done.clone()]), replaced);
         assert_eq!(end(&[started, said, done]), r#"data: {"type":"done","finishReason":"stop"}"#);
+    }
+
+    #[test]
+    fn progress_is_a_frame_of_its_own() {
+        let progress = Event::ToolProgress { id: "call_1".into(), name: "report".into(), text: "第一章\n".into() };
+        let expected = concat!(
+            "id: 01T-1\ndata: {\"type\":\"tool_progress\",\"id\":\"call_1\",\"name\":\"report\",",
+            "\"text\":\"第一章\\n\"}\n\n"
+        );
+        assert_eq!(frames(&[progress]), expected);
     }
 
     #[test]

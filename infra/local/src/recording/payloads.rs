@@ -12,8 +12,12 @@ impl Default for Payloads {
 }
 
 impl Payloads {
-    /// The payload of the next event, if it has one.
+    /// The payload of the next event, if it has one; the progress of calls is left out, which nothing that follows
+    /// depends on and a replayed call does not make again.
     pub(crate) fn of(&mut self, event: &Event) -> Option<Value> {
+        if matches!(event, Event::ToolProgress { .. }) {
+            return None;
+        }
         let mut frames = String::new();
         self.0.frames(event, &mut frames);
         frames.lines().find_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
