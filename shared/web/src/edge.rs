@@ -3,7 +3,7 @@ use std::panic::AssertUnwindSafe;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use conversation::{ErrorCode, Failure, new_id};
 use futures_util::FutureExt;
@@ -28,8 +28,29 @@ pub enum Reach {
     ThisMachine,
 }
 
-/// Wraps routes in what every answer has: a request id, errors in one JSON shape, `OPTIONS` and CORS, safe headers, and
-/// a panic as a `500`.
+/// How some routes write their errors, because their clients read another shape than the product's own.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorShape {
+    /// The `content-type`.
+    pub content_type: &'static str,
+    /// The body of a failure; the text is the request's id.
+    pub body: fn(&Failure, &str) -> Vec<u8>,
+}
+
+impl ErrorShape {
+    const NATIVE: Self = Self { content_type: "application/json", body: native_error };
+
+    /// Has all errors of these routes written like this, refusals by method and by layers within too.
+    pub fn of<S: Clone + Send + Sync + 'static>(self, routes: Router<S>) -> Router<S> {
+        routes.layer(map_response(move |mut answer: Response| {
+            answer.extensions_mut().insert(self);
+            std::future::ready(answer)
+        }))
+    }
+}
+
+/// Wraps routes in what every answer has: a request id, errors in one JSON shape unless the routes have another,
+/// `OPTIONS` and CORS, safe headers, and a panic as a `500`.
 pub fn edge(routes: Router, origins: Origins, reach: Reach) -> Router {
     let routes = routes.fallback(|| async { ApiError::from(ErrorCode::NotFound) });
     let routes = match reach {
@@ -70,6 +91,7 @@ fn options(answer: Response) -> Response {
 
 /// Gives an error its body; the router's own refusals get the shape of all others.
 fn write_error(answer: &mut Response, id: &RequestId) {
+    let shape = answer.extensions_mut().remove::<ErrorShape>().unwrap_or(ErrorShape::NATIVE);
     let failure = answer.extensions_mut().remove::<Failure>();
     let failure = match (failure, answer.status()) {
         (Some(failure), _) => failure,
@@ -79,17 +101,15 @@ fn write_error(answer: &mut Response, id: &RequestId) {
     if failure.code == ErrorCode::Internal {
         tracing::error!(request_id = %id.0, "a request failed");
     }
-    let document = ErrorDocument {
-        error: ErrorBody {
-            code: failure.code,
-            message: &failure.message,
-            retryable: failure.code.retryable(),
-            request_id: &id.0,
-        },
-    };
-    *answer.body_mut() = Body::from(serde_json::to_vec(&document).unwrap_or_default());
+    *answer.body_mut() = Body::from((shape.body)(&failure, &id.0));
     answer.headers_mut().remove(header::CONTENT_LENGTH);
-    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(shape.content_type));
+}
+
+fn native_error(failure: &Failure, request_id: &str) -> Vec<u8> {
+    let (code, message) = (failure.code, failure.message.as_str());
+    let document = ErrorDocument { error: ErrorBody { code, message, retryable: code.retryable(), request_id } };
+    serde_json::to_vec(&document).unwrap_or_default()
 }
 
 fn safe_headers(headers: &mut HeaderMap, id: &RequestId) {
@@ -152,6 +172,28 @@ mod tests {
             "requestId": headers["x-request-id"].to_str().unwrap(),
         }});
         assert_eq!(body, expected);
+    }
+
+    #[tokio::test]
+    async fn routes_may_have_errors_of_another_shape_and_others_keep_theirs() {
+        const SENTENCE: ErrorShape =
+            ErrorShape { content_type: "text/plain", body: |failure, _| failure.message.clone().into_bytes() };
+        let busy = || post(|| async { ApiError::from(ErrorCode::RateLimited) });
+        let routes = SENTENCE.of(Router::new().route("/plain", busy())).merge(Router::new().route("/native", busy()));
+        let app = edge(routes, Origins::from_settings(&Settings::default()).unwrap(), Reach::Anyone);
+        let ask = async |method: &str, path: &str| {
+            let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+            let (head, body) = app.clone().oneshot(request).await.unwrap().into_parts();
+            let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+            (head.status.as_u16(), head.headers["content-type"].to_str().unwrap().to_owned(), text)
+        };
+        let plain = |status, text: &str| (status, "text/plain".to_owned(), text.to_owned());
+        assert_eq!(ask("POST", "/plain").await, plain(429, "Too many requests. Please wait a moment."));
+        assert_eq!(ask("GET", "/plain").await, plain(405, "This path does not take that method."));
+        for (method, path, status) in [("POST", "/native", 429), ("GET", "/native", 405), ("GET", "/nowhere", 404)] {
+            let (found, content_type, _) = ask(method, path).await;
+            assert_eq!((found, content_type.as_str()), (status, "application/json"), "{method} {path}");
+        }
     }
 
     #[tokio::test]

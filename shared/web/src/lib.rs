@@ -14,7 +14,7 @@ mod sse;
 
 pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceIp, authenticate};
 pub use body::json_body;
-pub use edge::{Reach, RequestId, edge};
+pub use edge::{ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
 pub use lambda::{InvocationDeadline, ResponseMode, run};
 pub use origins::Origins;
