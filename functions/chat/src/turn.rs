@@ -91,6 +91,7 @@ impl TurnTask {
             text: self.asked.request.message.clone(),
             history,
             summary,
+            caller: None,
             tool_choice: tool_choice.clone(),
             context: ToolContext {
                 owner: self.asked.owner.clone(),

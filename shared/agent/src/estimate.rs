@@ -27,7 +27,12 @@ pub(crate) fn tools(family: Family, tools: &[ToolSpec]) -> Measure {
 }
 
 /// Measures a reply.
-pub(crate) fn reply(family: Family, words: &str, thinking: &str, calls: &[ToolCall]) -> Measure {
+pub(crate) fn reply<'a>(
+    family: Family,
+    words: &str,
+    thinking: &str,
+    calls: impl IntoIterator<Item = &'a ToolCall>,
+) -> Measure {
     all(family, calls).fold(text(family, words) + text(family, thinking), Measure::add)
 }
 
@@ -37,8 +42,8 @@ pub(crate) fn text(family: Family, text: &str) -> Measure {
     Measure { characters: text.chars().fold(0, |count, _| count + 1), bytes, tokens: tokens(family, text) }
 }
 
-fn all(family: Family, calls: &[ToolCall]) -> impl Iterator<Item = Measure> {
-    calls.iter().map(move |call| text(family, &call.name) + text(family, &call.arguments.to_string()))
+fn all<'a>(family: Family, calls: impl IntoIterator<Item = &'a ToolCall>) -> impl Iterator<Item = Measure> {
+    calls.into_iter().map(move |call| text(family, &call.name) + text(family, &call.arguments.to_string()))
 }
 
 fn message(family: Family, message: &Message) -> Measure {

@@ -9,12 +9,14 @@
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
 //! * `context`: what of a conversation fits a prompt
 //! * `draft`, `events`: what has been said so far, and those who follow it
+//! * `caller`, `run/callers`: what a caller brings along who keeps the conversation himself, tools of his own too
 //! * `recording`: what takes a turn down
 //! * `tokens`, `estimate`: how many tokens something has
 //! * `fallback`: for when a model says nothing
 
 mod alternate;
 mod call_ids;
+mod caller;
 mod context;
 mod draft;
 mod estimate;
@@ -29,6 +31,7 @@ mod seam;
 mod step;
 mod tokens;
 
+pub use caller::Caller;
 pub use draft::{CallRecord, Draft};
 pub use events::{Closing, Events};
 pub use recording::{Recorder, Recording};

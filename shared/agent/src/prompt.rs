@@ -44,6 +44,11 @@ pub(crate) fn system(own_words: Option<&str>, today: &str, offer: &Offer<'_>) ->
     prompt
 }
 
+/// The agent's words, own or default, and then more of them.
+pub(crate) fn joined(own_words: Option<&str>, more: &str) -> String {
+    format!("{}\n\n{more}", own_words.unwrap_or(WORDS))
+}
+
 fn demand(choice: &ToolChoice) -> String {
     match choice {
         ToolChoice::Required => "\n\n本次回答必须先调用至少一个工具。".to_owned(),

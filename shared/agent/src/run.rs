@@ -1,3 +1,4 @@
+mod callers;
 pub(crate) mod count;
 mod ending;
 mod failover;
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
 use crate::step::Round;
-use crate::{Events, Recorder, Recording, prompt};
+use crate::{Caller, Events, Recorder, Recording, prompt};
 
 /// Rounds with tools when no setting says otherwise.
 const TEXT_ROUNDS: u32 = 3;
@@ -57,6 +58,8 @@ pub struct Turn<'a> {
     pub history: Vec<PastTurn>,
     /// What stands for the oldest of them, and for those before, if anything does.
     pub summary: Option<Summary>,
+    /// What the caller brings along who keeps the conversation himself; `None` where it is stored.
+    pub caller: Option<Caller>,
     /// Holds for the first round; later ones are free.
     pub tool_choice: ToolChoice,
     /// On whose behalf tools run, and until when the turn may last.
@@ -75,7 +78,23 @@ pub trait ToolPaths: Sync {
     fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath>;
 }
 
+impl Turn<'_> {
+    /// What the model may call, of the agent's tools and of the caller's.
+    fn specs(&self, agents: &ToolRegistry) -> Vec<ToolSpec> {
+        match (&self.tool_choice, &self.caller) {
+            (ToolChoice::None, _) => Vec::new(),
+            (_, Some(caller)) => caller.beside(agents),
+            (_, None) => agents.specs(),
+        }
+    }
+}
+
 impl Agent {
+    /// Adds a caller's words to the agent's own.
+    pub fn also_told(&mut self, words: &str) {
+        self.system_prompt = Some(prompt::joined(self.system_prompt.as_deref(), words));
+    }
+
     /// Runs the turn to its end and gives the reason why the answer ends there; all events but the first and the last
     /// ones are sent here.
     ///
@@ -141,7 +160,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a Events, path: ToolPath) -> Self {
-        let messages = vec![Message::User { text: turn.text.clone() }];
+        let since = turn.caller.iter().flat_map(|caller| &caller.since).cloned();
+        let messages: Vec<_> = [Message::User { text: turn.text.clone() }].into_iter().chain(since).collect();
         for message in turn.history.iter().flat_map(|past| &past.messages).chain(&messages) {
             turn.context.pages.note(message);
         }
@@ -156,7 +176,7 @@ impl<'a> Run<'a> {
             events,
             recording,
             session: agent.tools.session(turn.context.clone()),
-            specs: if turn.tool_choice == ToolChoice::None { Vec::new() } else { agent.tools.specs() },
+            specs: turn.specs(&agent.tools),
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),
@@ -199,8 +219,13 @@ impl<'a> Run<'a> {
     /// What follows a reply: another round, or the end.
     fn after(&mut self, round: Round, phase: &Phase) -> Option<FinishReason> {
         if !round.calls.is_empty() {
+            // Calls of the caller's tools in the same reply are let go: the model makes them again once it knows the
+            // results, which nobody but this turn could remember.
             self.keep(round);
             return None;
+        }
+        if !round.callers.is_empty() {
+            return Some(self.call_back(round.callers));
         }
         if let Some(malformed) = &round.malformed
             && !self.corrected

@@ -10,7 +10,7 @@ use tools::{Ran, ToolSession};
 
 use crate::failure::{Broken, heals};
 use crate::seam::Seam;
-use crate::{Events, Recording};
+use crate::{Caller, Events, Recording};
 
 /// What reading one reply needs to know.
 pub(crate) struct Reader<'a> {
@@ -20,6 +20,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) recording: Option<&'a dyn Recording>,
     /// Decides what counts as a call where the form alone is ambiguous.
     pub(crate) declared: &'a [ToolSpec],
+    /// Who has tools of his own: calls of those do not run here.
+    pub(crate) caller: Option<&'a Caller>,
     /// Whether calls run; otherwise they are neither run nor shown.
     pub(crate) tools_on: bool,
     /// Where native calls are expected, calls in the text count only if none comes.
@@ -55,6 +57,8 @@ pub(crate) struct Round {
     pub(crate) calls: Vec<ToolCall>,
     /// One for each call, in the same order.
     pub(crate) results: Vec<Ran>,
+    /// Calls of the caller's tools, which nobody was told of.
+    pub(crate) callers: Vec<ToolCall>,
     /// A call that could not be used, and was not shown.
     pub(crate) malformed: Option<Malformed>,
     pub(crate) finish: Finish,
@@ -99,6 +103,7 @@ struct Reading<'a> {
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
     calls: Vec<ToolCall>,
+    callers: Vec<ToolCall>,
     /// Calls in the text of a reply that may yet bring native ones, and text that failed to be one.
     held: Vec<ParsedCall>,
     residue: String,
@@ -117,6 +122,7 @@ impl<'a> Reading<'a> {
             filter: Some(ThinkingFilter::default()),
             scanner: Some(CallScanner::new(reader.declared)),
             calls: Vec::new(),
+            callers: Vec::new(),
             held: Vec::new(),
             residue: String::new(),
             called_natively: false,
@@ -215,6 +221,10 @@ impl<'a> Reading<'a> {
             return None;
         }
         self.say_held();
+        if self.reader.caller.is_some_and(|caller| caller.has(&name)) {
+            self.callers.push(ToolCall { id, name, arguments });
+            return None;
+        }
         let id = self.own_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
@@ -266,8 +276,9 @@ impl<'a> Reading<'a> {
         // The wire promises a finish or an error; a reply without either was cut.
         let broke = broke.or(self.finish.is_none().then_some(ModelError::Disconnected));
         let alternative = self.reader.alternative;
-        let Self { calls, malformed, usage, .. } = self;
-        let round = Round { calls, results, malformed, finish: self.finish.unwrap_or(Finish::Stop), usage };
+        let Self { calls, callers, malformed, usage, .. } = self;
+        let finish = self.finish.unwrap_or(Finish::Stop);
+        let round = Round { calls, results, callers, malformed, finish, usage };
         match broke {
             None => Ok(round),
             // What was counted before the end is not the whole.

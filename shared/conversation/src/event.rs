@@ -44,6 +44,8 @@ pub enum Event {
     },
     /// A finished call, in order of completion.
     ToolResult(ToolReport),
+    /// A call of a tool that the caller runs himself; the turn ends with it, and its result comes with another request.
+    CallersCall(ToolCall),
     /// A name for a new conversation.
     Title(String),
     /// What the turn consumed; once, before its end.
@@ -73,6 +75,8 @@ pub enum FinishReason {
     Deadline,
     /// The last allowed round was over; the answer was given with tools off.
     ToolLimit,
+    /// Tools of the caller are called, whose results it needs to go on.
+    ToolCalls,
 }
 
 /// A page that a result rests on.

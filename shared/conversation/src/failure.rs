@@ -146,18 +146,27 @@ pub struct Failure {
     pub message: String,
     /// How long to wait before trying again, in seconds.
     pub retry_after: Option<u64>,
+    /// The place in the request that is wrong, such as `tools[0].name`; for protocols that say it apart.
+    pub param: Option<String>,
 }
 
 impl From<ErrorCode> for Failure {
     fn from(code: ErrorCode) -> Self {
-        Self { code, message: code.message().to_owned(), retry_after: None }
+        Self { code, message: code.message().to_owned(), retry_after: None, param: None }
     }
 }
 
 impl Failure {
     /// A failure with a sentence of its own.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), retry_after: None }
+        Self { code, message: message.into(), retry_after: None, param: None }
+    }
+
+    /// The same with the place in the request that is wrong.
+    #[must_use]
+    pub fn at(mut self, param: impl Into<String>) -> Self {
+        self.param = Some(param.into());
+        self
     }
 
     /// The same with a time to wait, in seconds.

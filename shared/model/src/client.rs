@@ -16,7 +16,7 @@ use crate::providers::{self, Provider};
 use crate::retry::Patience;
 use crate::timers::Timers;
 use crate::wire::{self, Quirks};
-use crate::{Limits, ModelConfig, ModelError, Prompt, Reply, attempts};
+use crate::{Limits, ModelConfig, ModelError, Prompt, Reply, Wishes, attempts};
 
 use call::Call;
 
@@ -84,8 +84,8 @@ impl ModelClient {
         Ok(request.header(name, value))
     }
 
-    fn quirks(&self) -> Quirks {
+    fn quirks(&self, wishes: &Wishes) -> Quirks {
         let Shared { learned, provider, config, .. } = &*self.shared;
-        learned.apply(Quirks::new(provider, config))
+        learned.apply(Quirks::new(provider, config, wishes))
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::ModelError;
 use crate::sse::TooLong;
+use crate::{ModelError, Wishes};
 
 /// A failed attempt: the error for the caller, and what the retry loop needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,18 @@ pub(crate) enum Amendment {
     NoThinking,
     /// Nothing is said of effort.
     NoEffort,
+}
+
+impl Amendment {
+    /// Whether it takes back what a request chose by itself: one caller's wish teaches nothing about the endpoint.
+    pub(crate) fn is_about(self, wishes: &Wishes) -> bool {
+        match self {
+            Self::NoTemperature => wishes.temperature.is_some(),
+            Self::NoTopP => wishes.top_p.is_some(),
+            Self::NoThinking | Self::NoEffort => wishes.thinking.is_some() || wishes.effort.is_some(),
+            _ => false,
+        }
+    }
 }
 
 /// An error code that is safe to log: up to six digits, or words of up to 64 letters joined by `_`, `.` or `-`.

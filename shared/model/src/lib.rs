@@ -35,6 +35,7 @@ mod timers;
 mod tool_path;
 mod trace;
 mod wire;
+mod wishes;
 
 pub use breaker::EndpointHealth;
 pub use client::ModelClient;
@@ -48,3 +49,4 @@ pub use prompt::Prompt;
 pub use reply::Reply;
 pub use tape::{AttemptEnd, Tape};
 pub use tool_path::{Finding, ToolPath, ToolUse, ToolsFrom};
+pub use wishes::Wishes;

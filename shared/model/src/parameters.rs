@@ -27,7 +27,7 @@ impl Parameters {
         };
         let budget = matches!(dialect.thinking, Switch::Budget { .. });
         Self {
-            temperature: options.sampling.temperature.filter(|_| sampled),
+            temperature: options.sampling.temperature.map(|wish| wish.min(dialect.hottest.into())).filter(|_| sampled),
             top_p: options.sampling.top_p.filter(|_| sampled),
             limit: options.sampling.max_tokens.map(|tokens| (dialect.limit, tokens)),
             context: options.context_tokens,

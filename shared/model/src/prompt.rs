@@ -1,5 +1,7 @@
 use conversation::{Message, ToolChoice, ToolSpec};
 
+use crate::Wishes;
+
 /// What a model is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
@@ -11,4 +13,6 @@ pub struct Prompt {
     pub tools: Vec<ToolSpec>,
     /// Sent only together with `tools`.
     pub tool_choice: ToolChoice,
+    /// What the request chooses over the operator's options.
+    pub wishes: Wishes,
 }

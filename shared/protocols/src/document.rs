@@ -1,4 +1,4 @@
-use conversation::{Event, Failure, FinishReason, Source, Usage, Writers};
+use conversation::{Event, Failure, FinishReason, Source, ToolCall, Usage, Writers};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,14 +9,17 @@ pub struct Document {
     conversation_id: String,
     message_id: String,
     model: String,
-    content: String,
-    thinking: String,
+    pub(crate) content: String,
+    pub(crate) thinking: String,
     tool_calls: Vec<CallRow>,
-    sources: Vec<Source>,
-    usage: Usage,
-    finish_reason: Option<FinishReason>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) usage: Usage,
+    pub(crate) finish_reason: Option<FinishReason>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     models: Vec<String>,
+    /// Only where the caller has tools of its own, which no request for this document can bring.
+    #[serde(skip)]
+    pub(crate) callers_calls: Vec<ToolCall>,
     #[serde(skip)]
     writers: Writers,
     #[serde(skip)]
@@ -60,6 +63,7 @@ impl Document {
             Event::Usage(usage) => self.usage = *usage,
             Event::Done { finish_reason } => self.finish_reason = Some(*finish_reason),
             Event::Failed(failure) => self.failure = Some(failure.clone()),
+            Event::CallersCall(call) => self.callers_calls.push(call.clone()),
             Event::ToolProgress { .. } | Event::Title(_) | Event::Handover { .. } => {}
         }
     }

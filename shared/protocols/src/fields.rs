@@ -167,7 +167,13 @@ impl Fields {
 
     /// The refusal of a field.
     pub fn wrong(&self, name: &str, accepted: &str) -> Failure {
-        invalid(format!("`{}{name}` must be {accepted}", self.place))
+        let param = self.name(name);
+        invalid(format!("`{param}` must be {accepted}")).at(param)
+    }
+
+    /// A field by its place in the body, such as `tools[0].type`.
+    pub fn name(&self, name: &str) -> String {
+        format!("{}{name}", self.place)
     }
 }
 

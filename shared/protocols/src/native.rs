@@ -89,7 +89,8 @@ impl<'a> Payload<'a> {
     /// The object, if the event has one; `models` are those that wrote the answer when they are not the one of the start.
     fn of(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
         Some(match event {
-            Event::Handover { .. } => return None,
+            // Native requests bring no tools of their own.
+            Event::Handover { .. } | Event::CallersCall(_) => return None,
             Event::Started { conversation_id, message_id, model } => Self::Start { conversation_id, message_id, model },
             Event::Text { delta } => Self::Content { content: delta },
             Event::Thinking { delta } => Self::Thinking { thinking: delta },

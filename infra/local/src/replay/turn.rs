@@ -93,6 +93,7 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
         text: head.question.clone(),
         history: head.history.iter().cloned().map(Into::into).collect(),
         summary: head.summary.clone(),
+        caller: None,
         tool_choice: head.tool_choice.clone().into(),
         context: ToolContext {
             owner: Owner::unverified("replay"),

@@ -105,7 +105,10 @@ impl Run<'_> {
         match (round, draft.asked) {
             (Some(round), Some(asked)) => {
                 let (text, thinking) = draft.reply();
-                let usage = asked.usage(estimate::reply(asked.family, &text, &thinking, &round.calls), round.usage);
+                let usage = asked.usage(
+                    estimate::reply(asked.family, &text, &thinking, round.calls.iter().chain(&round.callers)),
+                    round.usage,
+                );
                 draft.usage.join(usage);
             }
             _ => draft.usage = draft.usage(),

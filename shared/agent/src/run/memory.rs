@@ -59,7 +59,9 @@ impl Run<'_> {
     /// The most tokens of a prompt, if there is a limit.
     fn room(&self) -> Option<u64> {
         let window = self.model().context_tokens().map(|window| {
-            let reply = self.model().config().options.sampling.max_tokens.map_or(REPLY, u64::from);
+            let of_operator = self.model().config().options.sampling.max_tokens;
+            let most = self.wishes().max_tokens.into_iter().chain(of_operator).min();
+            let reply = most.map_or(REPLY, u64::from);
             window.saturating_sub(reply.min(window / 4))
         });
         window.into_iter().chain(self.most).min()

@@ -25,6 +25,7 @@ impl Run<'_> {
             session: &self.session,
             recording: self.recording.as_deref(),
             declared: &self.specs,
+            caller: self.turn.caller.as_ref(),
             tools_on: matches!(phase, Phase::Tools),
             path: self.path,
             may_correct: !self.corrected && matches!(phase, Phase::Tools),
@@ -56,9 +57,10 @@ impl Run<'_> {
         // Past calls stand in fields of their own only beside the tools that they called: several endpoints insist.
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if on { choice.clone() } else { ToolChoice::None };
-            return Prompt { system, messages: replay::natively(&messages), tools: self.specs.clone(), tool_choice };
+            let (messages, tools) = (replay::natively(&messages), self.specs.clone());
+            return Prompt { system, messages, tools, tool_choice, wishes: self.wishes() };
         }
-        let messages = replay::as_text(&messages, format, &self.turn.nonce);
-        Prompt { system, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto }
+        let messages = replay::as_text(&self.guarded(messages), format, &self.turn.nonce);
+        Prompt { system, messages, wishes: self.wishes(), ..Prompt::default() }
     }
 }

@@ -12,6 +12,7 @@ use crate::attempts::{Attempt, Attempted};
 use crate::body::Taking;
 use crate::fault::{Again, Fault};
 use crate::health::Watch;
+use crate::learned::Learned;
 use crate::trace::Trace;
 use crate::wire::{self, Ask, Decoding, Quirks};
 use crate::{AttemptEnd, Limits, ModelError, Prompt, Reply, network, response, retry};
@@ -24,6 +25,8 @@ pub(super) struct Call<'a> {
     limits: Limits,
     id: Ulid,
     quirks: Quirks,
+    /// What refusals taught of what this request alone chose: no lesson for others.
+    own: Learned,
     /// Goes over to the reply.
     watch: Option<Watch>,
 }
@@ -60,7 +63,8 @@ impl Attempted for Call<'_> {
 impl<'a> Call<'a> {
     pub(super) fn new(client: &'a ModelClient, prompt: &'a Prompt, limits: Limits) -> Self {
         let watch = Some(client.shared.health.watch());
-        Self { client, prompt, limits, id: Ulid::new(), quirks: client.quirks(), watch }
+        let quirks = client.quirks(&prompt.wishes);
+        Self { client, prompt, limits, id: Ulid::new(), quirks, own: Learned::default(), watch }
     }
 
     /// Whether it is attempted once only.
@@ -127,8 +131,10 @@ impl<'a> Call<'a> {
             fault.again = Again::NewKey;
         }
         if let Again::Amended(amendment) = fault.again {
-            shared.learned.remember(amendment);
-            let before = std::mem::replace(&mut self.quirks, self.client.quirks());
+            let learned = if amendment.is_about(&self.prompt.wishes) { &self.own } else { &shared.learned };
+            learned.remember(amendment);
+            let now = self.own.apply(self.client.quirks(&self.prompt.wishes));
+            let before = std::mem::replace(&mut self.quirks, now);
             if self.quirks == before {
                 fault.again = Again::Never;
             }

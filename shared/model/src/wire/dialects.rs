@@ -43,7 +43,7 @@ impl Case {
     /// The fields of a request beside the conversation.
     fn sent(&self) -> Value {
         let config = self.config();
-        let quirks = Quirks::new(providers::of(&config), &config);
+        let quirks = Quirks::new(providers::of(&config), &config, &Wishes::default());
         let encoded = encode(config.wire, Ask { model: "m", prompt: &Prompt::default(), quirks }).unwrap();
         let mut fields: Map<String, Value> = serde_json::from_slice(&encoded.body).unwrap();
         for name in ["model", "messages", "contents", "stream", "stream_options"] {

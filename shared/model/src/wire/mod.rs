@@ -23,7 +23,7 @@ use crate::fault::Fault;
 use crate::parameters::Parameters;
 use crate::providers::Provider;
 use crate::sse::Frame;
-use crate::{ModelConfig, ModelError, Prompt, Wire};
+use crate::{ModelConfig, ModelError, Prompt, Wire, Wishes};
 
 pub(crate) use decoding::Decoding;
 pub(crate) use deltas::Deltas;
@@ -55,10 +55,10 @@ pub(crate) struct Quirks {
 }
 
 impl Quirks {
-    /// What is known of a model before its endpoint refused anything.
-    pub(crate) fn new(provider: &Provider, config: &ModelConfig) -> Self {
+    /// What is known of a model before its endpoint refused anything, for a request with these wishes.
+    pub(crate) fn new(provider: &Provider, config: &ModelConfig, wishes: &Wishes) -> Self {
         let Provider { usage_option, echo_reasoning, .. } = *provider;
-        let parameters = Parameters::new(&config.options, provider.dialect_of(&config.model));
+        let parameters = Parameters::new(&wishes.over(&config.options), provider.dialect_of(&config.model));
         Self { usage_option, forced_choice: true, echo_reasoning, signatures: false, parameters }
     }
 }

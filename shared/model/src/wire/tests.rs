@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::*;
 use crate::providers;
-use crate::{Delta, Finish, NativeCall, Options, ToolsMode};
+use crate::{Delta, Finish, NativeCall, Options, ToolsMode, Wishes};
 
 /// The deltas of a response that comes in `chunks`, neighbours of one kind joined, and the error it ends with.
 pub(super) fn decode<'a>(
@@ -82,7 +82,7 @@ pub(super) fn chosen(model: &str, wire: Wire, base_url: &str, options: Options) 
         options,
         demo: false,
     };
-    Quirks::new(providers::of(&config), &config)
+    Quirks::new(providers::of(&config), &config, &Wishes::default())
 }
 
 pub(super) fn quirks() -> Quirks {
@@ -127,7 +127,7 @@ pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
         result("a", true, "noon"),
         result("b", false, "no such zone"),
     ];
-    Prompt { system: "Be brief.".to_owned(), messages, tools: vec![tool], tool_choice }
+    Prompt { system: "Be brief.".to_owned(), messages, tools: vec![tool], tool_choice, ..Prompt::default() }
 }
 
 fn transcript(found: &[Result<Delta, ModelError>]) -> String {

@@ -28,6 +28,8 @@ struct Body<'a> {
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -91,6 +93,7 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         stream: true,
         tools: prompt.tools.iter().map(tool).collect(),
         tool_choice: choice,
+        stop_sequences: &prompt.wishes.stop,
     };
     let mut encoded = Encoded::new("/v1/messages", &body)?;
     encoded.headers.push(VERSION);

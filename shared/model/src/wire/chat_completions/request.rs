@@ -1,5 +1,6 @@
 use conversation::{Message, ToolCall, ToolChoice};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::chosen::Chosen;
 use crate::Prompt;
@@ -21,6 +22,16 @@ struct Body<'a> {
     tool_choice: Option<Choice<'a>>,
     #[serde(flatten)]
     chosen: Chosen,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -95,6 +106,11 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         tools: prompt.tools.iter().map(Tool::from).collect(),
         tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
         chosen: quirks.parameters.into(),
+        stop: &prompt.wishes.stop,
+        seed: prompt.wishes.seed,
+        presence_penalty: prompt.wishes.presence_penalty,
+        frequency_penalty: prompt.wishes.frequency_penalty,
+        response_format: prompt.wishes.format.as_ref(),
     };
     Encoded::new("/chat/completions", &body)
 }

@@ -2,15 +2,15 @@ use serde::Serialize;
 
 use crate::dialect::Switch;
 use crate::parameters::Parameters;
-use crate::{Effort, Thinking};
+use crate::{Effort, Thinking, Wishes};
 
 /// How many tokens the model thinks with when it decides that itself.
 const AS_IT_SEES_FIT: i32 = -1;
 
 /// What the operator chose.
-#[derive(PartialEq, Serialize)]
+#[derive(Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Generation {
+pub(super) struct Generation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,6 +19,14 @@ pub(super) struct Generation {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<Config>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
 }
 
 /// Either a budget or a level; both together are refused.
@@ -34,19 +42,21 @@ struct Config {
     include_thoughts: bool,
 }
 
-impl Generation {
+impl<'a> Generation<'a> {
     pub(super) fn is_empty(&self) -> bool {
-        *self == Self { temperature: None, top_p: None, max_output_tokens: None, thinking_config: None }
+        *self == Self::default()
     }
-}
 
-impl From<Parameters> for Generation {
-    fn from(parameters: Parameters) -> Self {
+    pub(super) fn new(parameters: Parameters, wishes: &'a Wishes) -> Self {
         Self {
             temperature: parameters.temperature,
             top_p: parameters.top_p,
             max_output_tokens: parameters.limit.map(|(_, tokens)| tokens),
             thinking_config: thinking(&parameters),
+            stop_sequences: &wishes.stop,
+            seed: wishes.seed,
+            presence_penalty: wishes.presence_penalty,
+            frequency_penalty: wishes.frequency_penalty,
         }
     }
 }

@@ -22,7 +22,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_config: Option<ToolConfig<'a>>,
     #[serde(skip_serializing_if = "Generation::is_empty")]
-    generation_config: Generation,
+    generation_config: Generation<'a>,
 }
 
 #[derive(Serialize)]
@@ -109,7 +109,7 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
             .filter(|_| declared.is_some())
             .map(|function_calling_config| ToolConfig { function_calling_config }),
         tools: declared.map(|function_declarations| [Tools { function_declarations }]),
-        generation_config: quirks.parameters.into(),
+        generation_config: Generation::new(quirks.parameters, &prompt.wishes),
     };
     let model = model.strip_prefix("models/").unwrap_or(model);
     Encoded::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)

@@ -17,8 +17,10 @@ struct Body<'a> {
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     think: Option<Think>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Value>,
     #[serde(skip_serializing_if = "Options::is_empty")]
-    options: Options,
+    options: Options<'a>,
 }
 
 #[derive(Serialize)]
@@ -28,8 +30,8 @@ enum Think {
     Level(&'static str),
 }
 
-#[derive(PartialEq, Serialize)]
-struct Options {
+#[derive(Default, PartialEq, Serialize)]
+struct Options<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,11 +41,19 @@ struct Options {
     /// Ollama makes room for a few thousand tokens unless it is told.
     #[serde(skip_serializing_if = "Option::is_none")]
     num_ctx: Option<u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
 }
 
-impl Options {
+impl Options<'_> {
     fn is_empty(&self) -> bool {
-        *self == Self { temperature: None, top_p: None, num_predict: None, num_ctx: None }
+        *self == Self::default()
     }
 }
 
@@ -92,11 +102,16 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         stream: true,
         tools: tools.iter().map(Tool::from).collect(),
         think: think(&parameters),
+        format: prompt.wishes.format_of_ollama(),
         options: Options {
             temperature: parameters.temperature,
             top_p: parameters.top_p,
             num_predict: parameters.limit.map(|(_, tokens)| tokens),
             num_ctx: parameters.context,
+            stop: &prompt.wishes.stop,
+            seed: prompt.wishes.seed,
+            presence_penalty: prompt.wishes.presence_penalty,
+            frequency_penalty: prompt.wishes.frequency_penalty,
         },
     };
     Encoded::new("/api/chat", &body)
