@@ -6,8 +6,7 @@ use agent::{Agent, Events};
 use conversation::{ErrorCode, Event, Failure, ToolChoice, new_id};
 use futures_util::Stream;
 use model::ModelClient;
-use protocols::TurnRequest;
-use store::{Admission, BeginError, NewTurn, Owner, TurnLease};
+use store::{Admission, BeginError, NewTurn, Owner, Question, TurnLease};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use web::{ApiError, InvocationDeadline};
@@ -49,7 +48,9 @@ impl Door {
 pub(crate) struct Asked {
     pub(crate) owner: Owner,
     pub(crate) chosen: Chosen,
-    pub(crate) request: TurnRequest,
+    /// `None` for a new conversation.
+    pub(crate) conversation_id: Option<String>,
+    pub(crate) question: Question,
     pub(crate) deadline: Instant,
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: I
     longest.min(end.checked_sub(RESERVE).unwrap_or(now))
 }
 
-/// Stores the user's message and starts the turn; its first event is already on its way.
+/// Stores what is asked and starts the turn; its first event is already on its way.
 pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
     let _place = app.door.enter().await?;
     if app.running.is_shutting_down() {
@@ -108,7 +109,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
     let task = TurnTask {
         app: app.clone(),
         place: app.running.enter(&asked.owner, &lease, &events),
-        title: asked.request.conversation_id.is_none().then_some(turn.title),
+        title: asked.conversation_id.is_none().then_some(turn.title),
         events,
         started: started(&lease, turn.assistant_message_id, turn.model),
         lease: lease.clone(),
@@ -120,13 +121,16 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
 
 fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {
     NewTurn {
-        conversation_id: asked.request.conversation_id.clone(),
+        conversation_id: asked.conversation_id.clone(),
         turn_id,
         user_message_id: new_id(),
         assistant_message_id: new_id(),
-        text: asked.request.message.clone(),
+        question: asked.question.clone(),
         model: asked.chosen.models.first().map(|model| model.config().name.clone()).unwrap_or_default(),
-        title: title(&asked.request.message),
+        title: match &asked.question {
+            Question::Words(words) => title(words),
+            Question::Again => String::new(),
+        },
     }
 }
 
@@ -137,6 +141,9 @@ fn started(lease: &TurnLease, message_id: String, model: String) -> Event {
 fn refused(error: BeginError) -> ApiError {
     match error {
         BeginError::NotFound => ErrorCode::NotFound.into(),
+        BeginError::NothingAsked => {
+            ApiError::new(ErrorCode::InvalidRequest, "There is no message yet that could be answered again")
+        }
         BeginError::InProgress { retry_after } => {
             Failure::from(ErrorCode::TurnInProgress).retry_after(retry_after.as_secs() + 1).into()
         }

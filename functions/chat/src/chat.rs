@@ -8,6 +8,7 @@ use http::HeaderMap;
 use model::ModelClient;
 use protocols::{Accumulated, Native, TurnRequest};
 use serde::Deserialize;
+use store::Question;
 use tokio::time::Instant;
 use web::{ApiError, Credentials, InvocationDeadline, RequestId};
 
@@ -36,19 +37,42 @@ pub(crate) async fn chat(
     let request = TurnRequest::parse(&body)?;
     let accumulated = wants_accumulated(options)?;
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
-    let chosen = choose(&app, &request, &headers).await?;
-    let stream = request.stream;
-    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let asked = Asked { owner, chosen, request, deadline };
-    let Told { turn_id, events } = match repeat::key(&headers)? {
-        None => begin::begin(&app, new_id(), asked).await?.1,
-        Some(key) => repeat::once(&app, &key, &body, asked).await?,
+    let wanted = Wanted {
+        agent_id: agents::named(&request, &headers)?,
+        model: request.model.as_deref(),
+        tool_choice: request.tool_choice.as_ref(),
     };
-    if !stream {
+    let chosen = choose(&app, wanted).await?;
+    let form = Form { stream: request.stream, accumulated, request_id: id.0 };
+    let (conversation_id, question) = (request.conversation_id, Question::Words(request.message));
+    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
+    let told = told(&app, &headers, &body, Asked { owner, chosen, conversation_id, question, deadline }).await?;
+    answered(told, form).await
+}
+
+/// Begins a turn, or finds the one that the same request began, where it says by a key which that is.
+pub(crate) async fn told(app: &App, headers: &HeaderMap, same: &[u8], asked: Asked) -> Result<Told, ApiError> {
+    match repeat::key(headers)? {
+        None => Ok(begin::begin(app, new_id(), asked).await?.1),
+        Some(key) => repeat::once(app, &key, same, asked).await,
+    }
+}
+
+/// How the caller wants the answer.
+pub(crate) struct Form {
+    pub(crate) stream: bool,
+    pub(crate) accumulated: bool,
+    pub(crate) request_id: String,
+}
+
+/// A turn as the answer to the request, streamed or as one document.
+pub(crate) async fn answered(told: Told, form: Form) -> Result<Response, ApiError> {
+    let Told { turn_id, events } = told;
+    if !form.stream {
         return Ok(Json(web::collect(events).await?).into_response());
     }
-    let native = Native::new(turn_id, id.0);
-    Ok(if accumulated { web::stream(events, Accumulated::new(native)) } else { web::stream(events, native) })
+    let native = Native::new(turn_id, form.request_id);
+    Ok(if form.accumulated { web::stream(events, Accumulated::new(native)) } else { web::stream(events, native) })
 }
 
 /// `POST /api/agent`: the same, and the request must name an agent.
@@ -68,7 +92,7 @@ pub(crate) async fn agent(
     chat(app, id, credentials, invocation, options, headers, Body::from(body)).await
 }
 
-fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<bool, ApiError> {
+pub(crate) fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<bool, ApiError> {
     match options.map(|Query(options)| options.sse).as_ref().map(Option::as_deref) {
         Ok(None) => Ok(false),
         Ok(Some("accumulated")) => Ok(true),
@@ -76,20 +100,27 @@ fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<
     }
 }
 
+/// Who shall answer, as far as a request says.
+pub(crate) struct Wanted<'a> {
+    pub(crate) agent_id: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) tool_choice: Option<&'a ToolChoice>,
+}
+
 /// Finds the agent and the models, and checks every name that the request uses.
-async fn choose(app: &App, request: &TurnRequest, headers: &HeaderMap) -> Result<Chosen, ApiError> {
-    let agent_id = agents::named(request, headers)?.unwrap_or(agents::DEFAULT).to_owned();
+pub(crate) async fn choose(app: &App, wanted: Wanted<'_>) -> Result<Chosen, ApiError> {
+    let agent_id = wanted.agent_id.unwrap_or(agents::DEFAULT).to_owned();
     let definition = app.agents.find(&agent_id).await?;
     let agent = definition.assemble(app).await?;
-    if let Some(ToolChoice::Tool(name)) = &request.tool_choice {
+    if let Some(ToolChoice::Tool(name)) = wanted.tool_choice {
         let specs = agent.tools.specs();
         if !specs.iter().any(|spec| spec.name == *name) {
             let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
             return Err(invalid(format!("`toolChoice` names no tool; there are: {}", names.join(", "))));
         }
     }
-    let tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(&agent));
-    let models = models(app, request.model.as_deref(), definition.model.as_deref())?;
+    let tool_choice = wanted.tool_choice.cloned().unwrap_or_else(|| definition.choice(&agent));
+    let models = models(app, wanted.model, definition.model.as_deref())?;
     Ok(Chosen { agent_id, agent, models, tool_choice })
 }
 

@@ -5,7 +5,9 @@ use agent::{CallRecord, Draft, Events, Turn};
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use store::{Answer, ConversationStore, Day, Execution, LeaseError, StoredCall, TurnEnd, TurnLease};
+use store::{
+    Answer, ConversationStore, Day, Execution, LeaseError, Question, StoreError, StoredCall, TurnEnd, TurnLease,
+};
 use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 use tools::{KnownPages, ToolContext};
@@ -84,11 +86,12 @@ impl TurnTask {
         let (history, summary, _, ()) =
             tokio::join!(history, self.summary(), capability, outages::learn(store, models));
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
+        let question = self.question().await.map_err(|error| crate::chat::storage(&error).0)?;
         let turn = Turn {
             id: self.lease.turn_id.clone(),
             models,
             paths: &Known(store),
-            text: self.asked.request.message.clone(),
+            text: question,
             history,
             summary,
             caller: None,
@@ -107,6 +110,14 @@ impl TurnTask {
             capabilities::remember(store, model).await;
         }
         answered
+    }
+
+    /// The user's words, those of the message that is answered again too.
+    async fn question(&self) -> Result<String, StoreError> {
+        match &self.asked.question {
+            Question::Words(words) => Ok(words.clone()),
+            Question::Again => self.app.store.conversations.question(&self.lease).await,
+        }
     }
 
     /// What stands for the oldest turns, where the agent wants that; without it they are just left out.

@@ -60,7 +60,7 @@ mod transaction;
 
 pub use aws::sdk_config;
 pub use conversations::{
-    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, ReadError, Role, Status,
+    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Role, Status,
     StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
 };
 pub use day::Day;

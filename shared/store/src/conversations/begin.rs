@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
@@ -6,9 +7,10 @@ use conversation::new_id;
 use super::ConversationStore;
 use super::head::{Head, first, lease, taken};
 use super::message::{cut_off, running_answer, user_message};
-use super::transcript::opened;
-use super::turn::{BeginError, NewTurn, TurnLease};
+use super::transcript::{opened, transcript_key};
+use super::turn::{BeginError, NewTurn, Question, TurnLease};
 use crate::StoreError;
+use crate::item::Read;
 use crate::key::Owner;
 use crate::pause::pause;
 use crate::table::Expression;
@@ -18,21 +20,29 @@ use crate::transaction::{Outcome, transact};
 const ATTEMPTS: u32 = 5;
 
 impl ConversationStore {
-    /// Makes or takes the conversation and stores the user's message and a running answer, in one transaction.
+    /// Makes or takes the conversation and stores the user's message, if it is a new one, and a running answer, in one
+    /// transaction.
     ///
     /// Called again with the same turn id while that turn runs, it gives the same lease.
     pub async fn begin(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
-        match &turn.conversation_id {
-            None => self.begin_new(owner, turn, now).await,
-            Some(id) => self.begin_next(owner, id, turn, now).await,
+        match (&turn.conversation_id, &turn.question) {
+            (Some(id), _) => self.begin_next(owner, id, turn, now).await,
+            (None, Question::Words(words)) => self.begin_new(owner, turn, words, now).await,
+            (None, Question::Again) => Err(BeginError::NothingAsked),
         }
     }
 
-    async fn begin_new(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
+    async fn begin_new(
+        &self,
+        owner: &Owner,
+        turn: &NewTurn,
+        words: &str,
+        now: SystemTime,
+    ) -> Result<TurnLease, BeginError> {
         let lease = lease(owner, &new_id(), &turn.turn_id, 2);
         let absent = Expression::when("attribute_not_exists(pk)");
         let mut writes = vec![self.table.putting(first(&lease, turn, now), absent)?];
-        writes.extend(self.messages_of(&lease, turn, now)?);
+        writes.extend(self.messages_of(&lease, turn, words, now)?);
         match transact(&self.table.client, writes).await {
             Ok(Outcome::Done) => Ok(lease),
             Ok(_) => Err(StoreError::fault("a fresh conversation id is taken").into()),
@@ -56,8 +66,8 @@ impl ConversationStore {
             if let Some(retry_after) = before.running.as_ref().and_then(|running| running.left(now)) {
                 return Err(BeginError::InProgress { retry_after });
             }
-            let lease = lease(owner, id, &turn.turn_id, before.seq + 2);
-            head = match self.take(&before, &lease, turn, now).await {
+            let (lease, asked) = self.next(owner, &before, turn).await?;
+            head = match self.take(&before, &lease, turn, &asked, now).await {
                 Ok(Outcome::Done) => return Ok(lease),
                 Ok(Outcome::Refused(item)) => item.map(|item| Head::read(&item)).transpose()?,
                 Ok(Outcome::Conflict) => {
@@ -70,15 +80,32 @@ impl ConversationStore {
         Err(StoreError::Busy.into())
     }
 
+    /// Where the turn goes, and what it answers.
+    async fn next<'a>(
+        &self,
+        owner: &Owner,
+        before: &Head,
+        turn: &'a NewTurn,
+    ) -> Result<(TurnLease, Cow<'a, str>), BeginError> {
+        let place = |answer| lease(owner, &before.id, &turn.turn_id, answer);
+        if let Question::Words(words) = &turn.question {
+            return Ok((place(before.seq + 2), Cow::Borrowed(words)));
+        }
+        let answered = self.table.get(&transcript_key(&owner.conversation_partition(&before.id), before.tip)).await?;
+        let asked = answered.ok_or(BeginError::NothingAsked)?.text("asked")?.to_owned();
+        Ok((TurnLease { replaces: Some(before.tip), ..place(before.seq + 1) }, Cow::Owned(asked)))
+    }
+
     async fn take(
         &self,
         before: &Head,
         lease: &TurnLease,
         turn: &NewTurn,
+        asked: &str,
         now: SystemTime,
     ) -> Result<Outcome, StoreError> {
         let mut writes = vec![self.table.updating(&lease.head, taken(before, lease, turn, now))?];
-        writes.extend(self.messages_of(lease, turn, now)?);
+        writes.extend(self.messages_of(lease, turn, asked, now)?);
         if before.running.is_some() {
             let (key, change) = cut_off(&lease.partition, before.seq);
             writes.push(self.table.updating(&key, change)?);
@@ -90,11 +117,13 @@ impl ConversationStore {
         &self,
         lease: &TurnLease,
         turn: &NewTurn,
+        asked: &str,
         now: SystemTime,
     ) -> Result<Vec<TransactWriteItem>, StoreError> {
-        let mut items = user_message(lease, turn, now);
+        let is_new = lease.replaces.is_none();
+        let mut items = if is_new { user_message(lease, turn, asked, now) } else { Vec::new() };
         items.push(running_answer(lease, turn, now));
-        items.push(opened(lease, turn));
+        items.push(opened(lease, asked));
         items.into_iter().map(|item| self.table.putting(item, Expression::default())).collect()
     }
 

@@ -4,11 +4,12 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use super::ConversationStore;
 use super::head::lease_end;
-use super::message::{answer_key, ended_answer, is_ended_by};
-use super::transcript::{ended, summary_item};
+use super::message::{ASIDE, answer_key, ended_answer, is_ended_by, message_key, stands};
+use super::transcript::{ended, summary_item, transcript_key};
 use super::turn::{Answer, LeaseError, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
+use crate::key::Key;
 use crate::pause::pause;
 use crate::table::{Expression, Write};
 use crate::transaction::{Outcome, transact};
@@ -32,6 +33,7 @@ impl ConversationStore {
 
     /// Stores the answer and frees the conversation, in one transaction; once.
     ///
+    /// An answer to a question that was answered before stands for the earlier answer from now on, unless it says nothing.
     /// A second call for the same turn changes nothing and succeeds. A lease that ran out still counts as long as no other
     /// turn took the conversation. Nothing is written into a conversation that was deleted.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
@@ -51,12 +53,14 @@ impl ConversationStore {
     }
 
     fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<Vec<TransactWriteItem>, StoreError> {
-        let freed = Expression::update(format!("SET {UPDATED_AT} = :updated REMOVE turn, leaseUntil"))
+        let tip = lease.replaces.filter(|_| !stands(lease, answer)).unwrap_or(lease.answer);
+        let freed = Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil"))
             .and_when("turn = :turn")
+            .value(":tip", n(tip))
             .value(":updated", n(millis(now)))
             .value(":turn", s(&lease.turn_id));
         let (answer_key, answered, further) = ended_answer(lease, answer, now)?;
-        let (transcript_key, said) = ended(lease, &answer.transcript)?;
+        let (transcript_key, said) = ended(lease, answer)?;
         let mut writes = vec![
             self.table.updating(&lease.head, freed)?,
             self.table.updating(&answer_key, answered)?,
@@ -64,6 +68,10 @@ impl ConversationStore {
         ];
         if let Some(summary) = &answer.summary {
             writes.push(self.table.putting(summary_item(lease, summary)?, Expression::default())?);
+        }
+        for key in replaced(lease).filter(|_| stands(lease, answer)) {
+            let aside = Expression::update(format!("SET {ASIDE} = :aside")).and_when("attribute_exists(pk)");
+            writes.push(self.table.updating(&key, aside.value(":aside", n(1)))?);
         }
         for item in further {
             writes.push(self.table.putting(item, Expression::default())?);
@@ -76,4 +84,10 @@ impl ConversationStore {
         let message = self.table.get(&answer_key(lease)).await?;
         Ok(message.is_some_and(|message| is_ended_by(&message, &lease.turn_id)))
     }
+}
+
+/// The message and the transcript that the turn's own stand for.
+fn replaced(lease: &TurnLease) -> impl Iterator<Item = Key> {
+    let keys = |place| [message_key(&lease.partition, place), transcript_key(&lease.partition, place)];
+    lease.replaces.into_iter().flat_map(keys)
 }

@@ -23,8 +23,11 @@ pub(super) struct Head {
     message_count: u64,
     created_at: i64,
     pub(super) updated_at: i64,
-    /// The place of the last message.
+    /// The place of the last message, also of one that is not shown.
     pub(super) seq: u64,
+    /// The place of the answer that the conversation ends with; it lies before `seq` from when a turn answers the last
+    /// question again until it has said something.
+    pub(super) tip: u64,
     pub(super) running: Option<Running>,
 }
 
@@ -80,6 +83,8 @@ impl Head {
             created_at: item.number("createdAt")?,
             updated_at: item.number(UPDATED_AT)?,
             seq: item.number("seq")?,
+            // Older items have none: they end with their last answer.
+            tip: if item.contains_key("tip") { item.number("tip")? } else { item.number("seq")? },
             running: Running::read(item)?,
         })
     }
@@ -98,7 +103,20 @@ impl Head {
     /// The lease of the turn with this id, where it is the one that runs.
     pub(super) fn lease_of(&self, owner: &Owner, turn_id: &str) -> Option<TurnLease> {
         let running = self.running.as_ref().filter(|running| running.turn == turn_id)?;
-        Some(lease(owner, &self.id, &running.turn, self.seq))
+        let replaces = (self.tip < self.seq).then_some(self.tip);
+        Some(TurnLease { replaces, ..lease(owner, &self.id, &running.turn, self.seq) })
+    }
+
+    /// Whether a message at a place is a part of the conversation at `now`, or one of the answers that another stands for.
+    ///
+    /// While a question is answered again, the running answer is shown and the one before it is not.
+    pub(super) fn shows(&self, place: u64, is_aside: bool, now: SystemTime) -> bool {
+        let again = self.tip < self.seq && self.running.as_ref().is_some_and(|running| running.left(now).is_some());
+        match place {
+            _ if !again => !is_aside,
+            place if place == self.tip => false,
+            place => place == self.seq || !is_aside,
+        }
     }
 }
 
@@ -118,6 +136,7 @@ pub(super) fn lease(owner: &Owner, id: &str, turn_id: &str, answer: u64) -> Turn
         head: head_key(owner, id),
         partition: owner.conversation_partition(id),
         answer,
+        replaces: None,
     }
 }
 
@@ -132,6 +151,7 @@ pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item 
             ("createdAt", n(millis(now))),
             (UPDATED_AT, n(millis(now))),
             ("seq", n(lease.answer)),
+            ("tip", n(lease.answer)),
             ("turn", s(&lease.turn_id)),
             ("leaseUntil", n(lease_end(now))),
         ],
@@ -141,16 +161,21 @@ pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item 
 /// The next turn takes the conversation: where nothing has moved since `before` was read and no lease holds.
 pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
     Expression::update(format!(
-        "SET seq = :next, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
-         ADD messageCount :two"
+        "SET seq = :next, tip = :tip, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
+         ADD messageCount :more"
     ))
-    .and_when("seq = :seq AND (attribute_not_exists(turn) OR leaseUntil <= :now)")
+    .and_when(
+        "seq = :seq AND (attribute_not_exists(tip) OR tip = :before) \
+         AND (attribute_not_exists(turn) OR leaseUntil <= :now)",
+    )
     .value(":seq", n(before.seq))
+    .value(":before", n(before.tip))
+    .value(":tip", n(lease.replaces.unwrap_or(lease.answer)))
     .value(":next", n(lease.answer))
     .value(":turn", s(&lease.turn_id))
     .value(":until", n(lease_end(now)))
     .value(":model", s(&turn.model))
     .value(":updated", n(before.updated_at.max(millis(now))))
-    .value(":two", n(2))
+    .value(":more", n(if lease.replaces.is_some() { 0 } else { 2 }))
     .value(":now", n(millis(now)))
 }

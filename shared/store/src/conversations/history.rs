@@ -1,7 +1,8 @@
 use conversation::{PastTurn, Summary};
 
 use super::ConversationStore;
-use super::transcript::{TRANSCRIPT_PREFIX, length, read, summary_key, transcript_sk};
+use super::message::ASIDE;
+use super::transcript::{TRANSCRIPT_PREFIX, length, read, summary_key, transcript_key, transcript_sk};
 use super::turn::TurnLease;
 use crate::StoreError;
 use crate::item::{Item, Read, s};
@@ -10,11 +11,19 @@ use crate::item::{Item, Read, s};
 const AT_ONCE: i32 = 16;
 
 impl ConversationStore {
+    /// What this turn answers, in the user's words.
+    pub async fn question(&self, lease: &TurnLease) -> Result<String, StoreError> {
+        let item = self.table.get(&transcript_key(&lease.partition, lease.answer)).await?;
+        let item = item.ok_or_else(|| StoreError::fault("a turn without its question"))?;
+        item.text("asked").map(str::to_owned)
+    }
+
     /// The turns before this one that fit `budget` characters, oldest first; whole turns only, newest preferred, and of
     /// these the first whatever its length, unless the budget is nothing.
     ///
     /// A turn is the user's message and, where there is one, what the model said, called and read. The history ends at the
-    /// first turn that does not fit, so that nothing in between is missing.
+    /// first turn that does not fit, so that nothing in between is missing. Of several answers to a question only the one
+    /// that the conversation shows is read, and none of that which this turn answers.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<PastTurn>, StoreError> {
         let (mut turns, mut left, mut start) = (Vec::new(), budget, None);
         if budget == 0 {
@@ -24,6 +33,9 @@ impl ConversationStore {
             let (items, next) = self.transcripts(lease, start).await?;
             for item in &items {
                 let turn = read(item)?;
+                if lease.replaces == Some(turn.place) {
+                    continue;
+                }
                 let rest = left.checked_sub(length(&turn.messages));
                 if rest.is_none() && !turns.is_empty() {
                     return Ok(oldest_first(turns));
@@ -55,6 +67,7 @@ impl ConversationStore {
         let call = call
             .expression_attribute_values(":first", s(TRANSCRIPT_PREFIX))
             .expression_attribute_values(":last", s(transcript_sk(lease.answer - 1)));
+        let call = call.filter_expression(format!("attribute_not_exists({ASIDE})"));
         self.table.page(call.scan_index_forward(false).limit(AT_ONCE), start).await
     }
 }

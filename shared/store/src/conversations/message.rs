@@ -16,19 +16,22 @@ pub(super) const MESSAGE_PREFIX: &str = "M#";
 /// The length of a message's sort key; a further piece's is longer.
 const KEY_LEN: usize = MESSAGE_PREFIX.len() + 12;
 
+/// Marks answers, and their transcripts, that are not a part of the conversation because another one stands for them.
+pub(super) const ASIDE: &str = "aside";
+
 /// The sort key of the message at a place; all of one width, so that text order is the order of places.
 pub(super) fn message_sk(seq: u64) -> String {
     format!("{MESSAGE_PREFIX}{seq:012}")
 }
 
-fn message_key(partition: &str, seq: u64) -> Key {
+pub(super) fn message_key(partition: &str, seq: u64) -> Key {
     Key::new(partition, message_sk(seq))
 }
 
 /// The user's message: its item and those of its further pieces.
-pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Vec<Item> {
+pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, words: &str, now: SystemTime) -> Vec<Item> {
     let seq = lease.answer - 1;
-    let pieces = pieces(&turn.text, "");
+    let pieces = pieces(words, "");
     let mut message = message_item(lease, seq, Role::User, &turn.user_message_id, now);
     message.extend([
         ("model".to_owned(), s("")),
@@ -50,7 +53,27 @@ pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime)
         ("content".to_owned(), s("")),
         ("parts".to_owned(), n(0)),
     ]);
-    message
+    set_aside(lease, message)
+}
+
+/// What answers a question again is not a part of the conversation until it has said something: that way nothing need be
+/// undone when it never does.
+pub(super) fn set_aside(lease: &TurnLease, mut item: Item) -> Item {
+    if lease.replaces.is_some() {
+        item.insert(ASIDE.to_owned(), n(1));
+    }
+    item
+}
+
+/// Whether an answer is a part of the conversation from the end of its turn on: another one to a question has to say
+/// something.
+pub(super) fn stands(lease: &TurnLease, answer: &Answer) -> bool {
+    lease.replaces.is_none() || !answer.content.trim().is_empty()
+}
+
+/// The change at the end of a turn, which makes its item a part of the conversation if the answer is.
+pub(super) fn placed(change: &str, lease: &TurnLease, answer: &Answer) -> String {
+    if stands(lease, answer) { format!("{change} REMOVE {ASIDE}") } else { change.to_owned() }
 }
 
 fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTime) -> Item {
@@ -85,10 +108,12 @@ pub(super) fn ended_answer(
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
     let pieces = pieces(&answer.content, &answer.thinking);
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
-    let change = Expression::update(
-        "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, \
-         progress = :progress, parts = :parts, tally = :tally, endedAt = :ended",
-    )
+    let change = Expression::update(placed(
+        "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, progress = :progress, \
+         parts = :parts, tally = :tally, endedAt = :ended",
+        lease,
+        answer,
+    ))
     .and_when("turn = :turn")
     .value(":turn", s(&lease.turn_id))
     .value(":content", s(&pieces[0].content))
@@ -126,6 +151,7 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError>
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) seq: u64,
+    pub(super) is_aside: bool,
     turn: String,
     message: StoredMessage,
     pub(super) tally: Option<Tally>,
@@ -152,7 +178,13 @@ impl Gathered {
             created_at: rfc3339(item.number("createdAt")?),
         };
         let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
-        Ok(Self { seq, turn: item.text("turn")?.to_owned(), message, tally })
+        let is_aside = item.contains_key(ASIDE);
+        Ok(Self { seq, is_aside, turn: item.text("turn")?.to_owned(), message, tally })
+    }
+
+    /// Whether an item is a further piece of it.
+    pub(super) fn goes_on_in(&self, item: &Item) -> Result<bool, StoreError> {
+        Ok(item.text("sk")?.starts_with(&message_sk(self.seq)))
     }
 
     /// Adds the next piece.

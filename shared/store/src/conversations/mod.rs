@@ -17,7 +17,7 @@ mod transcript;
 mod turn;
 
 pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
-pub use turn::{Answer, BeginError, LeaseError, NewTurn, StoredTurn, Tally, TurnEnd, TurnLease};
+pub use turn::{Answer, BeginError, LeaseError, NewTurn, Question, StoredTurn, Tally, TurnEnd, TurnLease};
 
 use std::time::Duration;
 

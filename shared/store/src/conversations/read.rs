@@ -70,24 +70,32 @@ impl ConversationStore {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
         let after = cursor.map(|text| cursor::read::<u64>(&partition, text)).transpose()?.unwrap_or(0);
-        let (messages, more) = self.gather(&partition, after, rows(limit)).await?;
+        let (messages, more) =
+            self.gather(&partition, after, rows(limit), |one| head.shows(one.seq, one.is_aside, now)).await?;
         let last = messages.last().filter(|_| more).map(|message| message.seq);
         let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
         let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
         Ok(Page { items, next_cursor })
     }
 
-    /// The turn whose answer has this place.
+    /// The turn whose answer has this place, also if another answer stands for that one by now.
     pub async fn turn(&self, owner: &Owner, id: &str, answer: u64, now: SystemTime) -> Result<StoredTurn, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let (messages, _) = self.gather(&owner.conversation_partition(id), answer.saturating_sub(1), 1).await?;
+        let partition = owner.conversation_partition(id);
+        let (messages, _) = self.gather(&partition, answer.saturating_sub(1), 1, |_| true).await?;
         let found = messages.into_iter().next().filter(|found| found.seq == answer).ok_or(ReadError::NotFound)?;
         let tally = found.tally.clone();
         Ok(StoredTurn { message: found.into_message(&head, now), tally })
     }
 
     /// The messages after a place, each with all its pieces, up to `limit` or [`MOST_BYTES`]; and whether more follow.
-    async fn gather(&self, partition: &str, after: u64, limit: usize) -> Result<(Vec<Gathered>, bool), StoreError> {
+    async fn gather(
+        &self,
+        partition: &str,
+        after: u64,
+        limit: usize,
+        shows: impl Fn(&Gathered) -> bool,
+    ) -> Result<(Vec<Gathered>, bool), StoreError> {
         let (mut start, mut messages) = (None, Vec::new());
         loop {
             let wanted = i32::try_from(limit + 1 - messages.len()).unwrap_or(i32::MAX);
@@ -97,7 +105,7 @@ impl ConversationStore {
                 .expression_attribute_values(":last", s(AFTER_MESSAGES));
             let (items, next) = self.table.page(call.limit(wanted), start).await?;
             for item in &items {
-                add(&mut messages, item)?;
+                add(&mut messages, item, &shows)?;
             }
             let full = messages.len() > limit || messages.len() > 1 && bytes(&messages) > MOST_BYTES;
             if full {
@@ -130,12 +138,14 @@ fn start_of(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError>
     Ok(key)
 }
 
-/// Adds an item of the partition, in its order: a message, or a further piece of the one before.
-fn add(messages: &mut Vec<Gathered>, item: &Item) -> Result<(), StoreError> {
+/// Adds an item of the partition, in its order: a message, or a further piece of the one before, where that is shown.
+fn add(messages: &mut Vec<Gathered>, item: &Item, shows: impl Fn(&Gathered) -> bool) -> Result<(), StoreError> {
     if !is_further(item)? {
-        messages.push(Gathered::read(item)?);
+        messages.extend(Some(Gathered::read(item)?).filter(shows));
         return Ok(());
     }
-    let message = messages.last_mut().ok_or_else(|| StoreError::fault("a piece without its message"))?;
-    message.append(item)
+    match messages.last_mut() {
+        Some(message) if message.goes_on_in(item)? => message.append(item),
+        _ => Ok(()),
+    }
 }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use conversation::{Message, PastTurn, Summary, ToolCall, ToolResult};
 
 use super::bounds::{json_len, short_arguments, shorten};
-use super::message::json;
-use super::turn::{NewTurn, TurnLease};
+use super::message::{json, placed, set_aside};
+use super::turn::{Answer, TurnLease};
 use crate::StoreError;
 use crate::item::{Item, Read, item, s};
 use crate::key::Key;
@@ -30,16 +30,20 @@ pub(super) fn transcript_sk(answer: u64) -> String {
 }
 
 /// The transcript of a turn that has just begun; it stays as it is if the turn never ends.
-pub(super) fn opened(lease: &TurnLease, turn: &NewTurn) -> Item {
-    let key = Key::new(&lease.partition, transcript_sk(lease.answer));
-    item(&key, [("asked", s(shorten(&turn.text, LONGEST_ASKED))), ("said", s("[]"))])
+pub(super) fn opened(lease: &TurnLease, asked: &str) -> Item {
+    let key = transcript_key(&lease.partition, lease.answer);
+    set_aside(lease, item(&key, [("asked", s(shorten(asked, LONGEST_ASKED))), ("said", s("[]"))]))
+}
+
+pub(super) fn transcript_key(partition: &str, answer: u64) -> Key {
+    Key::new(partition, transcript_sk(answer))
 }
 
 /// The end of a turn's transcript.
-pub(super) fn ended(lease: &TurnLease, said: &[Message]) -> Result<(Key, Expression), StoreError> {
-    let change = Expression::update("SET said = :said").and_when("attribute_exists(pk)");
-    let said = json(&fitting(paired(said)))?;
-    Ok((Key::new(&lease.partition, transcript_sk(lease.answer)), change.value(":said", s(said))))
+pub(super) fn ended(lease: &TurnLease, answer: &Answer) -> Result<(Key, Expression), StoreError> {
+    let change = Expression::update(placed("SET said = :said", lease, answer)).and_when("attribute_exists(pk)");
+    let said = json(&fitting(paired(&answer.transcript)))?;
+    Ok((transcript_key(&lease.partition, lease.answer), change.value(":said", s(said))))
 }
 
 /// The item of a conversation's summary.

@@ -18,12 +18,22 @@ pub struct NewTurn {
     pub user_message_id: String,
     /// A fresh id for the answer.
     pub assistant_message_id: String,
-    /// The user's words.
-    pub text: String,
+    /// What is to be answered.
+    pub question: Question,
     /// The name of the model.
     pub model: String,
     /// For a new conversation.
     pub title: String,
+}
+
+/// What a turn answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// The user's words, a new message of the conversation.
+    Words(String),
+    /// The last message of the user again: the new answer takes the place of the one that stands there, as soon as it has
+    /// said something.
+    Again,
 }
 
 /// A turn that cannot be started.
@@ -32,6 +42,9 @@ pub enum BeginError {
     /// No such conversation of this owner.
     #[error("not found")]
     NotFound,
+    /// There is no message yet that could be answered again.
+    #[error("nothing to answer again")]
+    NothingAsked,
     /// Another turn runs.
     #[error("turn in progress")]
     InProgress {
@@ -53,8 +66,10 @@ pub struct TurnLease {
     pub(super) head: Key,
     /// The partition of what lies under the conversation.
     pub(super) partition: String,
-    /// The place of the answer; the user's message stands one before it.
+    /// The place of the answer.
     pub answer: u64,
+    /// The place of the answer that this one shall stand for.
+    pub(super) replaces: Option<u64>,
 }
 
 /// Why a lease cannot be used any more.

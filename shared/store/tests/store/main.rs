@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
+mod again;
 mod cache;
 mod definitions;
 mod deletion;

@@ -10,7 +10,8 @@ use conversation::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use settings::Settings;
 use store::{
-    Answer, ConversationStore, NewTurn, Owner, Store, TableNames, TurnEnd, TurnLease, create_tables, sdk_config,
+    Answer, ConversationStore, NewTurn, Owner, Question, Store, TableNames, TurnEnd, TurnLease, create_tables,
+    sdk_config,
 };
 use tokio::net::TcpListener;
 
@@ -70,7 +71,7 @@ pub(crate) fn first_turn(text: &str) -> NewTurn {
         turn_id: new_id(),
         user_message_id: new_id(),
         assistant_message_id: new_id(),
-        text: text.to_owned(),
+        question: Question::Words(text.to_owned()),
         model: "volcano".to_owned(),
         title: format!("About {text}"),
     }

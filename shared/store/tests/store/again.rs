@@ -1,0 +1,217 @@
+//! A question that is answered again.
+
+use conversation::{ErrorCode, FinishReason, Summary};
+use store::{Answer, BeginError, ConversationStore, NewTurn, Question, Status, TurnEnd, TurnLease};
+
+use crate::support::{
+    alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at,
+};
+
+/// A conversation whose turns are over; gives the last one.
+async fn conversation(store: &ConversationStore, turns: &[(&str, &str)]) -> TurnLease {
+    let mut last: Option<TurnLease> = None;
+    for (question, reply) in turns {
+        let turn = match &last {
+            None => first_turn(question),
+            Some(lease) => next_turn(&lease.conversation_id, question),
+        };
+        let lease = store.begin(&alice(), &turn, at(0)).await.unwrap();
+        store.finish(&lease, &answer(reply), at(0)).await.unwrap();
+        last = Some(lease);
+    }
+    last.unwrap()
+}
+
+fn again(conversation: &str) -> NewTurn {
+    NewTurn { question: Question::Again, ..next_turn(conversation, "") }
+}
+
+fn failed(text: &str) -> Answer {
+    Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..answer(text) }
+}
+
+/// What the conversation says, and how far each message got.
+async fn shown(store: &ConversationStore, id: &str, seconds: u64) -> Vec<(String, Status)> {
+    let mut cursor = None;
+    let mut shown = Vec::new();
+    loop {
+        // Pages of one message show what none of the pages must show.
+        let page = store.messages(&alice(), id, 1, cursor.as_deref(), at(seconds)).await.unwrap();
+        shown.extend(page.items.into_iter().map(|message| (message.content, message.status)));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let whole = store.messages(&alice(), id, 100, None, at(seconds)).await.unwrap().items;
+    let whole: Vec<_> = whole.into_iter().map(|message| (message.content, message.status)).collect();
+    assert_eq!(shown, whole, "page by page it is the same");
+    assert_eq!(store.get(&alice(), id).await.unwrap().message_count, shown.len() as u64);
+    shown
+}
+
+fn complete(texts: &[&str]) -> Vec<(String, Status)> {
+    texts.iter().map(|text| ((*text).to_owned(), Status::Complete)).collect()
+}
+
+#[tokio::test]
+async fn another_answer_stands_for_the_first_one_from_its_begin_on() {
+    let store = store().await.conversations;
+    let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
+    let id = &first.conversation_id;
+    let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+    assert_eq!(store.question(&lease).await.unwrap(), "Q2");
+    assert_eq!(history_of(&store, &lease, 1000).await, [asked("Q1"), said("A1")]);
+    let mut running = complete(&["Q1", "A1", "Q2", ""]);
+    running[3].1 = Status::Running;
+    assert_eq!(shown(&store, id, 2).await, running);
+    store.finish(&lease, &answer("B2"), at(3)).await.unwrap();
+    assert_eq!(shown(&store, id, 4).await, complete(&["Q1", "A1", "Q2", "B2"]));
+    let next = store.begin(&alice(), &next_turn(id, "Q3"), at(5)).await.unwrap();
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q1"), said("A1"), asked("Q2"), said("B2")]);
+    store.finish(&next, &answer("A3"), at(6)).await.unwrap();
+    assert_eq!(shown(&store, id, 7).await, complete(&["Q1", "A1", "Q2", "B2", "Q3", "A3"]));
+}
+
+#[tokio::test]
+async fn a_question_is_answered_as_often_as_one_likes_and_the_answers_before_are_kept() {
+    let store = store().await.conversations;
+    let first = conversation(&store, &[("Q", "A")]).await;
+    let id = &first.conversation_id;
+    for reply in ["B", "C", "D"] {
+        let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+        assert_eq!(store.question(&lease).await.unwrap(), "Q");
+        assert_eq!(history_of(&store, &lease, 1000).await, []);
+        store.finish(&lease, &answer(reply), at(2)).await.unwrap();
+        assert_eq!(shown(&store, id, 3).await, complete(&["Q", reply]));
+    }
+    let kept = store.turn(&alice(), id, first.answer, at(4)).await.unwrap();
+    assert_eq!(kept.message.content, "A");
+}
+
+#[tokio::test]
+async fn another_answer_that_says_nothing_leaves_the_first_one_where_it_is() {
+    let store = store().await.conversations;
+    let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
+    let id = &first.conversation_id;
+    let stopped = Answer { end: TurnEnd::Done(FinishReason::Stopped), ..answer(" \n") };
+    for silent in [failed(""), stopped] {
+        let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+        store.finish(&lease, &silent, at(2)).await.unwrap();
+        assert_eq!(shown(&store, id, 3).await, complete(&["Q1", "A1", "Q2", "A2"]));
+        let told = store.turn(&alice(), id, lease.answer, at(3)).await.unwrap();
+        assert_eq!(told.tally.unwrap().end, silent.end, "whoever asks for that turn is told how it ended");
+    }
+    let next = store.begin(&alice(), &next_turn(id, "Q3"), at(4)).await.unwrap();
+    let before = [asked("Q1"), said("A1"), asked("Q2"), said("A2")];
+    assert_eq!(history_of(&store, &next, 1000).await, before);
+}
+
+#[tokio::test]
+async fn another_answer_that_broke_off_after_some_words_stands() {
+    let store = store().await.conversations;
+    let first = conversation(&store, &[("Q", "A")]).await;
+    let lease = store.begin(&alice(), &again(&first.conversation_id), at(1)).await.unwrap();
+    store.finish(&lease, &failed("half"), at(2)).await.unwrap();
+    let mut expected = complete(&["Q", "half"]);
+    expected[1].1 = Status::Interrupted;
+    assert_eq!(shown(&store, &first.conversation_id, 3).await, expected);
+}
+
+#[tokio::test]
+async fn f101_when_the_process_dies_that_answers_again_the_first_answer_is_back_at_the_end_of_the_lease() {
+    let store = store().await.conversations;
+    let first = conversation(&store, &[("Q", "A")]).await;
+    let id = &first.conversation_id;
+    let dead = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+    assert_eq!(shown(&store, id, 15).await[1].1, Status::Running);
+    assert_eq!(shown(&store, id, 16).await, complete(&["Q", "A"]));
+    let lease = store.begin(&alice(), &again(id), at(16)).await.unwrap();
+    assert!(store.finish(&dead, &answer("late"), at(17)).await.is_err());
+    store.finish(&lease, &answer("B"), at(17)).await.unwrap();
+    assert_eq!(shown(&store, id, 18).await, complete(&["Q", "B"]));
+    let dead = store.begin(&alice(), &again(id), at(20)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(id, "Q2"), at(35)).await.unwrap();
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), said("B")]);
+    assert!(store.finish(&dead, &answer("late"), at(36)).await.is_err());
+    store.finish(&next, &answer("A2"), at(36)).await.unwrap();
+    assert_eq!(shown(&store, id, 37).await, complete(&["Q", "B", "Q2", "A2"]));
+}
+
+#[tokio::test]
+async fn f101_a_turn_that_died_is_answered_again() {
+    let store = store().await.conversations;
+    let dead = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let lease = store.begin(&alice(), &again(&dead.conversation_id), at(15)).await.unwrap();
+    assert_eq!(store.question(&lease).await.unwrap(), "Q");
+    store.finish(&lease, &answer("A"), at(16)).await.unwrap();
+    assert_eq!(shown(&store, &dead.conversation_id, 17).await, complete(&["Q", "A"]));
+}
+
+#[tokio::test]
+async fn f100_a_question_is_not_answered_again_while_a_turn_runs() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let refused = store.begin(&alice(), &again(&lease.conversation_id), at(1)).await.unwrap_err();
+    assert!(matches!(refused, BeginError::InProgress { .. }));
+    store.finish(&lease, &answer("A"), at(2)).await.unwrap();
+    let turn = again(&lease.conversation_id);
+    let lease = store.begin(&alice(), &turn, at(3)).await.unwrap();
+    let same = store.begin(&alice(), &turn, at(3)).await.unwrap();
+    assert_eq!(same.answer, lease.answer, "a repeat of the call gives the same turn");
+    store.finish(&same, &answer("B"), at(4)).await.unwrap();
+    assert_eq!(shown(&store, &lease.conversation_id, 5).await, complete(&["Q", "B"]));
+}
+
+#[tokio::test]
+async fn there_is_nothing_to_answer_again_where_nothing_was_asked() {
+    let store = store().await.conversations;
+    let nowhere = NewTurn { conversation_id: None, ..again("") };
+    assert_eq!(store.begin(&alice(), &nowhere, at(0)).await.unwrap_err(), BeginError::NothingAsked);
+    let unknown = again("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    assert_eq!(store.begin(&alice(), &unknown, at(0)).await.unwrap_err(), BeginError::NotFound);
+}
+
+#[tokio::test]
+async fn a_summary_never_covers_an_answer_that_another_one_stands_for() {
+    let store = store().await.conversations;
+    let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
+    let id = &first.conversation_id;
+    let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+    // A turn can summarise only what it reads.
+    let places: Vec<u64> = store.history(&lease, 1000).await.unwrap().iter().map(|past| past.place).collect();
+    let summary = Some(Summary { through: places[0], text: "S".to_owned() });
+    store.finish(&lease, &Answer { summary: summary.clone(), ..answer("B2") }, at(2)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(id, "Q3"), at(3)).await.unwrap();
+    assert_eq!(store.summary(&next).await.unwrap(), summary);
+    let places: Vec<u64> = store.history(&next, 1000).await.unwrap().iter().map(|past| past.place).collect();
+    assert_eq!(places, [2, lease.answer], "in order, and the replaced one is not among them");
+}
+
+#[tokio::test]
+async fn f086_the_pieces_of_a_long_answer_are_not_shown_where_another_stands_for_it() {
+    let store = store().await.conversations;
+    let (long, longer) = ("好".repeat(300_000), "新".repeat(400_000));
+    let first = conversation(&store, &[("Q1", &long)]).await;
+    let id = &first.conversation_id;
+    let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+    store.finish(&lease, &answer(&longer), at(2)).await.unwrap();
+    assert_eq!(shown(&store, id, 3).await, complete(&["Q1", &longer]));
+    let lease = store.begin(&alice(), &again(id), at(4)).await.unwrap();
+    store.finish(&lease, &answer("short"), at(5)).await.unwrap();
+    assert_eq!(shown(&store, id, 6).await, complete(&["Q1", "short"]));
+}
+
+#[tokio::test]
+async fn f150_a_deletion_takes_the_answers_along_that_are_not_shown() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    let first = conversation(&store, &[("Q", "A")]).await;
+    let id = &first.conversation_id;
+    let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
+    store.finish(&lease, &answer("B"), at(2)).await.unwrap();
+    let running = store.begin(&alice(), &again(id), at(3)).await.unwrap();
+    store.delete(&alice(), id).await.unwrap();
+    assert!(store.finish(&running, &answer("C"), at(4)).await.is_err());
+    assert_eq!(rows(&endpoint, "data").await, []);
+}
