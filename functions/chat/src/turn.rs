@@ -10,7 +10,7 @@ use store::{
 };
 use time::OffsetDateTime;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
-use tools::{KnownPages, ToolContext};
+use tools::{KnownPages, Progress, ToolContext};
 
 use crate::begin::{Asked, Chosen};
 use crate::capabilities::Known;
@@ -100,6 +100,7 @@ impl TurnTask {
                 owner: self.asked.owner.clone(),
                 deadline: self.asked.deadline,
                 pages: KnownPages::default(),
+                progress: Progress::default(),
             },
             today: OffsetDateTime::now_utc().date().to_string(),
             nonce: new_id(),

@@ -40,6 +40,12 @@ impl Reader<'_> {
         self.alternative && !calls.is_empty() && heals(error)
     }
 
+    /// Shows what a running call says of itself.
+    fn telling(&self, call: &ToolCall) -> impl Fn(String) + Sync {
+        let (events, id, name) = (self.events, call.id.clone(), call.name.clone());
+        move |text| events.send(Event::ToolProgress { id: id.clone(), name: name.clone(), text })
+    }
+
     fn report(&self, call: &ToolCall, ran: Result<Ran, anyhow::Error>) -> Result<Ran, Broken> {
         if let Some(recording) = self.recording {
             recording.ran(call, ran.as_ref().ok());
@@ -86,7 +92,7 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
                     let place = results.len();
                     results.push(None);
                     running.push(async move {
-                        let ran = reader.session.run(&call).await;
+                        let ran = reader.session.run_telling(&call, &reader.telling(&call)).await;
                         (place, call, ran)
                     });
                 }

@@ -1,8 +1,24 @@
-use reqwest::Response;
+use std::ops::ControlFlow;
+
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
+use reqwest::{Response, StatusCode};
 use tokio::time::timeout;
 
 use crate::{EgressError, Limits, OverCap};
+
+/// A part of an answer's body as it comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// The answer's status.
+    pub status: StatusCode,
+    /// The answer's headers.
+    pub headers: &'a HeaderMap,
+    /// The new bytes; within the cap.
+    pub bytes: &'a [u8],
+}
+
+/// Looks at a body while it is read; breaking ends it there, as if it were whole.
+pub(crate) type Watch<'a> = dyn FnMut(Part<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// Refuses headers that are too long, and a body that is not what it seems.
 pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), EgressError> {
@@ -18,20 +34,26 @@ pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), 
     }
 }
 
-/// Reads a body to its end or to the cap, and tells whether it was cut.
-pub(crate) async fn read(mut response: Response, limits: &Limits) -> Result<(Vec<u8>, bool), EgressError> {
+/// Reads a body to its end, to where `watch` ends it, or to the cap, and tells whether it was cut.
+pub(crate) async fn read(
+    mut response: Response,
+    limits: &Limits,
+    watch: &mut Watch<'_>,
+) -> Result<(Vec<u8>, bool), EgressError> {
+    let (status, headers) = (response.status(), response.headers().clone());
     let mut body = Vec::new();
     loop {
         let chunk = timeout(limits.read, response.chunk()).await.map_err(|_| EgressError::TimedOut)?;
         let Some(chunk) = chunk.map_err(|_| EgressError::Broken)? else { return Ok((body, false)) };
         let room = limits.body - body.len();
-        if chunk.len() <= room {
-            body.extend_from_slice(&chunk);
-        } else if limits.over == OverCap::Refuse {
+        if chunk.len() > room && limits.over == OverCap::Refuse {
             return Err(EgressError::TooLarge);
-        } else {
-            body.extend(chunk.into_iter().take(room));
-            return Ok((body, true));
+        }
+        let bytes = chunk.get(..room).unwrap_or(&chunk);
+        body.extend_from_slice(bytes);
+        let ended = watch(Part { status, headers: &headers, bytes }).is_break();
+        if ended || chunk.len() > room {
+            return Ok((body, !ended));
         }
     }
 }

@@ -16,6 +16,7 @@ mod request;
 mod response;
 mod send;
 
+pub use body::Part;
 pub use error::EgressError;
 pub use headers::{HeaderRefusal, is_free};
 pub use network::{Network, SystemNetwork};

@@ -1,9 +1,11 @@
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use reqwest::header::{ACCEPT_ENCODING, HeaderValue};
 use tokio::time::timeout;
 
+use crate::body::{Part, Watch};
 use crate::network::Pinned;
 use crate::policy::Target;
 use crate::{EgressError, Network, Policy, Request, Response, body, redirect};
@@ -30,11 +32,21 @@ impl Egress {
     ///
     /// Nothing is sent twice, and nothing at all if the URL or any address of its host is refused.
     pub async fn send(&self, request: Request) -> Result<Response, EgressError> {
-        let total = request.limits.total;
-        timeout(total, self.follow(request)).await.unwrap_or(Err(EgressError::TimedOut))
+        self.send_watched(request, |_| ControlFlow::Continue(())).await
     }
 
-    async fn follow(&self, mut request: Request) -> Result<Response, EgressError> {
+    /// The same, with a look at the body while it comes: `watch` gets each part within the cap, and where it breaks the
+    /// answer ends.
+    pub async fn send_watched(
+        &self,
+        request: Request,
+        mut watch: impl FnMut(Part<'_>) -> ControlFlow<()> + Send,
+    ) -> Result<Response, EgressError> {
+        let total = request.limits.total;
+        timeout(total, self.follow(request, &mut watch)).await.unwrap_or(Err(EgressError::TimedOut))
+    }
+
+    async fn follow(&self, mut request: Request, watch: &mut Watch<'_>) -> Result<Response, EgressError> {
         let redirected = request.redirects;
         loop {
             let response = self.exchange(&request).await?;
@@ -42,7 +54,7 @@ impl Egress {
             // The request's count is used up: one more would be one too many.
             let asked = Request { redirects: redirected, ..request.clone() };
             match redirect::location(&asked, response.status(), response.headers()) {
-                None => return finish(response, &request).await,
+                None => return finish(response, &request, watch).await,
                 Some(_) if request.redirects == 0 => return Err(EgressError::TooManyRedirects),
                 Some(location) => request = redirect::next(self.policy, request, &location)?,
             }
@@ -87,8 +99,12 @@ impl Egress {
     }
 }
 
-async fn finish(response: reqwest::Response, request: &Request) -> Result<Response, EgressError> {
+async fn finish(
+    response: reqwest::Response,
+    request: &Request,
+    watch: &mut Watch<'_>,
+) -> Result<Response, EgressError> {
     let (status, headers) = (response.status(), response.headers().clone());
-    let (body, truncated) = body::read(response, &request.limits).await?;
+    let (body, truncated) = body::read(response, &request.limits, watch).await?;
     Ok(Response { status, url: request.url.clone(), headers, body, truncated })
 }

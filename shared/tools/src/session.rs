@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::memo::{self, Memo, Outcome};
 use crate::refusal::Refusal;
 use crate::registry::Entry;
-use crate::{ToolContext, ToolError, ToolOutput, arguments};
+use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments};
 
 /// Longest text that a call gives to the model, in bytes.
 const MAX_CONTENT: usize = 256 * 1024;
@@ -51,11 +51,16 @@ impl ToolSession {
     /// Calls may run at the same time; equal ones share one run, and a repeated one gets the first one's result and a
     /// note for the model. Dropping the future ends the call.
     pub async fn run(&self, call: &ToolCall) -> Result<Ran, anyhow::Error> {
+        self.run_telling(call, &|_| {}).await
+    }
+
+    /// The same, with what the call says of itself while it runs; equal calls hear it once.
+    pub async fn run_telling(&self, call: &ToolCall, tell: &(dyn Fn(String) + Sync)) -> Result<Ran, anyhow::Error> {
         let started = Instant::now();
         let (outcome, repeated) = match self.admitted(call) {
             Ok((entry, arguments)) => {
                 let key = memo::key(&entry.spec.name, &arguments);
-                self.memo.once(&key, async || self.outcome(entry, arguments).await).await?
+                self.memo.once(&key, async || self.outcome(entry, arguments, tell).await).await?
             }
             Err(refusal) => (Err(refusal), false),
         };
@@ -71,15 +76,22 @@ impl ToolSession {
         Ok((entry, arguments))
     }
 
-    async fn outcome(&self, entry: &Entry, arguments: Value) -> Result<Outcome, anyhow::Error> {
+    async fn outcome(
+        &self,
+        entry: &Entry,
+        arguments: Value,
+        tell: &(dyn Fn(String) + Sync),
+    ) -> Result<Outcome, anyhow::Error> {
         let tool = entry.tool.as_ref();
         let now = Instant::now();
         if now >= self.context.deadline {
             return Ok(Err(Refusal::timeout(tool)));
         }
         let end = self.context.deadline.min(now + tool.timeout());
-        let call = AssertUnwindSafe(async { tool.call(arguments, &self.context).await }).catch_unwind();
-        match timeout_at(end, call).await {
+        let (progress, mut parts) = Progress::channel();
+        let context = ToolContext { progress, ..self.context.clone() };
+        let call = AssertUnwindSafe(async { tool.call(arguments, &context).await }).catch_unwind();
+        match parts.beside(timeout_at(end, call), tell).await {
             Ok(Ok(Ok(output))) => {
                 self.context.pages.note_sources(&output.sources);
                 Ok(Ok(ToolOutput { content: tool.framed(capped(output.content)), ..output }))

@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::time::Instant;
 
-use crate::KnownPages;
+use crate::{KnownPages, Progress};
 
 /// Something that a model may call; one file each under this crate, and one line in the list.
 #[async_trait]
@@ -47,6 +47,8 @@ pub struct ToolContext {
     pub deadline: Instant,
     /// The pages that have come up, from those of the history on; the session adds those of its results.
     pub pages: KnownPages,
+    /// Where the call tells how far it is; the session gives each call its own.
+    pub progress: Progress,
 }
 
 /// What a call gives back.

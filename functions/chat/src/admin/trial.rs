@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::{Kind, Owner};
 use tokio::time::Instant;
 use tools::http::{ToolDefinition, Trial};
-use tools::{KnownPages, ToolContext, ToolRegistry};
+use tools::{KnownPages, Progress, ToolContext, ToolRegistry};
 use web::{Administrator, ApiError};
 
 use super::{id, refused};
@@ -43,7 +43,12 @@ async fn of_the_product(
     definition: ToolDefinition,
     arguments: Value,
 ) -> Result<Trial, ApiError> {
-    let context = ToolContext { owner, deadline: Instant::now() + app.config.turn, pages: KnownPages::default() };
+    let context = ToolContext {
+        owner,
+        deadline: Instant::now() + app.config.turn,
+        pages: KnownPages::default(),
+        progress: Progress::default(),
+    };
     let call = ToolCall { id: new_id(), name: definition.name.clone(), arguments };
     let session = ToolRegistry::new(vec![app.tools.tool(definition)]).session(context);
     let ran = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;

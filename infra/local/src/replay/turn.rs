@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tools::{KnownPages, ToolContext};
+use tools::{KnownPages, Progress, ToolContext};
 
 use super::Replayed;
 use super::calls::Calls;
@@ -99,6 +99,7 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
             owner: Owner::unverified("replay"),
             deadline: Instant::now() + length,
             pages: KnownPages::default(),
+            progress: Progress::default(),
         },
         today: head.today.clone(),
         nonce: head.nonce.clone(),

@@ -1,8 +1,9 @@
 //! What an answer may cost.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use egress::{EgressError, Limits, OverCap, Request};
+use egress::{EgressError, Limits, OverCap, Part, Request};
 use http::Method;
 
 use crate::support::{Names, OPEN, Server, answer, get, ok};
@@ -98,4 +99,33 @@ async fn f059_a_request_whose_answer_breaks_off_is_sent_once() {
 fn f122_neither_a_request_nor_an_answer_shows_what_it_holds() {
     let request = get("https://a.example.com/canary?canary").secret("x-key", &"canary".into()).unwrap();
     assert_eq!(format!("{request:?}"), "Request(GET)");
+}
+
+#[tokio::test]
+async fn a_body_can_be_looked_at_while_it_comes_and_ended_where_nothing_more_is_needed() {
+    let server = Server::hanging("HTTP/1.1 200 OK\r\ncontent-length: 99\r\nx-kind: a\r\n\r\nabc").await;
+    let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
+    let mut seen = Vec::new();
+    let watch = |part: Part<'_>| {
+        seen.extend_from_slice(part.bytes);
+        let whole = part.status == 200 && part.headers["x-kind"] == "a" && seen == b"abc";
+        if whole { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let response = names.egress(OPEN).send_watched(get("http://a.example.com/"), watch).await.unwrap();
+    assert_eq!((response.text().as_ref(), response.truncated), ("abc", false));
+}
+
+#[tokio::test]
+async fn f133_nothing_over_the_cap_is_shown_to_who_looks_on() {
+    let server = Server::answering(ok("0123456789abc")).await;
+    let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
+    let mut seen = Vec::new();
+    let watch = |part: Part<'_>| {
+        seen.extend_from_slice(part.bytes);
+        ControlFlow::Continue(())
+    };
+    let limits = Limits { over: OverCap::Truncate, ..SHORT };
+    let response = names.egress(OPEN).send_watched(get("http://a.example.com/").limits(limits), watch).await.unwrap();
+    assert!(response.truncated);
+    assert_eq!(seen, b"0123456789");
 }

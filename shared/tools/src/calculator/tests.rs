@@ -61,6 +61,7 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(30),
         pages: crate::KnownPages::default(),
+        progress: crate::Progress::default(),
     };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, failure.message, content),

@@ -9,7 +9,7 @@ use conversation::{Source, ToolFailure, ToolReport, ToolResult, ToolSpec};
 use serde_json::{Value, json};
 use store::Owner;
 use tokio::time::Instant;
-use tools::{KnownPages, Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use tools::{KnownPages, Progress, Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
@@ -55,6 +55,7 @@ async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(9),
         pages: KnownPages::default(),
+        progress: Progress::default(),
     };
     let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
@@ -181,4 +182,17 @@ fn a_later_tool_of_the_same_name_replaces_an_earlier_one() {
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default()), Arc::new(Plain), Arc::new(Other)]);
     let told: Vec<_> = registry.specs().into_iter().map(|spec| (spec.name, spec.description)).collect();
     assert_eq!(told, [("probe".into(), "The other one.".into()), ("plain".into(), "Never ends.".into())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_call_says_of_itself_is_heard_while_it_runs_and_before_it_ends() {
+    let probe = Arc::new(Probe::default());
+    let (session, told) = (session(&probe, 60), std::sync::Mutex::new(Vec::new()));
+    let tell = |text| {
+        told.lock().unwrap().push(text);
+        probe.gate.notify_one();
+    };
+    let ran = session.run_telling(&call("1", "tell"), &tell).await.unwrap();
+    assert_eq!(ran.result.content, "run 1 for ada");
+    assert_eq!(*told.lock().unwrap(), ["上半场结束", "。"]);
 }

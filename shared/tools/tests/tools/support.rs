@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Owner;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tools::{KnownPages, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
+use tools::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
 
 /// Behaves as its `behaviour` argument says and counts its runs.
 #[derive(Default)]
@@ -41,6 +41,12 @@ impl Tool for Probe {
             "answer" => Ok(answer(run, &context.owner)),
             "wait" => {
                 self.gate.notified().await;
+                Ok(answer(run, &context.owner))
+            }
+            "tell" => {
+                ["上半", "场", "结束"].iter().for_each(|text| context.progress.tell(text));
+                self.gate.notified().await;
+                context.progress.tell("。");
                 Ok(answer(run, &context.owner))
             }
             "long" => Ok(ToolOutput { content: "汉".repeat(200_000), ..ToolOutput::default() }),
@@ -101,7 +107,12 @@ pub(crate) fn named(name: &str, id: &str, arguments: Value) -> ToolCall {
 pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(probe) as _, Arc::new(Plain)];
     let deadline = Instant::now() + Duration::from_secs(seconds);
-    ToolRegistry::new(tools).session(ToolContext { owner: Owner::new("ada"), deadline, pages: KnownPages::default() })
+    ToolRegistry::new(tools).session(ToolContext {
+        owner: Owner::new("ada"),
+        deadline,
+        pages: KnownPages::default(),
+        progress: Progress::default(),
+    })
 }
 
 pub(crate) async fn refused(call: ToolCall) -> (String, String) {

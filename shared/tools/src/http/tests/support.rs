@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
 
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
-use crate::{KnownPages, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput};
 
 /// TLS is not what these tests are about.
 pub(super) const OPEN: Policy = Policy::public().with_http();
@@ -105,6 +105,7 @@ pub(super) async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolOutput
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_mins(1),
         pages: KnownPages::default(),
+        progress: Progress::default(),
     };
     tool.call(arguments, &context).await
 }

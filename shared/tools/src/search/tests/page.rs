@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{KnownPages, ReadUrl, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{KnownPages, Progress, ReadUrl, Tool, ToolContext, ToolError, ToolOutput};
 
 async fn tool(provider: &Provider) -> ReadUrl {
     ReadUrl::new(Arc::new(search(provider).await))
@@ -16,8 +16,12 @@ async fn tool(provider: &Provider) -> ReadUrl {
 
 /// A reading in a conversation whose user wrote these words.
 async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (String, String)> {
-    let context =
-        ToolContext { owner: ada(), deadline: Instant::now() + Duration::from_secs(30), pages: KnownPages::default() };
+    let context = ToolContext {
+        owner: ada(),
+        deadline: Instant::now() + Duration::from_secs(30),
+        pages: KnownPages::default(),
+        progress: Progress::default(),
+    };
     context.pages.note(&Message::User { text: words.to_owned() });
     tool.call(json!({"url": url}), &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, content),

@@ -8,15 +8,19 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{KnownPages, Tool, ToolContext, ToolError, ToolOutput, WebSearch};
+use crate::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput, WebSearch};
 
 pub(super) async fn tool(provider: &Provider) -> WebSearch {
     WebSearch::new(Arc::new(search(provider).await))
 }
 
 pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutput, (ToolFailure, String)> {
-    let context =
-        ToolContext { owner: ada(), deadline: Instant::now() + Duration::from_secs(30), pages: KnownPages::default() };
+    let context = ToolContext {
+        owner: ada(),
+        deadline: Instant::now() + Duration::from_secs(30),
+        pages: KnownPages::default(),
+        progress: Progress::default(),
+    };
     tool.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure, content),
         ToolError::Fatal(error) => panic!("{error}"),
