@@ -6,6 +6,7 @@
 
 mod admin;
 mod agents;
+mod answering;
 mod app;
 mod begin;
 mod budgets;

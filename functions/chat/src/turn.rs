@@ -1,24 +1,14 @@
-use std::panic::AssertUnwindSafe;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use agent::{CallRecord, Draft, Events, Turn};
-use conversation::{ErrorCode, Event, Failure, FinishReason, Summary, new_id};
-use futures_util::FutureExt;
-use futures_util::future::join_all;
-use store::{
-    Answer, ConversationStore, Day, Execution, LeaseError, Question, StoreError, StoredCall, TurnEnd, TurnLease,
-};
-use time::OffsetDateTime;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
-use tools::{KnownPages, Progress, ToolContext};
+use agent::{CallRecord, Draft, Events};
+use conversation::{Event, Failure, FinishReason, Summary};
+use store::{Answer, ConversationStore, LeaseError, Question, StoreError, StoredCall, TurnEnd, TurnLease};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use crate::begin::{Asked, Chosen};
-use crate::capabilities::Known;
+use crate::App;
+use crate::answering::{Answering, Past};
+use crate::begin::Asked;
 use crate::running::Place;
-use crate::{App, capabilities, executions, outages};
-
-/// The longest that is waited for what may be lost.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Characters that are read of earlier turns for a token that may be sent: long results are shortened on the way.
 const CHARACTERS: usize = 5;
@@ -49,7 +39,8 @@ impl TurnTask {
         let _closing = self.events.closing();
         self.events.send(self.started.clone());
         let ending = self.until_end().await;
-        let (ending, ()) = tokio::join!(self.save(ending), self.count());
+        let answering = self.answering();
+        let (ending, ()) = tokio::join!(self.save(ending), answering.count());
         if let Some(title) = &self.title {
             self.events.send(Event::Title(title.clone()));
         }
@@ -60,57 +51,38 @@ impl TurnTask {
 
     /// Answers until there is an answer or something ends the turn from outside.
     async fn until_end(&self) -> Ending {
+        let answering = self.answering();
         tokio::select! {
-            answer = AssertUnwindSafe(self.answer()).catch_unwind() => match answer {
-                Ok(Ok(reason)) => Ending::Answered(reason),
-                Ok(Err(failure)) => Ending::Failed(failure),
-                Err(_) => {
-                    tracing::error!(turn = %self.lease.turn_id, "the turn panicked");
-                    Ending::Failed(ErrorCode::Internal.into())
-                }
+            answered = answering.within(&self.place.shutdown, self.answer()) => match answered {
+                Ok(reason) => Ending::Answered(reason),
+                Err(failure) => Ending::Failed(failure),
             },
             () = self.keep_lease() => Ending::Gone,
             () = self.place.stop.cancelled() => Ending::Gone,
-            () = self.place.shutdown.cancelled() => Ending::Failed(ErrorCode::Interrupted.into()),
-            // The agent keeps the deadline itself; this holds even if something in it does not.
-            () = sleep_until(self.asked.deadline + Duration::from_secs(1)) => Ending::Failed(ErrorCode::Deadline.into()),
+        }
+    }
+
+    fn answering(&self) -> Answering<'_> {
+        Answering {
+            app: &self.app,
+            owner: &self.asked.owner,
+            chosen: &self.asked.chosen,
+            deadline: self.asked.deadline,
+            turn_id: &self.lease.turn_id,
+            events: &self.events,
         }
     }
 
     async fn answer(&self) -> Result<FinishReason, Failure> {
-        let Chosen { agent, models, tool_choice, .. } = &self.asked.chosen;
-        let store = &self.app.store;
-        let most = usize::try_from(agent.history_tokens).unwrap_or(usize::MAX).saturating_mul(CHARACTERS);
-        let history = store.conversations.history(&self.lease, most);
-        let capability = join_all(models.first().map(|model| capabilities::known(store, model)));
-        let (history, summary, _, ()) =
-            tokio::join!(history, self.summary(), capability, outages::learn(store, models));
+        let answering = self.answering();
+        let tokens = self.asked.chosen.agent.history_tokens;
+        let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARACTERS);
+        let history = self.app.store.conversations.history(&self.lease, most);
+        let (history, summary, ()) = tokio::join!(history, self.summary(), answering.learn());
         let history = history.map_err(|error| crate::chat::storage(&error).0)?;
-        let question = self.question().await.map_err(|error| crate::chat::storage(&error).0)?;
-        let turn = Turn {
-            id: self.lease.turn_id.clone(),
-            models,
-            paths: &Known(store),
-            text: question,
-            history,
-            summary,
-            caller: None,
-            tool_choice: tool_choice.clone(),
-            context: ToolContext {
-                owner: self.asked.owner.clone(),
-                deadline: self.asked.deadline,
-                pages: KnownPages::default(),
-                progress: Progress::default(),
-            },
-            today: OffsetDateTime::now_utc().date().to_string(),
-            nonce: new_id(),
-            recorder: self.app.config.recorder.as_deref(),
-        };
-        let answered = outages::telling(store, models, agent.run(&turn, &self.events)).await;
-        for model in models {
-            capabilities::remember(store, model).await;
-        }
-        answered
+        let text = self.question().await.map_err(|error| crate::chat::storage(&error).0)?;
+        let past = Past { text, history, summary, caller: None };
+        answering.answer(past, self.app.config.recorder.as_deref()).await
     }
 
     /// The user's words, those of the message that is answered again too.
@@ -146,16 +118,6 @@ impl TurnTask {
         }
     }
 
-    /// Adds what the turn used to the day's sums, whatever ended it, also if its conversation is gone: a deletion is no way
-    /// around a budget. Sums that cannot be written do not fail the turn.
-    async fn count(&self) {
-        let usage = self.events.draft().usage();
-        let added = self.app.store.ledger.add(&self.asked.owner, Day::of(SystemTime::now()), &usage).await;
-        if let Err(error) = added {
-            tracing::warn!(%error, turn = %self.lease.turn_id, "what a turn used could not be counted");
-        }
-    }
-
     /// Stores what was said, whatever ended the turn.
     async fn save(&self, ending: Ending) -> Ending {
         let end = match &ending {
@@ -163,33 +125,15 @@ impl TurnTask {
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
             Ending::Gone => return ending,
         };
-        let draft = self.events.draft().clone();
-        let calls = executions::of_turn(
-            &draft.calls,
-            &self.lease.turn_id,
-            &self.asked.chosen.agent_id,
-            &self.lease.conversation_id,
-        );
-        let (answer, now) = (stored(draft, end), SystemTime::now());
-        match self.app.store.conversations.finish(&self.lease, &answer, now).await {
+        let answer = stored(self.events.draft().clone(), end);
+        match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
             Ok(()) => {
                 // Not before: nothing may be kept under a conversation that is gone.
-                self.record(&calls, now).await;
+                self.answering().record(&self.lease.conversation_id).await;
                 ending
             }
             Err(LeaseError::Lost) => Ending::Gone,
             Err(LeaseError::Store(error)) => Ending::Failed(crate::chat::storage(&error).0),
-        }
-    }
-
-    /// Keeps what the tools were called with; a turn does not fail for it.
-    async fn record(&self, calls: &[Execution], now: SystemTime) {
-        if calls.is_empty() {
-            return;
-        }
-        let recorded = timeout(PATIENCE, self.app.store.executions.record(&self.asked.owner, calls, now)).await;
-        if !matches!(recorded, Ok(Ok(()))) {
-            tracing::warn!(calls = calls.len(), "the calls of a turn could not be kept");
         }
     }
 }
