@@ -23,7 +23,7 @@ async fn the_page_is_served_under_a_strict_policy() {
 async fn every_file_that_the_page_names_is_served() {
     let app = TestApp::start().await;
     let html = app.get("/").await.text();
-    let names: Vec<&str> = html.split("\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let names: Vec<&str> = html.split("\"assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(names.contains(&"app.js"), "{names:?}");
     for name in names {
         let file = app.get(&format!("/assets/{name}")).await;

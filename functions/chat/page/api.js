@@ -124,16 +124,32 @@ async function authorized(path, options) {
   }
 }
 
-/** One request; without a signal of its own it is given up when no answer begins in time. */
+/**
+ * One request; without a signal of its own it is given up when no answer begins in time.
+ *
+ * The path is taken from where the page is, which may be below the stage of an API.
+ */
 async function attempt(path, options, used) {
-  const headers = used === null ? options.headers : { ...options.headers, "x-api-key": used };
+  const headers = { ...options.headers, ...(used !== null && { "x-api-key": used }), ...(await digest(options)) };
   const signal = options.signal ?? AbortSignal.timeout(PATIENCE_MS);
   try {
-    return await fetch(path, { ...options, headers, signal, cache: "no-store" });
+    return await fetch(`.${path}`, { ...options, headers, signal, cache: "no-store" });
   } catch {
     options.signal?.throwIfAborted();
     throw new ApiError({ code: navigator.onLine === false ? "offline" : "network", retryable: true });
   }
+}
+
+/**
+ * The header with a body's SHA-256, without which CloudFront cannot sign a request that changes something.
+ *
+ * Browsers compute it on pages that came over TLS or from the machine itself, and CloudFront serves no others.
+ */
+async function digest({ method, body = "" }) {
+  if (method === "GET" || !globalThis.crypto?.subtle) return {};
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
+  const hex = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
+  return { "x-amz-content-sha256": hex.join("") };
 }
 
 /** Reads an error answer, also one that some proxy wrote. */

@@ -5,7 +5,7 @@ use settings::Settings;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use web::{Place, ResponseMode};
+use web::{Front, Place};
 
 use crate::{App, Config};
 
@@ -16,29 +16,29 @@ pub fn run() -> ExitCode {
     let settings = Settings::from_env();
     log(&settings);
     match assemble(&settings) {
-        Ok((app, mode)) => serve(&app, mode),
+        Ok((app, front)) => serve(&app, front),
         Err(line) => failed(&line, 2),
     }
 }
 
-fn assemble(settings: &Settings) -> Result<(App, ResponseMode), String> {
+fn assemble(settings: &Settings) -> Result<(App, Front), String> {
     let http = transport::client().map_err(|error| error.to_string())?;
     let config = Config::from_settings(settings, Place::Lambda, http).map_err(|error| error.to_string())?;
     if let Some(warning) = config.auth.warning() {
         tracing::warn!("{warning}");
     }
-    let mode = ResponseMode::from_settings(settings).map_err(|error| error.to_string())?;
+    let front = Front::from_settings(settings).map_err(|error| error.to_string())?;
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
-    Ok((App::new(config, &aws), mode))
+    Ok((App::new(config, &aws), front))
 }
 
-fn serve(app: &App, mode: ResponseMode) -> ExitCode {
-    // One thread: an instance has one turn at a time, and most of its memory sizes have less than one core.
+fn serve(app: &App, front: Front) -> ExitCode {
+    // One thread: most instances have one turn at a time and less than one core. Where they have many, turns wait.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.to_string(), 1),
     };
-    match runtime.block_on(web::run(app.router(), mode)) {
+    match runtime.block_on(web::run(app.router(), front)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error.to_string(), 1),
     }

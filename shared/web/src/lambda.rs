@@ -1,11 +1,12 @@
 //! The way from an invocation to the routes and back.
 //!
-//! The events are those of payload format 2.0, which function URLs and HTTP APIs send. Anything else (a warmer, a REST
-//! API, somebody's direct invocation) gets an HTTP `400` like any other bad request: an error to the runtime would count
-//! as a crash of the function.
+//! The events are those of payload format 2.0, which function URLs and HTTP APIs send, and of format 1.0 of REST APIs.
+//! Anything else (a warmer, somebody's direct invocation) gets an HTTP `400` like any other bad request: an error to the
+//! runtime would count as a crash of the function.
+
+mod event;
 
 use std::convert::Infallible;
-use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
@@ -15,10 +16,9 @@ use axum::routing::any;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use conversation::ErrorCode;
 use futures_util::{Stream, StreamExt, stream::unfold};
-use http::{HeaderMap, Request, header};
-use lambda_http::aws_lambda_events::apigw::{ApiGatewayV2httpRequest, ApiGatewayV2httpResponse};
+use http::{HeaderMap, HeaderName, Request, header};
+use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpResponse;
 use lambda_http::lambda_runtime::layers::TracingLayer;
 use lambda_http::lambda_runtime::{FunctionResponse, MetadataPrelude, Runtime, StreamResponse};
 use lambda_http::{Context, LambdaEvent, service_fn};
@@ -28,13 +28,13 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
-use tower::util::ThenLayer;
+use tower::util::MapFutureLayer;
 
-use crate::{ApiError, SourceIp};
+use crate::SourceIp;
 
 /// How answers leave a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseMode {
+enum ResponseMode {
     /// As they are made: what a function URL with response streaming takes.
     Stream,
     /// Whole, at the end: what an API in front of the function takes.
@@ -43,7 +43,7 @@ pub enum ResponseMode {
 
 impl ResponseMode {
     /// `RESPONSE_MODE`; `buffer` by default under `AWS_SAM_LOCAL`, whose emulator takes nothing else.
-    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+    fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let parse = |text: &str| match text {
             "stream" => Some(Self::Stream),
             "buffer" => Some(Self::Buffer),
@@ -54,6 +54,35 @@ impl ResponseMode {
     }
 }
 
+/// What stands in front of the function, as far as the function has to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Front {
+    mode: ResponseMode,
+    /// The header in which a proxy that nobody can pass by says where a request came from.
+    source: Option<HeaderName>,
+}
+
+impl Front {
+    /// Reads `RESPONSE_MODE` and `SOURCE_IP_HEADER`.
+    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let source = settings.parsed("SOURCE_IP_HEADER", "a header's name", |text| text.parse().ok())?;
+        Ok(Self { mode: ResponseMode::from_settings(settings)?, source })
+    }
+
+    /// Where a request came from, if the proxy in front says so; else it stays as the platform says.
+    fn mark(&self, request: &mut Request<Body>) {
+        let told = self.source.as_ref().and_then(|name| request.headers().get(name)?.to_str().ok()?.parse().ok());
+        if let Some(address) = told {
+            request.extensions_mut().insert(SourceIp(address));
+        }
+    }
+}
+
+tokio::task_local! {
+    /// The body of the invocation that is served here: an instance may serve several at once.
+    static BODY: TaskTracker;
+}
+
 /// The year 2001, since 1970.
 const EARLIEST_END: Duration = Duration::from_secs(1_000_000_000);
 
@@ -61,44 +90,45 @@ const EARLIEST_END: Duration = Duration::from_secs(1_000_000_000);
 #[derive(Clone, Copy, Debug)]
 pub struct InvocationDeadline(pub Instant);
 
-/// Serves `router` to the runtime until the process ends.
+/// Serves `router` to the runtime until the process ends: one invocation after the other, or as many at once as
+/// `AWS_LAMBDA_MAX_CONCURRENCY` says, which Lambda sets on Managed Instances.
 ///
 /// An invocation is over when its body has been read to the end, even if nobody takes it any more: only then is the next
 /// one asked for, and the process may be frozen.
 ///
 /// # Errors
 /// What the runtime cannot recover from.
-pub async fn run(router: Router, mode: ResponseMode) -> Result<(), lambda_http::Error> {
-    let bodies = TaskTracker::new();
-    // A closed tracker is one that can be waited for; it still takes tasks.
-    bodies.close();
-    let running = bodies.clone();
+pub async fn run(router: Router, front: Front) -> Result<(), lambda_http::Error> {
     let handler = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
-        let (router, bodies) = (router.clone(), bodies.clone());
+        let (router, front) = (router.clone(), front.clone());
         async move {
-            let response = answer(router, &event.payload, &event.context).await;
-            Ok::<_, Infallible>(match mode {
-                ResponseMode::Stream => FunctionResponse::StreamingResponse(streamed(response, &bodies)),
+            let response = answer(router, &front, &event.payload, &event.context).await;
+            Ok::<_, Infallible>(match front.mode {
+                ResponseMode::Stream => FunctionResponse::StreamingResponse(streamed(response)),
                 ResponseMode::Buffer => FunctionResponse::BufferedResponse(buffered(response).await),
             })
         }
     });
-    let ended = move |sent| over(sent, running.clone());
-    Runtime::new(handler).layer(TracingLayer::new()).layer(ThenLayer::new(ended)).run().await
+    let to_the_end = MapFutureLayer::new(to_the_end);
+    Runtime::new(handler).layer(TracingLayer::new()).layer(to_the_end).run_concurrent().await
 }
 
 /// Waits for the end of an invocation; an answer that did not reach the runtime is no reason to end the process.
-async fn over(sent: Result<(), lambda_http::Error>, bodies: TaskTracker) -> Result<(), lambda_http::Error> {
-    bodies.wait().await;
+async fn to_the_end(sending: impl Future<Output = Result<(), lambda_http::Error>>) -> Result<(), lambda_http::Error> {
+    let body = TaskTracker::new();
+    let sent = BODY.scope(body.clone(), sending).await;
+    body.close();
+    body.wait().await;
     if sent.is_err() {
         tracing::warn!("the answer was not taken to its end");
     }
     Ok(())
 }
 
-async fn answer(router: Router, event: &RawValue, context: &Context) -> Response {
-    match request(event) {
+async fn answer(router: Router, front: &Front, event: &RawValue, context: &Context) -> Response {
+    match event::request(event) {
         Ok(mut request) => {
+            front.mark(&mut request);
             request.extensions_mut().insert(InvocationDeadline(deadline(context, SystemTime::now())));
             router.oneshot(request).await.into_response()
         }
@@ -111,51 +141,6 @@ async fn answer(router: Router, event: &RawValue, context: &Context) -> Response
                 .into_response()
         }
     }
-}
-
-fn request(event: &RawValue) -> Result<Request<Body>, ApiError> {
-    let refused = |sentence: &str| ApiError::new(ErrorCode::InvalidRequest, sentence);
-    let unknown = || refused("The event is not an HTTP request of format 2.0");
-    let event: ApiGatewayV2httpRequest = serde_json::from_str(event.get()).map_err(|_| unknown())?;
-    let path = event.raw_path.filter(|_| event.version.as_deref() == Some("2.0")).ok_or_else(unknown)?;
-    let path = encoded(without_stage(&path, event.request_context.stage.as_deref()));
-    let target = match event.raw_query_string.filter(|query| !query.is_empty()) {
-        Some(query) => format!("{path}?{query}"),
-        None => path,
-    };
-    let body = event.body.unwrap_or_default();
-    let body = if event.is_base64_encoded {
-        STANDARD.decode(body).map_err(|_| refused("The body of the event is not valid base64"))?
-    } else {
-        body.into_bytes()
-    };
-    let request = Request::builder().method(event.request_context.http.method).uri(target).body(Body::from(body));
-    let mut request = request.map_err(|_| unknown())?;
-    *request.headers_mut() = event.headers;
-    if let Some(address) = event.request_context.http.source_ip.and_then(|text| text.parse().ok()) {
-        request.extensions_mut().insert(SourceIp(address));
-    }
-    Ok(request)
-}
-
-/// An API's named stage stands before the path; a function URL has none.
-fn without_stage<'p>(path: &'p str, stage: Option<&str>) -> &'p str {
-    let rest = stage.and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage));
-    rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
-}
-
-/// The path as a request line holds it, without being resolved: what stands in front may have decoded it.
-fn encoded(path: &str) -> String {
-    let mut encoded = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_graphic() && !b"\"#<>?^`{|}".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
 }
 
 /// The context counts in wall-clock milliseconds, everything here in the clock that cannot be set.
@@ -174,11 +159,10 @@ fn deadline(context: &Context, now: SystemTime) -> Instant {
 #[expect(clippy::field_reassign_with_default, reason = "the type is not exhaustive and has no builder")]
 fn streamed(
     response: Response,
-    bodies: &TaskTracker,
 ) -> StreamResponse<impl Stream<Item = Result<Bytes, Infallible>> + Unpin + Send + use<>> {
     let (head, body) = response.into_parts();
     let (sender, chunks) = mpsc::channel(1);
-    bodies.spawn(read_to_the_end(body, sender));
+    BODY.with(|tracker| tracker.spawn(read_to_the_end(body, sender)));
     let stream = unfold(chunks, |mut chunks| async move { Some((Ok(chunks.recv().await?), chunks)) });
     let mut metadata_prelude = MetadataPrelude::default();
     metadata_prelude.status_code = head.status;
@@ -219,6 +203,26 @@ fn is_text(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn seen(setting: Option<&str>, header: &str) -> Option<SourceIp> {
+        let settings = Settings::from_pairs(setting.map(|name| ("SOURCE_IP_HEADER", name)));
+        let mut request = Request::builder().header("x-viewer-address", header).body(Body::empty()).unwrap();
+        request.extensions_mut().insert(SourceIp([192, 0, 2, 1].into()));
+        Front::from_settings(&settings).unwrap().mark(&mut request);
+        request.extensions().get().copied()
+    }
+
+    #[test]
+    fn f112_a_header_says_where_a_request_came_from_only_if_the_operator_says_so() {
+        let platform = Some(SourceIp([192, 0, 2, 1].into()));
+        assert_eq!(seen(Some("X-Viewer-Address"), "203.0.113.9"), Some(SourceIp([203, 0, 113, 9].into())));
+        assert_eq!(seen(Some("x-viewer-address"), "2001:db8::1"), Some(SourceIp("2001:db8::1".parse().unwrap())));
+        assert_eq!(seen(Some("x-viewer-address"), "203.0.113.9, 203.0.113.8"), platform);
+        assert_eq!(seen(Some("x-other"), "203.0.113.9"), platform);
+        assert_eq!(seen(None, "203.0.113.9"), platform);
+        let unusable = Settings::from_pairs([("SOURCE_IP_HEADER", "a b")]);
+        assert_eq!(Front::from_settings(&unusable).unwrap_err().variable, "SOURCE_IP_HEADER");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn f091_the_deadline_is_the_end_of_the_invocation_or_its_length() {

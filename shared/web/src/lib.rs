@@ -16,6 +16,6 @@ pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, Sour
 pub use body::json_body;
 pub use edge::{ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
-pub use lambda::{InvocationDeadline, ResponseMode, run};
+pub use lambda::{Front, InvocationDeadline, run};
 pub use origins::Origins;
 pub use sse::{collect, stream};

@@ -7,7 +7,7 @@ use settings::{SettingError, Settings};
 pub struct Origins(Vec<String>);
 
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-api-key, x-user-id",
+    "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-amz-content-sha256, x-api-key, x-user-id",
 );
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-request-id");

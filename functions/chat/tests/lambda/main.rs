@@ -8,5 +8,7 @@ mod buffered;
 mod deadline;
 mod instance;
 mod life;
+mod many;
+mod rest;
 mod shapes;
 mod streamed;

@@ -10,11 +10,11 @@ const LONG: Duration = Duration::from_mins(5);
 
 /// What other services, people and tests hand to a function.
 fn others() -> Vec<Value> {
-    let rest = json!({
-        "resource": "/{proxy+}", "path": "/healthz", "httpMethod": "GET", "headers": {}, "multiValueHeaders": {},
-        "queryStringParameters": null, "pathParameters": null, "stageVariables": null,
-        "requestContext": { "stage": "prod", "httpMethod": "GET", "identity": { "sourceIp": "203.0.113.7" } },
-        "body": null, "isBase64Encoded": false,
+    // As a load balancer sends it: much like a REST API's, without a resource.
+    let balancer = json!({
+        "path": "/healthz", "httpMethod": "GET", "headers": {}, "queryStringParameters": {},
+        "requestContext": { "elb": { "targetGroupArn": "arn:aws:elasticloadbalancing:us-east-1:0:targetgroup/a/b" } },
+        "body": "", "isBase64Encoded": false,
     });
     let scheduled = json!({
         "version": "0", "id": "1", "detail-type": "Scheduled Event", "source": "aws.events", "account": "0",
@@ -26,7 +26,7 @@ fn others() -> Vec<Value> {
     let no_method =
         json!({ "version": "2.0", "rawPath": "/healthz", "requestContext": { "http": { "method": "G T" } } });
     vec![
-        rest,
+        balancer,
         scheduled,
         queue,
         no_path,

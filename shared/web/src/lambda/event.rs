@@ -1,0 +1,157 @@
+//! Events as requests: payload format 2.0 of function URLs and HTTP APIs, format 1.0 of REST APIs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use axum::body::Body;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use conversation::ErrorCode;
+use http::{HeaderMap, HeaderName, HeaderValue, Request};
+use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{ApiError, SourceIp};
+
+/// Makes a request of an event, with its [`SourceIp`]; what is no HTTP request is `invalid_request`.
+pub(super) fn request(event: &RawValue) -> Result<Request<Body>, ApiError> {
+    let parts = two(event).or_else(|| one(event)).ok_or_else(unknown)?;
+    let body = parts.body.unwrap_or_default();
+    let body = if parts.base64 {
+        STANDARD.decode(body).map_err(|_| refused("The body of the event is not valid base64"))?
+    } else {
+        body.into_bytes()
+    };
+    let target = if parts.query.is_empty() { parts.path } else { format!("{}?{}", parts.path, parts.query) };
+    let request = Request::builder().method(parts.method.as_str()).uri(target).body(Body::from(body));
+    let mut request = request.map_err(|_| unknown())?;
+    *request.headers_mut() = parts.headers;
+    if let Some(address) = parts.source.and_then(|text| text.parse().ok()) {
+        request.extensions_mut().insert(SourceIp(address));
+    }
+    Ok(request)
+}
+
+fn unknown() -> ApiError {
+    refused("The event is not an HTTP request of format 1.0 or 2.0")
+}
+
+fn refused(sentence: &str) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, sentence)
+}
+
+/// What both formats say, each in its own words.
+struct Parts {
+    method: String,
+    path: String,
+    query: String,
+    headers: HeaderMap,
+    body: Option<String>,
+    base64: bool,
+    source: Option<String>,
+}
+
+fn two(event: &RawValue) -> Option<Parts> {
+    let event: ApiGatewayV2httpRequest = serde_json::from_str(event.get()).ok()?;
+    let path = event.raw_path.filter(|_| event.version.as_deref() == Some("2.0"))?;
+    Some(Parts {
+        method: event.request_context.http.method.as_str().to_owned(),
+        path: encoded(without_stage(&path, event.request_context.stage.as_deref()), is_path),
+        query: event.raw_query_string.unwrap_or_default(),
+        headers: event.headers,
+        body: event.body,
+        base64: event.is_base64_encoded,
+        source: event.request_context.http.source_ip,
+    })
+}
+
+/// A REST API's event. It is one only with `resource`, which tells it from a load balancer's.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RestEvent {
+    #[serde(rename = "resource")]
+    _resource: String,
+    http_method: String,
+    /// Without the stage.
+    path: String,
+    #[serde(default)]
+    multi_value_headers: Option<BTreeMap<String, Vec<String>>>,
+    /// Decoded.
+    #[serde(default)]
+    multi_value_query_string_parameters: Option<BTreeMap<String, Vec<String>>>,
+    request_context: RestContext,
+    body: Option<String>,
+    #[serde(default)]
+    is_base64_encoded: bool,
+}
+
+#[derive(Deserialize)]
+struct RestContext {
+    identity: Identity,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Identity {
+    source_ip: Option<String>,
+}
+
+fn one(event: &RawValue) -> Option<Parts> {
+    let event: RestEvent = serde_json::from_str(event.get()).ok()?;
+    Some(Parts {
+        method: event.http_method,
+        path: encoded(&event.path, is_path),
+        query: query(&event.multi_value_query_string_parameters.unwrap_or_default()),
+        headers: headers(event.multi_value_headers.unwrap_or_default()),
+        body: event.body,
+        base64: event.is_base64_encoded,
+        source: event.request_context.identity.source_ip,
+    })
+}
+
+fn query(parameters: &BTreeMap<String, Vec<String>>) -> String {
+    let pairs = parameters.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
+    let pairs = pairs.map(|(name, value)| format!("{}={}", encoded(name, is_plain), encoded(value, is_plain)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn headers(told: BTreeMap<String, Vec<String>>) -> HeaderMap {
+    let pairs = told.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value)));
+    let mut headers = HeaderMap::new();
+    for (name, value) in pairs {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}
+
+/// An API's named stage stands before the path in format 2.0; a function URL has none.
+fn without_stage<'p>(path: &'p str, stage: Option<&str>) -> &'p str {
+    let rest = stage.and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage));
+    rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
+}
+
+/// What may stand in a path; it is not resolved, and what stands in front may have decoded it.
+fn is_path(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !b"\"#<>?^`{|}".contains(&byte)
+}
+
+/// What means itself in a query.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+fn encoded(text: &str, stays: fn(u8) -> bool) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if stays(byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
