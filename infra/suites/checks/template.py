@@ -1,4 +1,4 @@
-"""Holds template.yaml against what the function reads and calls.
+"""Holds template.yaml against what the function reads and calls; deployment.py holds what stands around the function.
 
 Usage: template.py CALLS, the JSON that the suite's program `calls` wrote.
 Every rule is shown to be alive: MUTATIONS breaks the template in many ways, and each has to be found.
@@ -8,8 +8,10 @@ import json
 import logging
 import sys
 
+import deployment
 import source
 from mutations import MUTATIONS
+from samtranslator.model.exceptions import InvalidDocumentException
 from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
 
@@ -33,11 +35,14 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_ENDPOINT_URL_SECRETS_MANAGER": "for tests",
 }
 TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}
-# Resources of which only the beginning is known: Lambda names its streams, and definitions name their secrets.
+# Resources of which only the beginning is known: Lambda names its streams, definitions name their secrets, and what
+# CodeDeploy moves has names that CloudFormation makes.
 OPEN_ENDS = (
     'log-group:${ChatLogs}:log-stream:*"}',
     ':parameter${ToolSecretsUnder}*"}',
     ':secret:${ToolSecretsUnder}*"}',
+    ':function:${AWS::StackName}-ChatFunction-*"}',
+    ':alarm:*"}',
 )
 # Kept for storing an answer and ending its stream.
 RESERVE_SECONDS = 8
@@ -65,9 +70,9 @@ class Template:
     def environment(self, name):
         return self.properties(name)["Environment"]["Variables"]
 
-    def statements(self):
-        """The role's statements, each with the condition under which it stands."""
-        for policy in self.properties("ChatRole")["Policies"]:
+    def statements(self, role="ChatRole"):
+        """A role's statements, each with the condition under which it stands."""
+        for policy in self.properties(role).get("Policies", []):
             for statement in policy["PolicyDocument"]["Statement"]:
                 condition, one = None, statement
                 if "Fn::If" in statement:
@@ -137,7 +142,15 @@ def key_schema(properties):
 
 
 def wildcards(template, _calls):
-    for _, statement in template.statements():
+    for role in template.of_type("AWS::IAM::Role"):
+        yield from wildcards_of(template, role)
+    for name, function in template.functions().items():
+        if function["Properties"].get("Role") != {"Fn::GetAtt": ["ChatRole", "Arn"]}:
+            yield f"{name} runs with another role"
+
+
+def wildcards_of(template, role):
+    for _, statement in template.statements(role):
         sid = statement.get("Sid", "a statement")
         for action in listed(statement["Action"]):
             if "*" in action:
@@ -146,11 +159,8 @@ def wildcards(template, _calls):
             text = json.dumps(resource)
             if ("*" in text and not text.endswith(OPEN_ENDS)) or statement["Effect"] != "Allow":
                 yield f"{sid} reaches {text}"
-    if template.properties("ChatRole").get("ManagedPolicyArns"):
-        yield "ChatRole has policies that nobody here wrote"
-    for name, function in template.functions().items():
-        if function["Properties"].get("Role") != {"Fn::GetAtt": ["ChatRole", "Arn"]}:
-            yield f"{name} runs with another role"
+    if template.properties(role).get("ManagedPolicyArns"):
+        yield f"{role} has policies that nobody here wrote"
 
 
 def permissions(template, calls):
@@ -213,35 +223,6 @@ def ending(name, action):
     return f"{kind}${{{name}}}" + ("-??????" if kind == ":secret:" else "")
 
 
-def address(template, _calls):
-    urls = template.of_type("AWS::Lambda::Url")
-    if len(urls) != 1:
-        yield f"there is one URL, not {len(urls)}"
-    for name, url in urls.items():
-        properties = url["Properties"]
-        if properties.get("InvokeMode") != "RESPONSE_STREAM":
-            yield f"{name} does not stream"
-        if "Cors" in properties:
-            yield f"{name} adds CORS headers to those of the function"
-        if properties["AuthType"] == "NONE":
-            yield from own_authentication(template)
-    public = [one["Properties"] for one in template.of_type("AWS::Lambda::Permission").values()]
-    public = {one["Action"] for one in public if one["Principal"] == "*"}
-    if public != {"lambda:InvokeFunctionUrl", "lambda:InvokeFunction"}:
-        yield f"a URL needs two permissions, not {sorted(public)}"
-
-
-def own_authentication(template):
-    """A URL that anybody may call is for a function that asks who is calling."""
-    for name in template.functions():
-        if template.environment(name).get("AUTH") != {"Ref": "Auth"}:
-            yield f"{name} is public and does not ask who is calling"
-    if template.parameters.get("Auth", {}).get("Default") not in ("api_key", "jwt"):
-        yield "by default nobody is asked who is calling"
-    if "AuthJwtIssuer" not in json.dumps(template.written.get("Rules", {})):
-        yield "tokens may be switched on without an issuer"
-
-
 def limits(template, _calls):
     most = template.parameters["TurnSeconds"]["MaxValue"]
     timeout = template.properties("ChatFunction")["Timeout"]
@@ -249,7 +230,8 @@ def limits(template, _calls):
         yield f"a turn of {most} s does not end within {timeout} s"
     for name, function in template.functions().items():
         properties = function["Properties"]
-        if "ReservedConcurrentExecutions" not in properties:
+        bounds = {"ReservedConcurrentExecutions", "FunctionScalingConfig"}
+        if not bounds & set(properties):
             yield f"{name} may take all of the account's concurrency"
         if properties.get("LoggingConfig") != {"LogGroup": {"Ref": "ChatLogs"}}:
             yield f"{name} logs where nothing is deleted"
@@ -275,10 +257,14 @@ def parameters(template, _calls):
             yield f"{name} is not used"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, address, limits, parameters]
+RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, *deployment.RULES]
+
 
 def findings(text, calls):
-    template = Template(text)
+    try:
+        template = Template(text)
+    except InvalidDocumentException as refused:
+        return [str(refused)]
     return [finding for rule in RULES for finding in rule(template, calls)]
 
 

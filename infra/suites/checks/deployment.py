@@ -1,0 +1,141 @@
+"""Rules for what stands around the functions: front doors, who may call, versions, alarms."""
+
+import json
+
+PUBLIC = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl"]
+ONLY_THE_OWN_URL = {"Fn::If": ["HasOwnUrl", "NONE", "AWS_IAM"]}
+# What a function gets that the description of its version says instead of the kept settings.
+IN_THE_DESCRIPTION = [{"Ref": "MemorySize"}, {"Fn::If": ["HasCloudFront", "x-viewer-address", ""]}]
+
+
+def addresses(template, _calls):
+    urls = template.of_type("AWS::Lambda::Url")
+    if set(urls) != {"ChatFunctionUrl", "ManagedFunctionUrl"}:
+        yield f"there are other URLs than known: {sorted(urls)}"
+    for name, url in urls.items():
+        properties = url["Properties"]
+        if properties.get("InvokeMode") != "RESPONSE_STREAM":
+            yield f"{name} does not stream"
+        if "Cors" in properties:
+            yield f"{name} adds CORS headers to those of the function"
+        if not json.dumps(properties["TargetFunctionArn"]).endswith('Aliaslive"}'):
+            yield f"{name} is not the alias's"
+        if properties["AuthType"] != (ONLY_THE_OWN_URL if name == "ChatFunctionUrl" else "NONE"):
+            yield f"{name} is open behind another front door"
+    for name in template.functions():
+        if template.environment(name).get("AUTH") != {"Ref": "Auth"}:
+            yield f"{name} is public and does not ask who is calling"
+    if template.parameters.get("Auth", {}).get("Default") not in ("api_key", "jwt"):
+        yield "by default nobody is asked who is calling"
+
+
+def ways_around(template, _calls):
+    """What CloudFormation itself refuses before it makes anything."""
+    rules = template.written.get("Rules", {})
+    if "AuthJwtIssuer" not in json.dumps(rules):
+        yield "tokens may be switched on without an issuer"
+    around = rules.get("NothingLeadsAroundAFrontDoor", {})
+    closed = [one["Assert"] for one in around.get("Assertions", [])]
+    wanted = [{"Fn::Equals": [{"Ref": "BufferedApi"}, "false"]}, {"Fn::Equals": [{"Ref": "CapacityProvider"}, ""]}]
+    if closed != wanted or around.get("RuleCondition") != {"Fn::Not": [{"Fn::Equals": [{"Ref": "FrontDoor"}, "url"]}]}:
+        yield "another address leads around the front door"
+    if template.environment("ChatFunction").get("SOURCE_IP_HEADER") != IN_THE_DESCRIPTION[1]:
+        yield "anybody may say where a request came from"
+    for name in set(template.functions()) - {"ChatFunction"}:
+        if "SOURCE_IP_HEADER" in template.environment(name):
+            yield f"{name} believes anybody who says where a request came from"
+
+
+def callers(template, _calls):
+    """Who may invoke what: everybody only by a URL, services only for what is ours."""
+    alias, given = {"Ref": "ChatFunctionAliaslive"}, {}
+    for name, permission in template.of_type("AWS::Lambda::Permission").items():
+        one, condition = permission["Properties"], permission.get("Condition")
+        if not condition:
+            yield f"{name} holds behind every front door"
+        if one["Principal"] != "*" and "SourceArn" not in one:
+            yield f"{name} lets {one['Principal']} of every account in"
+        if one["Action"] == PUBLIC[0] and one["Principal"] != "apigateway.amazonaws.com" and not one.get("InvokedViaFunctionUrl"):
+            yield f"{name} lets {one['Principal']} invoke around the URL"
+        if one["FunctionName"] == alias:
+            given.setdefault((condition, one["Principal"]), []).append(one["Action"])
+    wanted = {
+        ("HasOwnUrl", "*"): PUBLIC,
+        ("HasCloudFront", "cloudfront.amazonaws.com"): PUBLIC,
+        ("HasRestApi", "apigateway.amazonaws.com"): PUBLIC[:1],
+    }
+    if {who: sorted(actions) for who, actions in given.items()} != wanted:
+        yield f"the alias may be called by others than the front doors: {given}"
+
+
+def doors(template, _calls):
+    distribution = template.properties("Distribution")["DistributionConfig"]
+    behaviour, origin = distribution["DefaultCacheBehavior"], distribution["Origins"][0]
+    if behaviour["Compress"] or behaviour["ViewerProtocolPolicy"] != "redirect-to-https":
+        yield "CloudFront holds streams back, or speaks without TLS"
+    if origin.get("OriginAccessControlId") != {"Fn::GetAtt": ["OriginAccess", "Id"]}:
+        yield "CloudFront does not sign what it sends"
+    if not behaviour.get("FunctionAssociations"):
+        yield "a client may write the header that says where a request came from"
+    if "WebACLId" not in distribution:
+        yield "CloudFront takes no firewall"
+    api = template.properties("RestApi")
+    if api.get("EndpointConfiguration") != {"Types": ["REGIONAL"]}:
+        yield "an edge endpoint cuts a stream that is silent for 30 seconds"
+    for path in ("/", "/{proxy+}"):
+        integration = api["Body"]["paths"][path]["x-amazon-apigateway-any-method"]["x-amazon-apigateway-integration"]
+        streams = "/2021-11-15/" in json.dumps(integration["uri"]) and integration.get("responseTransferMode") == "STREAM"
+        if not streams or integration.get("timeoutInMillis") != 900000:
+            yield f"the REST API does not stream {path}"
+
+
+def versions(template, _calls):
+    """Callers reach an alias, and a setting reaches them by a new version alone."""
+    kept = template.properties("SettingsVersion")["Content"]["Fn::Join"][1]
+    for name in ("ChatFunction", "ManagedFunction"):
+        variables = [value for key, value in template.environment(name).items() if key != "SOURCE_IP_HEADER"]
+        for value in variables + [{"Ref": "Architecture"}]:
+            if value not in kept:
+                yield f"a change of {value} does not reach {name}'s callers"
+        for value in kept:
+            if value not in variables + [{"Ref": "Architecture"}]:
+                yield f"a change of {value} asks for a version of {name} that has not changed"
+    published = template.of_type("AWS::Lambda::Version")
+    for name, version in published.items():
+        description = json.dumps(version["Properties"].get("Description", ""))
+        if "${SettingsVersion.VersionNumber}" not in description:
+            yield f"{name} does not follow the settings"
+        if name.startswith("ChatFunction"):
+            if "${MemorySize}" not in description or "HasCloudFront" not in description:
+                yield f"{name} does not follow its own settings"
+            if (version.get("DeletionPolicy"), version.get("UpdateReplacePolicy")) != ("Retain", "Retain"):
+                yield f"{name} does not stay for a way back"
+    if len(published) != 2:
+        yield f"versions are published of {sorted(published)}"
+
+
+def canary(template, _calls):
+    alarms = template.of_type("AWS::CloudWatch::Alarm")
+    groups = template.of_type("AWS::CodeDeploy::DeploymentGroup")
+    if set(groups) != {"ChatFunctionDeploymentGroup"}:
+        yield "new versions take all calls at once"
+    for group in groups.values():
+        watched = group["Properties"].get("AlarmConfiguration", {})
+        names = {one["Name"].get("Ref") for one in watched.get("Alarms", [])}
+        if not watched.get("Enabled") or names != {"NewVersionErrors", "NewVersionTooSlow", "FrontErrors"}:
+            yield f"a new version is watched by {sorted(names)}"
+        if group["Properties"].get("ServiceRoleArn") != {"Fn::GetAtt": ["DeploymentRole", "Arn"]}:
+            yield "CodeDeploy has a role that nobody here wrote"
+    if template.parameters["Deployment"]["Default"] != "Canary10Percent5Minutes":
+        yield "by default a new version is not tried by a tenth of the calls for five minutes"
+    for name, alarm in alarms.items():
+        properties = alarm["Properties"]
+        if properties.get("TreatMissingData") != "notBreaching":
+            yield f"{name} goes off where nobody calls"
+        if "AlarmActions" not in properties:
+            yield f"{name} tells nobody"
+        if name.startswith("NewVersion") and "ExecutedVersion" not in json.dumps(properties):
+            yield f"{name} looks at the old version, too"
+
+
+RULES = [addresses, ways_around, callers, doors, versions, canary]

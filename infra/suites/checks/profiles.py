@@ -1,0 +1,103 @@
+"""The template as CloudFormation gets it, by the ways in which it can be deployed.
+
+As a program: profiles.py FOLDER writes each of them there, with its conditions decided, for tools that cannot decide them.
+What the template excuses from checkov's rules is left out of them and written to FOLDER/excuses.list.
+"""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import source
+from samtranslator.translator.transform import transform
+from samtranslator.yaml_helper import yaml_parse
+
+FIREWALL = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/chat/00000000-0000-4000-8000-000000000000"
+REGIONAL = "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/chat/00000000-0000-4000-8000-000000000000"
+PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
+PROFILES = {
+    "plain": {},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC},
+    "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
+    "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true"},
+}
+NOTHING = object()
+
+
+class NoManagedPolicies:
+    def load(self):
+        return {}
+
+
+def transformed(text, parameters):
+    """The CloudFormation that SAM makes of a template."""
+    template = yaml_parse(text)
+    template["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
+    return transform(template, parameters, NoManagedPolicies())
+
+
+def decided(template, parameters):
+    """A template without conditions: what they exclude is left out."""
+    values = {name: one.get("Default") for name, one in template["Parameters"].items()} | parameters
+    conditions = {name: holds(one, values, template["Conditions"]) for name, one in template["Conditions"].items()}
+    resources = {}
+    for name, resource in template["Resources"].items():
+        if conditions.get(resource.pop("Condition", None), True):
+            resources[name] = chosen(resource, conditions)
+    for name, one in template["Parameters"].items():
+        one["Default"] = values[name]
+    return {"Parameters": template["Parameters"], "Resources": resources}
+
+
+def holds(condition, values, conditions):
+    ((kind, of),) = condition.items()
+    if kind == "Condition":
+        return holds(conditions[of], values, conditions)
+    if kind == "Fn::Equals":
+        left, right = (values[one["Ref"]] if isinstance(one, dict) else one for one in of)
+        return left == right
+    inner = [holds(one, values, conditions) for one in of]
+    return {"Fn::Not": not inner[0], "Fn::And": all(inner), "Fn::Or": any(inner)}[kind]
+
+
+def chosen(value, conditions):
+    if isinstance(value, list):
+        return [one for one in (chosen(each, conditions) for each in value) if one is not NOTHING]
+    if not isinstance(value, dict):
+        return value
+    if "Fn::If" in value:
+        condition, then, otherwise = value["Fn::If"]
+        return chosen(then if conditions[condition] else otherwise, conditions)
+    if value == {"Ref": "AWS::NoValue"}:
+        return NOTHING
+    pairs = {key: chosen(one, conditions) for key, one in value.items()}
+    return {key: one for key, one in pairs.items() if one is not NOTHING}
+
+
+def excuses(resources):
+    """Takes out what resources are excused from, as pairs of a resource's name and a rule."""
+    found = set()
+    for name, resource in resources.items():
+        for one in resource.get("Metadata", {}).pop("checkov", {}).get("skip", []):
+            if not one["comment"].strip():
+                raise ValueError(f"{name} is excused from {one['id']} without a reason")
+            found.add((name, one["id"]))
+    return found
+
+
+def main():
+    logging.disable()  # the translator speaks of its own metrics
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    text, excused = (source.ROOT / "template.yaml").read_text(), set()
+    for name, parameters in PROFILES.items():
+        template = decided(transformed(text, parameters), parameters)
+        excused |= excuses(template["Resources"])
+        (folder / f"{name}.json").write_text(json.dumps(template, indent=1))
+    (folder / "excuses.list").write_text(json.dumps(sorted(excused)))
+
+
+if __name__ == "__main__":
+    main()
