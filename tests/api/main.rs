@@ -15,6 +15,7 @@ mod conversations;
 mod crowd;
 mod cuts;
 mod demo;
+mod direct;
 mod executions;
 mod failover;
 mod going_on;

@@ -24,7 +24,7 @@ pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Replays a recording of a whole turn, which must come out the same.
-async fn comes_out_the_same(file: &Path) {
+pub(crate) async fn comes_out_the_same(file: &Path) {
     let replayed = replay(file, Speed::Fast, |_| {}).await.unwrap();
     let verdict = replayed.verdict();
     assert!(matches!(verdict, Verdict::Same(_)), "{}: {:?} {verdict}", file.display(), replayed.remarks());

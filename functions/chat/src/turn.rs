@@ -38,7 +38,7 @@ impl TurnTask {
     pub(crate) async fn drive(self) {
         let _closing = self.events.closing();
         self.events.send(self.started.clone());
-        let ending = self.until_end().await;
+        let ending = Box::pin(self.until_end()).await;
         let answering = self.answering();
         let (ending, ()) = tokio::join!(self.save(ending), answering.count());
         if let Some(title) = &self.title {

@@ -77,6 +77,8 @@ impl Draft {
             return;
         }
         self.closed = (self.content.len(), self.thinking.len());
+        // Line breaks between two rounds are for the one who reads both as one answer.
+        let text = text.trim_start_matches('\n').to_owned();
         self.transcript.push(Message::Assistant { text, thinking, calls });
         self.transcript.extend(results.into_iter().map(Message::Tool));
     }

@@ -1,5 +1,6 @@
 mod callers;
 pub(crate) mod count;
+mod direct;
 mod ending;
 mod failover;
 mod memory;
@@ -221,8 +222,9 @@ impl<'a> Run<'a> {
         if !round.calls.is_empty() {
             // Calls of the caller's tools in the same reply are let go: the model makes them again once it knows the
             // results, which nobody but this turn could remember.
+            let answer = direct::answer(&round);
             self.keep(round);
-            return None;
+            return answer.map(|answer| self.say_directly(&answer));
         }
         if !round.callers.is_empty() {
             return Some(self.call_back(round.callers));

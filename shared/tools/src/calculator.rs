@@ -94,7 +94,8 @@ fn output(expression: &str, answer: &Answer) -> ToolOutput {
     let content = json!({"expression": expression.trim(), "result": text, "exact": exact}).to_string();
     let sign = if *exact { '=' } else { '≈' };
     let summary = format!("{} {sign} {}", shown(expression), shown(text));
-    ToolOutput { content: calls::escape(&content), summary, ..ToolOutput::default() }
+    let shown = Some(format!("`{}` {sign} {text}", expression.trim()));
+    ToolOutput { content: calls::escape(&content), shown, summary, ..ToolOutput::default() }
 }
 
 fn shown(text: &str) -> String {

@@ -11,6 +11,7 @@ mod calculator;
 mod current_time;
 pub mod http;
 mod known_pages;
+mod markdown;
 mod memo;
 mod page;
 mod progress;

@@ -3,6 +3,7 @@
 use conversation::Source;
 use serde::{Deserialize, Serialize};
 
+use crate::markdown;
 use crate::search::{Question, Reply, SearchFailure, from_the_web, visible, web_address};
 use crate::tavily::wire;
 
@@ -48,6 +49,13 @@ impl PageText {
             String::new()
         };
         format!("标题：{title}\n来源：{url}\n内容：{text}{cut}")
+    }
+
+    /// The page as a user reads it: a link to it, and its text, which is Markdown.
+    pub(crate) fn shown(&self) -> String {
+        let Self { text, characters, .. } = self;
+        let more = if *characters > MAX_TEXT { "…" } else { "" };
+        format!("{}\n\n{text}{more}", markdown::link(&self.title, &self.url))
     }
 
     /// A few words for a status line.

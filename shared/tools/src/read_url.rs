@@ -59,6 +59,7 @@ impl Tool for ReadUrl {
         match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {
             Ok(found) => Ok(ToolOutput {
                 content: found.answer.told(),
+                shown: Some(found.answer.shown()),
                 summary: found.answer.summary(),
                 sources: vec![found.answer.source()],
                 cached: found.cached,

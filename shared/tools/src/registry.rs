@@ -10,6 +10,14 @@ use crate::{Tool, ToolContext, ToolSession};
 pub(crate) struct Entry {
     pub(crate) spec: ToolSpec,
     pub(crate) tool: Arc<dyn Tool>,
+    /// Whether what it gives is the answer.
+    pub(crate) direct: bool,
+}
+
+impl From<Arc<dyn Tool>> for Entry {
+    fn from(tool: Arc<dyn Tool>) -> Self {
+        Self { spec: tool.spec(), tool, direct: false }
+    }
 }
 
 /// A tool that an agent uses.
@@ -19,6 +27,8 @@ pub struct ToolBinding {
     pub name: String,
     /// Arguments that hold for every call; models neither see nor choose them.
     pub fixed: Map<String, Value>,
+    /// Whether what it gives is the answer, which no model words anew.
+    pub direct: bool,
 }
 
 /// The tools of a deployment.
@@ -30,8 +40,12 @@ pub struct ToolRegistry {
 impl ToolRegistry {
     /// The registry of these tools; a later one of the same name replaces an earlier one.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        let mut entries: Vec<Entry> = Vec::with_capacity(tools.len());
-        for entry in tools.into_iter().map(|tool| Entry { spec: tool.spec(), tool }) {
+        Self::of(tools.into_iter().map(Entry::from))
+    }
+
+    fn of(all: impl Iterator<Item = Entry>) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in all {
             match entries.iter_mut().find(|known| known.spec.name == entry.spec.name) {
                 Some(known) => *known = entry,
                 None => entries.push(entry),
@@ -48,9 +62,9 @@ impl ToolRegistry {
             let tool = Arc::clone(&entry.tool);
             let bound: Arc<dyn Tool> =
                 if binding.fixed.is_empty() { tool } else { Arc::new(Bound { tool, fixed: binding.fixed.clone() }) };
-            Some(bound)
+            Some(Entry { direct: binding.direct, ..Entry::from(bound) })
         };
-        Self::new(bindings.iter().filter_map(bind).collect())
+        Self::of(bindings.iter().filter_map(bind))
     }
 
     /// These tools and further ones, as far as their names are free.
@@ -63,6 +77,11 @@ impl ToolRegistry {
     /// Whether there is a tool of that name.
     pub fn has(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.spec.name == name)
+    }
+
+    /// Whether what the tool of that name gives is the answer.
+    pub fn is_direct(&self, name: &str) -> bool {
+        self.entries.iter().any(|entry| entry.spec.name == name && entry.direct)
     }
 
     /// What models are told, in order.

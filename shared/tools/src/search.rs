@@ -10,6 +10,7 @@ mod filters;
 mod question;
 mod request;
 mod results;
+mod shown;
 mod text;
 
 use std::time::Duration;

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::memo::{self, Memo, Outcome};
 use crate::refusal::Refusal;
 use crate::registry::Entry;
-use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments};
+use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
 /// Longest text that a call gives to the model, in bytes.
 const MAX_CONTENT: usize = 256 * 1024;
@@ -36,6 +36,8 @@ pub struct Ran {
     pub report: ToolReport,
     /// For the model.
     pub result: ToolResult,
+    /// For the user, if what this tool gives is the answer.
+    pub answer: Option<String>,
     /// What it cost.
     pub credits: u64,
 }
@@ -94,7 +96,9 @@ impl ToolSession {
         match parts.beside(timeout_at(end, call), tell).await {
             Ok(Ok(Ok(output))) => {
                 self.context.pages.note_sources(&output.sources);
-                Ok(Ok(ToolOutput { content: tool.framed(capped(output.content)), ..output }))
+                let shown = entry.direct.then(|| output.shown.unwrap_or_else(|| markdown::text(&output.content)));
+                let (shown, framed) = (shown.map(capped), tool.framed(capped(output.content)));
+                Ok(Ok(ToolOutput { content: framed, shown, ..output }))
             }
             Ok(Ok(Err(ToolError::Model { failure, content }))) => {
                 Ok(Err(Refusal { failure, content: capped(content) }))
@@ -129,7 +133,7 @@ fn ran(call: &ToolCall, outcome: Outcome, repeated: bool, took: Duration) -> Ran
         error,
     };
     let result = ToolResult { call_id: call.id.clone(), name: call.name.clone(), ok, content };
-    Ran { report, result, credits: if repeated { 0 } else { output.credits } }
+    Ran { report, result, answer: output.shown, credits: if repeated { 0 } else { output.credits } }
 }
 
 fn capped(mut text: String) -> String {

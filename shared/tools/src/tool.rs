@@ -56,6 +56,8 @@ pub struct ToolContext {
 pub struct ToolOutput {
     /// The text for the model.
     pub content: String,
+    /// What a user reads of it, in Markdown, where that differs; blank where it gives a user nothing to read.
+    pub shown: Option<String>,
     /// A few words for a status line.
     pub summary: String,
     /// Pages to cite.

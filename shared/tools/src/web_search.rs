@@ -122,9 +122,9 @@ fn request(arguments: Arguments) -> Result<SearchRequest, String> {
 }
 
 fn output(found: &Found<SearchResults>) -> ToolOutput {
-    let Told { text, sources } = search::told(&found.answer, found.notice);
+    let Told { text, shown, sources } = search::told(&found.answer, found.notice);
     let summary = status(sources.len(), found.answer.pages.len());
-    ToolOutput { content: text, summary, sources, cached: found.cached, credits: found.credits }
+    ToolOutput { content: text, shown: Some(shown), summary, sources, cached: found.cached, credits: found.credits }
 }
 
 fn status(shown: usize, all: usize) -> String {

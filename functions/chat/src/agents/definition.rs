@@ -18,7 +18,7 @@ const BINDINGS: usize = 64;
 const ACCEPTED: &str =
     "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `enabled`";
 
-const ACCEPTED_OF_A_BINDING: &str = "`tool`, `enabled`, `config`";
+const ACCEPTED_OF_A_BINDING: &str = "`tool`, `enabled`, `config`, `direct`";
 
 /// An agent as an administrator writes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,8 @@ pub(crate) struct Binding {
     pub(crate) enabled: bool,
     /// Arguments that hold for every call.
     pub(crate) config: Map<String, Value>,
+    /// Whether what it gives is the answer.
+    pub(crate) direct: bool,
 }
 
 impl AgentDefinition {
@@ -91,13 +93,12 @@ impl AgentDefinition {
 
     /// What is stored and shown again; [`parse`](Self::parse) reads it back.
     pub(crate) fn document(&self) -> Value {
-        let binding = |one: &Binding| json!({ "tool": one.tool, "enabled": one.enabled, "config": Value::Object(one.config.clone()) });
         json!({
             "name": self.name,
             "description": Some(&self.description).filter(|text| !text.is_empty()),
             "systemPrompt": self.system_prompt,
             "model": self.model,
-            "tools": self.tools.as_ref().map(|all| all.iter().map(binding).collect::<Vec<_>>()),
+            "tools": self.tools.as_ref().map(|all| all.iter().map(Binding::document).collect::<Vec<_>>()),
             "maxRounds": self.max_rounds,
             "toolChoice": choice(&self.tool_choice),
             "summarise": self.summarise,
@@ -107,8 +108,16 @@ impl AgentDefinition {
 
     /// The bindings that are switched on; `None` for all tools of the product.
     pub(crate) fn bindings(&self) -> Option<Vec<ToolBinding>> {
-        let bound = |one: &Binding| ToolBinding { name: one.tool.clone(), fixed: one.config.clone() };
+        let bound =
+            |one: &Binding| ToolBinding { name: one.tool.clone(), fixed: one.config.clone(), direct: one.direct };
         self.tools.as_ref().map(|all| all.iter().filter(|one| one.enabled).map(bound).collect())
+    }
+}
+
+impl Binding {
+    fn document(&self) -> Value {
+        let Self { tool, enabled, config, direct } = self;
+        json!({ "tool": tool, "enabled": enabled, "config": config, "direct": direct })
     }
 }
 
@@ -122,6 +131,7 @@ fn binding(mut fields: Fields) -> Result<Binding, Failure> {
         tool: tool.ok_or_else(|| fields.wrong("tool", "given: the name of a tool"))?,
         enabled: fields.flag("enabled")?.unwrap_or(true),
         config: fields.object("config")?.unwrap_or_default(),
+        direct: fields.flag("direct")?.unwrap_or(false),
     };
     fields.finish(ACCEPTED_OF_A_BINDING)?;
     Ok(binding)
@@ -148,12 +158,13 @@ mod tests {
     fn a_definition_is_read_back_as_it_was_written() {
         let full = json!({
             "name": "天气", "description": "Knows the weather.", "systemPrompt": "Be brief.", "model": "openai",
-            "tools": [{"tool": "search_web", "config": {"mode": "quick"}}, {"tool": "read_url", "enabled": false}],
+            "tools": [{"tool": "search_web", "config": {"mode": "quick"}, "direct": true}, {"tool": "read_url", "enabled": false}],
             "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "enabled": false,
         });
         let definition = parse(&full).unwrap();
         assert_eq!(parse(&definition.document()), Ok(definition.clone()));
-        let on = ToolBinding { name: "search_web".into(), fixed: Map::from_iter([("mode".into(), json!("quick"))]) };
+        let fixed = Map::from_iter([("mode".into(), json!("quick"))]);
+        let on = ToolBinding { name: "search_web".into(), fixed, direct: true };
         assert_eq!(definition.bindings(), Some(vec![on]));
         let least = parse(&json!({ "name": "a" })).unwrap();
         assert_eq!((parse(&least.document()), least.bindings()), (Ok(least.clone()), None));
@@ -166,10 +177,14 @@ mod tests {
             (json!({"name": ""}), "`name` must be a string of 1 to 100 characters, not blank"),
             (json!({"name": "a", "maxRounds": 51}), "`maxRounds` must be a whole number from 0 to 50"),
             (json!({"name": "a", "tools": [{}]}), "`tools[0].tool` must be given: the name of a tool"),
+            (
+                json!({"name": "a", "tools": [{"tool": "x", "direct": "yes"}]}),
+                "`tools[0].direct` must be true or false",
+            ),
             (json!({"name": "a", "tools": ["x"]}), "`tools` must be an array of at most 64 objects"),
             (
                 json!({"name": "a", "tools": [{"tool": "x", "on": true}]}),
-                "`tools[0].on` is not known here; accepted are: `tool`, `enabled`, `config`",
+                "`tools[0].on` is not known here; accepted are: `tool`, `enabled`, `config`, `direct`",
             ),
         ] {
             assert_eq!(parse(&body), Err(message.to_owned()));

@@ -9,6 +9,7 @@ use settings::Settings;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::time::Instant;
+use tools::{ToolBinding, ToolRegistry};
 
 use super::model::Model;
 
@@ -55,6 +56,9 @@ pub(crate) struct Tool {
     #[serde(flatten)]
     spec: ToolSpec,
     examples: Vec<Example>,
+    /// Whether what it gives is the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    direct: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,7 +96,7 @@ impl Head {
             timers: timers(settings),
             left_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             system_prompt: agent.system_prompt.clone(),
-            tools: agent.tools.specs().into_iter().map(Tool::from).collect(),
+            tools: Tool::all(&agent.tools),
             tool_choice: (&turn.tool_choice).into(),
             max_rounds: agent.max_rounds,
             history_tokens: agent.history_tokens,
@@ -115,15 +119,25 @@ fn timers(settings: &Settings) -> BTreeMap<String, String> {
     TIMERS.iter().filter_map(|name| Some(((*name).to_owned(), settings.var(name)?.to_owned()))).collect()
 }
 
-impl From<ToolSpec> for Tool {
-    fn from(spec: ToolSpec) -> Self {
+impl Tool {
+    fn all(registry: &ToolRegistry) -> Vec<Self> {
         let example = |one: &ToolExample| Example { question: one.question.clone(), arguments: one.arguments.clone() };
-        Self { examples: spec.examples.iter().map(example).collect(), spec }
+        let tool = |spec: ToolSpec| Self {
+            examples: spec.examples.iter().map(example).collect(),
+            direct: registry.is_direct(&spec.name),
+            spec,
+        };
+        registry.specs().into_iter().map(tool).collect()
+    }
+
+    /// How an agent uses it.
+    pub(crate) fn binding(&self) -> ToolBinding {
+        ToolBinding { name: self.spec.name.clone(), direct: self.direct, ..ToolBinding::default() }
     }
 }
 
 impl From<Tool> for ToolSpec {
-    fn from(Tool { spec, examples }: Tool) -> Self {
+    fn from(Tool { spec, examples, .. }: Tool) -> Self {
         let example = |Example { question, arguments }| ToolExample { question, arguments };
         Self { examples: examples.into_iter().map(example).collect(), ..spec }
     }

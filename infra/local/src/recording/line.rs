@@ -40,7 +40,7 @@ pub(crate) enum Entry {
     /// An attempt was over.
     End { ask: usize, attempt: usize, how: End },
     /// A call came to its end; without a result when that ended the turn.
-    Tool { call: ToolCall, result: Option<Result> },
+    Tool { call: ToolCall, result: Option<Box<Result>> },
     /// Clients saw something.
     Event { event: Value },
 }
@@ -75,6 +75,9 @@ pub(crate) enum End {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Result {
     content: String,
+    /// What clients were told of it as the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
     report: Report,
     credits: u64,
 }
@@ -140,16 +143,16 @@ impl From<&Ran> for Result {
     fn from(ran: &Ran) -> Self {
         let ToolReport { cached, duration_ms, summary, sources, error, .. } = ran.report.clone();
         let report = Report { cached, duration_ms, summary, sources, error };
-        Self { content: ran.result.content.clone(), report, credits: ran.credits }
+        Self { content: ran.result.content.clone(), answer: ran.answer.clone(), report, credits: ran.credits }
     }
 }
 
 impl Result {
     /// What the tool gives when it is called again.
     pub(crate) fn given(self) -> std::result::Result<ToolOutput, ToolError> {
-        let Self { content, report: Report { cached, summary, sources, error, .. }, credits } = self;
+        let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits } = self;
         match error {
-            None => Ok(ToolOutput { content, summary, sources, cached, credits }),
+            None => Ok(ToolOutput { content, shown, summary, sources, cached, credits }),
             Some(failure) => Err(ToolError::Model { failure, content }),
         }
     }

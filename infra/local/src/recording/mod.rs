@@ -16,6 +16,6 @@ mod writing;
 pub(crate) use file::Recorded;
 pub use file::Unreadable;
 pub(crate) use folder::{Folder, RECORD_TURNS};
-pub(crate) use head::Head;
+pub(crate) use head::{Head, Tool};
 pub(crate) use line::{End, Entry, Line, Path, Result};
 pub(crate) use payloads::Payloads;

@@ -83,7 +83,7 @@ impl Recording for TurnRecording {
     }
 
     fn ran(&self, call: &ToolCall, ran: Option<&Ran>) {
-        self.writing.write(Entry::Tool { call: call.clone(), result: ran.map(Into::into) });
+        self.writing.write(Entry::Tool { call: call.clone(), result: ran.map(|ran| Box::new(ran.into())) });
     }
 }
 

@@ -10,6 +10,7 @@ use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use super::order::Order;
 use super::score::Call;
 use super::server::Stop;
+use crate::recording;
 
 /// The recorded calls that were not given yet.
 pub(super) struct Calls {
@@ -38,9 +39,13 @@ impl Calls {
     }
 
     /// The tools of the turn.
-    pub(super) fn registry(self: &Arc<Self>, specs: Vec<ToolSpec>) -> ToolRegistry {
-        let tool = |spec| Arc::new(RecordedTool { spec, calls: Arc::clone(self) }) as Arc<dyn Tool>;
-        ToolRegistry::new(specs.into_iter().map(tool).collect())
+    pub(super) fn registry(self: &Arc<Self>, tools: &[recording::Tool]) -> ToolRegistry {
+        let bindings: Vec<_> = tools.iter().map(recording::Tool::binding).collect();
+        let tool = |tool: &recording::Tool| {
+            let (spec, calls) = (tool.clone().into(), Arc::clone(self));
+            Arc::new(RecordedTool { spec, calls }) as Arc<dyn Tool>
+        };
+        ToolRegistry::new(tools.iter().map(tool).collect()).bound(&bindings)
     }
 
     /// The calls that were not recorded.

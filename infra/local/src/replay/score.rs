@@ -60,7 +60,7 @@ pub(super) struct Call {
     /// How many events clients had seen before.
     pub(super) events: usize,
     pub(super) made: ToolCall,
-    pub(super) result: Option<Result>,
+    pub(super) result: Option<Box<Result>>,
 }
 
 /// A score in the making.

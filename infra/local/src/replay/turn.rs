@@ -117,7 +117,7 @@ async fn play(
     let head = &recorded.head;
     let agent = Agent {
         system_prompt: head.system_prompt.clone(),
-        tools: calls.registry(head.tools.iter().cloned().map(Into::into).collect()),
+        tools: calls.registry(&head.tools),
         max_rounds: head.max_rounds,
         history_tokens: head.history_tokens,
         summarise: head.summarise,

@@ -1,7 +1,7 @@
 use conversation::{ErrorCode, Event, Failure, FinishReason};
 use model::{ModelError, ToolPath};
 
-use super::Run;
+use super::{Run, direct};
 use crate::failure::{Broken, heals};
 use crate::fallback;
 
@@ -21,7 +21,11 @@ impl Run<'_> {
             Broken::Model(ref error) if !heals(error) => Err(broken.failure()),
             Broken::Model(_) | Broken::ToolsRefused => self.hand_over(broken.failure()).await.map(|()| None),
             Broken::Called(round, error) => {
+                let answer = direct::answer(&round);
                 self.keep(*round);
+                if let Some(answer) = answer {
+                    return Ok(Some(self.say_directly(&answer)));
+                }
                 self.hand_over(Broken::Model(error).failure()).await.map(|()| None)
             }
         }

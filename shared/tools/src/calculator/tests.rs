@@ -35,6 +35,7 @@ fn unreadable(expression: &str) -> String {
 async fn a_call_gives_the_expression_with_its_result() {
     let expected = ToolOutput {
         content: r#"{"expression":"１＋２×３","result":"7","exact":true}"#.to_owned(),
+        shown: Some("`１＋２×３` = 7".to_owned()),
         summary: "１＋２×３ = 7".to_owned(),
         ..ToolOutput::default()
     };

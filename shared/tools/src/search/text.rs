@@ -1,14 +1,14 @@
 use calls::escape;
 use conversation::Source;
 
-use super::Notice;
 use super::results::{FoundPage, SearchResults};
+use super::{Notice, shown};
 
 /// Longest text of a search, in characters; the notice of a cut and the tags come on top.
 pub(crate) const MAX_LENGTH: usize = 8000;
 
 /// Longest summary, in characters, so that it leaves room for the results.
-const MAX_SUMMARY: usize = 2000;
+pub(super) const MAX_SUMMARY: usize = 2000;
 
 const HEADER: &str = "搜索结果：\n\n";
 const ENTRY_END: &str = "\n\n";
@@ -18,6 +18,8 @@ const ENTRY_END: &str = "\n\n";
 pub(crate) struct Told {
     /// In `<search_results>` tags, with nothing in it that could be read as a tag.
     pub(crate) text: String,
+    /// The same for a user, in Markdown; empty when nothing was found.
+    pub(crate) shown: String,
     /// The pages that are in the text, under the numbers that they have there.
     pub(crate) sources: Vec<Source>,
 }
@@ -45,7 +47,8 @@ pub(crate) fn told(results: &SearchResults, notice: Option<Notice>) -> Told {
     }
     text.push_str(&ending(sources.len(), results.pages.len()));
     text.push_str(notice.map(remark).unwrap_or_default());
-    Told { text: format!("<search_results>\n{text}</search_results>"), sources }
+    let shown = shown::shown(results, sources.len(), notice);
+    Told { text: format!("<search_results>\n{text}</search_results>"), shown, sources }
 }
 
 /// How the model reads that a search failed for `reason`.
@@ -84,7 +87,8 @@ fn ending(shown: usize, all: usize) -> String {
     }
 }
 
-fn fitted(text: &str, characters: usize) -> String {
+/// The text, or its beginning with `…` where it has more characters.
+pub(super) fn fitted(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();
     }

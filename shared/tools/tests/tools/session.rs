@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use conversation::{Source, ToolFailure, ToolReport, ToolResult, ToolSpec};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::Owner;
 use tokio::time::Instant;
-use tools::{KnownPages, Progress, Ran, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use tools::{KnownPages, Progress, Ran, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
@@ -32,7 +32,7 @@ async fn a_call_gives_a_report_for_the_user_and_a_result_for_the_model() {
         ok: true,
         content: "run 1 for ada".to_owned(),
     };
-    assert_eq!(ran, Ran { report, result, credits: 2 });
+    assert_eq!(ran, Ran { report, result, answer: None, credits: 2 });
 }
 
 #[tokio::test]
@@ -165,6 +165,26 @@ async fn dropping_a_call_ends_its_work() {
         assert_eq!(probe.ended.load(Ordering::SeqCst), 0);
     }
     assert_eq!(probe.ended.load(Ordering::SeqCst), 1);
+}
+
+/// What a user and the model read of a call of the probe whose results are the answer.
+async fn direct(behaviour: &str) -> (Option<String>, String) {
+    let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
+    let binding = ToolBinding { name: "probe".into(), fixed: Map::new(), direct: true };
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let context =
+        ToolContext { owner: Owner::new("ada"), deadline, pages: KnownPages::default(), progress: Progress::default() };
+    let ran = registry.bound(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
+    (ran.answer, ran.result.content)
+}
+
+#[tokio::test]
+async fn what_a_direct_tool_gives_is_the_answer_in_the_words_for_a_user() {
+    assert_eq!(direct("answer").await, (Some("run 1 for ada".into()), "run 1 for ada".into()));
+    assert_eq!(direct("show").await, (Some("**for you**".into()), "for the model".into()));
+    assert_eq!(direct("fail").await, (None, "慢一点".into()));
+    let (long, _) = direct("long").await;
+    assert!(long.is_some_and(|text| text.len() <= 256 * 1024 && text.ends_with("汉\n（内容过长，已截断）")));
 }
 
 #[test]

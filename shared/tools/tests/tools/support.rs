@@ -44,12 +44,18 @@ impl Tool for Probe {
                 Ok(answer(run, &context.owner))
             }
             "tell" => {
-                ["上半", "场", "结束"].iter().for_each(|text| context.progress.tell(text));
+                for text in ["上半", "场", "结束"] {
+                    context.progress.tell(text);
+                }
                 self.gate.notified().await;
                 context.progress.tell("。");
                 Ok(answer(run, &context.owner))
             }
             "long" => Ok(ToolOutput { content: "汉".repeat(200_000), ..ToolOutput::default() }),
+            "show" => {
+                let (told, shown) = ("for the model".to_owned(), Some("**for you**".to_owned()));
+                Ok(ToolOutput { content: told, shown, ..ToolOutput::default() })
+            }
             "panic" => panic!("a fault of the tool"),
             "fail" => Err(ToolError::Model {
                 failure: ToolFailure { code: "rate_limited".to_owned(), message: "Too fast.".to_owned() },
@@ -93,7 +99,14 @@ pub(crate) fn spec(name: &str, description: &str) -> ToolSpec {
 pub(crate) fn answer(run: usize, owner: &Owner) -> ToolOutput {
     let source = Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() };
     let content = format!("run {run} for {}", owner.as_str());
-    ToolOutput { content, summary: "1 result".to_owned(), sources: vec![source], cached: false, credits: 2 }
+    ToolOutput {
+        content,
+        shown: None,
+        summary: "1 result".to_owned(),
+        sources: vec![source],
+        cached: false,
+        credits: 2,
+    }
 }
 
 pub(crate) fn call(id: &str, behaviour: &str) -> ToolCall {

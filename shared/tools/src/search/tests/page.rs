@@ -36,6 +36,7 @@ async fn a_page_is_read_as_markdown_once_for_all_who_ask() {
     provider.script([Reply::Page("# 标题\n正文")]);
     let expected = ToolOutput {
         content: "标题：标题\n来源：https://a.example/x\n内容：# 标题\n正文".to_owned(),
+        shown: Some("[标题](https://a.example/x)\n\n# 标题\n正文".to_owned()),
         summary: "7 characters".to_owned(),
         sources: vec![Source { index: 1, title: "标题".to_owned(), url: "https://a.example/x".to_owned() }],
         cached: false,

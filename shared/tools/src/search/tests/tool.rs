@@ -37,6 +37,7 @@ async fn a_search_gives_text_for_the_model_and_sources_for_the_user() {
         1. 天气\n来源：https://example.com/\n内容：1\n\n</search_results>";
     let expected = ToolOutput {
         content: content.to_owned(),
+        shown: Some("A\n\n1. [天气](https://example.com/)\n   1".to_owned()),
         summary: "1 result".to_owned(),
         sources: vec![Source { index: 1, title: "天气".to_owned(), url: "https://example.com/".to_owned() }],
         cached: false,

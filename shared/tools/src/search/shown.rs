@@ -1,0 +1,56 @@
+use super::Notice;
+use super::results::{FoundPage, SearchResults};
+use super::text::{MAX_SUMMARY, fitted};
+use crate::markdown::{line, link};
+
+/// The longest excerpt of a page, in characters.
+const MAX_EXCERPT: usize = 300;
+
+/// Told where the provider could not be asked; whoever reads it may read either language.
+const OLD: &str = "（较早的结果，可能已经过时 / These results may be out of date.）";
+
+/// What a search found, for a user: the summary, then `most` numbered pages with their links; empty when it found none.
+pub(super) fn shown(results: &SearchResults, most: usize, notice: Option<Notice>) -> String {
+    let entries = (1..).zip(results.pages.iter().take(most)).map(|(index, page)| entry(index, page));
+    let entries = entries.collect::<Vec<_>>().join("\n");
+    if entries.is_empty() {
+        return entries;
+    }
+    let summary = results.answer.as_deref().map(|answer| fitted(&line(answer), MAX_SUMMARY));
+    let old = (notice == Some(Notice::Old)).then(|| OLD.to_owned());
+    summary.into_iter().chain([entries]).chain(old).collect::<Vec<_>>().join("\n\n")
+}
+
+fn entry(index: usize, page: &FoundPage) -> String {
+    format!("{index}. {}\n   {}", link(&page.title, &page.url), fitted(&line(&page.content), MAX_EXCERPT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(answer: Option<&str>, contents: &[&str]) -> SearchResults {
+        let page = |(number, content): (usize, &&str)| {
+            FoundPage::new(&format!("T{number}"), &format!("https://example.com/{number}"), content).unwrap()
+        };
+        SearchResults { answer: answer.map(str::to_owned), pages: (1..).zip(contents).map(page).collect() }
+    }
+
+    #[test]
+    fn a_user_reads_the_summary_and_a_numbered_list_of_links() {
+        let expected = "晴。\n\n1. [T1](https://example.com/1)\n   一 二\n2. [T2](https://example.com/2)\n   三";
+        assert_eq!(shown(&results(Some("晴。"), &["一\n# 二", "三", "四"]), 2, None).replace("# ", ""), expected);
+    }
+
+    #[test]
+    fn excerpts_are_short_and_old_results_say_so() {
+        let told = shown(&results(None, &[&"长".repeat(1000)]), 10, Some(Notice::Old));
+        assert_eq!(told.matches('长').count(), MAX_EXCERPT - 1);
+        assert!(told.ends_with(&format!("…\n\n{OLD}")), "{told}");
+    }
+
+    #[test]
+    fn where_nothing_was_found_there_is_nothing_to_read() {
+        assert_eq!(shown(&results(Some("a summary of nothing"), &[]), 0, Some(Notice::Old)), "");
+    }
+}
