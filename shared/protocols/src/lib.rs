@@ -1,6 +1,7 @@
 //! Requests to turns, events to frames: one file per client protocol, all pure.
 
 mod accumulated;
+mod ai_sdk;
 mod document;
 mod fields;
 mod json;
@@ -8,6 +9,7 @@ mod native;
 mod request;
 
 pub use accumulated::Accumulated;
+pub use ai_sdk::{MAX_UI_BODY_BYTES, UI_STREAM_HEADER, UiChatRequest, UiMessageStream};
 pub use document::Document;
 pub use fields::Fields;
 pub use json::object;

@@ -34,8 +34,14 @@ impl TurnRequest {
     /// `invalid_request` or `too_large`, with a sentence that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = Fields::parse(body)?;
+        let message = fields.text("message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
+        Self::of(checked("`message`", message)?, &mut fields)
+    }
+
+    /// The request for this message with what the fields say of who answers.
+    pub(crate) fn of(message: String, fields: &mut Fields) -> Result<Self, Failure> {
         Ok(Self {
-            message: message(&mut fields)?,
+            message,
             conversation_id: fields.text("conversationId")?,
             model: fields.text("modelType")?,
             agent_id: fields.text("agentId")?,
@@ -46,17 +52,17 @@ impl TurnRequest {
     }
 }
 
-fn message(fields: &mut Fields) -> Result<String, Failure> {
-    let message = fields.text("message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
-    if message.trim().is_empty() {
-        return Err(invalid("`message` must not be blank"));
+/// A user's words, if they can be asked; `name` begins the sentence of a refusal.
+pub(crate) fn checked(name: &str, text: String) -> Result<String, Failure> {
+    if text.trim().is_empty() {
+        return Err(invalid(format!("{name} must not be blank")));
     }
-    // Counting stops at the limit: a body is at most a megabyte, but most messages are far shorter.
-    if message.chars().nth(MAX_MESSAGE_CHARS).is_some() {
-        let sentence = format!("`message` is too long: at most {MAX_MESSAGE_CHARS} characters are accepted");
+    // Counting stops at the limit: a body is at most a few megabytes, but most messages are far shorter.
+    if text.chars().nth(MAX_MESSAGE_CHARS).is_some() {
+        let sentence = format!("{name} is too long: at most {MAX_MESSAGE_CHARS} characters are accepted");
         return Err(Failure::new(ErrorCode::TooLarge, sentence));
     }
-    Ok(message)
+    Ok(text)
 }
 
 fn invalid(sentence: impl Into<String>) -> Failure {
