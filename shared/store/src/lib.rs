@@ -6,7 +6,8 @@
 //!
 //! | `pk` | `sk` | attributes | written by |
 //! |---|---|---|---|
-//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message); while a turn runs `turn`, `leaseUntil` | `begin`, `renew`, `finish`, `rename` |
+//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` | `begin`, `renew`, `finish`, `rename` |
+//! | | `N#{chat id}` | where a client's own id leads: `conversation` | `begin`, `delete` |
 //! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` | `begin`, `finish` |
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `S` | what stands for the oldest turns in prompts: `summary` (JSON) | `finish` |

@@ -109,8 +109,13 @@ impl Table {
 
     /// Deletes one item where there is one.
     pub(crate) async fn delete(&self, key: &Key) -> Result<Write, StoreError> {
+        self.delete_where(key, Expression::when("attribute_exists(pk)")).await
+    }
+
+    /// Deletes one item where the condition holds.
+    pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<Write, StoreError> {
         let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
-        let call = call.condition_expression("attribute_exists(pk)");
+        let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
         match past_transactions(|| call.clone().send()).await {
             Ok(_) => Ok(Write::Done(None)),
             Err(error) => match error.as_service_error() {

@@ -5,12 +5,13 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use conversation::new_id;
 
 use super::ConversationStore;
+use super::chat::{CHAT, LEADS_TO, chat_item};
 use super::head::{Head, first, lease, taken};
 use super::message::{cut_off, running_answer, user_message};
 use super::transcript::{opened, transcript_key};
 use super::turn::{BeginError, NewTurn, Question, TurnLease};
 use crate::StoreError;
-use crate::item::Read;
+use crate::item::{Read, s};
 use crate::key::Owner;
 use crate::pause::pause;
 use crate::table::Expression;
@@ -23,7 +24,8 @@ impl ConversationStore {
     /// Makes or takes the conversation and stores the user's message, if it is a new one, and a running answer, in one
     /// transaction.
     ///
-    /// Called again with the same turn id while that turn runs, it gives the same lease.
+    /// Called again with the same turn id while that turn runs, it gives the same lease. A new conversation with a chat id
+    /// that has become another one's meanwhile is that one: a chat id leads to one conversation.
     pub async fn begin(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
         match (&turn.conversation_id, &turn.question) {
             (Some(id), _) => self.begin_next(owner, id, turn, now).await,
@@ -40,14 +42,36 @@ impl ConversationStore {
         now: SystemTime,
     ) -> Result<TurnLease, BeginError> {
         let lease = lease(owner, &new_id(), &turn.turn_id, 2);
-        let absent = Expression::when("attribute_not_exists(pk)");
-        let mut writes = vec![self.table.putting(first(&lease, turn, now), absent)?];
+        let mut writes = self.opening(owner, &lease, turn, now)?;
         writes.extend(self.messages_of(&lease, turn, words, now)?);
-        match transact(&self.table.client, writes).await {
-            Ok(Outcome::Done) => Ok(lease),
-            Ok(_) => Err(StoreError::fault("a fresh conversation id is taken").into()),
-            Err(error) => self.settle(owner, &lease.conversation_id, turn, error).await,
+        for attempt in 0..ATTEMPTS {
+            match transact(&self.table.client, writes.clone()).await {
+                Ok(Outcome::Done) => return Ok(lease),
+                Ok(Outcome::Refused(Some(leads))) if turn.chat_id.is_some() => {
+                    return self.begin_next(owner, leads.text(LEADS_TO)?, turn, now).await;
+                }
+                Ok(Outcome::Refused(_)) => return Err(StoreError::fault("a fresh conversation id is taken").into()),
+                Ok(Outcome::Conflict) => pause(attempt).await,
+                Err(error) => return self.settle(owner, &lease.conversation_id, turn, error).await,
+            }
         }
+        Err(StoreError::Busy.into())
+    }
+
+    /// The head, and what leads to it.
+    fn opening(
+        &self,
+        owner: &Owner,
+        lease: &TurnLease,
+        turn: &NewTurn,
+        now: SystemTime,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let absent = Expression::when("attribute_not_exists(pk)");
+        let mut head = first(lease, turn, now);
+        let Some(chat_id) = &turn.chat_id else { return Ok(vec![self.table.putting(head, absent)?]) };
+        head.insert(CHAT.to_owned(), s(chat_id));
+        let leads = chat_item(owner, chat_id, &lease.conversation_id);
+        Ok(vec![self.table.putting(leads, absent.clone())?, self.table.putting(head, absent)?])
     }
 
     async fn begin_next(

@@ -32,12 +32,13 @@ impl ConversationStore {
 
     /// Deletes it and everything under it; a turn that runs there loses its lease.
     ///
-    /// The head goes first: from then on nothing can be written under it. A deletion that broke off is completed by the
+    /// Before the head only its chat id goes, and when the head is gone nothing can be written under it. A deletion that broke off is completed by the
     /// next one, which succeeds too; after that the conversation is not found.
     pub async fn delete(&self, owner: &Owner, id: &str) -> Result<(), ReadError> {
         if !is_ulid(id) {
             return Err(ReadError::NotFound);
         }
+        self.free_chat(owner, id).await?;
         let head = self.table.delete(&head_key(owner, id)).await?;
         let rest = self.delete_under(&owner.conversation_partition(id)).await?;
         match head {

@@ -5,6 +5,7 @@
 
 mod begin;
 mod bounds;
+mod chat;
 pub(crate) mod cursor;
 mod edit;
 mod finish;

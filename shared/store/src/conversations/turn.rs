@@ -12,6 +12,8 @@ use crate::key::Key;
 pub struct NewTurn {
     /// `None` for a new conversation.
     pub conversation_id: Option<String>,
+    /// For a new conversation, the id by which its client knows it, if it has one.
+    pub chat_id: Option<String>,
     /// A fresh id.
     pub turn_id: String,
     /// A fresh id for the user's message.

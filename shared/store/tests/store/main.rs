@@ -4,6 +4,7 @@
 
 mod again;
 mod cache;
+mod chats;
 mod definitions;
 mod deletion;
 mod executions;

@@ -68,6 +68,7 @@ pub(crate) fn alice() -> Owner {
 pub(crate) fn first_turn(text: &str) -> NewTurn {
     NewTurn {
         conversation_id: None,
+        chat_id: None,
         turn_id: new_id(),
         user_message_id: new_id(),
         assistant_message_id: new_id(),
