@@ -50,6 +50,8 @@ pub(crate) struct Asked {
     pub(crate) chosen: Chosen,
     /// `None` for a new conversation.
     pub(crate) conversation_id: Option<String>,
+    /// For a new conversation, the id by which its client knows it, if it has one.
+    pub(crate) chat_id: Option<String>,
     pub(crate) question: Question,
     pub(crate) deadline: Instant,
 }
@@ -109,7 +111,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
     let task = TurnTask {
         app: app.clone(),
         place: app.running.enter(&asked.owner, &lease, &events),
-        title: asked.conversation_id.is_none().then_some(turn.title),
+        title: lease.is_first().then_some(turn.title),
         events,
         started: started(&lease, turn.assistant_message_id, turn.model),
         lease: lease.clone(),
@@ -122,6 +124,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
 fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {
     NewTurn {
         conversation_id: asked.conversation_id.clone(),
+        chat_id: asked.chat_id.clone(),
         turn_id,
         user_message_id: new_id(),
         assistant_message_id: new_id(),

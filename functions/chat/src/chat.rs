@@ -46,7 +46,8 @@ pub(crate) async fn chat(
     let form = Form { stream: request.stream, accumulated, request_id: id.0 };
     let (conversation_id, question) = (request.conversation_id, Question::Words(request.message));
     let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let told = told(&app, &headers, &body, Asked { owner, chosen, conversation_id, question, deadline }).await?;
+    let told = told(&app, &headers, &body, Asked { owner, chosen, conversation_id, chat_id: None, question, deadline })
+        .await?;
     answered(told, form).await
 }
 

@@ -25,6 +25,7 @@ mod repeat;
 mod rows;
 mod running;
 mod turn;
+mod ui_chat;
 mod upstreams;
 mod usage;
 
@@ -39,8 +40,10 @@ pub use lambda::run;
 
 /// The route table.
 fn routes(app: App) -> Router {
-    let authenticated = for_callers().route_layer(from_fn_with_state(app.auth.clone(), web::authenticate));
-    for_everybody().merge(authenticated).with_state(app)
+    let authenticate = from_fn_with_state(app.auth.clone(), web::authenticate);
+    let authenticated = for_callers().route_layer(authenticate.clone());
+    let ai_sdk = ui_chat::ERRORS.of(for_ai_sdk().route_layer(authenticate));
+    for_everybody().merge(authenticated).merge(ai_sdk).with_state(app)
 }
 
 fn for_everybody() -> Router<App> {
@@ -73,4 +76,8 @@ fn for_callers() -> Router<App> {
         .route("/api/admin/tools/{id}", get(admin::tools::get).put(admin::tools::replace).delete(admin::tools::delete))
         .route("/api/admin/tools/{id}/test", post(admin::trial::run))
         .route("/api/usage", get(usage::usage))
+}
+
+fn for_ai_sdk() -> Router<App> {
+    Router::new().route("/api/ui/chat", post(ui_chat::chat))
 }

@@ -197,7 +197,8 @@ impl Protocol for UiMessageStream {
             Event::Usage(usage) => self.usage = Some(*usage),
             Event::Failed(failure) => self.failed(failure, out),
             Event::Done { finish_reason } => self.done(*finish_reason, out),
-            Event::Handover { .. } => {}
+            // No tools are brought along here.
+            Event::Handover { .. } | Event::CallersCall(_) => {}
         }
     }
 }

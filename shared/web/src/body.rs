@@ -9,19 +9,27 @@ use crate::ApiError;
 /// Reads a JSON body of at most [`MAX_BODY_BYTES`].
 ///
 /// # Errors
+/// As [`json_body_of`].
+pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    json_body_of(headers, body, MAX_BODY_BYTES).await
+}
+
+/// Reads a JSON body of at most so many bytes.
+///
+/// # Errors
 /// `unsupported_media_type` unless the content type is `application/json`, `too_large` over the limit, and
 /// `invalid_request` for a body that breaks off.
-pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
     if !is_json(headers) {
         return Err(ErrorCode::UnsupportedMediaType.into());
     }
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|length| length > MAX_BODY_BYTES) {
-        return Err(too_large());
+    if declared.is_some_and(|length| length > most) {
+        return Err(too_large(most));
     }
-    match axum::body::to_bytes(body, MAX_BODY_BYTES).await {
+    match axum::body::to_bytes(body, most).await {
         Ok(bytes) => Ok(bytes),
-        Err(error) if is_over_limit(&error) => Err(too_large()),
+        Err(error) if is_over_limit(&error) => Err(too_large(most)),
         Err(_) => Err(ApiError::new(ErrorCode::InvalidRequest, "The body ended before it was complete")),
     }
 }
@@ -32,8 +40,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-fn too_large() -> ApiError {
-    ApiError::new(ErrorCode::TooLarge, format!("The body is too large: at most {MAX_BODY_BYTES} bytes are accepted"))
+fn too_large(most: usize) -> ApiError {
+    ApiError::new(ErrorCode::TooLarge, format!("The body is too large: at most {most} bytes are accepted"))
 }
 
 fn is_over_limit(error: &axum::Error) -> bool {

@@ -27,6 +27,10 @@ impl Answer {
     }
 
     fn check_error(&self) {
+        if self.header("content-type").starts_with("text/plain") {
+            assert!(!self.text().is_empty() && !self.text().contains('\n'), "not a sentence: {self:?}");
+            return;
+        }
         let body = self.json();
         let error = &body["error"];
         assert_eq!(keys(&body), BTreeSet::from(["error"]), "{body}");
@@ -58,8 +62,11 @@ impl Answer {
         (self.status, code)
     }
 
-    /// The body of an error without what differs from request to request.
+    /// The body of an error without what differs from request to request; where errors are a sentence, that.
     pub fn error_body(&self) -> Value {
+        if self.header("content-type").starts_with("text/plain") {
+            return self.text().into();
+        }
         let mut body = self.json();
         body["error"]["requestId"] = "REQUEST".into();
         body

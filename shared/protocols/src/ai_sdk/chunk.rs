@@ -132,6 +132,7 @@ pub(super) fn finish_reason(reason: FinishReason) -> &'static str {
         FinishReason::Stop => "stop",
         FinishReason::Length => "length",
         FinishReason::ContentFilter => "content-filter",
+        FinishReason::ToolCalls => "tool-calls",
         FinishReason::Stopped | FinishReason::Deadline | FinishReason::ToolLimit => "other",
     }
 }

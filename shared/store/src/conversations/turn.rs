@@ -74,6 +74,13 @@ pub struct TurnLease {
     pub(super) replaces: Option<u64>,
 }
 
+impl TurnLease {
+    /// Whether the turn is the first one of its conversation.
+    pub fn is_first(&self) -> bool {
+        self.answer == 2
+    }
+}
+
 /// Why a lease cannot be used any more.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
