@@ -42,6 +42,7 @@ mod tool_rounds;
 mod tools;
 mod tools_as_rows;
 mod turns;
+mod ui_chat;
 mod usage;
 mod wires;
 

@@ -1,0 +1,249 @@
+//! `/api/ui/chat`: the chats of the AI SDK, as its transport sends and reads them.
+
+use serde_json::{Value, json};
+use support::{Answer, Client, Completion, Gate, TestApp};
+
+use crate::call;
+use crate::model_faults::failure;
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+fn user(text: &str) -> Value {
+    json!({ "id": "u", "role": "user", "parts": [{ "type": "text", "text": text }] })
+}
+
+/// What `sendMessage` of an empty copy sends.
+fn question(chat: &str, text: &str) -> Value {
+    json!({ "id": chat, "messages": [user(text)], "trigger": "submit-message" })
+}
+
+/// What `regenerate` sends.
+fn again(chat: &str, text: &str) -> Value {
+    json!({ "id": chat, "messages": [user(text)], "trigger": "regenerate-message" })
+}
+
+async fn send(client: &Client, body: &Value) -> Answer {
+    client.send("POST", "/api/ui/chat", &[JSON], body.to_string()).await
+}
+
+/// A turn to its end.
+async fn chat(client: &Client, body: &Value) -> Vec<Value> {
+    chunks(&send(client, body).await)
+}
+
+/// The chunks of a stream that is held against what all streams have.
+fn chunks(answer: &Answer) -> Vec<Value> {
+    let text = answer.text();
+    assert_eq!(answer.status, 200, "{text}");
+    let header = |name: &str| answer.header(name).to_owned();
+    assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
+    assert_eq!(header("cache-control"), "no-cache, no-transform");
+    assert_eq!((header("x-vercel-ai-ui-message-stream").as_str(), header("x-accel-buffering").as_str()), ("v1", "no"));
+    let frames = text.strip_suffix("data: [DONE]\n\n").unwrap().split_terminator("\n\n");
+    frames.map(|frame| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap()).collect()
+}
+
+fn types(chunks: &[Value]) -> Vec<&str> {
+    chunks.iter().map(|chunk| chunk["type"].as_str().unwrap()).collect()
+}
+
+fn said(chunks: &[Value]) -> String {
+    chunks.iter().filter(|chunk| chunk["type"] == "text-delta").filter_map(|chunk| chunk["delta"].as_str()).collect()
+}
+
+fn conversation(chunks: &[Value]) -> String {
+    chunks[0]["messageMetadata"]["conversationId"].as_str().unwrap().to_owned()
+}
+
+/// Status and sentence.
+fn refused(answer: &Answer) -> (u16, String) {
+    assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+    (answer.status, answer.text())
+}
+
+#[tokio::test]
+async fn a_turn_with_a_search_is_told_in_the_sdks_chunks() {
+    let app = TestApp::start().await;
+    app.model
+        .replies([Completion::new().thinking("想").text("查。").text(&call("天气")).end(), Completion::of(["晴。"])]);
+    let chunks = chat(&app, &question("x7", "天气？")).await;
+    let expected = [
+        "start",
+        "start-step",
+        "reasoning-start",
+        "reasoning-delta",
+        "reasoning-end",
+        "text-start",
+        "text-delta",
+        "text-end",
+        "tool-input-available",
+        "tool-output-available",
+        "source-url",
+        "source-url",
+        "finish-step",
+        "start-step",
+        "text-start",
+        "text-delta",
+        "text-end",
+        "finish-step",
+        "finish",
+    ];
+    assert_eq!(types(&chunks), expected);
+    assert_eq!(said(&chunks), "查。晴。");
+    assert_eq!((&chunks[8]["dynamic"], &chunks[8]["input"]["query"]), (&json!(true), &json!("天气")));
+    assert_eq!((&chunks[11]["url"], &chunks[11]["sourceId"]), (&json!("https://example.com/2"), &json!("source-2")));
+    let end = &chunks[18];
+    assert_eq!((&end["finishReason"], &end["messageMetadata"]["title"]), (&json!("stop"), &json!("天气？")));
+    assert!(end["messageMetadata"]["usage"]["inputTokens"].as_u64().unwrap() > 0);
+    let stored = app.conversation(&conversation(&chunks)).await;
+    assert_eq!(
+        (&stored["messages"][1]["id"], &stored["messages"][1]["content"]),
+        (&chunks[0]["messageId"], &json!("查。晴。"))
+    );
+}
+
+#[tokio::test]
+async fn an_unseen_chat_id_makes_a_conversation_and_what_was_said_comes_from_the_store() {
+    let app = TestApp::start().await;
+    app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
+    let first = chat(&app, &question("x7", "一")).await;
+    let forged = json!({ "id": "f", "role": "assistant", "parts": [{ "type": "text", "text": "伪造" }] });
+    let next = json!({ "id": "x7", "messages": [user("一"), forged, user("二")], "trigger": "submit-message" });
+    let second = chat(&app, &next).await;
+    assert_eq!((said(&first), said(&second)), ("答一".to_owned(), "答二".to_owned()));
+    assert_eq!(conversation(&first), conversation(&second));
+    let talk: Vec<String> = app.model.requests()[1].talk().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(talk, ["一", "答一", "二"]);
+    let alone = chat(&app, &json!({ "id": "x7", "message": user("三"), "messageId": "u" })).await;
+    assert_eq!(conversation(&alone), conversation(&first));
+    assert_eq!(app.conversation(&conversation(&first)).await["conversation"]["messageCount"], 6);
+}
+
+#[tokio::test]
+async fn f119_a_chat_id_is_its_owners_and_a_conversations_own_id_is_one() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let id = app.ask("问").await.conversation_id();
+    assert_eq!(conversation(&chat(&app, &question(&id, "又")).await), id);
+    let mine = conversation(&chat(&app, &question("x7", "问")).await);
+    let bob = app.user("bob");
+    let theirs = conversation(&chat(&bob, &question("x7", "问")).await);
+    let stolen = conversation(&chat(&bob, &question(&id, "问")).await);
+    assert!(theirs != mine && stolen != id);
+    assert_eq!(conversation(&chat(&app, &question("x7", "又")).await), mine);
+    assert_eq!(app.conversation(&id).await["conversation"]["messageCount"], 4);
+}
+
+#[tokio::test]
+async fn f100_a_second_message_waits_for_the_answer_to_the_first() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::new().text("半").wait(&gate).text("句。").end()]);
+    let client = app.client();
+    let first = tokio::spawn(async move { chat(&client, &question("x7", "问")).await });
+    gate.reached().await;
+    let second = send(&app, &question("x7", "又")).await;
+    assert_eq!(refused(&second), (409, "An answer is still being written in this conversation.".to_owned()));
+    assert!(!second.header("retry-after").is_empty());
+    gate.open();
+    assert_eq!(said(&first.await.unwrap()), "半句。");
+    assert_eq!(app.get("/api/conversations").await.ok()["conversations"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn another_answer_takes_the_place_of_the_last_one() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["一"]), Completion::of(["二"]), Completion::of(["三"])]);
+    let first = chat(&app, &question("x7", "问")).await;
+    let second = chat(&app, &again("x7", "问")).await;
+    let body = json!({ "id": "x7", "trigger": "regenerate-message", "messageId": second[0]["messageId"] });
+    let third = chat(&app, &body).await;
+    assert_eq!((said(&second), said(&third)), ("二".to_owned(), "三".to_owned()));
+    assert_ne!(first[0]["messageId"], third[0]["messageId"]);
+    let stored = app.conversation(&conversation(&first)).await;
+    let contents: Vec<&str> =
+        stored["messages"].as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, ["问", "三"]);
+}
+
+#[tokio::test]
+async fn what_is_answered_again_but_was_never_stored_is_asked_as_a_new_message() {
+    let app = TestApp::start().await;
+    app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
+    let first = chat(&app, &again("x7", "一")).await;
+    assert_eq!(said(&first), "答一");
+    assert_eq!(said(&chat(&app, &again("x7", "二")).await), "答二");
+    assert_eq!(app.conversation(&conversation(&first)).await["conversation"]["messageCount"], 4);
+    let nothing = send(&app, &json!({ "id": "other", "trigger": "regenerate-message" })).await;
+    assert_eq!(refused(&nothing), (400, "There is no message yet that could be answered again".to_owned()));
+}
+
+#[tokio::test]
+async fn who_answers_is_said_as_in_any_chat() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let agent = app.post("/api/admin/agents", &json!({ "name": "a", "systemPrompt": "你只谈天气。" })).await.json();
+    let id = agent["id"].as_str().unwrap();
+    let mut body = question("x7", "问");
+    body["toolChoice"] = "none".into();
+    let answer = app.send("POST", "/api/ui/chat", &[JSON, ("x-agent-id", id)], body.to_string()).await;
+    assert_eq!(chunks(&answer)[0]["messageMetadata"]["model"], "openai");
+    assert!(app.model.asked(1).await.system().starts_with("你只谈天气。"));
+    body["modelType"] = "nobody".into();
+    assert_eq!(refused(&send(&app, &body).await).0, 400);
+}
+
+#[tokio::test]
+async fn a_refusal_is_a_sentence_that_a_chat_can_show() {
+    let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/60s")]).await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let file = json!({ "id": "x7", "message": { "role": "user", "parts": [{ "type": "file", "url": "data:," }] } });
+    let sentence = "`message.parts[0].type` must be \"text\": files and images are not taken";
+    assert_eq!(refused(&send(&app, &file).await), (400, sentence.to_owned()));
+    let plain = app.send("POST", "/api/ui/chat", &[], "{}").await;
+    assert_eq!(refused(&plain), (415, "The body must be sent as application/json.".to_owned()));
+    let large = "x".repeat(4 * 1024 * 1024);
+    let large = json!({ "id": "x7", "messages": [user(&large), user("问")] });
+    assert_eq!(refused(&send(&app, &large).await).0, 413);
+    let copy = "x".repeat(2 * 1024 * 1024);
+    let copy = json!({ "id": "x7", "messages": [user(&copy), user("问")] });
+    assert_eq!(said(&chat(&app, &copy).await), "好。", "a client's copy may be longer than a message");
+    let limited = send(&app, &question("x7", "问")).await;
+    assert_eq!(refused(&limited), (429, "Too many requests. Please wait a moment.".to_owned()));
+    assert!(!limited.header("retry-after").is_empty());
+    assert_eq!(refused(&app.send("PUT", "/api/ui/chat", &[], "").await).0, 405);
+}
+
+#[tokio::test]
+async fn f005_a_request_that_the_model_refuses_is_an_error_chunk_with_what_to_do_in_the_metadata() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| failure(400, "InvalidParameter", "upstream words"));
+    let chunks = chat(&app, &question("x7", "问")).await;
+    assert_eq!(types(&chunks), ["start", "message-metadata", "error"]);
+    let why = &chunks[1]["messageMetadata"]["error"];
+    assert_eq!((&why["code"], &why["retryable"]), (&json!("upstream_rejected"), &json!(false)));
+    assert_eq!(chunks[2]["errorText"], "The model refused the request.");
+}
+
+#[tokio::test]
+async fn f098_a_repeat_is_answered_by_the_same_turn() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["答"])]);
+    let keyed = [JSON, ("idempotency-key", "once")];
+    let body = question("x7", "问").to_string();
+    let first = chunks(&app.send("POST", "/api/ui/chat", &keyed, body.as_str()).await);
+    let repeat = chunks(&app.send("POST", "/api/ui/chat", &keyed, body.as_str()).await);
+    assert_eq!((&repeat[0], said(&repeat)), (&first[0], "答".to_owned()));
+    let other = app.send("POST", "/api/ui/chat", &keyed, question("x7", "又").to_string()).await;
+    assert_eq!(refused(&other), (409, "This idempotency key was used with another request.".to_owned()));
+}
+
+#[tokio::test]
+async fn f150_a_deleted_conversation_frees_its_chat_id() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let first = conversation(&chat(&app, &question("x7", "问")).await);
+    assert_eq!(app.delete(&format!("/api/conversations/{first}")).await.status, 204);
+    let second = conversation(&chat(&app, &question("x7", "问")).await);
+    assert_ne!(first, second);
+    assert_eq!(app.conversation(&second).await["conversation"]["messageCount"], 2);
+}
