@@ -66,20 +66,19 @@ impl UiMessageStream {
             return;
         }
         self.step(out);
-        if self.block.as_ref().is_some_and(|block| block.thinking != thinking) {
+        if self.block.as_ref().is_none_or(|block| block.thinking != thinking) {
             self.close(out);
+            self.open(thinking, out);
         }
-        let id = match &self.block {
-            Some(block) => block.id.as_str(),
-            None => {
-                self.blocks += 1;
-                let id = format!("{}-{}", if thinking { "reasoning" } else { "text" }, self.blocks);
-                let id = &self.block.insert(Block { id, thinking }).id;
-                write(&if thinking { Chunk::ReasoningStart { id } } else { Chunk::TextStart { id } }, out);
-                id
-            }
-        };
+        let id = self.block.as_ref().map_or("", |block| &block.id);
         write(&if thinking { Chunk::ReasoningDelta { id, delta } } else { Chunk::TextDelta { id, delta } }, out);
+    }
+
+    fn open(&mut self, thinking: bool, out: &mut String) {
+        self.blocks += 1;
+        let id = format!("{}-{}", if thinking { "reasoning" } else { "text" }, self.blocks);
+        let id = &self.block.insert(Block { id, thinking }).id;
+        write(&if thinking { Chunk::ReasoningStart { id } } else { Chunk::TextStart { id } }, out);
     }
 
     fn close(&mut self, out: &mut String) {
@@ -135,12 +134,11 @@ impl UiMessageStream {
         self.calls.remove(place);
         self.called = true;
         let ToolReport { id, summary, cached, duration_ms, sources, error, .. } = report;
-        let chunk = match error {
-            Some(error) => Chunk::ToolOutputError { tool_call_id: id, error_text: &error.message, kind: OURS },
-            None => {
-                let output = Output::Whole { summary, cached: *cached, duration_ms: *duration_ms, sources };
-                Chunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: OURS }
-            }
+        let chunk = if let Some(error) = error {
+            Chunk::ToolOutputError { tool_call_id: id, error_text: &error.message, kind: OURS }
+        } else {
+            let output = Output::Whole { summary, cached: *cached, duration_ms: *duration_ms, sources };
+            Chunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: false, kind: OURS }
         };
         write(&chunk, out);
         let known = self.sources.len();

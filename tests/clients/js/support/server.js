@@ -1,0 +1,38 @@
+// The product itself: the binary on a free port of this machine, with a store in memory and the demo model.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const BINARY = process.env.LAMBDA_CHAT_BIN ?? path.join(ROOT, "target/debug/lambda-chat");
+const READY = /http:\/\/127\.0\.0\.1:\d+/;
+
+/** Starts the server; resolves once it has said where it listens. `settings` are its environment, and nothing else is. */
+export async function startServer(settings = {}) {
+  const env = { PATH: process.env.PATH, CHAT_RATE_LIMIT: "1000/60s", SEARCH_RATE_LIMIT: "1000/60s", ...settings };
+  const child = spawn(BINARY, ["--port", "0", "--ephemeral"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const ended = exited.then(([code]) => {
+    throw new Error(`the server ended with ${code}`);
+  });
+  const url = await Promise.race([ready(child.stdout), ended]);
+  ended.catch(() => {});
+  const stop = async () => {
+    child.kill("SIGINT");
+    await exited;
+  };
+  return { url, stop };
+}
+
+async function ready(output) {
+  for await (const line of createInterface({ input: output })) {
+    const url = READY.exec(line)?.[0];
+    if (!url) continue;
+    output.resume();
+    return url;
+  }
+  throw new Error("the server said nothing about where it listens");
+}
