@@ -14,6 +14,7 @@ mod context;
 mod conversations;
 mod crowd;
 mod cuts;
+mod deadline;
 mod demo;
 mod direct;
 mod executions;

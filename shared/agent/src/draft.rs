@@ -83,6 +83,15 @@ impl Draft {
         self.transcript.extend(results.into_iter().map(Message::Tool));
     }
 
+    /// What puts the next words below those that were said, with a blank line between.
+    pub(crate) fn gap(&self) -> &'static str {
+        match self.content.trim_end_matches([' ', '\t']) {
+            said if said.trim().is_empty() || said.ends_with("\n\n") => "",
+            said if said.ends_with('\n') => "\n",
+            _ => "\n\n",
+        }
+    }
+
     /// What the model wrote and read in this turn, the unfinished round's words included.
     pub fn transcript(mut self) -> Vec<Message> {
         self.close_round(Vec::new(), Vec::new());
@@ -159,6 +168,13 @@ mod tests {
         let cost_micros = Some(110);
         let cut = Usage { input_tokens: 100, output_tokens: 2, search_credits: 0, estimated: true, cost_micros };
         assert_eq!(draft.usage(), cut);
+    }
+
+    #[test]
+    fn what_stands_by_itself_has_a_blank_line_before_it() {
+        let gaps = ["", " \n", "好的。", "好的。\n", "好的。 \n\n", "a\n\n "]
+            .map(|content| Draft { content: content.to_owned(), ..Draft::default() }.gap());
+        assert_eq!(gaps, ["", "", "\n\n", "\n", "", ""]);
     }
 
     #[test]

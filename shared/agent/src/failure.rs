@@ -10,6 +10,8 @@ pub(crate) enum Broken {
     Model(ModelError),
     /// Calls were complete before; they ran, and another model can go on from their results.
     Called(Box<Round>, ModelError),
+    /// Time runs short and there was no answer yet: the reply was given up. Calls that were complete have run.
+    Late(Option<Box<Round>>),
     Fatal(anyhow::Error),
 }
 
@@ -18,6 +20,7 @@ impl Broken {
         match self {
             Self::ToolsRefused => of_model(&ModelError::ToolsUnsupported),
             Self::Model(error) | Self::Called(_, error) => of_model(error),
+            Self::Late(_) => ErrorCode::Deadline.into(),
             Self::Fatal(error) => {
                 tracing::error!(error = %error, "a tool ended the turn");
                 ErrorCode::Internal.into()

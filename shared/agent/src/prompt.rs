@@ -75,6 +75,10 @@ pub(crate) fn go_on() -> Message {
     }
 }
 
+/// Told to a model that has tools no longer, because time runs short.
+pub(crate) const HURRY: &str = "\n\n时间快用完了，工具已经不能再使用。请立即根据已有的信息直接回答用户，简明扼要，不要再调用任何工具；\
+    没有查到的内容请直接说明。";
+
 /// Told to the model once when its output limit cut a call.
 pub(crate) const CUT: &str = "输出长度已达上限，调用被截断，请写得更简短";
 

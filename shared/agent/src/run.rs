@@ -5,27 +5,25 @@ mod ending;
 mod failover;
 mod memory;
 mod round;
+mod times;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use calls::Defect;
 use conversation::{ErrorCode, Failure, FinishReason, Message, PastTurn, Summary, ToolChoice, ToolSpec};
 use futures_util::future::BoxFuture;
 use model::{Finish, ModelClient, ToolPath};
-use tokio::time::Instant;
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
+use self::times::Times;
+use crate::fallback::Silence;
 use crate::step::Round;
 use crate::{Caller, Events, Recorder, Recording, prompt};
 
 /// Rounds with tools when no setting says otherwise.
 const TEXT_ROUNDS: u32 = 3;
 const NATIVE_ROUNDS: u32 = 10;
-
-/// With less time left than this, or than a quarter of a short turn, no tool is started any more.
-const TOOL_RESERVE: Duration = Duration::from_secs(15);
 
 /// Equal calls in one turn after which the model is going in circles.
 const MOST_EQUAL_CALLS: usize = 3;
@@ -153,7 +151,7 @@ struct Run<'a> {
     /// How much of the draft's content `messages` hold.
     spoken: usize,
     rounds: u32,
-    reserve: Duration,
+    times: Times,
     equal_calls: HashMap<String, usize>,
     corrected: bool,
     trimmed: bool,
@@ -170,13 +168,13 @@ impl<'a> Run<'a> {
         if let Some(recording) = &recording {
             events.record(recording);
         }
-        let length = turn.context.deadline.saturating_duration_since(Instant::now());
+        let times = Times::until(turn.context.deadline);
         Self {
             agent,
             turn,
             events,
             recording,
-            session: agent.tools.session(turn.context.clone()),
+            session: agent.tools.session(ToolContext { deadline: times.closing, ..turn.context.clone() }),
             specs: turn.specs(&agent.tools),
             history: Vec::new(),
             messages,
@@ -188,7 +186,7 @@ impl<'a> Run<'a> {
             failure: None,
             spoken: 0,
             rounds: 0,
-            reserve: TOOL_RESERVE.min(length / 4),
+            times,
             equal_calls: HashMap::new(),
             corrected: false,
             trimmed: false,
@@ -200,7 +198,7 @@ impl<'a> Run<'a> {
         let circling = self.equal_calls.values().any(|count| *count >= MOST_EQUAL_CALLS);
         if self.specs.is_empty() {
             Phase::Last(FinishReason::Stop)
-        } else if self.turn.context.deadline.saturating_duration_since(Instant::now()) < self.reserve {
+        } else if self.times.are_short() {
             Phase::Last(FinishReason::Deadline)
         } else if self.rounds >= most || circling {
             Phase::Last(FinishReason::ToolLimit)
@@ -222,9 +220,7 @@ impl<'a> Run<'a> {
         if !round.calls.is_empty() {
             // Calls of the caller's tools in the same reply are let go: the model makes them again once it knows the
             // results, which nobody but this turn could remember.
-            let answer = direct::answer(&round);
-            self.keep(round);
-            return answer.map(|answer| self.say_directly(&answer));
+            return self.conclude(round);
         }
         if !round.callers.is_empty() {
             return Some(self.call_back(round.callers));
@@ -243,9 +239,16 @@ impl<'a> Run<'a> {
             (_, Phase::Tools) => FinishReason::Stop,
         };
         if !matches!(reason, FinishReason::Length | FinishReason::ContentFilter) && self.said_nothing() {
-            self.say_fallback();
+            self.say_fallback(Silence::Own);
         }
         Some(reason)
+    }
+
+    /// Keeps a round with calls; ends the turn if what they gave is the answer.
+    fn conclude(&mut self, round: Round) -> Option<FinishReason> {
+        let answer = direct::answer(&round);
+        self.keep(round);
+        answer.map(|answer| self.say_directly(&answer))
     }
 
     /// Keeps a round with calls in the conversation that the model sees.

@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{FuturesUnordered, unfold};
 use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage, ToolPath};
 use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
 use tools::{Ran, ToolSession};
 
 use crate::failure::{Broken, heals};
@@ -24,6 +25,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) caller: Option<&'a Caller>,
     /// Whether calls run; otherwise they are neither run nor shown.
     pub(crate) tools_on: bool,
+    /// When a reply with tools is given up that is no answer yet.
+    pub(crate) closing: Closing,
     /// Where native calls are expected, calls in the text count only if none comes.
     pub(crate) path: ToolPath,
     /// Whether a call that cannot be read may go back to the model; otherwise its text is shown.
@@ -32,6 +35,14 @@ pub(crate) struct Reader<'a> {
     pub(crate) said: &'a str,
     /// Whether another model can go on when this one fails.
     pub(crate) alternative: bool,
+}
+
+/// The end of the time in which a reply need not be an answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Closing {
+    pub(crate) at: Instant,
+    /// Whether earlier rounds found something of which an answer can be made.
+    pub(crate) informed: bool,
 }
 
 impl Reader<'_> {
@@ -44,6 +55,12 @@ impl Reader<'_> {
     fn telling(&self, call: &ToolCall) -> impl Fn(String) + Sync {
         let (events, id, name) = (self.events, call.id.clone(), call.name.clone());
         move |text| events.send(Event::ToolProgress { id: id.clone(), name: name.clone(), text })
+    }
+
+    /// Whether another reply, without tools, is of more use than the rest of this one.
+    fn gives_up(&self, calls: &[Option<Ran>]) -> bool {
+        let is_answer = || !self.events.draft().open_round().0.trim().is_empty();
+        !calls.is_empty() || (self.closing.informed && !is_answer())
     }
 
     fn report(&self, call: &ToolCall, ran: Result<Ran, anyhow::Error>) -> Result<Ran, Broken> {
@@ -79,11 +96,17 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
     let mut running = FuturesUnordered::new();
     let mut results: Vec<Option<Ran>> = Vec::new();
     let (mut open, mut broke) = (true, None);
+    let mut closing = pin!(sleep_until(reader.closing.at));
+    let (mut in_time, mut given_up) = (reader.tools_on, false);
     loop {
         tokio::select! {
             biased;
             Some((place, call, ran)) = running.next(), if !running.is_empty() => {
                 results[place] = Some(reader.report(&call, ran)?);
+            }
+            () = &mut closing, if open && in_time => {
+                (in_time, given_up) = (false, reading.callers.is_empty() && reader.gives_up(&results));
+                open = !given_up;
             }
             delta = deltas.next(), if open => match delta {
                 None => open = false,
@@ -100,7 +123,8 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             else => break,
         }
     }
-    reading.close(results.into_iter().flatten().collect(), broke)
+    let results = results.into_iter().flatten().collect();
+    if given_up { Err(reading.given_up(results)) } else { reading.close(results, broke) }
 }
 
 /// The state of one reply.
@@ -276,6 +300,13 @@ impl<'a> Reading<'a> {
         if !delta.is_empty() {
             self.reader.events.send(Event::Text { delta });
         }
+    }
+
+    /// What there is of a reply that was not read to its end.
+    fn given_up(self, results: Vec<Ran>) -> Broken {
+        let Self { calls, callers, malformed, .. } = self;
+        let round = Round { calls, results, callers, malformed, finish: Finish::Stop, usage: None };
+        Broken::Late((!round.calls.is_empty()).then(|| Box::new(round)))
     }
 
     fn close(self, results: Vec<Ran>, broke: Option<ModelError>) -> Result<Round, Broken> {

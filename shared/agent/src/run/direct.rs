@@ -30,7 +30,7 @@ pub(super) fn answer(round: &Round) -> Option<String> {
 impl Run<'_> {
     /// Gives the answer out, below what the model said.
     pub(super) fn say_directly(&self, answer: &str) -> FinishReason {
-        let between = gap(&self.events.draft().content);
+        let between = self.events.draft().gap();
         let mut rest = answer;
         let mut delta = between.to_owned();
         while !rest.is_empty() {
@@ -40,26 +40,5 @@ impl Run<'_> {
             rest = more;
         }
         FinishReason::Stop
-    }
-}
-
-/// What makes the next line one of its own, with a blank one before it.
-fn gap(said: &str) -> &'static str {
-    match said.trim_end_matches([' ', '\t']) {
-        "" => "",
-        said if said.trim().is_empty() || said.ends_with("\n\n") => "",
-        said if said.ends_with('\n') => "\n",
-        _ => "\n\n",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_stands_below_what_was_said() {
-        let gaps = ["", " \n", "好的。", "好的。\n", "好的。 \n\n", "a\n\n "].map(gap);
-        assert_eq!(gaps, ["", "", "\n\n", "\n", "", ""]);
     }
 }

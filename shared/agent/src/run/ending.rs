@@ -1,9 +1,9 @@
 use conversation::{ErrorCode, Event, Failure, FinishReason};
 use model::{ModelError, ToolPath};
 
-use super::{Run, direct};
+use super::Run;
 use crate::failure::{Broken, heals};
-use crate::fallback;
+use crate::fallback::{self, Silence};
 
 impl Run<'_> {
     /// What follows a reply that broke off: another try by text, with less history or by another model, an answer from
@@ -16,37 +16,53 @@ impl Run<'_> {
                 Ok(None)
             }
             Broken::Model(ModelError::ContextTooLong) if !self.trimmed && self.trim().await => Ok(None),
-            Broken::Model(ModelError::Deadline) => self.out_of_time().map(Some),
+            Broken::Late(round) => Ok(round.and_then(|round| self.conclude(*round))),
+            Broken::Model(ModelError::Deadline) => self.out_of_time(ErrorCode::Deadline.into()).map(Some),
             Broken::Fatal(_) => Err(broken.failure()),
             Broken::Model(ref error) if !heals(error) => Err(broken.failure()),
-            Broken::Model(_) | Broken::ToolsRefused => self.hand_over(broken.failure()).await.map(|()| None),
+            Broken::Model(_) | Broken::ToolsRefused => self.go_on(broken.failure()).await,
             Broken::Called(round, error) => {
-                let answer = direct::answer(&round);
-                self.keep(*round);
-                if let Some(answer) = answer {
-                    return Ok(Some(self.say_directly(&answer)));
+                if let Some(reason) = self.conclude(*round) {
+                    return Ok(Some(reason));
                 }
-                self.hand_over(Broken::Model(error).failure()).await.map(|()| None)
+                self.go_on(Broken::Model(error).failure()).await
             }
         }
     }
 
-    fn out_of_time(&self) -> Result<FinishReason, Failure> {
+    /// Has another model go on; where none can and time is short, what was found is the answer.
+    async fn go_on(&mut self, failure: Failure) -> Result<Option<FinishReason>, Failure> {
+        match self.hand_over(failure).await {
+            Ok(()) => Ok(None),
+            Err(told) if self.times.are_short() && self.has_sources() => self.out_of_time(told).map(Some),
+            Err(told) => Err(told),
+        }
+    }
+
+    /// The end without an answer of the model's: what was said or found, else the failure.
+    fn out_of_time(&self, failure: Failure) -> Result<FinishReason, Failure> {
         if self.said_nothing() {
-            if self.events.draft().sources.is_empty() {
-                return Err(ErrorCode::Deadline.into());
+            if !self.has_sources() {
+                return Err(failure);
             }
-            self.say_fallback();
+            self.say_fallback(Silence::OutOfTime);
         }
         Ok(FinishReason::Deadline)
+    }
+
+    fn has_sources(&self) -> bool {
+        !self.events.draft().sources.is_empty()
     }
 
     pub(super) fn said_nothing(&self) -> bool {
         self.events.draft().open_round().0.trim().is_empty()
     }
 
-    pub(super) fn say_fallback(&self) {
-        let delta = fallback::answer(&self.turn.text, &self.events.draft().sources);
+    pub(super) fn say_fallback(&self, silence: Silence) {
+        let delta = {
+            let draft = self.events.draft();
+            format!("{}{}", draft.gap(), fallback::answer(&self.turn.text, &draft.sources, silence))
+        };
         self.events.send(Event::Text { delta });
     }
 }

@@ -1,12 +1,13 @@
-use conversation::{Message, ToolChoice};
+use conversation::{FinishReason, Message, ToolChoice};
 use model::{Limits, ModelError, Prompt, ToolPath};
+use tokio::time::timeout_at;
 
 use super::count::Asked;
 use super::{Phase, Run};
 use crate::failure::Broken;
 use crate::prompt::{self, Offer};
 use crate::replay;
-use crate::step::{self, Reader, Round};
+use crate::step::{self, Closing, Reader, Round};
 
 impl Run<'_> {
     /// Asks the model once and reads its reply, while its calls run.
@@ -15,8 +16,16 @@ impl Run<'_> {
         let prompt = self.prompt(phase, &said);
         let alternative = self.at + 1 < self.turn.models.len();
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
-        let limits = Limits { deadline: self.turn.context.deadline, alternative, tape };
-        let reply = self.model().reply(&prompt, limits).await.map_err(|error| match error {
+        let limits = Limits { deadline: self.times.last, alternative, tape };
+        let on = matches!(phase, Phase::Tools);
+        let informed = on && self.is_informed();
+        let reply = self.model().reply(&prompt, limits);
+        let reply = if informed && self.said_nothing() {
+            timeout_at(self.times.closing, reply).await.map_err(|_elapsed| Broken::Late(None))?
+        } else {
+            reply.await
+        };
+        let reply = reply.map_err(|error| match error {
             ModelError::ToolsUnsupported => Broken::ToolsRefused,
             other => Broken::Model(other),
         })?;
@@ -26,9 +35,10 @@ impl Run<'_> {
             recording: self.recording.as_deref(),
             declared: &self.specs,
             caller: self.turn.caller.as_ref(),
-            tools_on: matches!(phase, Phase::Tools),
+            tools_on: on,
+            closing: Closing { at: self.times.closing, informed },
             path: self.path,
-            may_correct: !self.corrected && matches!(phase, Phase::Tools),
+            may_correct: !self.corrected && on,
             said: &said,
             alternative,
         };
@@ -36,10 +46,15 @@ impl Run<'_> {
         let read = step::read(reply, &reader).await;
         self.count(match &read {
             Ok(round) => Some(round),
-            Err(Broken::Called(round, _)) => Some(round),
+            Err(Broken::Called(round, _) | Broken::Late(Some(round))) => Some(round),
             Err(_) => None,
         });
         read
+    }
+
+    /// Whether a tool has found something in this turn that can be told.
+    fn is_informed(&self) -> bool {
+        self.messages.iter().any(|message| matches!(message, Message::Tool(result) if result.ok))
     }
 
     pub(super) fn prompt(&self, phase: &Phase, said: &str) -> Prompt {
@@ -51,7 +66,10 @@ impl Run<'_> {
             ToolPath::Text if on => Offer::Text { format, tools: &self.specs, choice },
             ToolPath::Text => Offer::Off,
         };
-        let system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
+        let mut system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
+        if matches!(phase, Phase::Last(FinishReason::Deadline)) {
+            system.push_str(prompt::HURRY);
+        }
         let running = self.fitting(self.asked_to_go_on(said), &system);
         let messages: Vec<Message> = self.history.iter().cloned().chain(running).collect();
         // Past calls stand in fields of their own only beside the tools that they called: several endpoints insist.
