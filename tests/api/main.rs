@@ -23,6 +23,7 @@ mod going_on;
 mod idempotency;
 mod limits;
 mod loopback;
+mod mcp;
 mod model_answers;
 mod model_faults;
 mod native;

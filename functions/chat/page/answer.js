@@ -51,6 +51,7 @@ export class AnswerView {
       thinking: () => this.#think(event.thinking),
       content: () => this.#write(event.content),
       tool_call: () => this.#call(event),
+      tool_progress: () => this.#steps.progress(event),
       tool_result: () => this.#result(event),
       usage: () => this.#footer.append(el("span", { class: "usage" }, usageWords(event))),
       done: () => this.#done(event.finishReason),

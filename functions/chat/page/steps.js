@@ -3,9 +3,12 @@
 import { el, icon, button } from "./dom.js";
 import { link } from "./markdown.js";
 import { safeHref } from "./markdown-links.js";
-import { callWords, resultWords } from "./words.js";
+import { callWords, lastLine, resultWords } from "./words.js";
 
 const SHOWN = 4;
+
+/** How much is kept of what a running call says, in characters. */
+const LONGEST_LINE = 400;
 
 /** The tool calls of one answer. */
 export class Steps {
@@ -32,6 +35,14 @@ export class Steps {
       this.element.hidden = false;
     }
     return object ? `${doing}: ${object}` : doing;
+  }
+
+  /** Shows the last line of what a running call says of itself. */
+  progress({ id, text }) {
+    const step = this.#lines.get(id);
+    if (!step?.line.classList.contains("running")) return;
+    step.said = `${step.said ?? ""}${text}`.slice(-LONGEST_LINE);
+    step.outcome.textContent = lastLine(step.said);
   }
 
   /** Shows how a call went. Returns it in words. */

@@ -110,3 +110,8 @@ export function ageWords(then, now) {
   if (days === 1) return "Yesterday";
   return days < 8 ? "Last 7 days" : "Earlier";
 }
+
+/** The last line of a text that says something. */
+export function lastLine(text) {
+  return text.split(/[\r\n]+/).filter((line) => line.trim() !== "").pop()?.trim() ?? "";
+}

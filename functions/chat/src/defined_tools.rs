@@ -1,11 +1,13 @@
 //! Tools that administrators define as rows: requests to hosts, which agents use that name them.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use conversation::Failure;
 use egress::{Egress, Policy, SystemNetwork};
+use futures_util::future::join_all;
 use store::{Definition, Kind, RateLimiter, Store, StoreError};
-use tools::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
+use tools::http::{Defined, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
 use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;
 
@@ -25,12 +27,18 @@ pub(crate) struct DefinedTools {
     reserved: Arc<[String]>,
 }
 
-/// A tool that was defined.
+/// A row that can be read.
 #[derive(Clone)]
 struct Row {
     name: String,
     enabled: bool,
-    tool: Arc<dyn Tool>,
+    defined: Defined,
+}
+
+/// What an agent's bindings stand for, with each server in the place of its tools.
+pub(crate) struct Bound {
+    pub(crate) tools: ToolRegistry,
+    pub(crate) bindings: Vec<ToolBinding>,
 }
 
 impl DefinedTools {
@@ -59,28 +67,48 @@ impl DefinedTools {
         Ok(self.names().await?.into_iter().chain(self.reserved.iter().cloned()).collect())
     }
 
+    /// Whether an agent may name it: a row, or perhaps a tool of a server, of which only the server knows.
+    pub(crate) async fn may_be_named(&self, name: &str) -> Result<bool, ApiError> {
+        let rows = self.all().await.map_err(|error| storage(&error))?;
+        let named = |row: &Row| match row.defined {
+            Defined::Tool(_) => row.name == name,
+            Defined::Server(_) => is_within(name, &row.name),
+        };
+        Ok(rows.iter().any(named))
+    }
+
     /// The names of all rows.
     pub(crate) async fn names(&self) -> Result<Vec<String>, ApiError> {
         let rows = self.all().await.map_err(|error| storage(&error))?;
         Ok(rows.iter().map(|row| row.name.clone()).collect())
     }
 
-    /// The tools of the product, and the defined ones that are switched on if a binding names any other.
-    pub(crate) async fn beside(
-        &self,
-        built_in: &ToolRegistry,
-        bindings: &[ToolBinding],
-    ) -> Result<ToolRegistry, ApiError> {
+    /// The tools of the product, the defined ones that are switched on, and those of the servers that a binding names,
+    /// if any binding names another tool than the product's.
+    pub(crate) async fn beside(&self, built_in: &ToolRegistry, bindings: Vec<ToolBinding>) -> Result<Bound, ApiError> {
         if bindings.iter().all(|binding| built_in.has(&binding.name)) {
-            return Ok(built_in.clone());
+            return Ok(Bound { tools: built_in.clone(), bindings });
         }
         let rows = self.all().await.map_err(|error| storage(&error))?;
-        let enabled = rows.iter().filter(|row| row.enabled).map(|row| Arc::clone(&row.tool));
-        Ok(built_in.beside(enabled.collect()))
+        let enabled = || rows.iter().filter(|row| row.enabled);
+        let servers = enabled().filter_map(|row| match &row.defined {
+            Defined::Server(server) if row.is_named_by(&bindings) => Some((row.name.as_str(), server)),
+            _ => None,
+        });
+        let now = SystemTime::now();
+        let found = join_all(servers.map(async |(name, server)| (name, server.tools(now).await))).await;
+        // Of the same name the later one holds: a row comes before a server's tool, the first server before another.
+        let remote = found.iter().rev().flat_map(|(_, tools)| tools.iter().map(Arc::clone));
+        let plain = enabled().filter_map(|row| match &row.defined {
+            Defined::Tool(tool) => Some(Arc::clone(tool)),
+            Defined::Server(_) => None,
+        });
+        let tools = built_in.beside(remote.chain(plain).collect());
+        Ok(Bound { tools, bindings: bindings.into_iter().flat_map(|one| written_out(one, &found)).collect() })
     }
 
-    /// The tool of a definition, whether or not it is switched on.
-    pub(crate) fn tool(&self, definition: ToolDefinition) -> Arc<dyn Tool> {
+    /// What a definition stands for, whether or not it is switched on.
+    pub(crate) fn defined(&self, definition: ToolDefinition) -> Defined {
         defined(definition, &self.egress, &self.secrets, &self.limiter)
     }
 
@@ -115,6 +143,29 @@ impl DefinedTools {
     fn row(&self, stored: &Definition) -> Option<Row> {
         let definition = self.definition(stored)?;
         let (name, enabled) = (definition.name.clone(), definition.enabled);
-        Some(Row { name, enabled, tool: self.tool(definition) })
+        Some(Row { name, enabled, defined: self.defined(definition) })
+    }
+}
+
+impl Row {
+    /// Whether a binding names this server or, as far as its name tells, one of its tools.
+    fn is_named_by(&self, bindings: &[ToolBinding]) -> bool {
+        bindings.iter().any(|binding| is_within(&binding.name, &self.name))
+    }
+}
+
+/// Whether `name` is a server's or could be that of one of its tools.
+fn is_within(name: &str, server: &str) -> bool {
+    name.strip_prefix(server).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+/// A binding of a server as bindings of its tools; any other as it is.
+fn written_out(binding: ToolBinding, servers: &[(&str, Vec<Arc<dyn Tool>>)]) -> Vec<ToolBinding> {
+    match servers.iter().find(|(name, _)| *name == binding.name) {
+        None => vec![binding],
+        Some((_, tools)) => {
+            let one = |tool: &Arc<dyn Tool>| ToolBinding { name: tool.spec().name, ..binding.clone() };
+            tools.iter().map(one).collect()
+        }
     }
 }

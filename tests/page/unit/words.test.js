@@ -9,6 +9,7 @@ import {
   callWords,
   endWords,
   errorWords,
+  lastLine,
   resultWords,
   scalarCount,
   seconds,
@@ -126,6 +127,12 @@ test("characters are counted as the server counts them", () => {
 test("a long text is cut between characters", () => {
   assert.equal(shortened("🌦🌦🌦", 2), "🌦🌦…");
   assert.equal(shortened("ab", 2), "ab");
+});
+
+test("of what a running call says the last line is shown", () => {
+  assert.equal(lastLine("one\ntwo\r\n\n"), "two");
+  assert.equal(lastLine("one\n tw"), "tw");
+  assert.equal(lastLine(" \n"), "");
 });
 
 test("conversations stand under their age", () => {

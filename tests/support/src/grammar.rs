@@ -79,6 +79,7 @@ impl Grammar {
             "thinking" => &["type", "thinking"],
             "content" => &["type", "content"],
             "tool_call" => &["type", "id", "name", "arguments"],
+            "tool_progress" => &["type", "id", "name", "text"],
             "tool_result" => &["type", "id", "name", "ok", "cached", "durationMs", "summary", "sources"],
             "title" => &["type", "title"],
             "usage" => &["type", "inputTokens", "outputTokens", "searchCredits", "estimated"],

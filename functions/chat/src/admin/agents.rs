@@ -119,7 +119,11 @@ async fn unknown_tool(app: &App, definition: &AgentDefinition) -> Result<Option<
         return Ok(None);
     }
     let mut names: Vec<String> = app.agent.tools.specs().into_iter().map(|spec| spec.name).collect();
-    names.extend(app.tools.names().await?);
-    let at = definition.tools.iter().flatten().position(|binding| !names.contains(&binding.tool));
-    Ok(at.map(|at| format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", "))))
+    for (at, binding) in definition.tools.iter().flatten().enumerate() {
+        if !names.contains(&binding.tool) && !app.tools.may_be_named(&binding.tool).await? {
+            names.extend(app.tools.names().await?);
+            return Ok(Some(format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", "))));
+        }
+    }
+    Ok(None)
 }

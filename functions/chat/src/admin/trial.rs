@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -8,12 +10,15 @@ use protocols::Fields;
 use serde_json::Value;
 use store::{Kind, Owner};
 use tokio::time::Instant;
-use tools::http::{ToolDefinition, Trial};
-use tools::{KnownPages, Progress, ToolContext, ToolRegistry};
+use tools::http::{Defined, Trial};
+use tools::{KnownPages, Progress, Tool, ToolContext, ToolRegistry};
 use web::{Administrator, ApiError};
 
 use super::{id, refused};
 use crate::App;
+
+/// What is said where a tool is named that is none of a server's.
+const ONE_TOOL: &str = "`tool` must be left out: only a server has tools to choose from";
 
 /// Makes one call of a defined tool, switched on or not, and shows what was sent and what came back.
 pub(crate) async fn run(
@@ -26,31 +31,29 @@ pub(crate) async fn run(
     let id = id(path)?;
     let mut fields = Fields::parse(&web::json_body(&headers, body).await?)?;
     let arguments = Value::Object(fields.object("arguments")?.unwrap_or_default());
-    fields.finish("`arguments`")?;
+    let named = fields.words("tool", 128)?;
+    fields.finish("`arguments`, `tool`")?;
     let stored = app.store.definitions.get(Kind::Tool, &id).await.map_err(refused)?;
     let definition = app.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
-    let trial = match app.tools.http_tool(&definition) {
-        Some(tool) => tool.test_call(&arguments).await,
-        None => of_the_product(&app, administrator.0.owner, definition, arguments).await?,
+    let trial = match (app.tools.http_tool(&definition), app.tools.defined(definition), &named) {
+        (_, Defined::Server(server), named) => server.test_call(named.as_deref(), &arguments).await,
+        (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, ONE_TOOL)),
+        (Some(tool), Defined::Tool(_), None) => tool.test_call(&arguments).await,
+        (None, Defined::Tool(tool), None) => of_the_product(&app, administrator.0.owner, tool, arguments).await?,
     };
     Ok(Json(trial))
 }
 
 /// A tool of the product under another name asks nobody: there is nothing to show but what it gives.
-async fn of_the_product(
-    app: &App,
-    owner: Owner,
-    definition: ToolDefinition,
-    arguments: Value,
-) -> Result<Trial, ApiError> {
+async fn of_the_product(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<Trial, ApiError> {
     let context = ToolContext {
         owner,
         deadline: Instant::now() + app.config.turn,
         pages: KnownPages::default(),
         progress: Progress::default(),
     };
-    let call = ToolCall { id: new_id(), name: definition.name.clone(), arguments };
-    let session = ToolRegistry::new(vec![app.tools.tool(definition)]).session(context);
+    let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
+    let session = ToolRegistry::new(vec![tool]).session(context);
     let ran = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
     Ok(Trial { request: None, response: None, content: ran.result.content, error: ran.report.error })
 }

@@ -17,6 +17,7 @@ pub(crate) use definition::AgentDefinition;
 
 use crate::App;
 use crate::chat::storage;
+use crate::defined_tools::Bound;
 use crate::rows::Rows;
 
 /// The id of the agent that answers where nobody names one.
@@ -117,7 +118,10 @@ impl AgentDefinition {
         Ok(Agent {
             system_prompt: self.system_prompt.clone().or_else(|| deployment.system_prompt.clone()),
             tools: match self.bindings() {
-                Some(bindings) => app.tools.beside(&deployment.tools, &bindings).await?.bound(&bindings),
+                Some(bindings) => {
+                    let Bound { tools, bindings } = app.tools.beside(&deployment.tools, bindings).await?;
+                    tools.bound(&bindings)
+                }
                 None => deployment.tools.clone(),
             },
             max_rounds: self.max_rounds.or(deployment.max_rounds),

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use conversation::Failure;
 use egress::Policy;
 use protocols::Fields;
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::RateLimit;
+use store::{Admission, RateLimit, RateLimiter};
 
+use super::failure::HttpFailure;
 use super::template::{Piece, UrlTemplate, pieces};
 use super::{Auth, Transform, parameters};
 
@@ -15,6 +16,11 @@ const ACCEPTED: &str = "`name`, `displayName`, `description`, `category`, `type`
     `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`";
 
 const ACCEPTED_OF_AN_ENDPOINT: &str = "`urlTemplate`, `method`, `headers`, `auth`, `timeoutSeconds`";
+
+const ACCEPTED_OF_A_SERVER: &str = "`url`, `headers`, `auth`, `timeoutSeconds`";
+
+/// The longest name of a server, in bytes: those of its tools need room behind it.
+const LONGEST_PREFIX: usize = 32;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -72,6 +78,8 @@ pub enum ToolKind {
     Invokable,
     /// Little by little, over a longer time.
     Streamable,
+    /// From the tools of a server of the Model Context Protocol.
+    Mcp,
 }
 
 /// What a tool asks.
@@ -80,6 +88,8 @@ pub enum ToolKind {
 pub enum Endpoint {
     /// A host.
     Web(WebEndpoint),
+    /// A server that says itself which tools it has.
+    Server(ServerEndpoint),
     /// A tool of the product.
     Internal {
         /// Which one.
@@ -115,6 +125,20 @@ pub struct WebEndpoint {
     pub timeout_seconds: u32,
 }
 
+/// A server of the Model Context Protocol, spoken to by streamable HTTP.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerEndpoint {
+    /// Its one URL.
+    pub url: String,
+    /// Headers of every request.
+    pub headers: BTreeMap<String, String>,
+    /// How it proves who asks.
+    pub auth: Auth,
+    /// The longest time for one call.
+    pub timeout_seconds: u32,
+}
+
 impl ToolDefinition {
     /// Reads what an administrator sent.
     ///
@@ -127,14 +151,14 @@ impl ToolDefinition {
         let reads = matches!(&endpoint, Endpoint::Internal { .. })
             || matches!(&endpoint, Endpoint::Web(web) if web.method == "GET");
         let definition = Self {
-            name: name(&mut fields, rules.taken)?,
+            name: name(&mut fields, rules.taken, kind)?,
             display_name: fields.words("displayName", 100)?,
             description: given(&mut fields, "description", 2000)?,
             category: fields.words("category", 50)?.unwrap_or_else(|| "custom".to_owned()),
             kind,
             parameters: parameters(&mut fields, &endpoint, rules.policy)?,
             endpoint,
-            response_transform: transform(&mut fields)?,
+            response_transform: transform(&mut fields, kind)?,
             rate_limit: rate_limit(&mut fields)?,
             version: fields.words("version", 32)?.unwrap_or_else(|| "1.0.0".to_owned()),
             tags: fields.texts("tags", 20)?.unwrap_or_default(),
@@ -156,8 +180,13 @@ impl ToolDefinition {
         document
     }
 
-    pub(crate) fn limit(&self) -> Option<RateLimit> {
-        self.rate_limit.as_deref().and_then(RateLimit::parse)
+    /// Counts a call against the definition's limit.
+    pub(crate) async fn admit(&self, limiter: &RateLimiter) -> Result<(), HttpFailure> {
+        let Some(limit) = self.rate_limit.as_deref().and_then(RateLimit::parse) else { return Ok(()) };
+        match limiter.admit(&format!("tool#{}", self.name), limit, SystemTime::now()).await {
+            Ok(Admission::Admitted) => Ok(()),
+            Ok(Admission::Denied { .. }) | Err(_) => Err(HttpFailure::TooOften),
+        }
     }
 }
 
@@ -176,8 +205,11 @@ fn given(fields: &mut Fields, name: &str, most: usize) -> Result<String, Failure
     fields.words(name, most)?.ok_or_else(|| fields.wrong(name, "given: a string"))
 }
 
-fn name(fields: &mut Fields, taken: &[String]) -> Result<String, Failure> {
+fn name(fields: &mut Fields, taken: &[String], kind: ToolKind) -> Result<String, Failure> {
     let name = fields.text("name")?.unwrap_or_default();
+    if kind == ToolKind::Mcp && name.len() > LONGEST_PREFIX {
+        return Err(fields.wrong("name", "at most 32 characters: the names of the server's tools begin with it"));
+    }
     let snake = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !snake || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name.len() > 64 {
         return Err(fields.wrong("name", "1 to 64 lower-case letters, digits and `_`, a letter first"));
@@ -192,13 +224,17 @@ fn kind(fields: &mut Fields) -> Result<ToolKind, Failure> {
     match fields.text("type")?.as_deref() {
         None | Some("invokable") => Ok(ToolKind::Invokable),
         Some("streamable") => Ok(ToolKind::Streamable),
-        Some(_) => Err(fields.wrong("type", "\"invokable\" or \"streamable\"")),
+        Some("mcp") => Ok(ToolKind::Mcp),
+        Some(_) => Err(fields.wrong("type", "\"invokable\", \"streamable\" or \"mcp\"")),
     }
 }
 
 fn endpoint(fields: &mut Fields, policy: Policy, kind: ToolKind) -> Result<Endpoint, Failure> {
     let inner = fields.inner("endpoint")?;
     let mut fields = inner.ok_or_else(|| fields.wrong("endpoint", "given: an object"))?;
+    if kind == ToolKind::Mcp {
+        return server(fields, policy);
+    }
     let url_template = fields.text("urlTemplate")?.unwrap_or_default();
     let internal = match url_template.as_str() {
         "internal://calculator" => Some(Internal::Calculator),
@@ -222,6 +258,19 @@ fn endpoint(fields: &mut Fields, policy: Policy, kind: ToolKind) -> Result<Endpo
     Ok(Endpoint::Web(WebEndpoint { url_template, method, headers, auth, timeout_seconds }))
 }
 
+fn server(mut fields: Fields, policy: Policy) -> Result<Endpoint, Failure> {
+    let url = fields.text("url")?.unwrap_or_default();
+    policy.parse(&url).map_err(|refusal| fields.wrong("url", &format!("a URL that may be asked; {refusal}")))?;
+    let auth = fields.inner("auth")?.map(Auth::parse).transpose()?.unwrap_or_default();
+    let headers = headers(&mut fields, &auth)?;
+    if headers.values().any(|value| !slots(value).is_empty()) {
+        return Err(fields.wrong("headers", "without `{name}`: they are the same for every tool of the server"));
+    }
+    let timeout_seconds = fields.whole("timeoutSeconds", 1..=120)?.unwrap_or(30);
+    fields.finish(ACCEPTED_OF_A_SERVER)?;
+    Ok(Endpoint::Server(ServerEndpoint { url, headers, auth, timeout_seconds }))
+}
+
 fn headers(fields: &mut Fields, auth: &Auth) -> Result<BTreeMap<String, String>, Failure> {
     let accepted = "an object of at most 20 headers, each a text; who asks is said in `auth`";
     let given = fields.object("headers")?.unwrap_or_default();
@@ -239,7 +288,7 @@ fn parameters(fields: &mut Fields, endpoint: &Endpoint, policy: Policy) -> Resul
     let given = fields.object("parameters")?;
     let Endpoint::Web(web) = endpoint else {
         let absent = given.is_none().then_some(Value::Null);
-        return absent.ok_or_else(|| fields.wrong("parameters", "left out: a tool of the product has its own"));
+        return absent.ok_or_else(|| fields.wrong("parameters", "left out: the tool has its own"));
     };
     let schema = given.map_or_else(|| json!({"type": "object", "properties": {}}), Value::Object);
     let schema = parameters::checked(&schema).map_err(|accepted| fields.wrong("parameters", &accepted))?;
@@ -265,8 +314,11 @@ pub(crate) fn slots(text: &str) -> Vec<String> {
     pieces(text).unwrap_or_default().into_iter().filter_map(name).collect()
 }
 
-fn transform(fields: &mut Fields) -> Result<Option<Transform>, Failure> {
+fn transform(fields: &mut Fields, kind: ToolKind) -> Result<Option<Transform>, Failure> {
     let Some(mut inner) = fields.inner("responseTransform")? else { return Ok(None) };
+    if kind == ToolKind::Mcp {
+        return Err(fields.wrong("responseTransform", "left out: the tools of a server answer in their own ways"));
+    }
     let (pointer, jmespath) = (inner.text("pointer")?, inner.text("jmespath")?);
     let transform = match (pointer, jmespath) {
         (Some(pointer), None) => Transform::Pointer(pointer),

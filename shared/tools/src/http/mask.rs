@@ -51,6 +51,29 @@ impl Mask {
         if longest == 0 || masked.ends_with(MASK) { masked } else { self.text(text.get(..end).unwrap_or_default()) }
     }
 
+    /// Takes off a text that goes on what can be shown of it; what may be the beginning of the secret stays.
+    pub(crate) fn take(&self, growing: &mut String) -> String {
+        let longest = self.forms.first().map_or(0, |form| form.expose_secret().len());
+        let mut end = growing.floor_char_boundary(growing.len().saturating_sub(longest.saturating_sub(1)));
+        while let Some(start) = self.crossing(growing, end) {
+            end = start;
+        }
+        let shown = self.text(growing.get(..end).unwrap_or_default());
+        growing.drain(..end);
+        shown
+    }
+
+    /// Where a secret begins that stands on both sides of `end`.
+    fn crossing(&self, text: &str, end: usize) -> Option<usize> {
+        let start = |form: &SecretString| {
+            let form = form.expose_secret();
+            let from = text.ceil_char_boundary((end + 1).saturating_sub(form.len()));
+            let found = from + text.get(from..)?.find(form)?;
+            (found < end && found + form.len() > end).then_some(found)
+        };
+        self.forms.iter().filter_map(start).min()
+    }
+
     /// The value without the secret in any of its texts.
     pub(crate) fn value(&self, value: Value) -> Value {
         match value {

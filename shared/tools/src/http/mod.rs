@@ -4,31 +4,33 @@
 //! definition and are held to the deployment's [`egress::Policy`]; arguments are encoded so that they stay within their
 //! place; secrets are named, are resolved when they are sent, and are masked in whatever comes back.
 //!
-//! A turn has no event for the progress of a tool: what a `streamable` tool sends is read as it comes and given to the
-//! model as one text at the end.
+//! What a `streamable` tool sends is told as it comes, and given to the model as one text at the end.
 
 mod arguments;
 mod auth;
+mod credentials;
 mod definition;
-mod failure;
+pub(crate) mod failure;
 mod import;
 mod inline;
-mod mask;
-mod parameters;
+pub(crate) mod mask;
+pub(crate) mod parameters;
 mod request;
 mod secrets;
+mod telling;
 mod template;
-mod tool;
+pub(crate) mod tool;
 mod transform;
-mod trial;
+pub(crate) mod trial;
 
 #[cfg(test)]
 mod tests;
 
 pub use auth::Auth;
-pub use definition::{Endpoint, Internal, Rules, ToolDefinition, ToolKind, WebEndpoint};
+pub(crate) use credentials::Credentials;
+pub use definition::{Endpoint, Internal, Rules, ServerEndpoint, ToolDefinition, ToolKind, WebEndpoint};
 pub use import::{Imported, Unusable, import};
 pub use secrets::{SecretReference, ToolSecrets};
-pub use tool::{HttpTool, defined};
+pub use tool::{Defined, HttpTool, defined};
 pub use transform::Transform;
 pub use trial::{Trial, TrialRequest, TrialResponse};

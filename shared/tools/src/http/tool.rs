@@ -1,21 +1,22 @@
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use ::secrets::Secret;
 use async_trait::async_trait;
 use conversation::ToolSpec;
 use egress::{Egress, EgressError, Request, Response};
-use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
-use store::{Admission, RateLimiter};
+use store::RateLimiter;
 
+use super::credentials::Credentials;
 use super::definition::WebEndpoint;
 use super::failure::HttpFailure;
-use super::mask::{Mask, SHORTEST};
+use super::mask::Mask;
+use super::telling::Telling;
 use super::template::UrlTemplate;
 use super::{Endpoint, Internal, ToolDefinition, ToolKind, ToolSecrets, parameters, request};
+use crate::mcp::McpServer;
 use crate::refusal::Refusal;
-use crate::{Calculator, CurrentTime, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Calculator, CurrentTime, Progress, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Ends a text that was cut.
 const CUT: &str = "\n（内容过长，已截断）";
@@ -28,32 +29,39 @@ pub struct HttpTool {
     definition: ToolDefinition,
     endpoint: WebEndpoint,
     egress: Egress,
-    secret: Option<Secret>,
-    /// Whether the definition names a secret that cannot be had: its calls fail, the others go on.
-    without_secret: bool,
+    credentials: Credentials,
     limiter: RateLimiter,
 }
 
 /// A request, and how to look at what comes back.
-pub(super) struct Prepared {
-    pub(super) request: Request,
-    pub(super) mask: Mask,
-    pub(super) secret: Option<String>,
+pub(crate) struct Prepared {
+    pub(crate) request: Request,
+    pub(crate) mask: Mask,
+    pub(crate) secret: Option<String>,
 }
 
-/// The tool of a definition, whatever it stands for.
-pub fn defined(
-    definition: ToolDefinition,
-    egress: &Egress,
-    secrets: &ToolSecrets,
-    limiter: &RateLimiter,
-) -> Arc<dyn Tool> {
+/// What a definition stands for.
+#[derive(Clone)]
+pub enum Defined {
+    /// One tool.
+    Tool(Arc<dyn Tool>),
+    /// A server with tools of its own.
+    Server(Arc<McpServer>),
+}
+
+/// Makes of a definition what it stands for; asks nobody.
+pub fn defined(definition: ToolDefinition, egress: &Egress, secrets: &ToolSecrets, limiter: &RateLimiter) -> Defined {
     match definition.endpoint.clone() {
         Endpoint::Web(endpoint) => {
-            Arc::new(HttpTool::new(definition, endpoint, egress.clone(), secrets, limiter.clone()))
+            Defined::Tool(Arc::new(HttpTool::new(definition, endpoint, egress.clone(), secrets, limiter.clone())))
         }
-        Endpoint::Internal { tool: Internal::Calculator } => Arc::new(Named { definition, tool: Calculator }),
-        Endpoint::Internal { tool: Internal::Time } => Arc::new(Named { definition, tool: CurrentTime }),
+        Endpoint::Server(endpoint) => {
+            Defined::Server(Arc::new(McpServer::new(definition, endpoint, egress.clone(), secrets, limiter.clone())))
+        }
+        Endpoint::Internal { tool: Internal::Calculator } => {
+            Defined::Tool(Arc::new(Named { definition, tool: Calculator }))
+        }
+        Endpoint::Internal { tool: Internal::Time } => Defined::Tool(Arc::new(Named { definition, tool: CurrentTime })),
     }
 }
 
@@ -66,10 +74,8 @@ impl HttpTool {
         secrets: &ToolSecrets,
         limiter: RateLimiter,
     ) -> Self {
-        let reference = endpoint.auth.reference();
-        let secret = reference.and_then(|reference| secrets.find(reference));
-        let without_secret = reference.is_some() && secret.is_none();
-        Self { definition, endpoint, egress, secret, without_secret, limiter }
+        let credentials = Credentials::new(endpoint.auth.clone(), secrets);
+        Self { definition, endpoint, egress, credentials, limiter }
     }
 
     pub(super) fn parameters(&self) -> &Value {
@@ -80,20 +86,8 @@ impl HttpTool {
     pub(super) async fn prepared(&self, arguments: &Map<String, Value>) -> Result<Prepared, ToolError> {
         parameters::check_texts(&self.definition.parameters, &Value::Object(arguments.clone()))
             .map_err(|reason| Refusal::invalid_arguments(&reason))?;
-        let (header, mask) = match &self.secret {
-            _ if self.without_secret => return Err(self.told(HttpFailure::NoSecret)),
-            None => (None, Mask::default()),
-            Some(secret) => {
-                let secret = secret.reveal().await.map_err(|_| self.told(HttpFailure::NoSecret))?;
-                if secret.expose_secret().len() < SHORTEST {
-                    return Err(self.told(HttpFailure::NoSecret));
-                }
-                let value = self.endpoint.auth.value(&secret);
-                let mask = Mask::of(&secret, &value);
-                (Some(value), mask)
-            }
-        };
-        let secret = self.endpoint.auth.header().zip(header.as_ref());
+        let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.told(failure))?;
+        let secret = header.as_ref().map(|(name, value)| (*name, value));
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
             .map_err(|_| self.told(HttpFailure::Address))?;
         let request = request::request(&self.endpoint, &template, arguments, secret)
@@ -102,18 +96,27 @@ impl HttpTool {
     }
 
     /// Sends a request; once more where nothing can have come of the first time, or nothing more than once.
-    pub(super) async fn send(&self, request: Request) -> Result<Response, ToolError> {
-        let first = self.egress.send(request.clone()).await;
+    pub(super) async fn send(&self, request: Request, mask: &Mask, progress: &Progress) -> Result<Response, ToolError> {
+        let first = self.sent(request.clone(), mask, progress).await;
         let again = match &first {
             Err(EgressError::Broken) => self.definition.idempotent,
             Ok(response) => self.definition.idempotent && matches!(response.status.as_u16(), 502..=504),
             Err(_) => false,
         };
-        let response = if again { self.egress.send(request).await } else { first };
+        let response = if again { self.sent(request, mask, progress).await } else { first };
         let response = response.map_err(|error| self.told(HttpFailure::Egress(error)))?;
-        if let (401 | 403, Some(secret)) = (response.status.as_u16(), &self.secret) {
-            // The next call reads it again, if it is kept elsewhere.
-            secret.refused();
+        self.credentials.answered(response.status.as_u16());
+        Ok(response)
+    }
+
+    async fn sent(&self, request: Request, mask: &Mask, progress: &Progress) -> Result<Response, EgressError> {
+        if self.definition.kind != ToolKind::Streamable || self.definition.response_transform.is_some() {
+            return self.egress.send(request).await;
+        }
+        let mut telling = Telling::new(progress, mask);
+        let response = self.egress.send_watched(request, |part| telling.part(part)).await?;
+        if !response.truncated {
+            telling.finish();
         }
         Ok(response)
     }
@@ -148,12 +151,7 @@ impl HttpTool {
     }
 
     async fn admit(&self) -> Result<(), ToolError> {
-        let Some(limit) = self.definition.limit() else { return Ok(()) };
-        let key = format!("tool#{}", self.definition.name);
-        match self.limiter.admit(&key, limit, SystemTime::now()).await {
-            Ok(Admission::Admitted) => Ok(()),
-            Ok(Admission::Denied { .. }) | Err(_) => Err(self.told(HttpFailure::TooOften)),
-        }
+        self.definition.admit(&self.limiter).await.map_err(|failure| self.told(failure))
     }
 }
 
@@ -163,14 +161,14 @@ impl Tool for HttpTool {
         spec(&self.definition, self.definition.parameters.clone())
     }
 
-    async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let Prepared { request, mask, .. } = self.prepared(&arguments).await?;
         self.admit().await?;
-        let response = self.send(request).await?;
-        let content = self.read(&response, &mask).map_err(|failure| self.told(failure))?;
+        let response = self.send(request, &mask, &context.progress).await?;
+        let text = self.read(&response, &mask).map_err(|failure| self.told(failure))?;
         let summary = format!("{} bytes", response.body.len());
-        Ok(ToolOutput { content, summary, ..ToolOutput::default() })
+        Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }
 
     /// A little more than the request may take, so that it ends with a reason of its own.

@@ -10,7 +10,7 @@ use super::HttpTool;
 use super::mask::Mask;
 use super::tool::Prepared;
 use crate::refusal::Refusal;
-use crate::{ToolError, arguments};
+use crate::{Progress, ToolError, arguments};
 
 /// Longest body that is shown, in bytes.
 const SHOWN: usize = 16 * 1024;
@@ -73,13 +73,13 @@ impl HttpTool {
         let prepared = self.prepared(&arguments.as_object().cloned().unwrap_or_default()).await?;
         trial.request = Some(asked(&prepared));
         let Prepared { request, mask, .. } = prepared;
-        let response = self.send(request).await?;
+        let response = self.send(request, &mask, &Progress::default()).await?;
         trial.response = Some(answered(&response, &mask));
         self.read(&response, &mask).map_err(|failure| self.told(failure))
     }
 }
 
-fn asked(Prepared { request, mask, secret }: &Prepared) -> TrialRequest {
+pub(crate) fn asked(Prepared { request, mask, secret }: &Prepared) -> TrialRequest {
     let mut headers = shown(request.headers(), mask);
     if let Some(name) = secret {
         headers.insert(name.to_lowercase(), Mask::hidden());
@@ -88,7 +88,7 @@ fn asked(Prepared { request, mask, secret }: &Prepared) -> TrialRequest {
     TrialRequest { method: request.method().to_string(), url: mask.text(request.url().as_str()), headers, body }
 }
 
-fn answered(response: &Response, mask: &Mask) -> TrialResponse {
+pub(crate) fn answered(response: &Response, mask: &Mask) -> TrialResponse {
     let text = response.text();
     let masked = if response.truncated { mask.cut_text(&text) } else { mask.text(&text) };
     let body = masked.get(..masked.floor_char_boundary(SHOWN)).unwrap_or_default().to_owned();

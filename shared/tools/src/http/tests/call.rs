@@ -1,9 +1,11 @@
+use std::sync::Arc;
+
 use serde_json::json;
 use settings::Settings;
 
 use super::support::{Host, answer, call, definition, parse, read, store};
 use crate::Tool;
-use crate::http::{ToolSecrets, defined};
+use crate::http::{Defined, ToolSecrets, defined};
 
 const URL: &str = "http://api.example.com/v1/things";
 
@@ -171,6 +173,11 @@ async fn what_comes_as_a_stream_is_given_as_one_text() {
     assert_eq!(read(&host.tool(&definition).await, json!({})).await, "one\ntwo");
 }
 
+fn one(defined: Defined) -> Arc<dyn Tool> {
+    let Defined::Tool(tool) = defined else { panic!("one tool") };
+    tool
+}
+
 #[tokio::test]
 async fn a_definition_can_stand_for_a_tool_of_the_product() {
     let host = Host::answering(&[""]).await;
@@ -178,7 +185,7 @@ async fn a_definition_can_stand_for_a_tool_of_the_product() {
     let limiter = store().await.rate_limiter;
     for (url, own) in [("internal://calculator", "calculator"), ("internal://time", "current_time")] {
         let written = json!({"name": "mine", "description": "Mine.", "endpoint": {"urlTemplate": url}});
-        let tool = defined(parse(&written).unwrap(), &host.egress(), &secrets, &limiter);
+        let tool = one(defined(parse(&written).unwrap(), &host.egress(), &secrets, &limiter));
         let spec = tool.spec();
         assert_eq!((spec.name.as_str(), spec.description.as_str()), ("mine", "Mine."));
         let built_in: [std::sync::Arc<dyn Tool>; 2] =
@@ -187,6 +194,6 @@ async fn a_definition_can_stand_for_a_tool_of_the_product() {
         assert_eq!(spec.parameters, same.spec().parameters);
     }
     let sum = json!({"name": "sum", "description": "Adds.", "endpoint": {"urlTemplate": "internal://calculator"}});
-    let sum = defined(parse(&sum).unwrap(), &host.egress(), &secrets, &limiter);
+    let sum = one(defined(parse(&sum).unwrap(), &host.egress(), &secrets, &limiter));
     assert!(call(sum.as_ref(), json!({"expression": "6*7"})).await.unwrap().content.contains("42"));
 }

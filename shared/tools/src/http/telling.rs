@@ -1,0 +1,120 @@
+//! The progress of an answer that comes little by little.
+
+use std::ops::ControlFlow;
+use std::str;
+
+use egress::Part;
+use reqwest::header::CONTENT_TYPE;
+
+use super::mask::Mask;
+use crate::Progress;
+use crate::event_stream::EventStream;
+
+/// Tells an answer's text while it comes: whole characters, and never a part of a secret.
+pub(crate) struct Telling<'a> {
+    progress: &'a Progress,
+    mask: &'a Mask,
+    events: Option<EventStream>,
+    /// The beginning of a character.
+    bytes: Vec<u8>,
+    /// What may be the beginning of a secret.
+    held: String,
+}
+
+impl<'a> Telling<'a> {
+    pub(crate) fn new(progress: &'a Progress, mask: &'a Mask) -> Self {
+        Self { progress, mask, events: None, bytes: Vec::new(), held: String::new() }
+    }
+
+    /// Takes the next part of the answer; one document of JSON says nothing before it is whole.
+    pub(crate) fn part(&mut self, part: Part<'_>) -> ControlFlow<()> {
+        let kind = part.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let document = kind.is_empty() || kind == "application/json" || kind.ends_with("+json");
+        if part.status.is_success() && !document {
+            if kind == "text/event-stream" {
+                let data = self.events.get_or_insert_default().push(part.bytes);
+                data.iter().filter(|data| *data != "[DONE]").for_each(|data| self.text(&format!("{data}\n")));
+            } else {
+                self.bytes(part.bytes);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Tells what was held back; the answer is whole.
+    pub(crate) fn finish(mut self) {
+        if let Some(data) = self.events.take().and_then(EventStream::finish) {
+            self.text(&data);
+        }
+        let rest = String::from_utf8_lossy(&self.bytes);
+        self.progress.tell(&self.mask.text(&format!("{}{rest}", self.held)));
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        let cut = match self.bytes.utf8_chunks().last() {
+            // What is no character yet may become one with the next part.
+            Some(last) if str::from_utf8(last.invalid()).is_err_and(|error| error.error_len().is_none()) => {
+                last.invalid().len()
+            }
+            _ => 0,
+        };
+        let rest = self.bytes.split_off(self.bytes.len() - cut);
+        let whole = std::mem::replace(&mut self.bytes, rest);
+        self.text(&String::from_utf8_lossy(&whole));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.held.push_str(text);
+        self.progress.tell(&self.mask.take(&mut self.held));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use reqwest::StatusCode;
+    use reqwest::header::HeaderMap;
+
+    use super::*;
+
+    /// What is told of a body that comes in these parts.
+    async fn told(kind: &str, parts: &[&[u8]]) -> String {
+        let (progress, mut told) = Progress::channel();
+        let mask = Mask::of(&"canary&1".into(), &"Bearer canary&1".into());
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, kind.parse().unwrap())]);
+        let all = Mutex::new(String::new());
+        let tell = |text: String| all.lock().unwrap().push_str(&text);
+        let call = async {
+            let mut telling = Telling::new(&progress, &mask);
+            for bytes in parts {
+                let _ = telling.part(Part { status: StatusCode::OK, headers: &headers, bytes });
+            }
+            telling.finish();
+        };
+        told.beside(call, &tell).await;
+        all.into_inner().unwrap()
+    }
+
+    #[tokio::test]
+    async fn f132_progress_shows_no_secret_and_no_half_character_wherever_it_is_split() {
+        let text = "汉 canary&1 and canary&amp;1 canarycanary&1.".as_bytes();
+        for one in 0..=text.len() {
+            for other in [one, text.len().min(one + 3)] {
+                let parts = [&text[..one], &text[one..other], &text[other..]];
+                let expected = "汉 [hidden] and [hidden] canary[hidden].";
+                assert_eq!(told("text/plain; charset=utf-8", &parts).await, expected, "{one} {other}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_progress_of_events_is_their_data_and_a_document_has_none() {
+        let events = b"id: 1\ndata: a\n\ndata: cana".as_slice();
+        let parts = [events, b"ry&1\n\ndata: [DONE]\n\n"];
+        assert_eq!(told("text/event-stream", &parts).await, "a\n[hidden]\n");
+        assert_eq!(told("application/json", &[b"{\"a\": 1}"]).await, "");
+    }
+}

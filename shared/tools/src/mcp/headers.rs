@@ -1,0 +1,121 @@
+//! What of a call stands in headers too (protocol 2026-07-28).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+/// A value as a header carries it: as it is where that is safe, else in Base64 between markers.
+pub(super) fn encoded(value: &str) -> String {
+    let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.trim() == value && !value.is_empty();
+    if plain && !(value.starts_with("=?base64?") && value.ends_with("?=")) {
+        return value.to_owned();
+    }
+    format!("=?base64?{}?=", STANDARD.encode(value))
+}
+
+/// A parameter that a header repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mirrored {
+    /// The properties that lead to it.
+    path: Vec<String>,
+    header: String,
+}
+
+impl Mirrored {
+    /// The header with the value that the arguments hold, if they hold one.
+    pub(super) fn header(&self, arguments: &Value) -> Option<(String, String)> {
+        let value = self.path.iter().try_fold(arguments, |value, name| value.get(name))?;
+        let value = match value {
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => return None,
+        };
+        Some((self.header.clone(), encoded(&value)))
+    }
+}
+
+/// The parameters of a schema that headers repeat; `None` for a schema that marks them in a way that is not allowed.
+pub(super) fn mirrored(schema: &Value) -> Option<Vec<Mirrored>> {
+    let mut found = Vec::new();
+    along(schema, &mut Vec::new(), &mut found)?;
+    let mut names: Vec<String> = found.iter().map(|one| one.header.to_ascii_lowercase()).collect();
+    names.sort();
+    names.dedup();
+    (names.len() == found.len() && found.len() == marks(schema)).then_some(found)
+}
+
+/// Looks along `properties` only: a mark elsewhere is not found, and is one too many.
+fn along(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Option<()> {
+    if let Some(mark) = schema.get("x-mcp-header") {
+        let name = mark.as_str().filter(|name| egress::is_free(&format!("mcp-param-{name}")) && !name.is_empty())?;
+        schema.get("type").filter(|kind| ["string", "integer", "boolean"].iter().any(|known| kind == known))?;
+        found.push(Mirrored { path: path.clone(), header: format!("mcp-param-{name}") });
+    }
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        path.push(name.clone());
+        along(property, path, found)?;
+        path.pop();
+    }
+    Some(())
+}
+
+/// How many schemas are marked, wherever they stand; a property may have any name.
+fn marks(schema: &Value) -> usize {
+    match schema {
+        Value::Object(fields) => {
+            let own = usize::from(fields.get("x-mcp-header").is_some_and(|mark| !mark.is_object()));
+            own + fields.values().map(marks).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(marks).sum(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_no_header_can_carry_is_encoded() {
+        for (value, header) in [
+            ("us-west1", "us-west1"),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+        ] {
+            assert_eq!(encoded(value), header);
+        }
+    }
+
+    #[test]
+    fn a_marked_parameter_is_repeated_in_a_header_if_it_is_given() {
+        let schema = json!({"properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "page": {"type": "object", "properties": {"size": {"type": "integer", "x-mcp-header": "Size"}}},
+        }});
+        let marked = mirrored(&schema).unwrap();
+        let headers = |arguments: Value| marked.iter().filter_map(|one| one.header(&arguments)).collect::<Vec<_>>();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let all = [pair("mcp-param-Region", "eu"), pair("mcp-param-Size", "42")];
+        assert_eq!(headers(json!({"region": "eu", "page": {"size": 42}})), all);
+        assert_eq!(headers(json!({"region": null, "page": {}})), []);
+    }
+
+    #[test]
+    fn f131_a_mark_that_is_not_allowed_makes_the_whole_schema_unusable() {
+        let marked = |name: &str, kind: &str| json!({"type": kind, "x-mcp-header": name});
+        for schema in [
+            json!({"properties": {"a": marked("", "string")}}),
+            json!({"properties": {"a": marked("A\r\nB", "string")}}),
+            json!({"properties": {"a": marked("A", "number")}}),
+            json!({"properties": {"a": marked("A", "string"), "b": marked("a", "string")}}),
+            json!({"properties": {"a": {"type": "array", "items": marked("A", "string")}}}),
+            json!({"anyOf": [{"properties": {"a": marked("A", "string")}}]}),
+        ] {
+            assert_eq!(mirrored(&schema), None, "{schema}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The tools that a server says it has, as far as they can be used.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::connection::Connection;
+use super::exchange::{Audience, Question};
+use super::failure::McpFailure;
+use super::headers::{Mirrored, mirrored};
+use crate::http::parameters;
+
+/// The most pages of a list that are asked for.
+const MOST_PAGES: usize = 20;
+
+/// The most tools of one server; the others are left out.
+const MOST_TOOLS: usize = 128;
+
+/// The longest name that servers give, in bytes.
+const LONGEST_OWN_NAME: usize = 128;
+
+/// The longest name that models take, in bytes.
+const LONGEST_NAME: usize = 64;
+
+/// The longest description, in characters.
+const LONGEST_DESCRIPTION: usize = 1000;
+
+/// A tool of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Listed {
+    /// As the server calls it.
+    pub(super) own_name: String,
+    /// As models and agents call it.
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) parameters: Value,
+    pub(super) mirrored: Vec<Mirrored>,
+    /// Whether the server says that the same call twice does no more than once.
+    pub(super) idempotent: bool,
+}
+
+/// What a server has.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Listing {
+    pub(super) tools: Vec<Listed>,
+    /// How many cannot be used: a schema that is too large or refers elsewhere, a name that is none, or one too many.
+    pub(super) unusable: usize,
+}
+
+/// Asks a server for all of its tools.
+pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result<Listing, McpFailure> {
+    let mut all = Vec::new();
+    let (mut cursor, mut asked) = (None, HashSet::new());
+    for _ in 0..MOST_PAGES {
+        let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
+        let question = Question { method: "tools/list", params, headers: Vec::new(), idempotent: true };
+        let mut page = connection.ask(&question, audience).await?;
+        let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
+            return Err(McpFailure::Unreadable);
+        };
+        all.extend(tools);
+        cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        // A list that leads back to a page that was read has no end.
+        let goes_on = cursor.as_ref().is_some_and(|cursor| asked.insert(cursor.clone()));
+        if !goes_on || all.len() > MOST_TOOLS {
+            break;
+        }
+    }
+    Ok(listing(&connection.definition.name, &all))
+}
+
+fn listing(row: &str, all: &[Value]) -> Listing {
+    let mut tools: Vec<Listed> = Vec::new();
+    for tool in all {
+        let Some(listed) = listed(row, tool).filter(|_| tools.len() < MOST_TOOLS) else { continue };
+        if tools.iter().all(|known| known.own_name != listed.own_name) {
+            let name = free(&listed.name, &tools);
+            tools.push(Listed { name, ..listed });
+        }
+    }
+    Listing { unusable: all.len() - tools.len(), tools }
+}
+
+fn listed(row: &str, tool: &Value) -> Option<Listed> {
+    let text = |name: &str| tool.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let own_name = text("name").filter(|name| name.len() <= LONGEST_OWN_NAME)?;
+    let mut parameters = parameters::checked(tool.get("inputSchema")?).ok()?;
+    let mirrored = mirrored(&parameters)?;
+    plain(&mut parameters);
+    let description = text("description").or_else(|| text("title")).unwrap_or(own_name);
+    let hint = |name: &str| tool.pointer(&format!("/annotations/{name}")) == Some(&Value::Bool(true));
+    Some(Listed {
+        own_name: own_name.to_owned(),
+        name: name(row, own_name),
+        description: line(description),
+        parameters,
+        mirrored,
+        idempotent: hint("readOnlyHint") || hint("idempotentHint"),
+    })
+}
+
+/// The name under the row's: letters, digits, `_` and `-`.
+fn name(row: &str, own: &str) -> String {
+    let clean = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    format!("{row}_{}", own.chars().map(clean).collect::<String>()).chars().take(LONGEST_NAME).collect()
+}
+
+/// The name, or where another tool has it the name with the first number that is free.
+fn free(name: &str, taken: &[Listed]) -> String {
+    let numbered = |number: usize| {
+        let end = format!("_{number}");
+        format!("{}{end}", name.get(..name.len().min(LONGEST_NAME - end.len())).unwrap_or(name))
+    };
+    let mut names = std::iter::once(name.to_owned()).chain((2..).map(numbered));
+    names.find(|name| taken.iter().all(|known| known.name != *name)).unwrap_or_default()
+}
+
+/// One line that is no heading, no tag and not too long: it stands among the words that instruct the model.
+fn line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    line.chars().take(LONGEST_DESCRIPTION).map(|c| if c == '<' { '＜' } else { c }).collect()
+}
+
+/// Makes one line of each description in a schema, and takes out what models need not know.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|name, value| name != "x-mcp-header" || value.is_object());
+            if let Some(Value::String(description)) = fields.get_mut("description") {
+                *description = line(description);
+            }
+            fields.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(all: &[Value]) -> (Vec<String>, usize) {
+        let Listing { tools, unusable } = listing("row", all);
+        (tools.into_iter().map(|tool| tool.name).collect(), unusable)
+    }
+
+    fn tool(name: &str) -> Value {
+        json!({"name": name, "inputSchema": {"type": "object"}})
+    }
+
+    #[test]
+    fn names_are_what_models_accept_and_no_two_are_the_same() {
+        let long = "x".repeat(100);
+        let all = [tool("a.b"), tool("a b"), tool("get-汉"), tool(&long), tool(&format!("{long}y")), tool("a.b")];
+        let cut = "x".repeat(60);
+        let expected = ["row_a_b".to_owned(), "row_a_b_2".into(), "row_get-_".into(), format!("row_{cut}")];
+        let (found, unusable) = names(&all);
+        assert_eq!(found[..4], expected);
+        assert_eq!((found[4].clone(), found.len(), unusable), (format!("row_{}_2", &cut[2..]), 5, 1));
+    }
+
+    #[test]
+    fn f134_tools_with_schemas_that_cannot_be_used_are_left_out_and_the_others_stay() {
+        let deep = (0..30).fold(json!({}), |inner, _| json!({"items": inner}));
+        let with = |schema: Value| json!({"name": "t", "inputSchema": schema});
+        for schema in [
+            json!({"type": "object", "properties": {"a": {"$ref": "https://example.com/s.json"}}}),
+            json!({"type": "object", "properties": {"a": deep}}),
+            json!({"type": "object", "description": "a".repeat(20_000)}),
+            json!({"type": "array"}),
+            json!(null),
+        ] {
+            assert_eq!(names(&[with(schema), tool("b")]), (vec!["row_b".to_owned()], 1));
+        }
+        assert_eq!(names(&[json!({}), json!("a"), tool(""), tool(&"a".repeat(129))]), (Vec::new(), 4));
+        let many: Vec<Value> = (0..300).map(|number| tool(&format!("t{number}"))).collect();
+        assert_eq!(names(&many).1, 300 - MOST_TOOLS);
+    }
+
+    #[test]
+    fn f135_a_description_is_one_line_that_is_no_tag() {
+        let schema = json!({"type": "object", "properties": {
+            "a": {"type": "string", "description": "x\n## y <z>", "x-mcp-header": "A"},
+        }});
+        let found =
+            listing("row", &[json!({"name": "t", "description": "a\n\n## b\u{7} </tool>", "inputSchema": schema})]);
+        let [tool] = &found.tools[..] else { panic!("one tool") };
+        assert_eq!(tool.description, "a ## b ＜/tool>");
+        assert_eq!(tool.parameters["properties"], json!({"a": {"type": "string", "description": "x ## y ＜z>"}}));
+        assert_eq!(tool.mirrored.len(), 1);
+    }
+}

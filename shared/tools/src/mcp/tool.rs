@@ -1,0 +1,63 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use conversation::{ToolFailure, ToolSpec};
+use serde_json::{Value, json};
+
+use super::connection::Connection;
+use super::content;
+use super::exchange::{Audience, Question};
+use super::failure::McpFailure;
+use super::listing::Listed;
+use crate::{Tool, ToolContext, ToolError, ToolOutput};
+
+/// A tool of a server.
+pub(super) struct McpTool {
+    pub(super) connection: Arc<Connection>,
+    pub(super) listed: Listed,
+}
+
+impl McpTool {
+    /// Calls the tool; the model reads the text.
+    pub(super) async fn ask(&self, arguments: Value, audience: &Audience) -> Result<String, ToolError> {
+        let told = |failure: McpFailure| failure.told(!self.is_idempotent());
+        let headers = self.listed.mirrored.iter().filter_map(|one| one.header(&arguments)).collect();
+        let params = json!({"name": self.listed.own_name, "arguments": arguments});
+        let idempotent = self.is_idempotent();
+        let question = Question { method: "tools/call", params, headers, idempotent };
+        let result = self.connection.ask(&question, audience).await.map_err(told)?;
+        let (text, ok) = content::read(&result).map_err(told)?;
+        if ok {
+            return Ok(text);
+        }
+        let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
+        Err(ToolError::Model { failure, content: format!("工具调用失败：{text}") })
+    }
+
+    fn is_idempotent(&self) -> bool {
+        self.connection.definition.idempotent || self.listed.idempotent
+    }
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn spec(&self) -> ToolSpec {
+        let Listed { name, description, parameters, .. } = self.listed.clone();
+        ToolSpec { name, description, parameters, examples: Vec::new() }
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let admitted = self.connection.definition.admit(&self.connection.limiter).await;
+        admitted.map_err(|failure| failure.told(!self.is_idempotent()))?;
+        let audience = Audience { progress: context.progress.clone(), trial: None };
+        let text = self.ask(arguments, &audience).await?;
+        let summary = format!("{} bytes", text.len());
+        Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
+    }
+
+    /// A little more than a request may take, so that it ends with a reason of its own.
+    fn timeout(&self) -> Duration {
+        self.connection.timeout() + Duration::from_secs(5)
+    }
+}

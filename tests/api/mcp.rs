@@ -1,0 +1,271 @@
+//! The tools of servers that speak the Model Context Protocol, in the hands of agents.
+
+use std::ops::Deref;
+
+use serde_json::{Value, json};
+use support::{Client, Completion, FakeEndpoint, FakeMcp, Gate, Reply, TestApp};
+use tokio::net::TcpListener;
+
+use crate::native::Native;
+
+const SECRET: &str = "canary-files/51d0";
+
+/// Lets tools reach the servers of a test, and gives them a secret.
+const OPEN: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_FILES", SECRET)];
+
+/// The product with a row that names a server, and an agent with that row and the calculator.
+struct Product {
+    app: Native,
+    tool: String,
+    agent: String,
+}
+
+impl Deref for Product {
+    type Target = Native;
+
+    fn deref(&self) -> &Native {
+        &self.app
+    }
+}
+
+impl Product {
+    async fn with(url: &str) -> Self {
+        let app = Native::with(&OPEN).await;
+        let tool = create(&app, "tools", &row(url)).await;
+        let agent = agent(&app, &["files", "calculator"]).await;
+        Self { app, tool, agent }
+    }
+
+    /// What the model reads of a call that it writes as text.
+    async fn read(&self, call: &Value) -> String {
+        let asked = self.app.app.model.requests().len();
+        let replies = [format!("<tool_call>{call}</tool_call>"), "好。".to_owned()];
+        self.app.app.model.replies(replies.map(|reply| Completion::of([reply])));
+        assert_eq!(self.chat(&self.question()).await.content(), "好。");
+        self.app.app.model.asked(asked + 2).await.last()
+    }
+
+    /// A question to the model that is taught tools in words.
+    fn question(&self) -> Value {
+        json!({"message": "文件？", "agentId": self.agent, "modelType": "openai"})
+    }
+
+    async fn test(&self, body: &Value) -> Value {
+        self.post(&format!("/api/admin/tools/{}/test", self.tool), body).await.ok()
+    }
+}
+
+fn row(url: &str) -> Value {
+    let auth = json!({"type": "bearer", "secret": {"env": "TOOL_SECRET_FILES"}});
+    let endpoint = json!({"url": url, "auth": auth, "timeoutSeconds": 20});
+    json!({"name": "files", "description": "Files.", "type": "mcp", "endpoint": endpoint})
+}
+
+async fn create(app: &Client, kind: &str, document: &Value) -> String {
+    let made = app.post(&format!("/api/admin/{kind}"), document).await;
+    assert_eq!(made.status, 201, "{:?}", made.text());
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+async fn agent(app: &Client, tools: &[&str]) -> String {
+    let tools: Vec<Value> = tools.iter().map(|tool| json!({ "tool": tool })).collect();
+    create(app, "agents", &json!({"name": tools.len().to_string(), "tools": tools})).await
+}
+
+async fn names(app: &Client, agent: &str) -> Vec<String> {
+    let answer = app.send("GET", "/api/tools", &[("x-agent-id", agent)], "").await.ok();
+    answer["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// What it takes to learn which tools a server with sessions has.
+const GREETING: [&str; 5] = ["tools/list", "initialize", "notifications/initialized", "tools/list", "tools/list"];
+
+#[tokio::test]
+async fn the_tools_of_a_server_are_called_like_any_other_on_both_paths() {
+    let server = FakeMcp::stateless().await;
+    let app = Product::with(&server.url()).await;
+    let all = ["files_echo", "files_steps", "files_fail", "files_see_all", "calculator"];
+    assert_eq!(names(&app, &app.agent).await, all);
+    let read = app.read(&json!({"tool": "files_echo", "text": "汉"})).await;
+    assert!(read.contains(r#"{"text":"汉"} Bearer [hidden] <done>"#), "{read}");
+    assert!(app.app.app.model.requests()[0].system().contains("files_echo - Does echo"));
+    let native = Completion::new().call(0, "c1", "files_echo", r#"{"text":"b"}"#).finish("tool_calls").done();
+    app.model.replies([native.reply(), Completion::of(["完。"])]);
+    let turn = app.chat(&json!({"message": "文件？", "agentId": app.agent})).await;
+    assert_eq!((turn.content().as_str(), &turn.of("tool_result")[0]["ok"]), ("完。", &json!(true)));
+    assert!(app.told().last().unwrap()["content"].as_str().unwrap().contains(r#"{"text":"b"} Bearer [hidden]"#));
+    assert_eq!(server.methods(), ["tools/list", "tools/list", "tools/call", "tools/call"], "the list is kept");
+    assert!(!format!("{turn:?}{read}").contains("51d0"));
+    let one = agent(&app, &["files_see_all"]).await;
+    assert_eq!(names(&app, &one).await, ["files_see_all"]);
+    let refused = app.post("/api/admin/agents", &json!({"name": "x", "tools": [{"tool": "filesystem"}]})).await;
+    assert_eq!(refused.status, 400);
+}
+
+#[tokio::test]
+async fn a_session_that_ends_is_begun_anew_and_the_call_is_made() {
+    let server = FakeMcp::with_sessions().await;
+    let app = Product::with(&server.url()).await;
+    let read = app.read(&json!({"tool": "files_echo", "text": "a"})).await;
+    assert!(read.contains(r#"{"text":"a"} Bearer [hidden]"#), "{read}");
+    server.end_session();
+    let read = app.read(&json!({"tool": "files_echo", "text": "b"})).await;
+    assert!(read.contains(r#"{"text":"b"} Bearer [hidden]"#), "{read}");
+    let again = ["tools/call", "tools/call", "initialize", "notifications/initialized", "tools/call"];
+    assert_eq!(server.methods(), [&GREETING[..], &again[..]].concat());
+}
+
+#[tokio::test]
+async fn what_a_tool_says_of_its_progress_is_seen_while_it_runs_and_not_read_by_the_model() {
+    let server = FakeMcp::with_sessions().await;
+    let (app, gate) = (Product::with(&server.url()).await, Gate::new());
+    server.hold(&gate);
+    let call = json!({"tool": "files_steps"});
+    app.app.app.model.replies([Completion::of([format!("<tool_call>{call}</tool_call>")]), Completion::of(["好。"])]);
+    let mut turn = app.open(&app.question()).await;
+    let progress = turn.until("tool_progress").await;
+    let expected =
+        json!({"type": "tool_progress", "id": "call_1", "name": "files_steps", "text": "步骤一 Bearer [hidden]\n"});
+    assert_eq!(progress, expected);
+    gate.open();
+    let result = turn.until("tool_result").await;
+    assert_eq!((&result["ok"], &result["summary"]), (&json!(true), &json!("11 bytes")));
+    assert_eq!(turn.rest().await.content(), "好。");
+    let read = app.app.app.model.asked(2).await.last();
+    assert!(read.contains(r#"{"steps":2}"#) && !read.contains("步骤一"), "{read}");
+    assert_eq!(server.methods(), [&GREETING[..], &["tools/call", "reply"]].concat(), "a ping is answered");
+}
+
+#[tokio::test]
+async fn a_failure_that_a_tool_reports_is_read_by_the_model_and_the_turn_goes_on() {
+    let server = FakeMcp::stateless().await;
+    let app = Product::with(&server.url()).await;
+    assert!(app.read(&json!({"tool": "files_fail"})).await.contains("工具调用失败：no such thing"));
+    assert!(app.read(&json!({"tool": "files_see_all"})).await.contains("服务返回错误 -32602：unknown tool"));
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_takes_no_other_tool_with_it_and_is_left_alone_for_a_while() {
+    let server = FakeEndpoint::of_any().await;
+    server.answer(|_| Reply::json(503, &json!({"message": SECRET})));
+    let app = Product::with(&server.url()).await;
+    assert_eq!(names(&app, &app.agent).await, ["calculator"]);
+    let read = app.read(&json!({"tool": "calculator", "expression": "6*7"})).await;
+    assert!(read.contains("42"), "{read}");
+    let methods: Vec<Value> = server.requests().iter().map(|request| request.json()["method"].clone()).collect();
+    assert_eq!(methods, ["tools/list", "initialize"]);
+    let shown = app.test(&json!({})).await;
+    assert_eq!((&shown["response"]["status"], &shown["error"]["code"]), (&json!(503), &json!("failed")));
+    assert!(shown["content"].as_str().unwrap().contains("服务返回状态 503"));
+    assert!(!shown.to_string().contains("51d0"));
+}
+
+#[tokio::test]
+async fn f059_a_call_whose_answer_is_lost_is_not_made_twice() {
+    let server = FakeMcp::stateless().await;
+    let app = Product::with(&server.url()).await;
+    names(&app, &app.agent).await;
+    server.replies([Reply::refusal()]);
+    let read = app.read(&json!({"tool": "files_echo", "text": "a"})).await;
+    assert!(read.contains("请求可能已经生效"), "{read}");
+    assert_eq!(server.methods(), ["tools/list", "tools/list", "tools/call"]);
+}
+
+#[tokio::test]
+async fn f128_a_server_that_redirects_leads_nowhere_and_one_that_is_not_public_is_not_asked() {
+    let (server, canary) = (FakeEndpoint::of_any().await, FakeEndpoint::of_any().await);
+    let location = canary.url();
+    server.answer(move |_| Reply::status(307).header("location", &location));
+    let app = Product::with(&server.url()).await;
+    assert_eq!(names(&app, &app.agent).await, ["calculator"]);
+    assert_eq!((canary.requests().len(), server.requests().len()), (0, 2));
+    let closed = TestApp::start().await;
+    for url in [server.url(), "https://169.254.169.254/mcp".to_owned(), "https://u:p@example.com/".to_owned()] {
+        assert_eq!(closed.post("/api/admin/tools", &row(&url)).await.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn f133_a_server_without_end_is_left_when_a_turn_can_wait_no_longer() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let app = Product::with(&format!("http://{}", silent.local_addr().unwrap())).await;
+    assert_eq!(names(&app, &app.agent).await, ["calculator"]);
+    let endless = FakeEndpoint::of_any().await;
+    endless.answer(|_| {
+        let page = Reply::status(200).header("content-type", "text/event-stream");
+        (0..40).fold(page, |page, _| page.bytes(format!("data: {}\n\n", "x".repeat(64 * 1024))))
+    });
+    let app = Product::with(&endless.url()).await;
+    assert_eq!(names(&app, &app.agent).await, ["calculator"]);
+}
+
+#[tokio::test]
+async fn administrators_see_which_tools_a_server_has_and_what_one_of_them_answers() {
+    let server = FakeMcp::with_sessions().await;
+    let app = Product::with(&server.url()).await;
+    let shown = app.test(&json!({})).await;
+    let content: Value = serde_json::from_str(shown["content"].as_str().unwrap()).unwrap();
+    let echo = json!({"name": "files_echo", "description": "Does echo. # At once.",
+        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}});
+    assert_eq!((&content["tools"][0], &content["unusable"]), (&echo, &json!(0)));
+    let shown = app.test(&json!({"tool": "echo", "arguments": {"text": "a"}})).await;
+    assert_eq!(shown["content"], r#"{"text":"a"} Bearer [hidden] <done>"#);
+    assert_eq!(shown["request"]["headers"]["authorization"], "[hidden]");
+    assert_eq!(shown["request"]["headers"].get("mcp-session-id"), None);
+    let shown = app.test(&json!({"tool": "none"})).await;
+    assert_eq!(shown["error"]["code"], "unknown_tool");
+    let stored = app.get(&format!("/api/admin/tools/{}", app.tool)).await.ok();
+    assert_eq!((&stored["type"], &stored["endpoint"]["url"]), (&json!("mcp"), &json!(server.url())));
+    let mut wrong = row(&server.url());
+    for (field, value) in [("parameters", json!({"type": "object"})), ("name", json!("a".repeat(33)))] {
+        wrong[field] = value;
+        assert_eq!(app.put(&format!("/api/admin/tools/{}", app.tool), &wrong).await.status, 400, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn f132_a_streamable_tool_is_seen_at_work_without_its_secret() {
+    let (host, gate) = (FakeEndpoint::of_any().await, Gate::new());
+    let (first, rest) = SECRET.split_at(6);
+    let reply =
+        Reply::status(200).header("content-type", "text/plain").bytes(format!("第一章，一共两章，密钥 {first}"));
+    host.replies([reply.wait(&gate).bytes(format!("{rest} 完"))]);
+    let app = Native::with(&OPEN).await;
+    let auth = json!({"type": "bearer", "secret": {"env": "TOOL_SECRET_FILES"}});
+    let endpoint = json!({"urlTemplate": format!("{}/report", host.url()), "auth": auth});
+    let tool = json!({"name": "report", "description": "Reports.", "type": "streamable", "endpoint": endpoint});
+    create(&app, "tools", &tool).await;
+    let agent = agent(&app, &["report"]).await;
+    app.app.model.replies([Completion::of([r#"<tool_call>{"tool":"report"}</tool_call>"#]), Completion::of(["好。"])]);
+    let mut turn = app.open(&json!({"message": "？", "agentId": agent, "modelType": "openai"})).await;
+    let begun = turn.until("tool_progress").await;
+    assert!(begun["text"].as_str().unwrap().starts_with("第一章"), "{begun}");
+    gate.open();
+    let turn = turn.rest().await;
+    let text: String = turn.of("tool_progress").iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(text, "第一章，一共两章，密钥 [hidden] 完");
+    assert!(app.app.model.asked(2).await.last().contains(&text));
+    assert!(!format!("{turn:?}").contains(first));
+}
+
+#[tokio::test]
+#[ignore = "asks the servers of MCP_SERVERS, which infra/suites/mcp starts"]
+async fn servers_of_the_reference_kit_are_understood() {
+    let servers = std::env::var("MCP_SERVERS").expect("MCP_SERVERS holds URLs between commas");
+    for url in servers.split(',') {
+        let app = Native::with(&OPEN).await;
+        let row = json!({"name": "files", "description": "Files.", "type": "mcp", "endpoint": {"url": url}});
+        let tool = create(&app, "tools", &row).await;
+        let agent = agent(&app, &["files"]).await;
+        let app = Product { app, tool, agent };
+        assert_eq!(names(&app, &app.agent).await, ["files_add", "files_walk"], "{url}");
+        let read = app.read(&json!({"tool": "files_add", "a": 40, "b": 2})).await;
+        assert!(read.contains("\n42\n"), "{url}: {read}");
+        let call = r#"<tool_call>{"tool": "files_walk", "steps": 2}</tool_call>"#;
+        app.app.app.model.replies([Completion::of([call]), Completion::of(["好。"])]);
+        let turn = app.chat(&app.question()).await;
+        let told: String = turn.of("tool_progress").iter().filter_map(|event| event["text"].as_str()).collect();
+        assert_eq!((turn.of("tool_result")[0]["ok"].as_bool(), turn.content().as_str()), (Some(true), "好。"), "{url}");
+        println!("{url}: {told:?}");
+    }
+}

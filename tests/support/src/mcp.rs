@@ -1,0 +1,186 @@
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::{FakeEndpoint, Gate, Reply, Request};
+
+/// A server of the Model Context Protocol on loopback: stateless, or with a handshake and sessions that can end.
+///
+/// It has the tools `echo` (repeats its arguments and the key it was sent), `steps` (tells its progress before it
+/// answers, and asks something meanwhile), `fail` (says that it failed) and `see.all`, over two pages.
+pub struct FakeMcp {
+    endpoint: FakeEndpoint,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether it wants a handshake.
+    sessions: bool,
+    /// How many sessions were begun; only the last one holds.
+    begun: usize,
+    /// Whether it answers in events.
+    events: bool,
+    /// What `steps` waits for before it answers.
+    gate: Option<Gate>,
+}
+
+impl FakeMcp {
+    /// One of the generation without handshakes, which answers in JSON.
+    pub async fn stateless() -> Self {
+        Self::start(State::default()).await
+    }
+
+    /// One that wants a handshake and answers in events.
+    pub async fn with_sessions() -> Self {
+        Self::start(State { sessions: true, events: true, ..State::default() }).await
+    }
+
+    async fn start(state: State) -> Self {
+        let (endpoint, state) = (FakeEndpoint::of_any().await, Arc::new(Mutex::new(state)));
+        let shared = Arc::clone(&state);
+        endpoint.answer(move |request| shared.lock().expect("no test panics here").answer(request));
+        Self { endpoint, state }
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("{}/mcp", self.endpoint.url())
+    }
+
+    /// Ends the session.
+    pub fn end_session(&self) {
+        self.state.lock().expect("no test panics here").begun += 1;
+    }
+
+    /// Has `steps` wait for this before it answers.
+    pub fn hold(&self, gate: &Gate) {
+        self.state.lock().expect("no test panics here").gate = Some(gate.clone());
+    }
+
+    /// Answers the next requests with these replies, one each.
+    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.endpoint.replies(replies);
+    }
+
+    /// What it was asked so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.endpoint.requests()
+    }
+
+    /// The methods that it was asked for so far; `reply` for an answer to what it asked itself.
+    pub fn methods(&self) -> Vec<String> {
+        let method = |request: &Request| request.json()["method"].as_str().unwrap_or("reply").to_owned();
+        self.requests().iter().map(method).collect()
+    }
+}
+
+impl State {
+    fn answer(&mut self, request: &Request) -> Reply {
+        let body = request.json();
+        let method = body["method"].as_str().unwrap_or_default();
+        if self.sessions && method != "initialize" {
+            let id = request.header("mcp-session-id");
+            match id {
+                "" => return refusal(400, &body, -32000, "no session"),
+                _ if id != self.session() => return refusal(404, &body, -32001, "session not found"),
+                _ => assert_eq!(request.header("mcp-protocol-version"), "2025-06-18", "the version is the agreed one"),
+            }
+        } else if !self.sessions {
+            assert_stateless(request, &body);
+        }
+        match method {
+            "initialize" if self.sessions => self.welcome(&body),
+            "tools/list" => self.whole(&body, &list(&body["params"]["cursor"])),
+            "tools/call" => self.call(request, &body),
+            _ => Reply::status(202),
+        }
+    }
+
+    fn session(&self) -> String {
+        format!("session-{}", self.begun)
+    }
+
+    fn welcome(&mut self, body: &Value) -> Reply {
+        self.begun += 1;
+        let result = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "fake", "version": "1"},
+        });
+        self.whole(body, &result).header("mcp-session-id", &self.session())
+    }
+
+    fn call(&mut self, request: &Request, body: &Value) -> Reply {
+        let text = |text: String, error: bool| json!({"content": [{"type": "text", "text": text}], "isError": error});
+        match body["params"]["name"].as_str() {
+            Some("echo") => {
+                let (arguments, key) = (&body["params"]["arguments"], request.header("authorization"));
+                self.whole(body, &text(format!("{arguments} {key} <done>"), false))
+            }
+            Some("fail") => self.whole(body, &text("no such thing".to_owned(), true)),
+            Some("steps") => self.steps(request, body),
+            _ => refusal(if self.sessions { 200 } else { 400 }, body, -32602, "unknown tool"),
+        }
+    }
+
+    fn steps(&self, request: &Request, body: &Value) -> Reply {
+        let token = &body["params"]["_meta"]["progressToken"];
+        let step = |number: u32, said: String| {
+            let params = json!({"progressToken": token, "progress": number, "total": 2, "message": said});
+            event(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+        };
+        let said = step(1, format!("步骤一 {}", request.header("authorization"))).into_bytes();
+        // Cut in the middle of a character.
+        let cut = said.iter().position(|byte| *byte >= 0x80).map_or(0, |at| at + 1);
+        let mut reply = Reply::status(200).header("content-type", "text/event-stream");
+        reply = reply.bytes(&said[..cut]).bytes(&said[cut..]);
+        if self.sessions {
+            reply = reply.bytes(event(&json!({"jsonrpc": "2.0", "id": "q1", "method": "ping"})));
+        }
+        if let Some(gate) = &self.gate {
+            reply = reply.wait(gate);
+        }
+        let result = json!({"content": [], "structuredContent": {"steps": 2}});
+        reply.bytes(event(&json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))).stall()
+    }
+
+    /// A whole answer: one document, or events of which the first is none for the client.
+    fn whole(&self, body: &Value, result: &Value) -> Reply {
+        let message = json!({"jsonrpc": "2.0", "id": body["id"], "result": result});
+        if !self.events {
+            return Reply::json(200, &message);
+        }
+        let log =
+            json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}});
+        FakeEndpoint::events([log, message])
+    }
+}
+
+/// What the generation without handshakes asks of every request.
+fn assert_stateless(request: &Request, body: &Value) {
+    let meta = &body["params"]["_meta"];
+    assert_eq!(request.header("mcp-protocol-version"), "2026-07-28", "the version stands in a header");
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28", "the version stands in the message");
+    assert_eq!(request.header("mcp-method"), body["method"], "the method stands in a header");
+    assert_eq!(request.header("mcp-name"), body["params"]["name"].as_str().unwrap_or_default(), "so does the name");
+    assert_eq!(request.header("accept"), "application/json, text/event-stream", "both forms are accepted");
+}
+
+fn list(cursor: &Value) -> Value {
+    let tool = |name: &str, properties: Value| {
+        json!({"name": name, "description": format!("Does {name}.\n# At once."),
+            "inputSchema": {"type": "object", "properties": properties, "$schema": "http://json-schema.org/draft-07/schema#"}})
+    };
+    if cursor == "second" {
+        return json!({"tools": [tool("fail", json!({})), tool("see.all", json!({}))]});
+    }
+    let echo = tool("echo", json!({"text": {"type": "string"}}));
+    json!({"tools": [echo, tool("steps", json!({}))], "nextCursor": "second"})
+}
+
+fn refusal(status: u16, body: &Value, code: i64, message: &str) -> Reply {
+    Reply::json(status, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": message}}))
+}
+
+fn event(message: &Value) -> String {
+    format!("event: message\ndata: {message}\n\n")
+}
