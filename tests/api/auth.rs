@@ -22,7 +22,7 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 12] = [
+const ROUTES: [(&str, &str, &str); 14] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -31,6 +31,8 @@ const ROUTES: [(&str, &str, &str); 12] = [
     ("GET", "/api/conversations/{id}", ""),
     ("PATCH", "/api/conversations/{id}", r#"{"title":"mine"}"#),
     ("DELETE", "/api/conversations/{id}", ""),
+    ("POST", "/api/conversations/{id}/stop", ""),
+    ("POST", "/api/conversations/{id}/regenerate", "{}"),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
     ("GET", "/api/usage", ""),

@@ -64,6 +64,8 @@ async fn f108_another_method_is_told_which_ones_there_are() {
         ("/api/chat", BTreeSet::from(["POST"])),
         ("/api/conversations", read.clone()),
         ("/api/conversations/01J00000000000000000000000", BTreeSet::from(["GET", "HEAD", "PATCH", "DELETE"])),
+        ("/api/conversations/01J00000000000000000000000/stop", BTreeSet::from(["POST"])),
+        ("/api/conversations/01J00000000000000000000000/regenerate", BTreeSet::from(["POST"])),
         ("/api/models", read.clone()),
         ("/api/tools", read),
     ];

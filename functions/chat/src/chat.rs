@@ -38,7 +38,7 @@ pub(crate) async fn chat(
     let accumulated = wants_accumulated(options)?;
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
     let wanted = Wanted {
-        agent_id: agents::named(&request, &headers)?,
+        agent_id: agents::named(request.agent_id.as_deref(), &headers)?,
         model: request.model.as_deref(),
         tool_choice: request.tool_choice.as_ref(),
     };
@@ -87,7 +87,7 @@ pub(crate) async fn agent(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body(&headers, body).await?;
-    if agents::named(&TurnRequest::parse(&body)?, &headers)?.is_none() {
+    if agents::named(TurnRequest::parse(&body)?.agent_id.as_deref(), &headers)?.is_none() {
         return Err(invalid("An agent is required: `X-Agent-ID` or `agentId`".to_owned()));
     }
     chat(app, id, credentials, invocation, options, headers, Body::from(body)).await

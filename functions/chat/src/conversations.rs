@@ -100,13 +100,13 @@ pub(crate) async fn delete(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, ApiError> {
     let Path(id) = id.map_err(no_such_path)?;
-    app.running.stop(&owner, &id);
+    app.running.abandon(&owner, &id);
     app.store.conversations.delete(&owner, &id).await.map_err(refused)?;
     app.store.idempotency.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
     app.store.executions.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn no_such_path(_: PathRejection) -> ApiError {
+pub(crate) fn no_such_path(_: PathRejection) -> ApiError {
     ErrorCode::NotFound.into()
 }

@@ -21,9 +21,11 @@ mod lambda;
 mod outages;
 mod page;
 mod paging;
+mod regenerate;
 mod repeat;
 mod rows;
 mod running;
+mod stop;
 mod turn;
 mod ui_chat;
 mod upstreams;
@@ -62,6 +64,8 @@ fn for_callers() -> Router<App> {
             "/api/conversations/{id}",
             get(conversations::read).patch(conversations::rename).delete(conversations::delete),
         )
+        .route("/api/conversations/{id}/stop", post(stop::stop))
+        .route("/api/conversations/{id}/regenerate", post(regenerate::regenerate))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))

@@ -6,7 +6,8 @@ use store::{KnownTurn, Owner, TurnLease};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The turns that run in this process, so that a shutdown can end them and a deletion need not wait for a lease.
+/// The turns that run in this process, so that a shutdown can end them, and a stop or a deletion need not wait for the
+/// renewal of a lease.
 #[derive(Clone, Default)]
 pub(crate) struct Running {
     tasks: TaskTracker,
@@ -18,6 +19,7 @@ struct Entry {
     turn_id: String,
     events: Events,
     stop: CancellationToken,
+    gone: CancellationToken,
 }
 
 type Key = (Owner, String);
@@ -26,8 +28,10 @@ type Key = (Owner, String);
 pub(crate) struct Place {
     running: Running,
     key: Key,
-    /// Cancelled when the turn shall stop because its conversation is deleted.
+    /// Cancelled when the user wants no more.
     pub(crate) stop: CancellationToken,
+    /// Cancelled when the conversation is deleted.
+    pub(crate) gone: CancellationToken,
     /// Cancelled when the process shall end.
     pub(crate) shutdown: CancellationToken,
 }
@@ -36,10 +40,10 @@ impl Running {
     /// Enters a turn.
     pub(crate) fn enter(&self, owner: &Owner, lease: &TurnLease, events: &Events) -> Place {
         let key = (owner.clone(), lease.conversation_id.clone());
-        let stop = CancellationToken::new();
-        let entry = Entry { turn_id: lease.turn_id.clone(), events: events.clone(), stop: stop.clone() };
-        self.turns().insert(key.clone(), entry);
-        Place { running: self.clone(), key, stop, shutdown: self.shutdown.clone() }
+        let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
+        let (turn_id, events) = (lease.turn_id.clone(), events.clone());
+        self.turns().insert(key.clone(), Entry { turn_id, events, stop: stop.clone(), gone: gone.clone() });
+        Place { running: self.clone(), key, stop, gone, shutdown: self.shutdown.clone() }
     }
 
     /// Runs a turn to its end whether or not its client stays.
@@ -47,10 +51,17 @@ impl Running {
         self.tasks.spawn(turn);
     }
 
-    /// Stops the turn of a conversation, if it runs in this process.
-    pub(crate) fn stop(&self, owner: &Owner, conversation_id: &str) {
+    /// Stops the turn of a conversation, if one runs in this process; whether one does.
+    pub(crate) fn stop(&self, owner: &Owner, conversation_id: &str) -> bool {
+        let turns = self.turns();
+        let entry = turns.get(&(owner.clone(), conversation_id.to_owned()));
+        entry.inspect(|entry| entry.stop.cancel()).is_some()
+    }
+
+    /// Ends the turn of a conversation that is deleted, if one runs in this process.
+    pub(crate) fn abandon(&self, owner: &Owner, conversation_id: &str) {
         if let Some(entry) = self.turns().get(&(owner.clone(), conversation_id.to_owned())) {
-            entry.stop.cancel();
+            entry.gone.cancel();
         }
     }
 

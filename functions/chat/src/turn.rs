@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use agent::{CallRecord, Draft, Events};
 use conversation::{Event, Failure, FinishReason, Summary};
-use store::{Answer, ConversationStore, LeaseError, Question, StoreError, StoredCall, TurnEnd, TurnLease};
+use store::{Answer, ConversationStore, LeaseError, Question, Renewed, StoreError, StoredCall, TurnEnd, TurnLease};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::App;
@@ -33,6 +33,9 @@ enum Ending {
     Gone,
 }
 
+/// The user wants no more; what was said is an answer.
+const STOPPED: Ending = Ending::Answered(FinishReason::Stopped);
+
 impl TurnTask {
     /// Runs the turn, stores the answer, and only then ends the stream: Lambda freezes the process after the last byte.
     pub(crate) async fn drive(self) {
@@ -57,8 +60,9 @@ impl TurnTask {
                 Ok(reason) => Ending::Answered(reason),
                 Err(failure) => Ending::Failed(failure),
             },
-            () = self.keep_lease() => Ending::Gone,
-            () = self.place.stop.cancelled() => Ending::Gone,
+            ending = self.keep_lease() => ending,
+            () = self.place.gone.cancelled() => Ending::Gone,
+            () = self.place.stop.cancelled() => STOPPED,
         }
     }
 
@@ -102,16 +106,17 @@ impl TurnTask {
         read.inspect_err(|error| tracing::warn!(%error, "a summary could not be read")).ok().flatten()
     }
 
-    /// Renews the lease for as long as it can; ends when it is lost.
-    async fn keep_lease(&self) {
-        let period = ConversationStore::LEASE / 3;
+    /// Renews the lease for as long as it can; ends when it is lost, or somebody asked another instance for a stop.
+    async fn keep_lease(&self) -> Ending {
+        let period = ConversationStore::RENEWAL;
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
             match self.app.store.conversations.renew(&self.lease, SystemTime::now()).await {
-                Ok(()) => {}
-                Err(LeaseError::Lost) => return,
+                Ok(Renewed::GoingOn) => {}
+                Ok(Renewed::Stopping) => return STOPPED,
+                Err(LeaseError::Lost) => return Ending::Gone,
                 // The lease outlives a short fault of the storage; a long one ends it.
                 Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
             }

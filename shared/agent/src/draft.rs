@@ -18,8 +18,8 @@ pub struct Draft {
     pub(crate) usage: Usage,
     /// The prompt that is being answered.
     pub(crate) asked: Option<Asked>,
-    /// Where its reply begins in `content` and `thinking`.
-    begun: (usize, usize),
+    /// Where its reply begins in `content`, `thinking` and `calls`.
+    begun: (usize, usize, usize),
     /// What stands for the oldest turns of the conversation from now on, if it was made in this turn.
     pub summary: Option<Summary>,
     /// Who wrote it.
@@ -107,8 +107,10 @@ impl Draft {
     pub fn usage(&self) -> Usage {
         let mut usage = self.usage;
         let (text, thinking) = self.reply();
-        if let Some(asked) = self.asked.filter(|_| !text.is_empty() || !thinking.is_empty()) {
-            usage.join(asked.usage(estimate::reply(asked.family, &text, &thinking, &[]), None));
+        let calls: Vec<ToolCall> = self.calls.iter().skip(self.begun.2).map(|record| record.call.clone()).collect();
+        let came = !text.is_empty() || !thinking.is_empty() || !calls.is_empty();
+        if let Some(asked) = self.asked.filter(|_| came) {
+            usage.join(asked.usage(estimate::reply(asked.family, &text, &thinking, &calls), None));
         }
         usage
     }
@@ -116,7 +118,7 @@ impl Draft {
     /// Notes that a prompt is being answered.
     pub(crate) fn ask(&mut self, asked: Asked) {
         self.asked = Some(asked);
-        self.begun = (self.content.len(), self.thinking.len());
+        self.begun = (self.content.len(), self.thinking.len(), self.calls.len());
     }
 
     /// The text and the reasoning of the reply to the last prompt; a round has several when a model fails in it.

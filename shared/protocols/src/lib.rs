@@ -14,7 +14,7 @@ pub use document::Document;
 pub use fields::Fields;
 pub use json::object;
 pub use native::Native;
-pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};
+pub use request::{AgainRequest, MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};
 
 use conversation::Event;
 

@@ -52,6 +52,38 @@ impl TurnRequest {
     }
 }
 
+/// What a caller asks for who wants the last message answered again, checked as far as the request alone allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgainRequest {
+    /// The name of a model; absent for the default one.
+    pub model: Option<String>,
+    /// The agent that answers; absent for the default one.
+    pub agent_id: Option<String>,
+    /// Whether tools may or must be used; absent for what the agent does.
+    pub tool_choice: Option<ToolChoice>,
+    /// Who the caller says to be; counts only where authentication is off.
+    pub user_id: Option<String>,
+    /// Whether the answer comes as an event stream.
+    pub stream: bool,
+}
+
+impl AgainRequest {
+    /// Reads the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
+    ///
+    /// # Errors
+    /// `invalid_request`, with a sentence that names the field and what is accepted.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let mut fields = Fields::parse(if body.is_empty() { b"{}" } else { body })?;
+        Ok(Self {
+            model: fields.text("modelType")?,
+            agent_id: fields.text("agentId")?,
+            tool_choice: fields.tool_choice("toolChoice")?,
+            user_id: fields.text("userId")?,
+            stream: fields.flag("stream")?.unwrap_or(true),
+        })
+    }
+}
+
 /// A user's words, if they can be asked; `name` begins the sentence of a refusal.
 pub(crate) fn checked(name: &str, text: String) -> Result<String, Failure> {
     if text.trim().is_empty() {
@@ -114,6 +146,26 @@ mod tests {
         assert_eq!(refused(r#"{"message":"a","stream":"no"}"#).1, "`stream` must be true or false");
         assert!(refused(r#"{"message":"a","toolChoice":"always"}"#).1.contains("\"auto\""));
         assert!(refused(r#"{"message":"a","toolChoice":{"tool":"x"}}"#).1.contains("\"name\""));
+    }
+
+    #[test]
+    fn to_answer_again_nothing_is_required_and_what_is_said_must_be_right() {
+        let nothing = AgainRequest { model: None, agent_id: None, tool_choice: None, user_id: None, stream: true };
+        for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
+            assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
+        }
+        let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","stream":false}"#;
+        let all = AgainRequest {
+            model: Some("m".into()),
+            agent_id: Some("x".into()),
+            tool_choice: Some(ToolChoice::None),
+            user_id: Some("u".into()),
+            stream: false,
+        };
+        assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap(), all);
+        for body in ["[]", "null", " ", r#"{"stream":1}"#, r#"{"modelType":2}"#] {
+            assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap_err().code, ErrorCode::InvalidRequest, "{body}");
+        }
     }
 
     #[test]

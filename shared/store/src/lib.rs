@@ -61,7 +61,7 @@ mod transaction;
 
 pub use aws::sdk_config;
 pub use conversations::{
-    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Role, Status,
+    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Renewed, Role, Status,
     StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
 };
 pub use day::Day;

@@ -23,6 +23,19 @@ pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Resul
     if !is_json(headers) {
         return Err(ErrorCode::UnsupportedMediaType.into());
     }
+    read(headers, body).await
+}
+
+/// Reads a JSON body, or none: then no content type is asked for.
+///
+/// # Errors
+/// Those of [`json_body`].
+pub async fn optional_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    let body = read(headers, body).await?;
+    if body.is_empty() || is_json(headers) { Ok(body) } else { Err(ErrorCode::UnsupportedMediaType.into()) }
+}
+
+async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > most) {
         return Err(too_large(most));
@@ -75,6 +88,15 @@ mod tests {
             assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType, "{bad}");
         }
         let error = json_body(&HeaderMap::new(), Body::from("{}")).await.unwrap_err();
+        assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType);
+    }
+
+    #[tokio::test]
+    async fn f104_where_a_body_may_be_absent_one_that_is_there_must_be_json() {
+        let none = optional_json_body(&HeaderMap::new(), Body::empty()).await;
+        assert!(none.is_ok_and(|body| body.is_empty()));
+        assert!(optional_json_body(&json_headers("application/json"), Body::from("{}")).await.is_ok());
+        let error = optional_json_body(&json_headers("text/plain"), Body::from("{}")).await.unwrap_err();
         assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType);
     }
 

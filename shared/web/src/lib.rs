@@ -13,7 +13,7 @@ mod origins;
 mod sse;
 
 pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceIp, authenticate};
-pub use body::{json_body, json_body_of};
+pub use body::{json_body, json_body_of, optional_json_body};
 pub use edge::{ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
 pub use lambda::{Front, InvocationDeadline, run};

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use agent::Agent;
 use conversation::{ErrorCode, ToolChoice};
 use http::HeaderMap;
-use protocols::TurnRequest;
 use store::{Definition, Definitions, Kind, StoreError};
 use web::ApiError;
 
@@ -78,8 +77,8 @@ impl Agents {
 ///
 /// # Errors
 /// `invalid_request` for a header that is no text.
-pub(crate) fn named<'a>(request: &'a TurnRequest, headers: &'a HeaderMap) -> Result<Option<&'a str>, ApiError> {
-    match &request.agent_id {
+pub(crate) fn named<'a>(in_body: Option<&'a str>, headers: &'a HeaderMap) -> Result<Option<&'a str>, ApiError> {
+    match in_body {
         Some(id) => Ok(Some(id)),
         None => named_by(headers),
     }

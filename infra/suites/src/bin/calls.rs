@@ -67,6 +67,7 @@ async fn use_all(world: &World, caller: &Caller) {
         Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
         Completion::of(["茶是一种饮料。"]),
         Completion::of(["不客气。"]),
+        Completion::of(["不用谢。"]),
     ]);
     let first = json!({ "message": "茶是什么？" });
     let turn = caller.chat("one", &first).await;
@@ -84,6 +85,8 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::get("/api/conversations?limit=1"), 200),
         (HttpEvent::get(&path), 200),
         (rename.method("PATCH"), 200),
+        (HttpEvent::post(&format!("{path}/regenerate"), &json!({ "stream": false })), 200),
+        (HttpEvent::new("POST", &format!("{path}/stop")), 200),
         (HttpEvent::new("DELETE", &path), 204),
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),

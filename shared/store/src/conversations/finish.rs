@@ -6,7 +6,8 @@ use super::ConversationStore;
 use super::head::lease_end;
 use super::message::{ASIDE, answer_key, ended_answer, is_ended_by, message_key, stands};
 use super::transcript::{ended, summary_item, transcript_key};
-use super::turn::{Answer, LeaseError, TurnLease};
+use super::stop::{STOPPING, renewed};
+use super::turn::{Answer, LeaseError, Renewed, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
 use crate::key::Key;
@@ -19,14 +20,14 @@ use crate::{StoreError, UPDATED_AT};
 const ATTEMPTS: u32 = 5;
 
 impl ConversationStore {
-    /// Extends the lease by its full length from `now`.
-    pub async fn renew(&self, lease: &TurnLease, now: SystemTime) -> Result<(), LeaseError> {
+    /// Extends the lease by its full length from `now`, and says whether the turn shall go on.
+    pub async fn renew(&self, lease: &TurnLease, now: SystemTime) -> Result<Renewed, LeaseError> {
         let extended = Expression::update("SET leaseUntil = :until")
             .and_when("turn = :turn")
             .value(":until", n(lease_end(now)))
             .value(":turn", s(&lease.turn_id));
-        match self.table.update(&lease.head, extended).await? {
-            Write::Done(_) => Ok(()),
+        match self.table.update_and_read(&lease.head, extended).await? {
+            Write::Done(head) => Ok(renewed(&head.unwrap_or_default(), lease)),
             Write::Refused(_) => Err(LeaseError::Lost),
         }
     }
@@ -54,7 +55,7 @@ impl ConversationStore {
 
     fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<Vec<TransactWriteItem>, StoreError> {
         let tip = lease.replaces.filter(|_| !stands(lease, answer)).unwrap_or(lease.answer);
-        let freed = Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil"))
+        let freed = Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}"))
             .and_when("turn = :turn")
             .value(":tip", n(tip))
             .value(":updated", n(millis(now)))

@@ -1,5 +1,6 @@
 use std::time::{Duration, SystemTime};
 
+use super::stop::STOPPING;
 use super::turn::{NewTurn, TurnLease};
 use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
@@ -162,7 +163,7 @@ pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item 
 pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
     Expression::update(format!(
         "SET seq = :next, tip = :tip, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
-         ADD messageCount :more"
+         REMOVE {STOPPING} ADD messageCount :more"
     ))
     .and_when(
         "seq = :seq AND (attribute_not_exists(tip) OR tip = :before) \

@@ -1,5 +1,7 @@
 use std::time::SystemTime;
 
+use conversation::FinishReason;
+
 use super::bounds::{Piece, calls, pieces, sources};
 use super::head::Head;
 use super::turn::{Answer, NewTurn, Tally, TurnEnd, TurnLease};
@@ -175,6 +177,7 @@ impl Gathered {
             sources: item.json("sources")?,
             status: known(Status::parse(item.text("progress")?))?,
             models,
+            finish_reason: tally.as_ref().and_then(early),
             created_at: rfc3339(item.number("createdAt")?),
         };
         let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
@@ -219,6 +222,14 @@ impl Gathered {
 /// Whether an item is a further piece and not a message's own.
 pub(super) fn is_further(item: &Item) -> Result<bool, StoreError> {
     Ok(item.text("sk")?.len() > KEY_LEN)
+}
+
+/// Why an answer ends before the model was done with it.
+fn early(tally: &Tally) -> Option<FinishReason> {
+    match tally.end {
+        TurnEnd::Done(FinishReason::Stop) | TurnEnd::Failed(_) => None,
+        TurnEnd::Done(reason) => Some(reason),
+    }
 }
 
 fn known<T>(value: Option<T>) -> Result<T, StoreError> {

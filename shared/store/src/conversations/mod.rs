@@ -14,11 +14,12 @@ mod history;
 mod message;
 mod page;
 mod read;
+mod stop;
 mod transcript;
 mod turn;
 
 pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
-pub use turn::{Answer, BeginError, LeaseError, NewTurn, Question, StoredTurn, Tally, TurnEnd, TurnLease};
+pub use turn::{Answer, BeginError, LeaseError, NewTurn, Question, Renewed, StoredTurn, Tally, TurnEnd, TurnLease};
 
 use std::time::Duration;
 
@@ -33,8 +34,14 @@ pub struct ConversationStore {
 impl ConversationStore {
     /// How long a lease holds unless renewed.
     ///
-    /// A holder renews well before: with every third of it, clocks that differ by seconds and a lost renewal do no harm.
+    /// A holder renews every [`RENEWAL`](Self::RENEWAL), so that clocks that differ by seconds and a lost renewal do no harm.
     pub const LEASE: Duration = Duration::from_secs(15);
+
+    /// How often a holder renews its lease, and so the longest that a stop takes to reach it.
+    ///
+    /// Each is one write of the head: in an answer of half a minute ten of them, where a third of the lease would be six and
+    /// somebody who wants to stop might wait for five seconds.
+    pub const RENEWAL: Duration = Duration::from_secs(3);
 
     pub(crate) fn new(table: Table) -> Self {
         Self { table }

@@ -1,4 +1,4 @@
-use conversation::Source;
+use conversation::{FinishReason, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -108,6 +108,9 @@ pub struct StoredMessage {
     pub models: Vec<String>,
     /// How far it got.
     pub status: Status,
+    /// Why a complete answer ends where it does, unless the model was done with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
     /// RFC 3339, UTC.
     pub created_at: String,
 }

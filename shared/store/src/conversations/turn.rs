@@ -81,6 +81,15 @@ impl TurnLease {
     }
 }
 
+/// What the holder of a lease is told when it is renewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renewed {
+    /// The turn goes on.
+    GoingOn,
+    /// Somebody asked for this turn to stop.
+    Stopping,
+}
+
 /// Why a lease cannot be used any more.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {

@@ -20,6 +20,7 @@ mod owners;
 mod races;
 mod search_credits;
 mod size;
+mod stop;
 mod support;
 mod tables;
 mod tool_facts;

@@ -41,6 +41,7 @@ async fn a_turn_is_stored_whole_and_counted() {
         tool_calls: Vec::new(),
         sources: Vec::new(),
         status: Status::Complete,
+        finish_reason: None,
         created_at: "2027-01-15T08:00:00.000Z".to_owned(),
     };
     let assistant = StoredMessage {

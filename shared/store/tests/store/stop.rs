@@ -1,0 +1,77 @@
+//! A turn that is asked to stop.
+
+use conversation::FinishReason;
+use store::{Answer, ReadError, Renewed, Status, TurnEnd};
+
+use crate::support::{alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at};
+use crate::wire::{Gate, Fault, Wire};
+
+#[tokio::test]
+async fn whoever_runs_a_turn_is_told_at_the_next_renewal_that_it_shall_stop() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let id = &lease.conversation_id;
+    assert_eq!(store.renew(&lease, at(3)).await, Ok(Renewed::GoingOn));
+    for _ in 0..2 {
+        assert_eq!(store.stop(&alice(), id, at(4)).await, Ok(true));
+        assert_eq!(store.renew(&lease, at(6)).await, Ok(Renewed::Stopping));
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_answer_is_whole_says_that_it_was_stopped_and_is_a_part_of_what_follows() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let id = &lease.conversation_id;
+    let stopped = Answer { end: TurnEnd::Done(FinishReason::Stopped), ..answer("half") };
+    store.finish(&lease, &stopped, at(1)).await.unwrap();
+    let message = store.messages(&alice(), id, 10, None, at(2)).await.unwrap().items.remove(1);
+    assert_eq!((message.status, message.finish_reason), (Status::Complete, Some(FinishReason::Stopped)));
+    let next = store.begin(&alice(), &next_turn(id, "Q2"), at(3)).await.unwrap();
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), said("half")]);
+}
+
+#[tokio::test]
+async fn where_no_turn_runs_there_is_nothing_to_stop() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let id = &lease.conversation_id;
+    assert_eq!(store.stop(&alice(), id, at(15)).await, Ok(false), "the lease of a dead turn is over");
+    store.finish(&lease, &answer("A"), at(16)).await.unwrap();
+    assert_eq!(store.stop(&alice(), id, at(17)).await, Ok(false));
+    for (owner, id) in [("bob", id.as_str()), ("alice", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), ("alice", "x")] {
+        assert_eq!(store.stop(&store::Owner::new(owner), id, at(0)).await, Err(ReadError::NotFound));
+    }
+}
+
+#[tokio::test]
+async fn a_stop_that_nobody_saw_does_not_reach_the_next_turn() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let id = &lease.conversation_id;
+    assert_eq!(store.stop(&alice(), id, at(1)).await, Ok(true));
+    store.finish(&lease, &answer("A"), at(2)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(id, "Q2"), at(3)).await.unwrap();
+    assert_eq!(store.renew(&next, at(4)).await, Ok(Renewed::GoingOn));
+    assert_eq!(store.stop(&alice(), id, at(5)).await, Ok(true));
+    let third = store.begin(&alice(), &next_turn(id, "Q3"), at(19)).await.unwrap();
+    assert_eq!(store.renew(&third, at(20)).await, Ok(Renewed::GoingOn));
+    assert!(rows(&endpoint, "data").await.iter().all(|row| !row.contains_key("stopping")), "it is forgotten");
+}
+
+#[tokio::test]
+async fn a_stop_that_comes_when_its_turn_is_over_changes_nothing() {
+    let (wire, endpoint) = Wire::new().await;
+    let (slow, fast) = (store_at(&endpoint).await.conversations, store_at(&wire.database).await.conversations);
+    let lease = fast.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let (id, gate) = (lease.conversation_id.clone(), Gate::default());
+    wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
+    let late = tokio::spawn(async move { slow.stop(&alice(), &id, at(1)).await });
+    gate.arrival().await;
+    fast.finish(&lease, &answer("A"), at(2)).await.unwrap();
+    let next = fast.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(3)).await.unwrap();
+    gate.open();
+    assert_eq!(late.await.unwrap(), Ok(false));
+    assert_eq!(fast.renew(&next, at(4)).await, Ok(Renewed::GoingOn));
+}
