@@ -78,7 +78,8 @@ async fn with_keys() -> Product {
     product(&[("AUTH", "api_key")]).await
 }
 
-async fn database() -> String {
+/// Serves an empty database; gives its address.
+pub(crate) async fn database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()));

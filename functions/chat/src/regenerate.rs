@@ -31,11 +31,8 @@ pub(crate) async fn regenerate(
     let Path(id) = id.map_err(no_such_path)?;
     let body = web::optional_json_body(&headers, body).await?;
     let request = AgainRequest::parse(&body)?;
-    let form = Form {
-        stream: request.stream,
-        accumulated: chat::wants_accumulated(options)?,
-        request_id: request_id.0,
-    };
+    let form =
+        Form { stream: request.stream, accumulated: chat::wants_accumulated(options)?, request_id: request_id.0 };
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
     let wanted = Wanted {
         agent_id: agents::named(request.agent_id.as_deref(), &headers)?,

@@ -53,6 +53,11 @@ impl Client {
         EventStream::new(self.started("/api/chat?sse=accumulated", body).await, true)
     }
 
+    /// A turn that answers the last message of a conversation again, as it happens.
+    pub async fn open_again(&self, conversation: &str, body: &Value) -> EventStream {
+        EventStream::new(self.started(&format!("/api/conversations/{conversation}/regenerate"), body).await, false)
+    }
+
     async fn started(&self, path: &str, body: &Value) -> reqwest::Response {
         let request = self.request("POST", path).json(body);
         let response = within("a turn to start", request.send()).await.expect("the product answers");

@@ -3,8 +3,10 @@
 use conversation::FinishReason;
 use store::{Answer, ReadError, Renewed, Status, TurnEnd};
 
-use crate::support::{alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at};
-use crate::wire::{Gate, Fault, Wire};
+use crate::support::{
+    alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at,
+};
+use crate::wire::{Fault, Gate, Wire};
 
 #[tokio::test]
 async fn whoever_runs_a_turn_is_told_at_the_next_renewal_that_it_shall_stop() {

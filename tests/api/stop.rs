@@ -1,0 +1,184 @@
+//! Turns that somebody wants no more of: stopped, or deleted with their conversation, here or from another instance.
+
+use serde_json::{Value, json};
+use support::{Answer, Client, Completion, EventStream, FakeTavily, Gate, TestApp};
+
+use crate::auth::database;
+use crate::call;
+
+/// Two instances over one database, and its address.
+async fn two_instances() -> (TestApp, TestApp, String) {
+    let database = database().await;
+    let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
+    (TestApp::with(&settings).await, TestApp::with(&settings).await, database)
+}
+
+/// A turn that has shown `半句` and would wait for ever for the rest of its answer.
+async fn half_said(app: &TestApp, gate: &Gate) -> (EventStream, String) {
+    app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
+    let mut turn = app.open(&json!({ "message": "说" })).await;
+    let start = turn.next().await.unwrap();
+    assert_eq!(turn.until("content").await["content"], "半句");
+    gate.reached().await;
+    (turn, start["conversationId"].as_str().unwrap().to_owned())
+}
+
+async fn stop(client: &Client, id: &str) -> (u16, Value) {
+    let answer = client.send("POST", &format!("/api/conversations/{id}/stop"), &[], "").await;
+    (answer.status, answer.json())
+}
+
+fn stopping(yes: bool) -> (u16, Value) {
+    (if yes { 202 } else { 200 }, json!({ "stopping": yes }))
+}
+
+/// What is stored of the answer: its words, how far it got, and why it ends there.
+async fn stored(client: &Client, id: &str) -> Value {
+    let message = client.conversation(id).await["messages"].as_array().unwrap().last().unwrap().clone();
+    json!([message["content"], message["status"], message.get("finishReason")])
+}
+
+#[tokio::test]
+async fn a_turn_is_stopped_where_it_runs_and_keeps_what_was_said() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    let (turn, id) = half_said(&app, &gate).await;
+    assert_eq!(stop(&app, &id).await, stopping(true));
+    let turn = turn.rest().await;
+    app.model.hung_up(1).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "stopped"));
+    let usage = turn.of("usage")[0].clone();
+    assert!(usage["inputTokens"].as_u64() > Some(0) && usage["outputTokens"].as_u64() > Some(0), "{usage}");
+    assert_eq!(usage["estimated"], true);
+    assert_eq!(stored(&app, &id).await, json!(["半句", "complete", "stopped"]));
+    assert_eq!(stop(&app, &id).await, stopping(false), "it is over");
+    app.model.replies([Completion::of(["好。"])]);
+    assert_eq!(
+        app.go_on(&id, "又").await.finish_reason(),
+        "stop",
+        "the conversation is free when the stream has ended"
+    );
+    let talk = app.model.asked(2).await.talk();
+    let told: Vec<&str> = talk.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(told, ["说", "半句", "又"]);
+    assert_eq!(stored(&app, &id).await, json!(["好。", "complete", null]));
+}
+
+#[tokio::test]
+async fn a_turn_is_stopped_from_another_instance() {
+    let (app, other, _) = two_instances().await;
+    let gate = Gate::new();
+    let (turn, id) = half_said(&app, &gate).await;
+    for _ in 0..2 {
+        assert_eq!(stop(&other, &id).await, stopping(true), "a second time it is the same");
+    }
+    let turn = turn.rest().await;
+    app.model.hung_up(1).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "stopped"));
+    assert_eq!(stored(&other, &id).await, json!(["半句", "complete", "stopped"]));
+    assert_eq!(stop(&other, &id).await, stopping(false));
+    other.model.replies([Completion::of(["好。"])]);
+    assert_eq!(other.go_on(&id, "又").await.finish_reason(), "stop", "the next turn is not the one that was stopped");
+}
+
+#[tokio::test]
+async fn all_who_wait_for_a_turn_are_told_that_it_was_stopped() {
+    let (app, other, _) = two_instances().await;
+    let gate = Gate::new();
+    app.model.replies([Completion::new().text("半句").wait(&gate).end()]);
+    let waits = [app.client(), app.client(), other.client()].map(|client| tokio::spawn(document(client)));
+    gate.reached().await;
+    let id = app.get("/api/conversations").await.ok()["conversations"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(stop(&other, &id).await, stopping(true));
+    let mut told = Vec::new();
+    for wait in waits {
+        told.push(wait.await.unwrap().ok());
+    }
+    assert_eq!(told[0]["finishReason"], "stopped");
+    assert_eq!(told[0]["content"], "半句");
+    assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+    assert_eq!(document(other.client()).await.ok(), told[0], "and whoever asks later");
+}
+
+/// The same request each time.
+async fn document(client: Client) -> Answer {
+    let headers = [("content-type", "application/json"), ("idempotency-key", "once")];
+    client.send("POST", "/api/chat", &headers, json!({ "message": "说", "stream": false }).to_string()).await
+}
+
+#[tokio::test]
+async fn a_turn_is_stopped_before_its_first_word() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::of(["好。"]).held(&gate)]);
+    let mut turn = app.open(&json!({ "message": "说" })).await;
+    let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
+    gate.reached().await;
+    assert_eq!(stop(&app, &id).await, stopping(true));
+    let turn = turn.rest().await;
+    app.model.hung_up(1).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("", "stopped"));
+    assert_eq!(stored(&app, &id).await, json!(["", "complete", "stopped"]));
+}
+
+#[tokio::test]
+async fn a_turn_is_stopped_while_a_tool_runs() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::of([call("天气")])]);
+    let held = gate.clone();
+    app.search.answer(move |body| FakeTavily::found(body).held(&held));
+    let mut turn = app.open(&json!({ "message": "天气如何？" })).await;
+    let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
+    gate.reached().await;
+    assert_eq!(stop(&app, &id).await, stopping(true));
+    let turn = turn.rest().await;
+    assert_eq!(turn.finish_reason(), "stopped");
+    let usage = turn.of("usage")[0].clone();
+    assert!(usage["inputTokens"].as_u64() > Some(0) && usage["outputTokens"].as_u64() > Some(0), "{usage}");
+    let message = app.conversation(&id).await["messages"][1].clone();
+    let called = json!([message["toolCalls"][0]["ok"], message["toolCalls"][0]["summary"], message["finishReason"]]);
+    assert_eq!(called, json!([false, "not finished", "stopped"]));
+    gate.open_for_good();
+    app.model.replies([Completion::of(["好。"])]);
+    assert_eq!(app.go_on(&id, "又").await.content(), "好。");
+}
+
+#[tokio::test]
+async fn f150_a_conversation_that_is_deleted_on_another_instance_ends_its_turn_and_nothing_comes_back() {
+    let (app, other, database) = two_instances().await;
+    let gate = Gate::new();
+    app.model.replies([
+        Completion::of([call("天气")]),
+        Completion::new().text("半句").wait(&gate).text("，整句。").end(),
+        Completion::of(["新的。"]),
+    ]);
+    let client = app.client();
+    let turn = tokio::spawn(async move { document(client).await });
+    gate.reached().await;
+    let id = app.get("/api/conversations").await.ok()["conversations"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(other.delete(&format!("/api/conversations/{id}")).await.status, 204);
+    assert_eq!(turn.await.unwrap().ok()["finishReason"], "stopped");
+    app.model.hung_up(1).await;
+    for instance in [&app, &other] {
+        assert_eq!(instance.get(&format!("/api/conversations/{id}")).await.error().0, 404);
+        assert_eq!(instance.get("/api/conversations").await.ok()["conversations"], json!([]));
+        assert_eq!(instance.get("/api/admin/executions").await.ok()["executions"], json!([]));
+    }
+    for table in ["lambda-chat-data", "lambda-chat-ephemeral"] {
+        assert!(!everything(&database, table).await.contains(&id), "{table}");
+    }
+    assert_ne!(document(app.client()).await.ok()["conversationId"], id, "its key leads nowhere");
+}
+
+/// A whole table as JSON.
+async fn everything(database: &str, table: &str) -> String {
+    let signed =
+        "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
+    let scan = transport::client().unwrap().post(database).header("x-amz-target", "DynamoDB_20120810.Scan");
+    let scan = scan.header("authorization", signed).header("x-amz-date", "20260101T000000Z");
+    let scan =
+        scan.header("content-type", "application/x-amz-json-1.0").body(json!({ "TableName": table }).to_string());
+    let answer = scan.send().await.unwrap();
+    let status = answer.status();
+    let text = answer.text().await.unwrap();
+    assert_eq!(status, 200, "{text}");
+    text
+}
