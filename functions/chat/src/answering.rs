@@ -5,7 +5,7 @@ use agent::{Caller, Events, Recorder, Turn};
 use conversation::{ErrorCode, Failure, FinishReason, PastTurn, Summary, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use store::{Day, Execution, Owner};
+use store::{Day, Execution, Owner, ReadError, Store, StoreError};
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -116,9 +116,17 @@ impl Answering<'_> {
         if calls.is_empty() {
             return;
         }
-        let record = self.app.store.executions.record(self.owner, &calls, SystemTime::now());
-        if !matches!(timeout(PATIENCE, record).await, Ok(Ok(()))) {
+        if !matches!(timeout(PATIENCE, self.keep(conversation_id, &calls)).await, Ok(Ok(()))) {
             tracing::warn!(calls = calls.len(), "the calls of a turn could not be kept");
+        }
+    }
+    /// Keeps calls, unless a deletion came between the answer and this: it cannot have seen them.
+    async fn keep(&self, conversation_id: &str, calls: &[Execution]) -> Result<(), StoreError> {
+        let Store { conversations, executions, .. } = &self.app.store;
+        executions.record(self.owner, calls, SystemTime::now()).await?;
+        match conversations.get(self.owner, conversation_id).await {
+            Err(ReadError::NotFound) => executions.forget(self.owner, conversation_id).await,
+            _ => Ok(()),
         }
     }
 }

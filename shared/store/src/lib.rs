@@ -6,12 +6,12 @@
 //!
 //! | `pk` | `sk` | attributes | written by |
 //! |---|---|---|---|
-//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` | `begin`, `renew`, `finish`, `rename` |
+//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message), `tip` (place of the answer that it ends with); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, once somebody wants it to stop, `stopping` (that turn) | `begin`, `renew`, `stop`, `finish`, `rename` |
 //! | | `N#{chat id}` | where a client's own id leads: `conversation` | `begin`, `delete` |
-//! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` | `begin`, `finish` |
+//! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt`; `aside` if another answer stands for it | `begin`, `finish` |
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `S` | what stands for the oldest turns in prompts: `summary` (JSON) | `finish` |
-//! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON) | `begin`, `finish` |
+//! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON); `aside` like its answer | `begin`, `finish` |
 //! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | what was consumed on a day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`Ledger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
@@ -25,8 +25,8 @@
 //! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | how a model's endpoint does: `changedAt`, `expires`; while it is left alone `downUntil` | [`Outages`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
-//! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: users'
-//! messages are odd, answers even. Times are milliseconds since 1970 unless said otherwise; `expires` is in seconds.
+//! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: an
+//! answer's is the next after its question's, or after the last answer to that question. Times are milliseconds since 1970 unless said otherwise; `expires` is in seconds.
 //!
 //! The data table has one index, [`UPDATED_INDEX`], over `pk` and [`UPDATED_AT`] with all attributes. It is a *local*
 //! one, because only those can be read with strong consistency; only heads have its sort key. All reads are strongly
@@ -61,8 +61,8 @@ mod transaction;
 
 pub use aws::sdk_config;
 pub use conversations::{
-    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Renewed, Role, Status,
-    StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
+    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Renewed, Role,
+    Status, StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, Definitions, Kind};

@@ -23,7 +23,7 @@ pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Resul
     if !is_json(headers) {
         return Err(ErrorCode::UnsupportedMediaType.into());
     }
-    read(headers, body).await
+    read(headers, body, most).await
 }
 
 /// Reads a JSON body, or none: then no content type is asked for.
@@ -31,11 +31,11 @@ pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Resul
 /// # Errors
 /// Those of [`json_body`].
 pub async fn optional_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
-    let body = read(headers, body).await?;
+    let body = read(headers, body, MAX_BODY_BYTES).await?;
     if body.is_empty() || is_json(headers) { Ok(body) } else { Err(ErrorCode::UnsupportedMediaType.into()) }
 }
 
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > most) {
         return Err(too_large(most));

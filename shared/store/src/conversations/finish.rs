@@ -5,8 +5,8 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use super::ConversationStore;
 use super::head::lease_end;
 use super::message::{ASIDE, answer_key, ended_answer, is_ended_by, message_key, stands};
-use super::transcript::{ended, summary_item, transcript_key};
 use super::stop::{STOPPING, renewed};
+use super::transcript::{ended, summary_item, transcript_key};
 use super::turn::{Answer, LeaseError, Renewed, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
@@ -55,11 +55,12 @@ impl ConversationStore {
 
     fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<Vec<TransactWriteItem>, StoreError> {
         let tip = lease.replaces.filter(|_| !stands(lease, answer)).unwrap_or(lease.answer);
-        let freed = Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}"))
-            .and_when("turn = :turn")
-            .value(":tip", n(tip))
-            .value(":updated", n(millis(now)))
-            .value(":turn", s(&lease.turn_id));
+        let freed =
+            Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}"))
+                .and_when("turn = :turn")
+                .value(":tip", n(tip))
+                .value(":updated", n(millis(now)))
+                .value(":turn", s(&lease.turn_id));
         let (answer_key, answered, further) = ended_answer(lease, answer, now)?;
         let (transcript_key, said) = ended(lease, answer)?;
         let mut writes = vec![
