@@ -43,6 +43,7 @@ pub(crate) async fn regenerate(
     let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
     // An equal body about another conversation, or on another route, is another request.
     let same = [b"again ", id.as_bytes(), b" ", &body].concat();
-    let asked = Asked { owner, chosen, conversation_id: Some(id), question: Question::Again, deadline };
+    let (conversation_id, question) = (Some(id), Question::Again);
+    let asked = Asked { owner, chosen, conversation_id, chat_id: None, question, deadline };
     chat::answered(chat::told(&app, &headers, &same, asked).await?, form).await
 }

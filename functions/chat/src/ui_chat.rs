@@ -34,7 +34,7 @@ pub(crate) async fn chat(
     let UiChatRequest { chat_id, regenerate, turn } = UiChatRequest::parse(&body)?;
     let owner = credentials.identify(turn.user_id.as_deref())?.owner;
     let wanted = Wanted {
-        agent_id: agents::named(&turn, &headers)?,
+        agent_id: agents::named(turn.agent_id.as_deref(), &headers)?,
         model: turn.model.as_deref(),
         tool_choice: turn.tool_choice.as_ref(),
     };
