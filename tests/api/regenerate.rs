@@ -68,12 +68,13 @@ async fn it_answers_in_the_forms_of_a_chat() {
     assert!(accumulated.text().contains(r#""content":"答一","thinking":"""#), "{}", accumulated.text());
     let document = again(&app, &id, &json!({ "stream": false })).await.ok();
     assert_eq!((&document["content"], &document["finishReason"]), (&json!("答一"), &json!("stop")));
-    let wrong: [(&str, &[(&str, &str)], &str, (u16, &str)); 5] = [
-        ("", &[], "{}", (415, "unsupported_media_type")),
-        ("", &[("content-type", "application/json")], "[]", (400, "invalid_request")),
-        ("", &[("content-type", "application/json")], r#"{"stream":1}"#, (400, "invalid_request")),
-        ("", &[("x-agent-id", "nobody")], "", (400, "invalid_request")),
-        ("?sse=all", &[], "", (400, "invalid_request")),
+    let json: &[_] = &[("content-type", "application/json")];
+    let wrong = [
+        ("", &[] as &[_], "{}", (415, "unsupported_media_type")),
+        ("", json, "[]", (400, "invalid_request")),
+        ("", json, r#"{"stream":1}"#, (400, "invalid_request")),
+        ("", &[("x-agent-id", "nobody")] as &[_], "", (400, "invalid_request")),
+        ("?sse=all", &[] as &[_], "", (400, "invalid_request")),
     ];
     for (query, headers, body, (status, code)) in wrong {
         let refused = app.send("POST", &format!("{path}{query}"), headers, body).await;
