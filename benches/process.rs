@@ -1,0 +1,90 @@
+//! A server that is measured, in a process of its own, and what Linux says of it.
+
+#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a measurement that fails ends the program")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The process; it ends when this is dropped.
+pub struct Process {
+    child: Child,
+    /// Where it serves, such as `http://127.0.0.1:3000`.
+    pub address: String,
+}
+
+impl Process {
+    /// Starts a command that names its address in what it prints.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the process starts");
+        let printed = BufReader::new(child.stdout.take().expect("its output is piped"));
+        let line = |line: std::io::Result<String>| line.ok().and_then(|line| address(&line));
+        let address = printed.lines().find_map(line).expect("it names its address");
+        Self { child, address }
+    }
+
+    /// Starts the product over a folder, with these settings and further arguments.
+    pub fn product(
+        folder: &Path,
+        settings: impl IntoIterator<Item = (&'static str, String)>,
+        further: &[&str],
+    ) -> Self {
+        let mut command = Command::new(beside("lambda-chat"));
+        command.args(["--port", "0", "--data"]).arg(folder).args(further).env_clear().envs(settings);
+        command.env("CHAT_RATE_LIMIT", "1000000/60s").env("RUST_LOG", "off");
+        Self::start(&mut command)
+    }
+
+    /// The resident memory now, in MiB.
+    pub fn memory(&self) -> f64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most resident memory so far, in MiB.
+    pub fn highest_memory(&self) -> f64 {
+        self.status("VmHWM:")
+    }
+
+    /// The processor time used so far, of the kernel on its behalf too.
+    pub fn cpu(&self) -> Duration {
+        let stat = self.told("stat");
+        let (_, fields) = stat.rsplit_once(") ").expect("the name stands in brackets");
+        let ticks = fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
+        // Linux counts hundredths of a second here, whatever its clock does.
+        Duration::from_millis(ticks.sum::<u64>() * 10)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "memory is far below the precision of a float")]
+    fn status(&self, field: &str) -> f64 {
+        let status = self.told("status");
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("every process has it");
+        let kib: u64 = line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number of KiB");
+        kib as f64 / 1024.0
+    }
+
+    fn told(&self, what: &str) -> String {
+        fs::read_to_string(format!("/proc/{}/{what}", self.child.id())).expect("Linux tells it")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.child.kill().and_then(|()| self.child.wait()).expect("the process runs until it is ended");
+    }
+}
+
+/// A program that was built with this one.
+fn beside(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("a program knows where it is");
+    let program = own.ancestors().nth(2).expect("benchmarks lie two folders deep").join(name);
+    assert!(program.exists(), "first: cargo build --release -p local");
+    program
+}
+
+/// The address in a line that a server prints.
+fn address(line: &str) -> Option<String> {
+    let start = line.find("http://127.0.0.1:")?;
+    line[start..].split_whitespace().next().map(|url| url.trim_end_matches('/').to_owned())
+}

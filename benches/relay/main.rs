@@ -1,0 +1,153 @@
+//! What the product costs for each word of an answer, beside the least that could stand in its place.
+//!
+//! `cargo build --release -p local && cargo bench -p benches --bench relay`; the number of rounds and a part of a case's name
+//! may follow after `--`.
+//! The model, the relay, the product and its database have a process each, the load is this one; processor time and
+//! memory are those of the relay's and the product's process alone. Both are given the same load in turns, so that
+//! whatever else the machine does falls on both. The product has everything on: tools are offered, the question and the
+//! answer are stored, and every word passes the thinking filter and the scanner for calls.
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a measurement that fails ends the program, its result is printed, and its figures are small"
+)]
+
+mod load;
+mod measured;
+mod model;
+mod relay;
+mod report;
+mod wish;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use load::{ACCUMULATED, COMPLETIONS, NATIVE, Seen, Way};
+use measured::Measured;
+use process::Process;
+use serde_json::json;
+use transport::Client;
+use wish::Wish;
+
+const ROUNDS: u64 = 3;
+
+/// A load, and how the product is asked under it.
+struct Case {
+    name: &'static str,
+    way: Way,
+    /// The name by which the product knows the model.
+    model: &'static str,
+    streams: u64,
+    wish: Wish,
+}
+
+const fn case(
+    name: &'static str,
+    way: Way,
+    model: &'static str,
+    (streams, words): (u64, u64),
+    a_second: Option<u64>,
+) -> Case {
+    let pause = match a_second {
+        Some(words) => Duration::from_micros(1_000_000 / words),
+        None => Duration::ZERO,
+    };
+    Case { name, way, model, streams, wish: Wish { words, pause } }
+}
+
+/// The product's models: one is given its tools by the wire's own fields, the other in the prompt.
+const TOOLS: &str = "native";
+const PROMPT: &str = "prompt";
+
+const CASES: [Case; 7] = [
+    case("4 streams, no pauses", NATIVE, TOOLS, (4, 10_000), None),
+    case("4 streams, no pauses, tools in the prompt", NATIVE, PROMPT, (4, 10_000), None),
+    case("10 streams, 200 words/s", NATIVE, TOOLS, (10, 800), Some(200)),
+    case("10 streams, 200 words/s, accumulated", ACCUMULATED, TOOLS, (10, 800), Some(200)),
+    case("100 streams, 50 words/s", NATIVE, TOOLS, (100, 200), Some(50)),
+    case("100 streams, 50 words/s, tools in the prompt", NATIVE, PROMPT, (100, 200), Some(50)),
+    case("100 answers of one word", NATIVE, TOOLS, (100, 1), None),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Runtime::new().expect("threads can be made");
+    match arguments.first().map(String::as_str) {
+        Some("model") => runtime.block_on(model::serve()),
+        Some("relay") => runtime.block_on(relay::serve(arguments.into_iter().nth(1))),
+        _ => runtime.block_on(measure(&arguments)),
+    }
+}
+
+async fn measure(arguments: &[String]) {
+    let rounds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(ROUNDS);
+    // Cargo adds an option of its own.
+    let named = arguments.iter().find(|word| word.parse::<u64>().is_err() && !word.starts_with('-'));
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let servers = Servers::start(folder.path());
+    let client = transport::client().expect("a client can be made");
+    warm_up(&client, &servers).await;
+    report::header();
+    for case in CASES.iter().filter(|case| named.is_none_or(|name| case.name.contains(name.as_str()))) {
+        let measured = |server| Measured::new(server, case.streams);
+        let (mut relay, mut product) = (measured(&servers.relay), measured(&servers.product));
+        let mut direct = Seen::default();
+        for _ in 0..rounds {
+            direct.add(case.run(&client, &servers.model, COMPLETIONS).await);
+            relay.round(&client, COMPLETIONS, case).await;
+            product.round(&client, case.way, case).await;
+        }
+        report::case(case.name, &direct, &relay, &product);
+    }
+}
+
+impl Case {
+    async fn run(&self, client: &Client, server: &Process, way: Way) -> Seen {
+        load::run(client, &server.address, way, self.model, self.wish, self.streams).await
+    }
+}
+
+/// Has everything happen once that happens once only, such as the making of connections.
+async fn warm_up(client: &Client, servers: &Servers) {
+    let few = case("", NATIVE, PROMPT, (8, 100), None);
+    few.run(client, &servers.relay, COMPLETIONS).await;
+    few.run(client, &servers.product, NATIVE).await;
+}
+
+struct Servers {
+    model: Process,
+    relay: Process,
+    product: Process,
+    _database: Process,
+}
+
+impl Servers {
+    fn start(folder: &Path) -> Self {
+        let own = std::env::current_exe().expect("a program knows where it is");
+        let model = Process::start(Command::new(&own).arg("model"));
+        let relay = Process::start(Command::new(&own).args(["relay", &model.address]));
+        let port = free_port();
+        let database = Process::product(&folder.join("data"), [], &["--dynamodb", &port]);
+        let base = format!("{}/v1", model.address);
+        let row = |name, tools| json!({ "name": name, "model": "m", "baseUrl": base, "tools": tools });
+        let models = json!([row(TOOLS, "native"), row(PROMPT, "prompt")]).to_string();
+        let settings = [
+            ("MODELS", models),
+            ("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{port}")),
+            ("AWS_REGION", "local".to_owned()),
+            ("AWS_ACCESS_KEY_ID", "local".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", "local".to_owned()),
+        ];
+        let product = Process::product(&folder.join("none"), settings, &[]);
+        Self { model, relay, product, _database: database }
+    }
+}
+
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("a bound listener has an address").to_string()
+}

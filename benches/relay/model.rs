@@ -1,0 +1,79 @@
+//! A model that answers at the pace that it is asked for, a chunk and a write for every word.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::serve::ListenerExt;
+use futures_util::stream::unfold;
+use tokio::net::TcpListener;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::wish::{self, Wish};
+
+/// Serves until its process ends.
+pub(crate) async fn serve() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+    println!("http://{}", listener.local_addr().expect("a bound listener has an address"));
+    let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a connection takes its options"));
+    let routes = Router::new().route("/v1/chat/completions", post(complete));
+    axum::serve(listener, routes).await.expect("serving goes on for ever");
+}
+
+async fn complete(request: String) -> Response {
+    let wish = Wish::find(&request).expect("every request holds a wish");
+    let body = Body::from_stream(unfold(Answer::new(wish), Answer::next));
+    ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+struct Answer {
+    left: u64,
+    pace: Option<Interval>,
+    ended: bool,
+}
+
+impl Answer {
+    fn new(wish: Wish) -> Self {
+        let pace = (wish.pause > Duration::ZERO).then(|| {
+            let mut pace = interval(wish.pause);
+            pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            pace
+        });
+        Self { left: wish.words, pace, ended: false }
+    }
+
+    async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+        if self.ended {
+            return None;
+        }
+        match &mut self.pace {
+            Some(pace) => drop(pace.tick().await),
+            // Whoever waits lets go of what was written so far.
+            None => tokio::task::yield_now().await,
+        }
+        let chunk = if self.left == 0 { end() } else { content(&wish::word(wish::now())) };
+        self.ended = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        Some((Ok(chunk.into()), self))
+    }
+}
+
+fn content(word: &str) -> String {
+    chunk(&format!(r#"{{"content":"{word}"}},"logprobs":null,"finish_reason":null"#))
+}
+
+fn end() -> String {
+    chunk(r#"{},"logprobs":null,"finish_reason":"stop""#) + "data: [DONE]\n\n"
+}
+
+fn chunk(delta: &str) -> String {
+    format!(
+        "data: {{\"id\":\"chatcmpl-BfT2Cc5SYOYWdNIQ0rt6VPbGX8Vzq\",\"object\":\"chat.completion.chunk\",\
+         \"created\":1749305124,\"model\":\"gpt-4o-mini-2024-07-18\",\"service_tier\":\"default\",\
+         \"system_fingerprint\":\"fp_34a54ae93c\",\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n"
+    )
+}
