@@ -1,9 +1,10 @@
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{AttemptEnd, Tape};
 
@@ -32,6 +33,27 @@ impl Drop for Taking {
 pub(crate) struct Body {
     response: reqwest::Response,
     taking: Taking,
+    alarm: Alarm,
+}
+
+/// A timer that is left alone while the time it waits for only moves on: setting one for every piece would cost more
+/// than much of what is done with the piece.
+#[derive(Default)]
+struct Alarm(Option<Pin<Box<Sleep>>>);
+
+impl Alarm {
+    /// Ends at `until`.
+    async fn at(&mut self, until: Instant) {
+        let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if sleep.deadline() > until {
+            sleep.as_mut().reset(until);
+        }
+        sleep.as_mut().await;
+        while sleep.deadline() < until {
+            sleep.as_mut().reset(until);
+            sleep.as_mut().await;
+        }
+    }
 }
 
 impl Body {
@@ -41,12 +63,16 @@ impl Body {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
             tape.response(response.status().as_u16(), kind.unwrap_or_default(), retry_after);
         }
-        Self { response, taking }
+        Self { response, taking, alarm: Alarm::default() }
     }
 
     /// The next piece, `None` after the last one, or why there was none until `until`.
     pub(crate) async fn piece(&mut self, until: Instant) -> Result<Option<Bytes>, AttemptEnd> {
-        let piece = timeout_at(until, self.response.chunk()).await.map_err(|_| AttemptEnd::Silent)?;
+        let piece = tokio::select! {
+            biased;
+            piece = self.response.chunk() => piece,
+            () = self.alarm.at(until) => return Err(AttemptEnd::Silent),
+        };
         let piece = piece.map_err(|_| AttemptEnd::Cut)?;
         match &piece {
             Some(bytes) => self.taking.0.iter().for_each(|tape| tape.body(bytes)),

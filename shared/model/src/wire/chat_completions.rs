@@ -5,6 +5,7 @@
 mod chosen;
 mod chunk;
 mod request;
+mod same;
 
 use crate::fault::Fault;
 use crate::refusal::Refusal;
@@ -15,6 +16,7 @@ use crate::{Finish, ModelError, TokenUsage};
 
 use chunk::{Choice, Chunk, Message};
 pub(crate) use request::encode;
+use same::Same;
 
 /// What one response has said so far.
 #[derive(Debug, Default)]
@@ -24,6 +26,7 @@ pub(crate) struct Decoder {
     finish: Option<Finish>,
     /// The whole response is one document, which is complete without a reason for its end.
     whole: bool,
+    same: Same,
 }
 
 impl Decode for Decoder {
@@ -32,7 +35,7 @@ impl Decode for Decoder {
             Frame::Event { data, .. } if data.trim() == "[DONE]" => return Ok(Phase::Done),
             Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
             Frame::Event { data, .. } if data.trim().is_empty() => {}
-            Frame::Event { data, .. } => self.chunk(&parse(data)?, out)?,
+            Frame::Event { data, .. } => self.data(data, out)?,
             // A line that is no event is not worth failing for, unless it can be read.
             Frame::Bare(line) => {
                 if let Ok(chunk) = serde_json::from_str(line) {
@@ -65,6 +68,15 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
+    fn data(&mut self, data: &str, out: &mut Deltas) -> Result<(), Fault> {
+        if let Some(text) = self.same.text(data) {
+            return out.text(text);
+        }
+        let chunk = parse(data)?;
+        self.same.learn(data, &chunk);
+        self.chunk(&chunk, out)
+    }
+
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Deltas) -> Result<(), Fault> {
         if let Some(error) = chunk.error() {
             return Err(Refusal::parse(error.get()).in_stream());

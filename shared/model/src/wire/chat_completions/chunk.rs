@@ -105,6 +105,18 @@ impl<'a> Chunk<'a> {
         self.choices.iter().find(|choice| fitting(choice.index).unwrap_or(0) == 0)
     }
 
+    /// The text, if it is all that the chunk says.
+    pub(super) fn text_alone(&self) -> Option<&Cow<'a, str>> {
+        let [Choice { delta: Some(delta), message: None, finish_reason: None, usage: None, error: None, .. }] =
+            self.choices.as_slice()
+        else {
+            return None;
+        };
+        let nothing_else = self.usage.is_none() && self.error.is_none() && self.x_groq.is_none();
+        self.first_choice().filter(|_| nothing_else)?;
+        delta.says_nothing_but_text().then_some(&delta.content.text)
+    }
+
     /// The error, which some endpoints put into an answer of status 200.
     pub(super) fn error(&self) -> Option<&'a RawValue> {
         let told = |error: &&RawValue| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false");
@@ -129,6 +141,11 @@ impl Usage<'_> {
 }
 
 impl Message<'_> {
+    fn says_nothing_but_text(&self) -> bool {
+        let thinking = self.reasoning().is_empty() && self.content.thinking.is_empty();
+        thinking && self.refusal.text.is_empty() && self.tool_calls.is_empty()
+    }
+
     /// The reasoning, of which some endpoints send a copy under a second name.
     pub(super) fn reasoning(&self) -> &str {
         [&self.reasoning_content, &self.reasoning]

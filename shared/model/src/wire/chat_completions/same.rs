@@ -1,0 +1,90 @@
+use std::borrow::Cow;
+
+use super::chunk::Chunk;
+
+/// What stands around the text of the last chunk that said text and nothing else.
+///
+/// The chunks of a reply mostly differ in their text alone, and comparing is much cheaper than parsing.
+#[derive(Debug, Default)]
+pub(super) struct Same {
+    /// Up to and with the quote at which the text begins; empty if nothing is known.
+    before: String,
+    /// From the quote at which it ends.
+    after: String,
+}
+
+impl Same {
+    /// The text of a chunk that differs from the last one in it alone; escapes are left to the parser.
+    pub(super) fn text<'a>(&self, data: &'a str) -> Option<&'a str> {
+        if self.before.is_empty() {
+            return None;
+        }
+        let text = data.strip_prefix(&*self.before)?.strip_suffix(&*self.after)?;
+        let plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+        plain.then_some(text)
+    }
+
+    /// Takes note of a chunk, if it says text and nothing else.
+    pub(super) fn learn(&mut self, data: &str, chunk: &Chunk<'_>) {
+        // Only what had no escapes is a piece of the data.
+        let Some(Cow::Borrowed(text)) = chunk.text_alone() else { return };
+        let begin = text.as_ptr().addr().wrapping_sub(data.as_ptr().addr());
+        let Some((before, rest)) = data.split_at_checked(begin) else { return };
+        let Some(after) = rest.strip_prefix(text).filter(|after| after.starts_with('"') && before.ends_with('"'))
+        else {
+            return;
+        };
+        before.clone_into(&mut self.before);
+        after.clone_into(&mut self.after);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learned(data: &str) -> Same {
+        let mut same = Same::default();
+        same.learn(data, &serde_json::from_str(data).unwrap());
+        same
+    }
+
+    #[test]
+    fn a_chunk_that_differs_in_its_text_alone_is_not_parsed() {
+        let same = learned(r#"{"id":"a","choices":[{"index":0,"delta":{"content":"one"},"finish_reason":null}]}"#);
+        let of = |text: &str| {
+            same.text(&format!(
+                r#"{{"id":"a","choices":[{{"index":0,"delta":{{"content":"{text}"}},"finish_reason":null}}]}}"#
+            ))
+            .map(str::to_owned)
+        };
+        assert_eq!(of("天气"), Some("天气".to_owned()));
+        assert_eq!(of(""), Some(String::new()));
+        for other in [r"a\n", r#"a","tool_calls":[],"b":""#, "a\u{1}"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+        assert_eq!(same.text(r#"{"id":"b","choices":[{"index":0,"delta":{"content":"one"}}]}"#), None);
+        assert_eq!(Same::default().text("x"), None);
+    }
+
+    #[test]
+    fn nothing_is_learned_of_a_chunk_that_says_anything_else() {
+        for data in [
+            r#"{"choices":[{"delta":{"content":"a\n"}}]}"#,
+            r#"{"choices":[{"delta":{"content":["a"]}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a","reasoning":"b"}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a","refusal":"b"}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a","tool_calls":[{"index":0}]}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1}}"#,
+            r#"{"choices":[{"delta":{"content":"a"}}],"error":{"code":"a"}}"#,
+            r#"{"choices":[{"index":1,"delta":{"content":"a"}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}"#,
+            r#"{"choices":[]}"#,
+        ] {
+            let mut same = Same::default();
+            same.learn(data, &serde_json::from_str(data).unwrap());
+            assert_eq!(same.text(data), None, "{data}");
+        }
+    }
+}
