@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agent::Recorder;
 use axum::Router;
+use axum::serve::ListenerExt;
 use chat::{App, Config};
 use secrets::Secret;
 use settings::Settings;
@@ -118,6 +119,8 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
 
 fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<std::io::Result<()>> {
     let stop = stop.clone();
+    // A frame waits for no acknowledgement of the one before it; a connection that is closed already needs no option.
+    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await })
 }

@@ -11,20 +11,23 @@ use futures_util::StreamExt;
 use futures_util::stream::{Stream, unfold};
 use http::{HeaderValue, header};
 use protocols::{Document, Protocol};
-use tokio::time::timeout;
+use tokio::time::{Instant, Sleep, sleep};
 
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// What a frame of text takes, in bytes.
+const FRAME: usize = 128;
 
 /// Streams a turn's events as frames of `protocol`, a write per batch; the body ends with the events and never fails.
 pub fn stream(
     events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
     protocol: impl Protocol + 'static,
 ) -> Response {
-    let state = (Box::pin(events), protocol);
-    let body = Body::from_stream(unfold(state, |(mut events, mut protocol)| async move {
-        let chunk = next_chunk(&mut events, &mut protocol).await?;
-        Some((Ok::<_, Infallible>(chunk), (events, protocol)))
+    let state = (Box::pin(events), protocol, Box::pin(sleep(KEEP_ALIVE)));
+    let body = Body::from_stream(unfold(state, |(mut events, mut protocol, mut alarm)| async move {
+        let chunk = next_chunk(&mut events, &mut protocol, &mut alarm).await?;
+        Some((Ok::<_, Infallible>(chunk), (events, protocol, alarm)))
     }));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
@@ -36,15 +39,31 @@ pub fn stream(
 async fn next_chunk(
     events: &mut Pin<Box<impl Stream<Item = Vec<Arc<Event>>>>>,
     protocol: &mut impl Protocol,
+    alarm: &mut Pin<Box<Sleep>>,
 ) -> Option<Bytes> {
-    let Ok(batch) = timeout(KEEP_ALIVE, events.next()).await else {
-        return Some(Bytes::from_static(b": keep-alive\n\n"));
+    let batch = tokio::select! {
+        biased;
+        batch = events.next() => batch?,
+        () = silence(alarm) => return Some(Bytes::from_static(b": keep-alive\n\n")),
     };
-    let mut out = String::new();
-    for event in batch? {
+    let mut out = String::with_capacity(batch.len() * FRAME);
+    for event in batch {
         protocol.frames(&event, &mut out);
     }
     Some(Bytes::from(out))
+}
+
+/// Ends after [`KEEP_ALIVE`]. The timer is set anew when it ends too early and not before: to set it for every frame
+/// would cost more than to write one.
+async fn silence(alarm: &mut Pin<Box<Sleep>>) {
+    let end = Instant::now() + KEEP_ALIVE;
+    loop {
+        alarm.as_mut().await;
+        if alarm.deadline() >= end {
+            return;
+        }
+        alarm.as_mut().reset(end);
+    }
 }
 
 /// Waits for the end of a turn and gives it as one document.
