@@ -33,6 +33,7 @@ mod ollama;
 mod options;
 mod outages;
 mod pages;
+mod pre_search;
 mod recorded;
 mod recordings;
 mod regenerate;

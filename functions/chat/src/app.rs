@@ -38,6 +38,7 @@ impl App {
             max_rounds: config.max_tool_rounds,
             history_tokens: config.history_tokens,
             summarise: config.summarise,
+            pre_search: false,
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let agents = Agents::new(store.definitions.clone());

@@ -1,5 +1,7 @@
 use conversation::{Event, Message, Source, Summary, ToolCall, ToolReport, ToolResult, Usage, Writers};
 
+use tools::Ran;
+
 use crate::estimate;
 use crate::run::count::Asked;
 
@@ -16,6 +18,8 @@ pub struct Draft {
     pub sources: Vec<Source>,
     /// What the finished replies consumed.
     pub(crate) usage: Usage,
+    /// What a call cost that was run ahead, or may cost, while no call of the model's has taken it.
+    pub(crate) ahead: u64,
     /// The prompt that is being answered.
     pub(crate) asked: Option<Asked>,
     /// Where its reply begins in `content`, `thinking` and `calls`.
@@ -63,10 +67,13 @@ impl Draft {
     }
 
     /// Takes note of what a call brought and cost.
-    pub(crate) fn weigh(&mut self, call_id: &str, bytes: usize, credits: u64) {
-        self.usage.search_credits += credits;
-        if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == call_id) {
-            (record.bytes, record.credits) = (bytes, credits);
+    pub(crate) fn weigh(&mut self, ran: &Ran) {
+        self.usage.search_credits += ran.credits;
+        if ran.ahead {
+            self.ahead = 0;
+        }
+        if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == ran.result.call_id) {
+            (record.bytes, record.credits) = (ran.result.content.len(), ran.credits);
         }
     }
 
@@ -105,6 +112,13 @@ impl Draft {
 
     /// What was consumed; of a reply that was cut off, an estimate of what came.
     pub fn usage(&self) -> Usage {
+        let mut usage = self.taken();
+        usage.search_credits += self.ahead;
+        usage
+    }
+
+    /// The same without what nobody has taken yet.
+    pub(crate) fn taken(&self) -> Usage {
         let mut usage = self.usage;
         let (text, thinking) = self.reply();
         let calls: Vec<ToolCall> = self.calls.iter().skip(self.begun.2).map(|record| record.call.clone()).collect();
@@ -177,6 +191,26 @@ mod tests {
         let gaps = ["", " \n", "好的。", "好的。\n", "好的。 \n\n", "a\n\n "]
             .map(|content| Draft { content: content.to_owned(), ..Draft::default() }.gap());
         assert_eq!(gaps, ["", "", "\n\n", "\n", "", ""]);
+    }
+
+    #[test]
+    fn what_was_run_ahead_counts_until_a_call_takes_it() {
+        let mut draft = Draft { ahead: 2, ..Draft::default() };
+        draft.usage = draft.taken();
+        assert_eq!(draft.usage().search_credits, 2);
+        let report = ToolReport {
+            id: "call_1".into(),
+            name: "f".into(),
+            ok: true,
+            cached: false,
+            duration_ms: 0,
+            summary: String::new(),
+            sources: Vec::new(),
+            error: None,
+        };
+        let result = ToolResult { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
+        draft.weigh(&Ran { report, result, answer: None, credits: 2, ahead: true });
+        assert_eq!(draft.usage().search_credits, 2);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! * `run`: the rounds and their limits
 //! * `step`: one reply, read while its calls already run
 //! * `run/failover`, `seam`: what follows when a model fails, and how two models' words become one answer
+//! * `run/ahead`: a search beside the first call of the model
 //! * `run/times`: what the time of a turn is for
 //! * `run/direct`: results that are the answer
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads

@@ -1,3 +1,4 @@
+mod ahead;
 mod callers;
 pub(crate) mod count;
 mod direct;
@@ -41,6 +42,8 @@ pub struct Agent {
     pub history_tokens: u64,
     /// Whether the turns for which there is no room are summarised.
     pub summarise: bool,
+    /// Whether a search for the user's words begins beside the first call of the model, which may then want it.
+    pub pre_search: bool,
 }
 
 /// What one turn is about.
@@ -101,22 +104,14 @@ impl Agent {
     /// The failure that the client shall see; what was said before it stands in the draft of `events`.
     pub async fn run(&self, turn: &Turn<'_>, events: &Events) -> Result<FinishReason, Failure> {
         let Some(first) = turn.models.first() else { return Err(ErrorCode::Internal.into()) };
-        let mut run = Run::new(self, turn, events, turn.paths.path(first).await);
-        let at = failover::choose(turn.models);
-        if at > 0 {
-            run.ask_from(at).await;
-        } else {
-            run.remember().await;
-        }
-        loop {
-            let phase = run.phase();
-            let ended = match run.round(&phase).await {
-                Ok(round) => run.after(round, &phase),
-                Err(broken) => run.broken(broken).await?,
-            };
-            if let Some(reason) = ended {
-                return Ok(reason);
-            }
+        let run = Run::new(self, turn, events, turn.paths.path(first).await);
+        let (session, expected) = (Arc::clone(&run.session), run.expected_search());
+        let mut answer = Box::pin(run.answered());
+        tokio::select! {
+            biased;
+            answer = &mut answer => answer,
+            // It ends with the turn at the latest: nothing runs after that.
+            () = ahead::run(&session, expected.as_ref(), events) => answer.await,
         }
     }
 }
@@ -132,7 +127,7 @@ struct Run<'a> {
     turn: &'a Turn<'a>,
     events: &'a Events,
     recording: Option<Arc<dyn Recording>>,
-    session: ToolSession,
+    session: Arc<ToolSession>,
     specs: Vec<ToolSpec>,
     /// What is told of earlier turns.
     history: Vec<Message>,
@@ -174,7 +169,7 @@ impl<'a> Run<'a> {
             turn,
             events,
             recording,
-            session: agent.tools.session(ToolContext { deadline: times.closing, ..turn.context.clone() }),
+            session: Arc::new(agent.tools.session(ToolContext { deadline: times.closing, ..turn.context.clone() })),
             specs: turn.specs(&agent.tools),
             history: Vec::new(),
             messages,
@@ -190,6 +185,25 @@ impl<'a> Run<'a> {
             equal_calls: HashMap::new(),
             corrected: false,
             trimmed: false,
+        }
+    }
+
+    async fn answered(mut self) -> Result<FinishReason, Failure> {
+        let at = failover::choose(self.turn.models);
+        if at > 0 {
+            self.ask_from(at).await;
+        } else {
+            self.remember().await;
+        }
+        loop {
+            let phase = self.phase();
+            let ended = match self.round(&phase).await {
+                Ok(round) => self.after(round, &phase),
+                Err(broken) => self.broken(broken).await?,
+            };
+            if let Some(reason) = ended {
+                return Ok(reason);
+            }
         }
     }
 

@@ -68,7 +68,7 @@ impl Reader<'_> {
             recording.ran(call, ran.as_ref().ok());
         }
         let ran = ran.map_err(Broken::Fatal)?;
-        self.events.draft().weigh(&call.id, ran.result.content.len(), ran.credits);
+        self.events.draft().weigh(&ran);
         self.events.send(Event::ToolResult(ran.report.clone()));
         Ok(ran)
     }

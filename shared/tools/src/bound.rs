@@ -27,11 +27,16 @@ impl Tool for Bound {
         spec
     }
 
-    async fn call(&self, mut arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        if let Some(chosen) = arguments.as_object_mut() {
-            chosen.extend(self.fixed.clone());
-        }
-        self.tool.call(arguments, context).await
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        self.tool.call(self.with_fixed(arguments), context).await
+    }
+
+    fn meaning(&self, arguments: &Value) -> Value {
+        self.tool.meaning(&self.with_fixed(arguments.clone()))
+    }
+
+    fn price(&self, arguments: &Value) -> u64 {
+        self.tool.price(&self.with_fixed(arguments.clone()))
     }
 
     fn timeout(&self) -> Duration {
@@ -48,6 +53,13 @@ impl Tool for Bound {
 }
 
 impl Bound {
+    fn with_fixed(&self, mut arguments: Value) -> Value {
+        if let Some(chosen) = arguments.as_object_mut() {
+            chosen.extend(self.fixed.clone());
+        }
+        arguments
+    }
+
     fn without_fixed(&self, mut example: ToolExample) -> ToolExample {
         if let Some(arguments) = example.arguments.as_object_mut() {
             arguments.retain(|name, _| !self.fixed.contains_key(name));

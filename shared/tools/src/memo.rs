@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -10,7 +11,25 @@ use crate::refusal::Refusal;
 /// How a call ended that is not fatal to its turn.
 pub(crate) type Outcome = Result<ToolOutput, Refusal>;
 
-type Cell = Arc<OnceCell<Outcome>>;
+/// What had the outcome of a call made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The call itself.
+    Own,
+    /// It was run ahead of its call, which is this one.
+    Ahead,
+    /// An equal call of this turn.
+    Equal,
+}
+
+type Cell = Arc<Place>;
+
+#[derive(Default)]
+struct Place {
+    outcome: OnceCell<Outcome>,
+    /// Whether a call has it, or had it made; not so while it is only run ahead.
+    taken: AtomicBool,
+}
 
 /// The calls of one turn that succeeded or still run.
 #[derive(Default)]
@@ -19,25 +38,52 @@ pub(crate) struct Memo {
 }
 
 impl Memo {
-    /// The outcome of the call under `key` and whether an equal call had it made.
+    /// The outcome of the call under `key`, and what had it made.
     ///
     /// Equal calls at the same time share one run; when the caller that runs it goes away, the next one takes over. A
     /// failure is shared with those who wait for it and then forgotten, so that the model may try again.
-    pub(crate) async fn once<F>(&self, key: &str, run: F) -> Result<(Outcome, bool), anyhow::Error>
+    pub(crate) async fn once<F>(&self, key: &str, run: F) -> Result<(Outcome, Origin), anyhow::Error>
     where
         F: AsyncFnOnce() -> Result<Outcome, anyhow::Error>,
     {
         let cell = self.cell(key);
-        let mut shared = true;
+        let mut own = false;
         let first_run = async || {
-            shared = false;
+            own = true;
+            cell.taken.store(true, Ordering::Relaxed);
             run().await
         };
-        let outcome = cell.get_or_try_init(first_run).await?.clone();
+        let outcome = cell.outcome.get_or_try_init(first_run).await?.clone();
         if outcome.is_err() {
             self.forget(key, &cell);
         }
-        Ok((outcome, shared))
+        let origin = if own {
+            Origin::Own
+        } else if cell.taken.swap(true, Ordering::Relaxed) {
+            Origin::Equal
+        } else {
+            Origin::Ahead
+        };
+        Ok((outcome, origin))
+    }
+
+    /// Makes the outcome under `key` ahead of its call, the first of which takes it as its own; `None` where a call
+    /// came before.
+    pub(crate) async fn ahead<F>(&self, key: &str, run: F) -> Result<Option<Outcome>, anyhow::Error>
+    where
+        F: AsyncFnOnce() -> Result<Outcome, anyhow::Error>,
+    {
+        let cell = self.cell(key);
+        let mut own = false;
+        let first_run = async || {
+            own = true;
+            run().await
+        };
+        let outcome = cell.outcome.get_or_try_init(first_run).await?.clone();
+        if outcome.is_err() {
+            self.forget(key, &cell);
+        }
+        Ok(own.then_some(outcome))
     }
 
     fn cell(&self, key: &str) -> Cell {

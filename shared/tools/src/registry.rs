@@ -4,6 +4,7 @@ use conversation::ToolSpec;
 use serde_json::{Map, Value};
 
 use crate::bound::Bound;
+use crate::memo;
 use crate::{Tool, ToolContext, ToolSession};
 
 /// A tool and what it says of itself, asked once.
@@ -12,6 +13,13 @@ pub(crate) struct Entry {
     pub(crate) tool: Arc<dyn Tool>,
     /// Whether what it gives is the answer.
     pub(crate) direct: bool,
+}
+
+impl Entry {
+    /// Equal for calls that mean the same.
+    pub(crate) fn key(&self, arguments: &Value) -> String {
+        memo::key(&self.spec.name, &self.tool.meaning(arguments))
+    }
 }
 
 impl From<Arc<dyn Tool>> for Entry {

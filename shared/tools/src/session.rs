@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::memo::{self, Memo, Outcome};
+use crate::memo::{Memo, Origin, Outcome};
 use crate::refusal::Refusal;
 use crate::registry::Entry;
 use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments, markdown};
@@ -40,6 +40,8 @@ pub struct Ran {
     pub answer: Option<String>,
     /// What it cost.
     pub credits: u64,
+    /// Whether it was run ahead of its call.
+    pub ahead: bool,
 }
 
 impl ToolSession {
@@ -59,14 +61,27 @@ impl ToolSession {
     /// The same, with what the call says of itself while it runs; equal calls hear it once.
     pub async fn run_telling(&self, call: &ToolCall, tell: &(dyn Fn(String) + Sync)) -> Result<Ran, anyhow::Error> {
         let started = Instant::now();
-        let (outcome, repeated) = match self.admitted(call) {
+        let (outcome, origin) = match self.admitted(call) {
             Ok((entry, arguments)) => {
-                let key = memo::key(&entry.spec.name, &arguments);
+                let key = entry.key(&arguments);
                 self.memo.once(&key, async || self.outcome(entry, arguments, tell).await).await?
             }
-            Err(refusal) => (Err(refusal), false),
+            Err(refusal) => (Err(refusal), Origin::Own),
         };
-        Ok(ran(call, outcome, repeated, started.elapsed()))
+        Ok(ran(call, outcome, origin, started.elapsed()))
+    }
+
+    /// The most that a call costs, and the call, run ahead of the model's: the first that means the same takes the
+    /// result as its own. It gives what it cost, which that one counts too; `None` for a call that cannot run.
+    pub fn ahead(&self, call: &ToolCall) -> Option<(u64, impl Future<Output = u64>)> {
+        let (entry, arguments) = self.admitted(call).ok()?;
+        let price = entry.tool.price(&arguments);
+        let run = async move {
+            let key = entry.key(&arguments);
+            let outcome = self.memo.ahead(&key, async || self.outcome(entry, arguments, &|_| {}).await).await;
+            outcome.ok().flatten().and_then(Result::ok).map_or(0, |output| output.credits)
+        };
+        Some((price, run))
     }
 
     fn admitted(&self, call: &ToolCall) -> Result<(&Entry, Value), Refusal> {
@@ -113,7 +128,8 @@ impl ToolSession {
     }
 }
 
-fn ran(call: &ToolCall, outcome: Outcome, repeated: bool, took: Duration) -> Ran {
+fn ran(call: &ToolCall, outcome: Outcome, origin: Origin, took: Duration) -> Ran {
+    let repeated = origin == Origin::Equal;
     let (ok, error, output) = match outcome {
         Ok(output) => (true, None, output),
         Err(Refusal { failure, content }) => {
@@ -133,7 +149,8 @@ fn ran(call: &ToolCall, outcome: Outcome, repeated: bool, took: Duration) -> Ran
         error,
     };
     let result = ToolResult { call_id: call.id.clone(), name: call.name.clone(), ok, content };
-    Ran { report, result, answer: output.shown, credits: if repeated { 0 } else { output.credits } }
+    let credits = if repeated { 0 } else { output.credits };
+    Ran { report, result, answer: output.shown, credits, ahead: origin == Origin::Ahead }
 }
 
 fn capped(mut text: String) -> String {

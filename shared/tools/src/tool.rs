@@ -21,6 +21,16 @@ pub trait Tool: Send + Sync {
     /// guard that stops it on drop either way (see the calculator).
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 
+    /// What arguments ask for: calls that mean the same are one within a turn, however they are worded.
+    fn meaning(&self, arguments: &Value) -> Value {
+        arguments.clone()
+    }
+
+    /// The most credits that a call is listed to cost.
+    fn price(&self, _arguments: &Value) -> u64 {
+        0
+    }
+
     /// The longest time that one call may take; the turn's own end comes before it.
     fn timeout(&self) -> Duration {
         Duration::from_secs(10)

@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use crate::refusal::Refusal;
 use crate::search::{
-    self, Clock, Filters, Found, Mode, Notice, Search, SearchFailure, SearchRequest, SearchResults, TimeRange, Told,
-    Topic,
+    self, Clock, Filters, Found, Mode, Notice, Question, Search, SearchFailure, SearchRequest, SearchResults,
+    TimeRange, Told, Topic,
 };
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
@@ -53,6 +53,9 @@ struct Arguments {
 }
 
 impl WebSearch {
+    /// What models call it.
+    pub const NAME: &str = "search_web";
+
     /// The tool over the search provider.
     pub fn new(search: Arc<Search>) -> Self {
         Self { search }
@@ -89,7 +92,7 @@ impl WebSearch {
 #[async_trait]
 impl Tool for WebSearch {
     fn spec(&self) -> ToolSpec {
-        schema::spec::<Arguments>("search_web", DESCRIPTION, examples())
+        schema::spec::<Arguments>(Self::NAME, DESCRIPTION, examples())
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -105,6 +108,14 @@ impl Tool for WebSearch {
         }
     }
 
+    fn meaning(&self, arguments: &Value) -> Value {
+        read(arguments).map_or_else(|| arguments.clone(), |request| request.meaning())
+    }
+
+    fn price(&self, arguments: &Value) -> u64 {
+        read(arguments).map_or(0, |request| request.list_price())
+    }
+
     /// A little more than a search takes at most, so that a search ends with a reason of its own.
     fn timeout(&self) -> Duration {
         search::LONGEST + Duration::from_secs(5)
@@ -113,6 +124,10 @@ impl Tool for WebSearch {
     fn failure_text(&self, reason: &str) -> String {
         search::failed(reason)
     }
+}
+
+fn read(arguments: &Value) -> Option<SearchRequest> {
+    request(arguments::read(arguments.clone()).ok()?).ok()
 }
 
 fn request(arguments: Arguments) -> Result<SearchRequest, String> {

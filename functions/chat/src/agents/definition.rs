@@ -15,8 +15,8 @@ const SYSTEM_PROMPT: usize = 20_000;
 /// The most bindings of one agent.
 const BINDINGS: usize = 64;
 
-const ACCEPTED: &str =
-    "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `enabled`";
+const ACCEPTED: &str = "`name`, `description`, `systemPrompt`, `model`, `tools`, `maxRounds`, `toolChoice`, `summarise`, `preSearch`, \
+    `enabled`";
 
 const ACCEPTED_OF_A_BINDING: &str = "`tool`, `enabled`, `config`, `direct`";
 
@@ -39,6 +39,8 @@ pub(crate) struct AgentDefinition {
     pub(crate) tool_choice: ToolChoice,
     /// Whether earlier turns for which there is no room are summarised; `None` for what the settings say.
     pub(crate) summarise: Option<bool>,
+    /// Whether the user's words are searched for beside the first call of the model.
+    pub(crate) pre_search: bool,
     /// Whether requests may name it.
     pub(crate) enabled: bool,
 }
@@ -68,6 +70,7 @@ impl AgentDefinition {
             max_rounds: None,
             tool_choice: ToolChoice::Auto,
             summarise: None,
+            pre_search: false,
             enabled: true,
         }
     }
@@ -85,6 +88,7 @@ impl AgentDefinition {
             max_rounds: fields.whole("maxRounds", 0..=50)?,
             tool_choice: fields.tool_choice("toolChoice")?.unwrap_or_default(),
             summarise: fields.flag("summarise")?,
+            pre_search: fields.flag("preSearch")?.unwrap_or(false),
             enabled: fields.flag("enabled")?.unwrap_or(true),
         };
         fields.finish(ACCEPTED)?;
@@ -102,6 +106,7 @@ impl AgentDefinition {
             "maxRounds": self.max_rounds,
             "toolChoice": choice(&self.tool_choice),
             "summarise": self.summarise,
+            "preSearch": self.pre_search,
             "enabled": self.enabled,
         })
     }
@@ -159,7 +164,7 @@ mod tests {
         let full = json!({
             "name": "天气", "description": "Knows the weather.", "systemPrompt": "Be brief.", "model": "openai",
             "tools": [{"tool": "search_web", "config": {"mode": "quick"}, "direct": true}, {"tool": "read_url", "enabled": false}],
-            "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "enabled": false,
+            "maxRounds": 2, "toolChoice": {"name": "search_web"}, "summarise": true, "preSearch": true, "enabled": false,
         });
         let definition = parse(&full).unwrap();
         assert_eq!(parse(&definition.document()), Ok(definition.clone()));

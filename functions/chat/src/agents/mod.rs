@@ -126,6 +126,7 @@ impl AgentDefinition {
             max_rounds: self.max_rounds.or(deployment.max_rounds),
             history_tokens: deployment.history_tokens,
             summarise: self.summarise.unwrap_or(deployment.summarise),
+            pre_search: self.pre_search,
         })
     }
 

@@ -43,6 +43,9 @@ pub(crate) struct Head {
     pub(crate) max_rounds: Option<u32>,
     pub(crate) history_tokens: u64,
     pub(crate) summarise: bool,
+    /// Whether a search may have been paid for that no call of the model's took.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pre_search: bool,
     pub(crate) today: String,
     pub(crate) nonce: String,
     pub(crate) summary: Option<Summary>,
@@ -101,6 +104,7 @@ impl Head {
             max_rounds: agent.max_rounds,
             history_tokens: agent.history_tokens,
             summarise: agent.summarise,
+            pre_search: agent.pre_search,
             today: turn.today.clone(),
             nonce: turn.nonce.clone(),
             summary: turn.summary.clone(),

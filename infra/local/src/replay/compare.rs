@@ -11,6 +11,9 @@ const OF_THE_RUN: [&str; 2] = ["durationMs", "requestId"];
 /// What depends on the wording of the prompt where it is estimated.
 const OF_THE_PROMPT: [&str; 2] = ["inputTokens", "costMicros"];
 
+/// What a search costs that was made ahead of any call, and is not recorded.
+const OF_THE_SEARCH: &str = "searchCredits";
+
 /// What a turn looks like before its end is told.
 const ENDING: [&str; 4] = ["title", "usage", "done", "error"];
 
@@ -59,6 +62,8 @@ impl Replayed {
         let expected = if self.cut_off { before_ending(&recorded) } else { &recorded };
         // What a cut-off turn would have said next is not known.
         let got = &self.events[..if self.cut_off { self.events.len().min(expected.len()) } else { self.events.len() }];
+        let searched = self.recorded.head.pre_search;
+        let comparable = |event: &Value| comparable(event, searched);
         let differs = |at: &usize| expected.get(*at).map(|one| comparable(one)) != got.get(*at).map(comparable);
         match (0..expected.len().max(got.len())).find(differs) {
             Some(at) => Verdict::Differs {
@@ -88,11 +93,12 @@ fn before_ending<'a>(events: &'a [&'a Value]) -> &'a [&'a Value] {
     &events[..end]
 }
 
-fn comparable(event: &Value) -> Value {
+fn comparable(event: &Value, searched: bool) -> Value {
     let mut event = event.clone();
     let estimated = event["estimated"] == true;
     if let Some(fields) = event.as_object_mut() {
         fields.retain(|name, _| !OF_THE_RUN.contains(&name.as_str()));
+        fields.retain(|name, _| !searched || name != OF_THE_SEARCH);
         fields.retain(|name, _| !estimated || !OF_THE_PROMPT.contains(&name.as_str()));
     }
     event

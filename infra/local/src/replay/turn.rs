@@ -121,6 +121,8 @@ async fn play(
         max_rounds: head.max_rounds,
         history_tokens: head.history_tokens,
         summarise: head.summarise,
+        // What it brought is in the results of the calls that took it.
+        pre_search: false,
     };
     let events = Events::default();
     events.send(started(recorded));

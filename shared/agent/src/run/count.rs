@@ -111,7 +111,7 @@ impl Run<'_> {
                 );
                 draft.usage.join(usage);
             }
-            _ => draft.usage = draft.usage(),
+            _ => draft.usage = draft.taken(),
         }
         draft.asked = None;
     }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Filters, Question, Reply, SearchFailure, SearchResults};
@@ -15,6 +16,9 @@ const LONGEST_WORD: usize = 60;
 
 /// How long "nothing was found" is fresh: what was searched for may just have happened.
 const EMPTY_TTL: Duration = Duration::from_mins(1);
+
+/// What may end a question, or not, without a change of its meaning.
+const SIGNS: &str = " ?!.,;:~…？！。，、；：～";
 
 /// The provider's depths.
 const BASIC: &str = "basic";
@@ -63,6 +67,13 @@ impl SearchRequest {
             return None;
         }
         Some(Self::of(query, mode, filters))
+    }
+
+    /// The same for searches that differ only in case and in the signs that end a sentence.
+    pub(crate) fn meaning(&self) -> Value {
+        let words = self.query.trim_end_matches(|sign: char| SIGNS.contains(sign));
+        let query = if words.is_empty() { &self.query } else { words }.to_lowercase();
+        json!(Self { query, ..self.clone() })
     }
 
     fn of(query: String, mode: Mode, filters: Filters) -> Self {
@@ -120,8 +131,6 @@ fn shortened(query: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
 
     fn sent(query: &str, mode: Mode) -> Value {
@@ -150,6 +159,20 @@ mod tests {
         assert_eq!(query(" caf\u{e9}\u{3000} \n au  lait\t"), "café au lait");
         assert_eq!(query("cafe\u{301} au lait"), "café au lait");
         assert_eq!(query("Go"), "Go");
+    }
+
+    #[test]
+    fn searches_mean_the_same_whatever_their_case_and_their_last_signs() {
+        let meaning = |query, mode| SearchRequest::new(query, mode, Filters::default()).unwrap().meaning();
+        for query in ["Weather in Berlin", " weather  in berlin ?", "WEATHER IN BERLIN。", "weather in berlin ！？"]
+        {
+            assert_eq!(meaning(query, Mode::Normal), meaning("weather in Berlin", Mode::Normal), "{query}");
+        }
+        for (query, mode) in [("weather berlin", Mode::Normal), ("weather in berlin", Mode::Quick)] {
+            assert_ne!(meaning(query, mode), meaning("weather in berlin", Mode::Normal), "{query}");
+        }
+        assert_ne!(meaning("C++", Mode::Normal), meaning("C", Mode::Normal));
+        assert_eq!(meaning("？！", Mode::Normal)["query"], "？！");
     }
 
     #[test]

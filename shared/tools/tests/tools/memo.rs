@@ -45,6 +45,51 @@ async fn f049_equal_calls_at_the_same_time_share_one_run() {
 }
 
 #[tokio::test]
+async fn the_first_call_takes_what_was_run_ahead_as_its_own_and_the_next_is_a_repetition() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    let (ahead, first, second) = (call("", "answer"), call("1", "answer"), call("2", "answer"));
+    let (price, running) = session.ahead(&ahead).unwrap();
+    assert_eq!((price, running.await), (7, 2));
+    let (first, second) = (session.run(&first).await.unwrap(), session.run(&second).await.unwrap());
+    assert_eq!((first.ahead, first.report.cached, first.credits), (true, false, 2));
+    assert_eq!(first.result.content, "run 1 for ada");
+    assert_eq!((second.ahead, second.report.cached, second.credits), (false, true, 0));
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_call_waits_for_the_same_that_runs_ahead_of_it() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    let wait = call("1", "wait");
+    let (_, running) = session.ahead(&wait).unwrap();
+    let opening = async { probe.gate.notify_one() };
+    let (credits, ran, ()) = tokio::join!(running, session.run(&wait), opening);
+    let ran = ran.unwrap();
+    assert_eq!((credits, ran.credits, ran.ahead, probe.runs.load(Ordering::SeqCst)), (2, 2, true, 1));
+}
+
+#[tokio::test]
+async fn what_failed_ahead_of_its_call_is_tried_again_and_what_was_called_before_is_not_run_ahead() {
+    let probe = Arc::new(Probe::default());
+    let session = session(&probe, 60);
+    let (fail, answer) = (call("1", "fail"), call("2", "answer"));
+    assert_eq!(session.ahead(&fail).unwrap().1.await, 0);
+    assert!(!session.run(&fail).await.unwrap().ahead);
+    assert_eq!(session.run(&answer).await.unwrap().credits, 2);
+    assert_eq!(session.ahead(&answer).unwrap().1.await, 0, "its cost is counted already");
+    assert_eq!(probe.runs.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn only_a_call_that_can_run_is_run_ahead() {
+    let session = session(&Arc::default(), 60);
+    assert!(session.ahead(&named("nobody", "", json!({}))).is_none());
+    assert!(session.ahead(&named("probe", "", json!({}))).is_none());
+}
+
+#[tokio::test]
 async fn other_arguments_are_another_call() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);

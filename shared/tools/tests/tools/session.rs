@@ -32,7 +32,7 @@ async fn a_call_gives_a_report_for_the_user_and_a_result_for_the_model() {
         ok: true,
         content: "run 1 for ada".to_owned(),
     };
-    assert_eq!(ran, Ran { report, result, answer: None, credits: 2 });
+    assert_eq!(ran, Ran { report, result, answer: None, credits: 2, ahead: false });
 }
 
 #[tokio::test]

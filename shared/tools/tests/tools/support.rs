@@ -65,6 +65,10 @@ impl Tool for Probe {
         }
     }
 
+    fn price(&self, _arguments: &Value) -> u64 {
+        7
+    }
+
     fn timeout(&self) -> Duration {
         Duration::from_secs(4)
     }

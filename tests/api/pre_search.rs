@@ -1,0 +1,176 @@
+//! A search for the user's words, made beside the first call of the model.
+
+use serde_json::{Value, json};
+use support::{Client, Completion, FakeTavily, Gate, Reply, TestApp, Transcript};
+use tempfile::TempDir;
+
+use crate::call;
+use crate::native::{Native, search};
+use crate::recordings::{comes_out_the_same, recordings};
+
+async fn create(app: &Client, more: &Value) -> String {
+    let mut agent = json!({ "name": "先搜", "preSearch": true });
+    agent.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made = app.post("/api/admin/agents", &agent).await;
+    assert_eq!(made.status, 201, "{:?}", made.text());
+    assert_eq!(made.json()["preSearch"], true);
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+async fn start() -> (TestApp, String) {
+    start_with(&[]).await
+}
+
+async fn start_with(settings: &[(&str, &str)]) -> (TestApp, String) {
+    let app = TestApp::with(settings).await;
+    let agent = create(&app, &json!({})).await;
+    (app, agent)
+}
+
+fn question(agent: &str, message: &str) -> Value {
+    json!({ "message": message, "agentId": agent })
+}
+
+fn credits(turn: &Transcript) -> &Value {
+    &turn.of("usage")[0]["searchCredits"]
+}
+
+/// What is seen of the calls of a turn.
+fn results(turn: &Transcript) -> Vec<Value> {
+    turn.of("tool_result").iter().map(|result| json!([result["ok"], result["cached"], result["summary"]])).collect()
+}
+
+#[tokio::test]
+async fn the_provider_is_asked_once_and_before_the_model_has_made_its_call() {
+    for (message, query) in [("北京天气？", "北京天气"), (" weather in  Berlin", "Weather in Berlin.")] {
+        let ((app, agent), gate) = (start().await, Gate::new());
+        let calling = Completion::new().text("好的。").wait(&gate).text(&call(query)).end();
+        app.model.replies([calling, Completion::of(["晴。"])]);
+        let turn = app.open(&question(&agent, message)).await;
+        gate.reached().await;
+        app.search.asked(1).await;
+        gate.open();
+        let turn = turn.rest().await;
+        assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
+        assert_eq!(app.search.queries(), [message.split_whitespace().collect::<Vec<_>>().join(" ")]);
+        assert_eq!((results(&turn), credits(&turn)), (vec![json!([true, false, "2 results"])], &json!(2)));
+        let told = app.model.asked(2).await.last();
+        assert!(told.contains("第1页") && !told.contains("本轮已经"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_comes_before_the_search_is_done_waits_for_it_on_the_native_path_too() {
+    let (app, gate) = (Native::start().await, Gate::new());
+    let agent = create(&app, &json!({})).await;
+    let held = gate.clone();
+    app.search.answer(move |body| FakeTavily::found(body).held(&held));
+    app.model.replies([search("a", "天气"), search("b", "天气"), Completion::of(["晴。"])]);
+    let mut turn = app.open(&question(&agent, "天气！")).await;
+    turn.until("tool_call").await;
+    gate.open();
+    let turn = turn.rest().await;
+    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("晴。", 1));
+    let expected = [json!([true, false, "2 results"]), json!([true, true, "2 results"])];
+    assert_eq!((results(&turn), credits(&turn)), (expected.into(), &json!(2)));
+}
+
+#[tokio::test]
+async fn a_search_that_the_model_does_not_want_is_neither_shown_nor_waited_for_but_counted() {
+    let (app, agent) = start().await;
+    app.search.answer(|_| Reply::silence());
+    let gate = Gate::new();
+    app.model.replies([Completion::new().text("你").wait(&gate).text("好。").end()]);
+    let turn = app.open(&question(&agent, "你好")).await;
+    app.search.asked(1).await;
+    gate.open();
+    let turn = turn.rest().await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("你好。", "stop"));
+    assert_eq!((results(&turn), turn.of("tool_call").len(), credits(&turn)), (vec![], 0, &json!(2)));
+    let day = &app.get("/api/usage").await.ok()["days"][0];
+    assert_eq!(day["searchCredits"], 2, "{day}");
+}
+
+#[tokio::test]
+async fn a_model_that_wants_another_search_gets_it_and_both_are_counted() {
+    let ((app, agent), gate) = (start().await, Gate::new());
+    app.model.replies([Completion::new().wait(&gate).text(&call("北京 气温")).end(), Completion::of(["晴。"])]);
+    let turn = app.open(&question(&agent, "今天北京热不热？")).await;
+    app.search.asked(1).await;
+    gate.open();
+    let turn = turn.rest().await;
+    assert_eq!(app.search.queries(), ["今天北京热不热？", "北京 气温"]);
+    assert_eq!((results(&turn), credits(&turn)), (vec![json!([true, false, "2 results"])], &json!(4)));
+    assert!(!app.model.asked(2).await.last().contains("今天北京热不热？：第1页"));
+}
+
+#[tokio::test]
+async fn a_search_that_fails_ahead_is_tried_again_for_the_model() {
+    let (app, agent) = start().await;
+    app.search.replies([FakeTavily::failure(400, "no")]);
+    // The first call may meet the search that fails; the next one finds nothing left of it.
+    app.model.replies([Completion::of([call("天气")]), Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    let turn = app.chat(&question(&agent, "天气")).await;
+    assert_eq!((turn.content().as_str(), app.search.queries().len()), ("晴。", 2));
+    assert_eq!((results(&turn)[1][0].clone(), credits(&turn)), (json!(true), &json!(2)));
+}
+
+#[tokio::test]
+async fn it_counts_against_the_callers_limit_like_any_search() {
+    let ((app, agent), gate) = (start_with(&[("SEARCH_RATE_LIMIT", "1/60s")]).await, Gate::new());
+    app.model.replies([
+        Completion::new().wait(&gate).text(&call("天气")).text(&call("新闻")).end(),
+        Completion::of(["晴。"]),
+    ]);
+    let turn = app.open(&question(&agent, "天气")).await;
+    app.search.asked(1).await;
+    gate.open();
+    let turn = turn.rest().await;
+    let ok: Vec<Value> = turn.of("tool_call").iter().map(|call| result_of(&turn, call)["ok"].clone()).collect();
+    assert_eq!(ok, [json!(true), json!(false)]);
+    assert_eq!(app.search.queries(), ["天气"]);
+}
+
+fn result_of<'a>(turn: &'a Transcript, call: &Value) -> &'a Value {
+    turn.of("tool_result").into_iter().find(|result| result["id"] == call["id"]).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_is_searched_for_where_no_search_may_be_called() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let other = create(&app, &json!({ "name": "算", "tools": [{ "tool": "calculator" }] })).await;
+    let agent = create(&app, &json!({ "name": "搜" })).await;
+    let none = create(&app, &json!({ "name": "无", "maxRounds": 0 })).await;
+    let choice = |choice: Value| json!({ "message": "天气", "agentId": agent, "toolChoice": choice });
+    for body in [
+        question(&other, "天气"),
+        question(&none, "天气"),
+        choice(json!("none")),
+        choice(json!({ "name": "calculator" })),
+        json!({ "message": "天气" }),
+    ] {
+        assert_eq!(app.chat(&body).await.content(), "好。", "{body}");
+    }
+    assert_eq!(app.search.queries(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_a_binding_fixes_holds_for_it_and_a_recording_comes_out_the_same() {
+    let folder = TempDir::new().unwrap();
+    let app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+    let tools = json!([{ "tool": "search_web", "config": { "topic": "news" } }]);
+    let agent = create(&app, &json!({ "tools": tools })).await;
+    let gate = Gate::new();
+    app.model.replies([Completion::new().wait(&gate).text(&call("天气")).end(), Completion::of(["晴。"])]);
+    app.model.answer(|_| Completion::of(["好。"]));
+    let turn = app.open(&question(&agent, "天气？")).await;
+    app.search.asked(1).await;
+    gate.open();
+    turn.rest().await;
+    assert_eq!((app.search.queries().len(), &app.search.requests()[0]["topic"]), (1, &json!("news")));
+    app.chat(&question(&agent, "别的")).await;
+    for file in recordings(folder.path()) {
+        comes_out_the_same(&file).await;
+    }
+}
