@@ -22,10 +22,11 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 14] = [
+const ROUTES: [(&str, &str, &str); 15] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
+    ("GET", "/api/ui/chat/{id}/stream", ""),
     ("GET", "/api/agents", ""),
     ("GET", "/api/conversations", ""),
     ("GET", "/api/conversations/{id}", ""),

@@ -39,6 +39,10 @@ fn chunks(answer: &Answer) -> Vec<Value> {
     assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(header("cache-control"), "no-cache, no-transform");
     assert_eq!((header("x-vercel-ai-ui-message-stream").as_str(), header("x-accel-buffering").as_str()), ("v1", "no"));
+    parsed(&text)
+}
+
+fn parsed(text: &str) -> Vec<Value> {
     let frames = text.strip_suffix("data: [DONE]\n\n").unwrap().split_terminator("\n\n");
     frames.map(|frame| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap()).collect()
 }
@@ -246,4 +250,46 @@ async fn f150_a_deleted_conversation_frees_its_chat_id() {
     let second = conversation(&chat(&app, &question("x7", "问")).await);
     assert_ne!(first, second);
     assert_eq!(app.conversation(&second).await["conversation"]["messageCount"], 2);
+}
+
+#[tokio::test]
+async fn a_running_turn_is_told_again_from_its_start_and_its_owner_alone_is_told() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::new().text("半").wait(&gate).text("句。").end()]);
+    let chat_id = "a/b c";
+    let path = "/api/ui/chat/a%2Fb%20c/stream";
+    let nothing = async |client: &Client, path: &str| {
+        let answer = client.get(path).await;
+        assert_eq!((answer.status, answer.body.len()), (204, 0), "{path}");
+    };
+    nothing(&app, path).await;
+    let client = app.client();
+    let first = tokio::spawn(async move { chat(&client, &question(chat_id, "问")).await });
+    gate.reached().await;
+    let second = transport::client().unwrap().get(format!("{}{path}", app.base())).send().await.unwrap();
+    nothing(&app.user("bob"), path).await;
+    nothing(&app, "/api/ui/chat/other/stream").await;
+    gate.open();
+    let first = first.await.unwrap();
+    assert_eq!(said(&first), "半句。");
+    assert_eq!(second.headers()["x-vercel-ai-ui-message-stream"], "v1");
+    assert_eq!(parsed(&second.text().await.unwrap()), first);
+    nothing(&app, path).await;
+}
+
+#[tokio::test]
+async fn a_turn_that_is_stopped_is_aborted_and_keeps_what_was_said() {
+    let (app, gate) = (TestApp::start().await, Gate::new());
+    app.model.replies([Completion::new().text("半").wait(&gate).text("句。").end()]);
+    let client = app.client();
+    let turn = tokio::spawn(async move { chat(&client, &question("x7", "问")).await });
+    gate.reached().await;
+    let id = app.get("/api/conversations").await.ok()["conversations"][0]["id"].as_str().unwrap().to_owned();
+    let stop = app.post(&format!("/api/conversations/{id}/stop"), &json!({})).await;
+    assert_eq!((stop.status, stop.json()), (202, json!({ "stopping": true })));
+    let chunks = turn.await.unwrap();
+    let expected =
+        ["start", "start-step", "text-start", "text-delta", "text-end", "finish-step", "message-metadata", "abort"];
+    assert_eq!((types(&chunks), said(&chunks)), (expected.to_vec(), "半".to_owned()));
+    assert_eq!(chunks[6]["messageMetadata"]["finishReason"], "stopped");
 }

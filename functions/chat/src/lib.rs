@@ -83,5 +83,5 @@ fn for_callers() -> Router<App> {
 }
 
 fn for_ai_sdk() -> Router<App> {
-    Router::new().route("/api/ui/chat", post(ui_chat::chat))
+    Router::new().route("/api/ui/chat", post(ui_chat::chat)).route("/api/ui/chat/{id}/stream", get(ui_chat::resume))
 }

@@ -5,17 +5,20 @@
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use conversation::ErrorCode;
+use http::StatusCode;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use protocols::{MAX_UI_BODY_BYTES, UI_STREAM_HEADER, UiChatRequest, UiMessageStream};
 use store::{Owner, Question};
 use tokio::time::Instant;
-use web::{ApiError, Credentials, ErrorShape, InvocationDeadline, RequestId};
+use web::{ApiError, Caller, Credentials, ErrorShape, InvocationDeadline, RequestId};
 
 use crate::begin::{self, Asked, Told};
 use crate::chat::{Wanted, choose, storage, told};
-use crate::{App, agents};
+use crate::{App, agents, attach};
 
 /// Errors as one sentence: the SDK shows the body of a refusal as it is.
 pub(crate) const ERRORS: ErrorShape =
@@ -45,6 +48,22 @@ pub(crate) async fn chat(
     let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
     let asked = Asked { owner, chosen, conversation_id, chat_id: Some(chat_id), question, deadline };
     Ok(streamed(told(&app, &headers, &body, asked).await?, id))
+}
+
+/// `GET /api/ui/chat/{id}/stream`: the running turn of a chat from its start, because clients build the message anew; no
+/// content when nothing runs.
+pub(crate) async fn resume(
+    State(app): State<App>,
+    Extension(id): Extension<RequestId>,
+    Caller { owner, .. }: Caller,
+    chat_id: Result<Path<String>, PathRejection>,
+) -> Result<Response, ApiError> {
+    let Path(chat_id) = chat_id.map_err(|_| ApiError::from(ErrorCode::NotFound))?;
+    let running = match find(&app, &owner, &chat_id).await? {
+        Some(conversation_id) => attach::running(&app, &owner, &conversation_id).await?,
+        None => None,
+    };
+    Ok(running.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |told| streamed(told, id)))
 }
 
 async fn find(app: &App, owner: &Owner, chat_id: &str) -> Result<Option<String>, ApiError> {

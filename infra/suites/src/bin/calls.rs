@@ -68,6 +68,7 @@ async fn use_all(world: &World, caller: &Caller) {
         Completion::of(["茶是一种饮料。"]),
         Completion::of(["不客气。"]),
         Completion::of(["不用谢。"]),
+        Completion::of(["你好。"]),
     ]);
     let first = json!({ "message": "茶是什么？" });
     let turn = caller.chat("one", &first).await;
@@ -79,6 +80,7 @@ async fn use_all(world: &World, caller: &Caller) {
     let refused = HttpEvent::post("/api/chat", &refused).header("idempotency-key", "three");
     assert_eq!(caller.send(refused).await.0, 404, "a repeat of what was refused is asked again");
 
+    let words = json!({ "role": "user", "parts": [{ "type": "text", "text": "你好" }] });
     let path = format!("/api/conversations/{id}");
     let rename = HttpEvent::post(&path, &json!({ "title": "茶" }));
     let routes = [
@@ -88,6 +90,8 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::post(&format!("{path}/regenerate"), &json!({ "stream": false })), 200),
         (HttpEvent::new("POST", &format!("{path}/stop")), 200),
         (HttpEvent::new("DELETE", &path), 204),
+        (HttpEvent::post("/api/ui/chat", &json!({ "id": "a", "message": words })), 200),
+        (HttpEvent::get("/api/ui/chat/a/stream"), 204),
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),
         (HttpEvent::get("/api/usage?days=7"), 200),
