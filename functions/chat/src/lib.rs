@@ -8,6 +8,7 @@ mod admin;
 mod agents;
 mod answering;
 mod app;
+mod attach;
 mod begin;
 mod budgets;
 mod capabilities;

@@ -56,7 +56,7 @@ pub(crate) async fn once(app: &App, key: &str, body: &[u8], asked: Asked) -> Res
 }
 
 /// Follows the turn if it runs here; else waits for what the process that runs it stores.
-async fn attach(app: &App, owner: Owner, known: KnownTurn, deadline: Instant) -> Result<Told, ApiError> {
+pub(crate) async fn attach(app: &App, owner: Owner, known: KnownTurn, deadline: Instant) -> Result<Told, ApiError> {
     if let Some(events) = app.running.events(&owner, &known) {
         return Ok(Told::new(known.turn_id, events.follow(0)));
     }

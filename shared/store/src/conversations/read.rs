@@ -6,7 +6,7 @@ use super::message::{Gathered, is_further, message_sk};
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
 use crate::item::{Item, n, s};
 use crate::key::{Owner, is_ulid};
-use crate::{StoreError, UPDATED_AT, UPDATED_INDEX};
+use crate::{KnownTurn, StoreError, UPDATED_AT, UPDATED_INDEX};
 
 /// The most rows of a page.
 const MOST_ROWS: u32 = 100;
@@ -86,6 +86,13 @@ impl ConversationStore {
         let found = messages.into_iter().next().filter(|found| found.seq == answer).ok_or(ReadError::NotFound)?;
         let tally = found.tally.clone();
         Ok(StoredTurn { message: found.into_message(&head, now), tally })
+    }
+
+    /// The turn that runs in a conversation, under a lease that holds.
+    pub async fn running(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<KnownTurn>, ReadError> {
+        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        let running = head.running.filter(|running| running.left(now).is_some());
+        Ok(running.map(|running| KnownTurn { turn_id: running.turn, conversation_id: head.id, answer: head.seq }))
     }
 
     /// The messages after a place, each with all its pieces, up to `limit` or [`MOST_BYTES`]; and whether more follow.
