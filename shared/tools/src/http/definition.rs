@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use conversation::Failure;
 use egress::Policy;
@@ -8,21 +7,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use store::{Admission, RateLimit, RateLimiter};
 
+use super::endpoint::{endpoint, slots};
 use super::failure::HttpFailure;
-use super::template::{Piece, UrlTemplate, pieces};
-use super::{Auth, Transform, parameters};
+use super::template::UrlTemplate;
+use super::{Endpoint, Transform, parameters};
 
 const ACCEPTED: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
     `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`";
 
-const ACCEPTED_OF_AN_ENDPOINT: &str = "`urlTemplate`, `method`, `headers`, `auth`, `timeoutSeconds`";
-
-const ACCEPTED_OF_A_SERVER: &str = "`url`, `headers`, `auth`, `timeoutSeconds`";
-
 /// The longest name of a server, in bytes: those of its tools need room behind it.
 const LONGEST_PREFIX: usize = 32;
-
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// What definitions of a deployment are held to.
 #[derive(Clone, Copy, Debug)]
@@ -82,63 +76,6 @@ pub enum ToolKind {
     Mcp,
 }
 
-/// What a tool asks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Endpoint {
-    /// A host.
-    Web(WebEndpoint),
-    /// A server that says itself which tools it has.
-    Server(ServerEndpoint),
-    /// A tool of the product.
-    Internal {
-        /// Which one.
-        #[serde(rename = "urlTemplate")]
-        tool: Internal,
-    },
-}
-
-/// The tools of the product that a definition can stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Internal {
-    /// `calculator`.
-    #[serde(rename = "internal://calculator")]
-    Calculator,
-    /// `current_time`.
-    #[serde(rename = "internal://time")]
-    Time,
-}
-
-/// A request to a host.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WebEndpoint {
-    /// A URL with `{parameter}`s in its path and query.
-    pub url_template: String,
-    /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
-    pub method: String,
-    /// Headers, whose values may hold `{parameter}`s.
-    pub headers: BTreeMap<String, String>,
-    /// How it proves who asks.
-    pub auth: Auth,
-    /// The longest time for one call.
-    pub timeout_seconds: u32,
-}
-
-/// A server of the Model Context Protocol, spoken to by streamable HTTP.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerEndpoint {
-    /// Its one URL.
-    pub url: String,
-    /// Headers of every request.
-    pub headers: BTreeMap<String, String>,
-    /// How it proves who asks.
-    pub auth: Auth,
-    /// The longest time for one call.
-    pub timeout_seconds: u32,
-}
-
 impl ToolDefinition {
     /// Reads what an administrator sent.
     ///
@@ -190,17 +127,6 @@ impl ToolDefinition {
     }
 }
 
-impl WebEndpoint {
-    pub(crate) fn timeout(&self) -> Duration {
-        Duration::from_secs(u64::from(self.timeout_seconds))
-    }
-
-    /// Whether parameters without a place of their own go into the query.
-    pub(crate) fn asks_by_query(&self) -> bool {
-        matches!(self.method.as_str(), "GET" | "DELETE")
-    }
-}
-
 fn given(fields: &mut Fields, name: &str, most: usize) -> Result<String, Failure> {
     fields.words(name, most)?.ok_or_else(|| fields.wrong(name, "given: a string"))
 }
@@ -229,61 +155,6 @@ fn kind(fields: &mut Fields) -> Result<ToolKind, Failure> {
     }
 }
 
-fn endpoint(fields: &mut Fields, policy: Policy, kind: ToolKind) -> Result<Endpoint, Failure> {
-    let inner = fields.inner("endpoint")?;
-    let mut fields = inner.ok_or_else(|| fields.wrong("endpoint", "given: an object"))?;
-    if kind == ToolKind::Mcp {
-        return server(fields, policy);
-    }
-    let url_template = fields.text("urlTemplate")?.unwrap_or_default();
-    let internal = match url_template.as_str() {
-        "internal://calculator" => Some(Internal::Calculator),
-        "internal://time" => Some(Internal::Time),
-        _ => None,
-    };
-    if let Some(tool) = internal {
-        fields.finish("`urlTemplate`")?;
-        return Ok(Endpoint::Internal { tool });
-    }
-    UrlTemplate::parse(&url_template, policy).map_err(|accepted| fields.wrong("urlTemplate", &accepted))?;
-    let method = fields.text("method")?.unwrap_or_else(|| "GET".to_owned());
-    if !METHODS.contains(&method.as_str()) {
-        return Err(fields.wrong("method", "GET, POST, PUT, PATCH or DELETE"));
-    }
-    let auth = fields.inner("auth")?.map(Auth::parse).transpose()?.unwrap_or_default();
-    let headers = headers(&mut fields, &auth)?;
-    let (most, usual) = if kind == ToolKind::Streamable { (120, 60) } else { (30, 10) };
-    let timeout_seconds = fields.whole("timeoutSeconds", 1..=most)?.unwrap_or(usual);
-    fields.finish(ACCEPTED_OF_AN_ENDPOINT)?;
-    Ok(Endpoint::Web(WebEndpoint { url_template, method, headers, auth, timeout_seconds }))
-}
-
-fn server(mut fields: Fields, policy: Policy) -> Result<Endpoint, Failure> {
-    let url = fields.text("url")?.unwrap_or_default();
-    policy.parse(&url).map_err(|refusal| fields.wrong("url", &format!("a URL that may be asked; {refusal}")))?;
-    let auth = fields.inner("auth")?.map(Auth::parse).transpose()?.unwrap_or_default();
-    let headers = headers(&mut fields, &auth)?;
-    if headers.values().any(|value| !slots(value).is_empty()) {
-        return Err(fields.wrong("headers", "without `{name}`: they are the same for every tool of the server"));
-    }
-    let timeout_seconds = fields.whole("timeoutSeconds", 1..=120)?.unwrap_or(30);
-    fields.finish(ACCEPTED_OF_A_SERVER)?;
-    Ok(Endpoint::Server(ServerEndpoint { url, headers, auth, timeout_seconds }))
-}
-
-fn headers(fields: &mut Fields, auth: &Auth) -> Result<BTreeMap<String, String>, Failure> {
-    let accepted = "an object of at most 20 headers, each a text; who asks is said in `auth`";
-    let given = fields.object("headers")?.unwrap_or_default();
-    let free = |name: &str| egress::is_free(name) && auth.header().is_none_or(|used| !used.eq_ignore_ascii_case(name));
-    let mut headers = BTreeMap::new();
-    for (name, value) in given {
-        let value = value.as_str().filter(|text| text.len() <= 1000 && !text.chars().any(char::is_control));
-        let value = value.filter(|text| free(&name) && pieces(text).is_some() && headers.len() < 20);
-        headers.insert(name.clone(), value.ok_or_else(|| fields.wrong("headers", accepted))?.to_owned());
-    }
-    Ok(headers)
-}
-
 fn parameters(fields: &mut Fields, endpoint: &Endpoint, policy: Policy) -> Result<Value, Failure> {
     let given = fields.object("parameters")?;
     let Endpoint::Web(web) = endpoint else {
@@ -306,12 +177,6 @@ fn parameters(fields: &mut Fields, endpoint: &Endpoint, policy: Policy) -> Resul
         return Err(fields.wrong("parameters", "a JSON Schema that requires every `{name}` of the path"));
     }
     Ok(schema)
-}
-
-/// The names of the places in a header's value.
-pub(crate) fn slots(text: &str) -> Vec<String> {
-    let name = |piece| if let Piece::Slot { name, .. } = piece { Some(name) } else { None };
-    pieces(text).unwrap_or_default().into_iter().filter_map(name).collect()
 }
 
 fn transform(fields: &mut Fields, kind: ToolKind) -> Result<Option<Transform>, Failure> {

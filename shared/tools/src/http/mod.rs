@@ -10,6 +10,7 @@ mod arguments;
 mod auth;
 mod credentials;
 mod definition;
+mod endpoint;
 pub(crate) mod failure;
 mod import;
 mod inline;
@@ -28,7 +29,8 @@ mod tests;
 
 pub use auth::Auth;
 pub(crate) use credentials::Credentials;
-pub use definition::{Endpoint, Internal, Rules, ServerEndpoint, ToolDefinition, ToolKind, WebEndpoint};
+pub use definition::{Rules, ToolDefinition, ToolKind};
+pub use endpoint::{Endpoint, Internal, ServerEndpoint, WebEndpoint};
 pub use import::{Imported, Unusable, import};
 pub use secrets::{SecretReference, ToolSecrets};
 pub use tool::{Defined, HttpTool, defined};

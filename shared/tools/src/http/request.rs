@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::arguments::{pairs, text};
-use super::definition::{WebEndpoint, slots};
+use super::endpoint::{WebEndpoint, slots};
 use super::template::{Piece, UrlTemplate, pieces};
 
 /// Longest answer that is read, in bytes.

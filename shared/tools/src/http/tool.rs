@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use store::RateLimiter;
 
 use super::credentials::Credentials;
-use super::definition::WebEndpoint;
+use super::endpoint::WebEndpoint;
 use super::failure::HttpFailure;
 use super::mask::Mask;
 use super::telling::Telling;
