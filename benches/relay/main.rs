@@ -33,7 +33,7 @@ use serde_json::json;
 use transport::Client;
 use wish::Wish;
 
-const ROUNDS: u64 = 3;
+const ROUNDS: u64 = 2;
 
 /// A load, and how the product is asked under it.
 struct Case {
