@@ -46,12 +46,22 @@ packages() {
   [ -z "$failed" ] || { tail -n 5 "$WORK/apt.log"; fail "Debian's packages cannot be installed"; }
 }
 
+# pinned NAME: the line of requirements.txt for this tool.
+pinned() { grep -E "^$1(\[[a-z,]+\])?==" "$ROOT/infra/suites/requirements.txt"; }
+
+# tool_folder NAME: where one of these tools is.
+tool_folder() {
+  local requirement
+  requirement=$(pinned "$1")
+  echo "$TOOLS/$1-${requirement#*==}"
+}
+
 # python_tools NAME…: puts these tools of requirements.txt on the path, each in an environment of its own.
 python_tools() {
   local name requirement folder
   for name in "$@"; do
-    requirement=$(grep "^$name==" "$ROOT/infra/suites/requirements.txt") || fail "requirements.txt does not pin $name"
-    folder=$TOOLS/${requirement/==/-}
+    requirement=$(pinned "$name") || fail "requirements.txt does not pin $name"
+    folder=$(tool_folder "$name")
     if [ ! -e "$folder/complete" ]; then
       python3 -c 'import ensurepip, venv' 2>/dev/null || packages python3 python3-venv
       say "installing $requirement"
@@ -63,13 +73,6 @@ python_tools() {
     PATH=$folder/bin:$PATH
   done
   export PATH
-}
-
-# tool_folder NAME: where one of these tools is.
-tool_folder() {
-  local requirement
-  requirement=$(grep "^$1==" "$ROOT/infra/suites/requirements.txt")
-  echo "$TOOLS/${requirement/==/-}"
 }
 
 # checks NAME: builds and runs the suite's own program, src/bin/NAME.rs.

@@ -1,7 +1,8 @@
 """The template as CloudFormation gets it, by the ways in which it can be deployed.
 
 As a program: profiles.py FOLDER writes each of them there, with its conditions decided, for tools that cannot decide them.
-What the template excuses from checkov's rules is left out of them and written to FOLDER/excuses.list.
+What the template excuses from checkov's rules is left out of them and written to FOLDER/excuses.list. And
+profiles.py --environment FUNCTION prints the variables that a function gets where nobody sets a parameter, as JSON.
 """
 
 import json
@@ -87,8 +88,19 @@ def excuses(resources):
     return found
 
 
+def environment(function):
+    """A function's variables as Lambda would set them; what refers to a resource is the resource's name in the template."""
+    template = decided(transformed((source.ROOT / "template.yaml").read_text(), {}), {})
+    values = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
+    variables = template["Resources"][function]["Properties"]["Environment"]["Variables"]
+    return {name: values.get(of["Ref"], of["Ref"]) if isinstance(of, dict) else of for name, of in variables.items()}
+
+
 def main():
     logging.disable()  # the translator speaks of its own metrics
+    if sys.argv[1] == "--environment":
+        print(json.dumps(environment(sys.argv[2])))
+        return
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     text, excused = (source.ROOT / "template.yaml").read_text(), set()

@@ -1,9 +1,11 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::time::SystemTime;
 
 use dynoxide::Database;
+use secrecy::ExposeSecret;
 use settings::Settings;
-use store::TableNames;
+use store::{ApiKey, NewKey, Store, TableNames};
 use support::{FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -39,6 +41,17 @@ impl World {
             ("TAVILY_API_KEY", SEARCH_KEY),
         ];
         settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    }
+
+    /// Makes an administrator's key as the command line does, which is not what the function may do.
+    pub async fn new_key(&self, owner: &str) -> String {
+        let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &self.database)]);
+        let names = TableNames::from_settings(&settings).expect("the default names are names");
+        let store = Store::new(&store::sdk_config(&settings).expect("an endpoint is enough"), names);
+        let key = ApiKey::generate().expect("there is randomness");
+        let owner = NewKey { owner: owner.to_owned(), administrator: true, expires: None };
+        store.keys.create(&key, &owner, SystemTime::now()).await.expect("a key can be stored");
+        key.text().expose_secret().to_owned()
     }
 }
 

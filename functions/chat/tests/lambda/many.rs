@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use runtime_api::HttpEvent;
-use serde_json::json;
 use support::{Completion, Gate};
 
 use crate::instance::{Instance, events, only};

