@@ -56,7 +56,7 @@ impl TurnTask {
     async fn until_end(&self) -> Ending {
         let answering = self.answering();
         tokio::select! {
-            answered = answering.within(&self.place.shutdown, self.answer()) => match answered {
+            answered = answering.within(&self.place.shutdown, Box::pin(self.answer())) => match answered {
                 Ok(reason) => Ending::Answered(reason),
                 Err(failure) => Ending::Failed(failure),
             },

@@ -72,6 +72,17 @@ impl Fields {
         number.map(Some).ok_or_else(|| self.wrong(name, &accepted))
     }
 
+    /// A number in a range.
+    ///
+    /// # Errors
+    /// `invalid_request` for anything else.
+    pub fn number(&mut self, name: &str, range: RangeInclusive<f64>) -> Result<Option<f64>, Failure> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = value.as_f64().filter(|number| range.contains(number));
+        let accepted = format!("a number from {} to {}", range.start(), range.end());
+        number.map(Some).ok_or_else(|| self.wrong(name, &accepted))
+    }
+
     /// A JSON object, as it is.
     ///
     /// # Errors
@@ -161,7 +172,8 @@ impl Fields {
         Err(invalid(format!("{name} is not known here; accepted are: {accepted}")))
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
+    /// Any value but `null`.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name).filter(|value| !value.is_null())
     }
 

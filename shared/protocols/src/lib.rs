@@ -6,6 +6,7 @@ mod document;
 mod fields;
 mod json;
 mod native;
+pub mod openai;
 mod request;
 
 pub use accumulated::Accumulated;

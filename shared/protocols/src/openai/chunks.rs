@@ -1,0 +1,208 @@
+use conversation::{Event, FinishReason, ToolCall};
+use serde::Serialize;
+
+use super::annotations::{Annotation, annotations};
+use super::error::ErrorDocument;
+use super::{Call, Head, Usage, word};
+use crate::{Document, Protocol};
+
+/// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
+///
+/// A failure is an object with `error`, which clients raise; the end marker follows it as well.
+pub struct Chunks {
+    head: Head,
+    include_usage: bool,
+    /// All so far, for what comes last: sources and usage.
+    said: Document,
+    calls: usize,
+}
+
+#[derive(Serialize)]
+struct Chunk<'a> {
+    id: &'a str,
+    object: &'static str,
+    created: u64,
+    model: &'a str,
+    choices: &'a [Choice<'a>],
+    /// Where it was asked for, `null` in all chunks but the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Counted>,
+}
+
+/// What was used, as far as it is known yet.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Counted {
+    /// `null`.
+    Later(()),
+    Now(Usage),
+}
+
+#[derive(Default, Serialize)]
+struct Choice<'a> {
+    index: u32,
+    delta: Delta<'a>,
+    logprobs: Option<()>,
+    finish_reason: Option<&'static str>,
+}
+
+#[derive(Default, Serialize)]
+struct Delta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    annotations: Vec<Annotation<'a>>,
+}
+
+impl Chunks {
+    /// Every chunk begins with `head`; the last one says what was used, where that is asked for.
+    pub fn new(head: Head, include_usage: bool) -> Self {
+        Self { head, include_usage, said: Document::default(), calls: 0 }
+    }
+
+    fn delta(&self, delta: Delta<'_>, out: &mut String) {
+        self.chunk(&[Choice { delta, ..Choice::default() }], None, out);
+    }
+
+    fn call(&mut self, call: &ToolCall, out: &mut String) {
+        self.delta(Delta { tool_calls: vec![Call::new(Some(self.calls), call)], ..Delta::default() }, out);
+        self.calls += 1;
+    }
+
+    fn done(&self, reason: FinishReason, out: &mut String) {
+        let annotations = annotations(&self.said.content, &self.said.sources);
+        if !annotations.is_empty() {
+            self.delta(Delta { annotations, ..Delta::default() }, out);
+        }
+        self.chunk(&[Choice { finish_reason: Some(word(reason)), ..Choice::default() }], None, out);
+        if self.include_usage {
+            self.chunk(&[], Some((&self.said.usage).into()), out);
+        }
+        out.push_str("data: [DONE]\n\n");
+    }
+
+    fn chunk(&self, choices: &[Choice<'_>], usage: Option<Usage>, out: &mut String) {
+        let Head { id, created, model } = &self.head;
+        let usage = self.include_usage.then(|| usage.map_or(Counted::Later(()), Counted::Now));
+        write(&Chunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage }, out);
+    }
+}
+
+fn write(payload: &impl Serialize, out: &mut String) {
+    out.push_str("data: ");
+    // Serialising plain data cannot fail.
+    out.push_str(&serde_json::to_string(payload).unwrap_or_default());
+    out.push_str("\n\n");
+}
+
+impl Protocol for Chunks {
+    fn frames(&mut self, event: &Event, out: &mut String) {
+        self.said.add(event);
+        match event {
+            Event::Started { .. } => {
+                self.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
+            }
+            Event::Text { delta } => self.delta(Delta { content: Some(delta), ..Delta::default() }, out),
+            Event::Thinking { delta } => self.delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out),
+            Event::CallersCall(call) => self.call(call, out),
+            Event::Done { finish_reason } => self.done(*finish_reason, out),
+            Event::Failed(failure) => {
+                write(&ErrorDocument::of(failure), out);
+                out.push_str("data: [DONE]\n\n");
+            }
+            Event::Handover { .. }
+            | Event::ToolCall(_)
+            | Event::ToolProgress { .. }
+            | Event::ToolResult(_)
+            | Event::Title(_)
+            | Event::Usage(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::{ErrorCode, Failure};
+    use serde_json::json;
+
+    use super::*;
+
+    fn frames(include_usage: bool, events: &[Event]) -> String {
+        let head = Head { id: "chatcmpl-1".into(), created: 7, model: "volcano".into() };
+        let mut protocol = Chunks::new(head, include_usage);
+        let mut out = String::new();
+        for event in events {
+            protocol.frames(event, &mut out);
+        }
+        out
+    }
+
+    fn started() -> Event {
+        Event::Started { conversation_id: String::new(), message_id: "m".into(), model: "volcano".into() }
+    }
+
+    fn usage() -> Event {
+        Event::Usage(conversation::Usage { input_tokens: 3, output_tokens: 2, ..Default::default() })
+    }
+
+    #[test]
+    fn an_answer_begins_with_a_role_and_ends_with_a_reason() {
+        let events = [
+            started(),
+            Event::Thinking { delta: "想".into() },
+            Event::Text { delta: "你好\n".into() },
+            usage(),
+            Event::Done { finish_reason: FinishReason::ToolLimit },
+        ];
+        let expected = r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"reasoning_content":"想"},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{"content":"你好\n"},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"volcano","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+        assert_eq!(frames(false, &events), expected);
+    }
+
+    #[test]
+    fn calls_are_numbered_and_usage_comes_last_in_a_chunk_without_choices() {
+        let call = |id: &str, arguments| ToolCall { id: id.into(), name: "f".into(), arguments };
+        let events = [
+            started(),
+            Event::CallersCall(call("a", json!({"x": 1}))),
+            Event::CallersCall(call("b", json!("{broken"))),
+            usage(),
+            Event::Done { finish_reason: FinishReason::ToolCalls },
+        ];
+        let out = frames(true, &events);
+        let ends: Vec<_> =
+            out.split("\n\n").filter_map(|frame| frame.split_once(r#""choices":"#)).map(|(_, end)| end).collect();
+        let expected = [
+            r#"[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null}"#,
+            r#"[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}]},"logprobs":null,"finish_reason":null}],"usage":null}"#,
+            r#"[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"f","arguments":"{broken"}}]},"logprobs":null,"finish_reason":null}],"usage":null}"#,
+            r#"[{"index":0,"delta":{},"logprobs":null,"finish_reason":"tool_calls"}],"usage":null}"#,
+            r#"[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#,
+        ];
+        assert_eq!(ends, expected);
+    }
+
+    #[test]
+    fn a_failure_is_an_object_with_an_error_and_the_end() {
+        let expected = concat!(
+            r#"data: {"error":{"message":"The model stopped answering.","type":"server_error","param":null,"#,
+            "\"code\":\"upstream_stalled\"}}\n\ndata: [DONE]\n\n"
+        );
+        assert_eq!(frames(true, &[Event::Failed(Failure::from(ErrorCode::UpstreamStalled))]), expected);
+    }
+}

@@ -1,0 +1,237 @@
+use conversation::{Failure, Message, PastTurn, ToolChoice, ToolSpec};
+use serde_json::Value;
+
+use super::messages::Talk;
+use super::{messages, refusals, tools};
+use crate::Fields;
+
+/// More than any model writes.
+const MOST_TOKENS: u32 = 100_000_000;
+
+/// The longest text before which a reply ends, in characters.
+const LONGEST_STOP: usize = 1000;
+
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/// The body of `POST /v1/chat/completions`, checked as far as the request alone allows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatRequest {
+    /// The name of a model, or `agent:` and an id.
+    pub model: String,
+    /// What the messages of the roles `system` and `developer` say; `None` without any.
+    pub system: Option<String>,
+    /// What was said before the last message of the user, oldest first.
+    pub history: Vec<PastTurn>,
+    /// The last message of the user; not blank.
+    pub text: String,
+    /// What came after it: calls of the caller's tools, each with its result.
+    pub since: Vec<Message>,
+    /// The caller's own tools.
+    pub tools: Vec<ToolSpec>,
+    /// Whether and which tool shall be called.
+    pub tool_choice: Option<ToolChoice>,
+    /// Whether several calls may come at a time.
+    pub parallel: bool,
+    /// How the next token is chosen, and how many may be.
+    pub sampling: Sampling,
+    /// Whether the answer comes in chunks.
+    pub stream: bool,
+    /// Whether the last chunk says what was used.
+    pub include_usage: bool,
+}
+
+/// How the next token is chosen, and how many may be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sampling {
+    /// From 0 to 2.
+    pub temperature: Option<f64>,
+    /// From 0 to 1.
+    pub top_p: Option<f64>,
+    /// `max_completion_tokens`, else `max_tokens`.
+    pub max_tokens: Option<u32>,
+    /// At most four.
+    pub stop: Vec<String>,
+    /// Any whole number.
+    pub seed: Option<i64>,
+    /// From -2 to 2.
+    pub presence_penalty: Option<f64>,
+    /// From -2 to 2.
+    pub frequency_penalty: Option<f64>,
+    /// `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
+    pub effort: Option<String>,
+    /// `response_format` where it asks for JSON.
+    pub format: Option<Value>,
+}
+
+impl ChatRequest {
+    /// Reads the body; what is not known is ignored.
+    ///
+    /// # Errors
+    /// `invalid_request` with the place of what is wrong, or of what cannot be done here.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        let mut fields = Fields::parse(body)?;
+        refusals::check(&mut fields)?;
+        let model = fields.text("model")?.ok_or_else(|| fields.wrong("model", "given: a string"))?;
+        let Talk { system, history, text, since } = messages::read(&mut fields)?;
+        let tools = tools::specs(&mut fields)?;
+        let stream = fields.flag("stream")?.unwrap_or(false);
+        Ok(Self {
+            model,
+            system,
+            history,
+            text,
+            since,
+            tools,
+            tool_choice: tools::choice(&mut fields)?,
+            parallel: fields.flag("parallel_tool_calls")?.unwrap_or(true),
+            sampling: sampling(&mut fields)?,
+            stream,
+            include_usage: include_usage(&mut fields)?,
+        })
+    }
+}
+
+fn sampling(fields: &mut Fields) -> Result<Sampling, Failure> {
+    let most = fields.whole("max_tokens", 1..=MOST_TOKENS)?;
+    Ok(Sampling {
+        temperature: fields.number("temperature", 0.0..=2.0)?,
+        top_p: fields.number("top_p", 0.0..=1.0)?,
+        max_tokens: fields.whole("max_completion_tokens", 1..=MOST_TOKENS)?.or(most),
+        stop: stop(fields)?,
+        seed: seed(fields)?,
+        presence_penalty: fields.number("presence_penalty", -2.0..=2.0)?,
+        frequency_penalty: fields.number("frequency_penalty", -2.0..=2.0)?,
+        effort: effort(fields)?,
+        format: format(fields)?,
+    })
+}
+
+fn stop(fields: &mut Fields) -> Result<Vec<String>, Failure> {
+    let accepted = "a string or an array of at most 4 strings, none of them empty";
+    let texts = match fields.take("stop") {
+        None => Vec::new(),
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(items)) => {
+            let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+            texts.ok_or_else(|| fields.wrong("stop", accepted))?
+        }
+        Some(_) => return Err(fields.wrong("stop", accepted)),
+    };
+    let fits = |text: &String| !text.is_empty() && text.chars().nth(LONGEST_STOP).is_none();
+    if texts.len() <= 4 && texts.iter().all(fits) { Ok(texts) } else { Err(fields.wrong("stop", accepted)) }
+}
+
+fn seed(fields: &mut Fields) -> Result<Option<i64>, Failure> {
+    let Some(value) = fields.take("seed") else { return Ok(None) };
+    value.as_i64().map(Some).ok_or_else(|| fields.wrong("seed", "a whole number"))
+}
+
+fn effort(fields: &mut Fields) -> Result<Option<String>, Failure> {
+    let word = fields.text("reasoning_effort")?;
+    match word {
+        Some(word) if !EFFORTS.contains(&word.as_str()) => {
+            Err(fields.wrong("reasoning_effort", &format!("one of {}", EFFORTS.join(", "))))
+        }
+        word => Ok(word),
+    }
+}
+
+fn format(fields: &mut Fields) -> Result<Option<Value>, Failure> {
+    let Some(format) = fields.object("response_format")? else { return Ok(None) };
+    let has_schema = || format.get("json_schema").is_some_and(|named| named["schema"].is_object());
+    match format.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(format.into())),
+        Some("json_schema") if has_schema() => Ok(Some(format.into())),
+        Some("json_schema") => Err(fields.wrong("response_format", "given with a `json_schema` that has a `schema`")),
+        _ => Err(fields.wrong("response_format", "of type text, json_object or json_schema")),
+    }
+}
+
+fn include_usage(fields: &mut Fields) -> Result<bool, Failure> {
+    match fields.inner("stream_options")? {
+        Some(mut options) => Ok(options.flag("include_usage")?.unwrap_or(false)),
+        None => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::ErrorCode;
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(more: &Value) -> Result<ChatRequest, Failure> {
+        let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ChatRequest::parse(body.to_string().as_bytes())
+    }
+
+    #[test]
+    fn a_model_and_a_message_are_enough_and_what_is_not_known_is_ignored() {
+        let expected = ChatRequest {
+            model: "m".into(),
+            system: None,
+            history: Vec::new(),
+            text: "hi".into(),
+            since: Vec::new(),
+            tools: Vec::new(),
+            tool_choice: None,
+            parallel: true,
+            sampling: Sampling::default(),
+            stream: false,
+            include_usage: false,
+        };
+        let ignored = json!({"user": "u", "store": true, "metadata": {}, "n": 1, "logprobs": false, "x": [1]});
+        assert_eq!(parse(&ignored), Ok(expected));
+    }
+
+    #[test]
+    fn sampling_is_read_with_the_newer_name_of_the_limit_before_the_older() {
+        let body = json!({
+            "temperature": 0, "top_p": 0.5, "max_tokens": 9, "max_completion_tokens": 8, "stop": "\n", "seed": -1,
+            "presence_penalty": 1, "frequency_penalty": -1, "reasoning_effort": "none", "stream": true,
+            "stream_options": {"include_usage": true}, "response_format": {"type": "json_object"},
+            "parallel_tool_calls": false,
+        });
+        let request = parse(&body).unwrap();
+        let expected = Sampling {
+            temperature: Some(0.0),
+            top_p: Some(0.5),
+            max_tokens: Some(8),
+            stop: vec!["\n".into()],
+            seed: Some(-1),
+            presence_penalty: Some(1.0),
+            frequency_penalty: Some(-1.0),
+            effort: Some("none".into()),
+            format: Some(json!({"type": "json_object"})),
+        };
+        assert_eq!(request.sampling, expected);
+        assert_eq!((request.stream, request.include_usage, request.parallel), (true, true, false));
+    }
+
+    #[test]
+    fn what_is_wrong_or_cannot_be_done_is_named_by_its_place() {
+        for (body, param) in [
+            (json!({"model": null}), "model"),
+            (json!({"n": 2}), "n"),
+            (json!({"logprobs": true}), "logprobs"),
+            (json!({"top_logprobs": 3}), "top_logprobs"),
+            (json!({"logit_bias": {"50256": -100}}), "logit_bias"),
+            (json!({"functions": []}), "functions"),
+            (json!({"modalities": ["text", "audio"]}), "modalities"),
+            (json!({"audio": {}}), "audio"),
+            (json!({"temperature": 2.1}), "temperature"),
+            (json!({"max_tokens": 0}), "max_tokens"),
+            (json!({"stop": ["a", "b", "c", "d", "e"]}), "stop"),
+            (json!({"seed": 0.5}), "seed"),
+            (json!({"reasoning_effort": "extreme"}), "reasoning_effort"),
+            (json!({"response_format": {"type": "xml"}}), "response_format"),
+            (json!({"stream_options": {"include_usage": 1}}), "stream_options.include_usage"),
+        ] {
+            let failure = parse(&body).unwrap_err();
+            assert_eq!((failure.code, failure.param.as_deref()), (ErrorCode::InvalidRequest, Some(param)), "{body}");
+        }
+    }
+}
