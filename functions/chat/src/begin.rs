@@ -96,14 +96,20 @@ pub(crate) fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: I
     longest.min(end.checked_sub(RESERVE).unwrap_or(now))
 }
 
-/// Stores what is asked and starts the turn; its first event is already on its way.
-pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
-    let _place = app.door.enter().await?;
+/// Lets a turn in, unless the process ends or the caller's limit or budget is used up; the place is held while it begins.
+pub(crate) async fn admitted<'a>(app: &'a App, owner: &Owner) -> Result<SemaphorePermit<'a>, ApiError> {
+    let place = app.door.enter().await?;
     if app.running.is_shutting_down() {
         return Err(ErrorCode::Interrupted.into());
     }
-    admit(app, &asked.owner).await?;
-    app.config.budgets.admit(&app.store.ledger, &asked.owner, SystemTime::now()).await?;
+    admit(app, owner).await?;
+    app.config.budgets.admit(&app.store.ledger, owner, SystemTime::now()).await?;
+    Ok(place)
+}
+
+/// Stores what is asked and starts the turn; its first event is already on its way.
+pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
+    let _place = admitted(app, &asked.owner).await?;
     let turn = new_turn(turn_id, &asked);
     let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
     let events = Events::default();

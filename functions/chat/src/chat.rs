@@ -126,7 +126,7 @@ pub(crate) async fn choose(app: &App, wanted: Wanted<'_>) -> Result<Chosen, ApiE
 }
 
 /// The model that the request names, else the agent's, else the default one; then those that take over when it fails.
-fn models(app: &App, wanted: Option<&str>, of_agent: Option<&str>) -> Result<Vec<ModelClient>, ApiError> {
+pub(crate) fn models(app: &App, wanted: Option<&str>, of_agent: Option<&str>) -> Result<Vec<ModelClient>, ApiError> {
     let models = &app.config.models;
     // An agent outlives the settings: a model that is gone from them is no reason to refuse the turn.
     let fitting = of_agent.and_then(|name| models.get(name)).or_else(|| models.default_model());

@@ -19,9 +19,11 @@ mod conversations;
 mod defined_tools;
 mod executions;
 mod lambda;
+mod openai;
 mod outages;
 mod page;
 mod paging;
+mod passing;
 mod regenerate;
 mod repeat;
 mod rows;
@@ -34,7 +36,7 @@ mod usage;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 pub use app::App;
 pub use budgets::{Budget, Budgets};
@@ -43,10 +45,20 @@ pub use lambda::run;
 
 /// The route table.
 fn routes(app: App) -> Router {
-    let authenticate = from_fn_with_state(app.auth.clone(), web::authenticate);
-    let authenticated = for_callers().route_layer(authenticate.clone());
-    let ai_sdk = ui_chat::ERRORS.of(for_ai_sdk().route_layer(authenticate));
-    for_everybody().merge(authenticated).merge(ai_sdk).with_state(app)
+    let authenticated =
+        |routes: Router<App>| routes.route_layer(from_fn_with_state(app.auth.clone(), web::authenticate));
+    let of_ai_sdk = ui_chat::ERRORS.of(authenticated(for_ai_sdk()));
+    let of_openai = openai::ERRORS.of(authenticated(for_openai()).route("/v1/{*rest}", any(openai::nowhere)));
+    let all = for_everybody().merge(authenticated(for_callers())).merge(of_ai_sdk).merge(of_openai);
+    all.with_state(app)
+}
+
+/// For OpenAI's clients, whose errors have another shape.
+fn for_openai() -> Router<App> {
+    Router::new()
+        .route("/v1/chat/completions", post(openai::completions))
+        .route("/v1/models", get(openai::list))
+        .route("/v1/models/{*model}", get(openai::model))
 }
 
 fn for_everybody() -> Router<App> {

@@ -46,6 +46,11 @@ impl Running {
         Place { running: self.clone(), key, stop, gone, shutdown: self.shutdown.clone() }
     }
 
+    /// Cancelled when the process shall end.
+    pub(crate) fn ending(&self) -> CancellationToken {
+        self.shutdown.clone()
+    }
+
     /// Runs a turn to its end whether or not its client stays.
     pub(crate) fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(turn);

@@ -18,4 +18,4 @@ pub use edge::{ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
 pub use lambda::{Front, InvocationDeadline, run};
 pub use origins::Origins;
-pub use sse::{collect, stream};
+pub use sse::{collect, opened, stream};

@@ -1,4 +1,5 @@
 use std::convert::Infallible;
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +9,10 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use conversation::{Event, Failure};
 use futures_util::StreamExt;
-use futures_util::stream::{Stream, unfold};
+use futures_util::stream::{Stream, once, unfold};
 use http::{HeaderValue, header};
 use protocols::{Document, Protocol};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -41,14 +42,19 @@ async fn next_chunk(
     protocol: &mut impl Protocol,
     alarm: &mut Pin<Box<Sleep>>,
 ) -> Option<Bytes> {
-    let batch = tokio::select! {
-        biased;
-        batch = events.next() => batch?,
-        () = silence(alarm) => return Some(Bytes::from_static(b": keep-alive\n\n")),
-    };
-    let mut out = String::with_capacity(batch.len() * FRAME);
-    for event in batch {
-        protocol.frames(&event, &mut out);
+    let mut out = String::new();
+    let mut silence = std::pin::pin!(silence(alarm));
+    // Not every event has a frame in every protocol.
+    while out.is_empty() {
+        let batch = tokio::select! {
+            biased;
+            batch = events.next() => batch?,
+            () = &mut silence => return Some(Bytes::from_static(b": keep-alive\n\n")),
+        };
+        out.reserve(batch.len() * FRAME);
+        for event in batch {
+            protocol.frames(&event, &mut out);
+        }
     }
     Some(Bytes::from(out))
 }
@@ -64,6 +70,41 @@ async fn silence(alarm: &mut Pin<Box<Sleep>>) {
         }
         alarm.as_mut().reset(end);
     }
+}
+
+/// Waits until a turn has something to say, for as long as a stream may be silent: for clients that look at the status
+/// before anything else, and try again by it.
+///
+/// # Errors
+/// The failure that ended the turn before that.
+pub async fn opened(
+    events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
+) -> Result<impl Stream<Item = Vec<Arc<Event>>> + Send + 'static, Failure> {
+    let mut events = Box::pin(events.fuse());
+    let (silent, mut first) = (Instant::now() + KEEP_ALIVE, Vec::new());
+    while !first.iter().any(|event: &Arc<Event>| says(event)) {
+        match timeout_at(silent, events.next()).await {
+            Ok(Some(batch)) => first.extend(batch),
+            Ok(None) | Err(_) => break,
+        }
+    }
+    // What comes first counts: a turn that fails after its first words is a stream all the same.
+    if let Some(Event::Failed(failure)) = first.iter().map(AsRef::as_ref).find(|event| says(event)) {
+        return Err(failure.clone());
+    }
+    Ok(once(ready(first)).chain(events))
+}
+
+fn says(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Text { .. }
+            | Event::Thinking { .. }
+            | Event::ToolCall(_)
+            | Event::CallersCall(_)
+            | Event::Done { .. }
+            | Event::Failed(_)
+    )
 }
 
 /// Waits for the end of a turn and gives it as one document.
@@ -103,6 +144,21 @@ mod tests {
         assert_eq!(next(&mut body).await.unwrap().matches("data:").count(), 2);
         assert!(next(&mut body).await.unwrap().ends_with("data: [DONE]\n\n"));
         assert_eq!(next(&mut body).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_that_fails_before_its_first_words_is_no_stream_and_a_slow_one_is() {
+        let started =
+            || Event::Started { conversation_id: String::new(), message_id: String::new(), model: String::new() };
+        let failed = || Event::Failed(conversation::ErrorCode::UpstreamAuth.into());
+        let text = || Event::Text { delta: "a".into() };
+        let batch = |events: Vec<Event>| events.into_iter().map(Arc::new).collect::<Vec<_>>();
+        let early = stream::iter([batch(vec![started()]), batch(vec![failed()])]);
+        assert_eq!(opened(early).await.err(), Some(conversation::ErrorCode::UpstreamAuth.into()));
+        let late = stream::iter([batch(vec![started(), text(), failed()])]);
+        assert_eq!(opened(late).await.unwrap().collect::<Vec<_>>().await.concat().len(), 3);
+        let slow = stream::iter([batch(vec![started()])]).chain(stream::pending());
+        assert_eq!(Box::pin(opened(slow).await.unwrap()).next().await.unwrap().len(), 1);
     }
 
     #[tokio::test(start_paused = true)]

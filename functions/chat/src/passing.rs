@@ -1,0 +1,71 @@
+//! Turns of conversations that their callers keep: nothing of them is stored but what they used and what tools did.
+
+use std::sync::Arc;
+
+use agent::Events;
+use conversation::{Event, Failure, FinishReason, new_id};
+use futures_util::{Stream, StreamExt};
+use store::Owner;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use web::ApiError;
+
+use crate::App;
+use crate::answering::{Answering, Past};
+use crate::begin::{Chosen, admitted};
+
+/// A turn that is asked for, with everything in it checked.
+pub(crate) struct Passing {
+    pub(crate) owner: Owner,
+    pub(crate) chosen: Chosen,
+    pub(crate) past: Past,
+    pub(crate) deadline: Instant,
+}
+
+/// Starts the turn; it ends when nobody holds its events any more, for nobody could come back for it.
+pub(crate) async fn begin(
+    app: &App,
+    asked: Passing,
+) -> Result<impl Stream<Item = Vec<Arc<Event>>> + Send + use<>, ApiError> {
+    let _place = admitted(app, &asked.owner).await?;
+    let (events, gone) = (Events::default(), CancellationToken::new());
+    let followed = events.follow(0);
+    app.running.spawn(drive(app.clone(), asked, events, gone.clone()));
+    let guard = gone.drop_guard();
+    Ok(followed.inspect(move |_| _ = &guard))
+}
+
+/// Runs the turn, counts what it used, and only then ends the stream.
+async fn drive(app: App, asked: Passing, events: Events, gone: CancellationToken) {
+    let _closing = events.closing();
+    let Passing { owner, chosen, past, deadline } = asked;
+    let turn_id = new_id();
+    events.send(started(&chosen, &turn_id));
+    let answering =
+        Answering { app: &app, owner: &owner, chosen: &chosen, deadline, turn_id: &turn_id, events: &events };
+    let answer = Box::pin(async {
+        answering.learn().await;
+        answering.answer(past, None).await
+    });
+    let shutdown = app.running.ending();
+    let ended = tokio::select! {
+        ended = answering.within(&shutdown, answer) => ended,
+        () = gone.cancelled() => Ok(FinishReason::Stopped),
+    };
+    tokio::join!(answering.count(), answering.record(""));
+    let usage = events.draft().usage();
+    events.send(Event::Usage(usage));
+    events.send(last(ended));
+}
+
+fn started(chosen: &Chosen, turn_id: &str) -> Event {
+    let model = chosen.models.first().map(|model| model.config().name.clone()).unwrap_or_default();
+    Event::Started { conversation_id: String::new(), message_id: turn_id.to_owned(), model }
+}
+
+fn last(ended: Result<FinishReason, Failure>) -> Event {
+    match ended {
+        Ok(finish_reason) => Event::Done { finish_reason },
+        Err(failure) => Event::Failed(failure),
+    }
+}
