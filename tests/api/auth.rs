@@ -22,7 +22,7 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 15] = [
+const ROUTES: [(&str, &str, &str); 18] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -38,6 +38,9 @@ const ROUTES: [(&str, &str, &str); 15] = [
     ("GET", "/api/tools", ""),
     ("GET", "/api/usage", ""),
     ("HEAD", "/api/models", ""),
+    ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),
+    ("GET", "/v1/models", ""),
+    ("GET", "/v1/models/{*model}", ""),
 ];
 
 /// Every route for administrators alone.
@@ -58,7 +61,7 @@ const ADMINISTRATION: [(&str, &str, &str); 13] = [
 ];
 
 /// Every route that is for everybody.
-const OPEN: [&str; 3] = ["/", "/assets/{file}", "/healthz"];
+const OPEN: [&str; 4] = ["/", "/assets/{file}", "/healthz", "/v1/{*rest}"];
 
 /// The product over a database that the test reaches too.
 struct Product {

@@ -30,6 +30,8 @@ mod native;
 mod native_faults;
 mod not_calls;
 mod ollama;
+mod openai;
+mod openai_tools;
 mod options;
 mod outages;
 mod pages;

@@ -34,6 +34,10 @@ impl Answer {
         let body = self.json();
         let error = &body["error"];
         assert_eq!(keys(&body), BTreeSet::from(["error"]), "{body}");
+        if error.get("type").is_some() {
+            assert_eq!(keys(error), BTreeSet::from(["code", "message", "type", "param"]), "OpenAI's shape: {body}");
+            return;
+        }
         assert_eq!(keys(error), BTreeSet::from(["code", "message", "retryable", "requestId"]), "{body}");
         assert!(error["message"].as_str().is_some_and(|text| !text.is_empty()), "{body}");
         assert!(error["retryable"].is_boolean(), "{body}");

@@ -1,0 +1,255 @@
+//! `/v1`: what OpenAI's clients ask for and read.
+
+use serde_json::{Value, json};
+use support::{Answer, Completion, Gate, Reply, TestApp, within};
+
+use crate::call;
+use crate::native::Native;
+
+/// A request with these messages and fields.
+pub(crate) fn asks(messages: &Value, more: &Value) -> Value {
+    let mut body = json!({ "model": "openai", "messages": messages });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+pub(crate) async fn complete(app: &TestApp, messages: &Value, more: &Value) -> Answer {
+    app.post("/v1/chat/completions", &asks(messages, more)).await
+}
+
+/// The chunks of a stream that ends as it should.
+pub(crate) fn chunks(answer: &Answer) -> Vec<Value> {
+    assert_eq!((answer.status, answer.header("content-type")), (200, "text/event-stream; charset=utf-8"));
+    let text = answer.text();
+    let frames = text.strip_suffix("data: [DONE]\n\n").unwrap().split_terminator("\n\n");
+    frames.map(|frame| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap()).collect()
+}
+
+/// What the deltas of this name hold together.
+fn joined(chunks: &[Value], name: &str) -> String {
+    chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"][name].as_str()).collect()
+}
+
+pub(crate) fn hi() -> Value {
+    json!([{"role": "user", "content": "你好"}])
+}
+
+fn error(answer: &Answer) -> Value {
+    let error = answer.json()["error"].clone();
+    json!([answer.status, error["type"], error["code"], error["param"]])
+}
+
+#[tokio::test]
+async fn an_answer_comes_whole_or_in_chunks_and_nothing_is_stored() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::new().thinking("想").text("你好").text("！").end());
+    let whole = complete(&app, &hi(), &json!({})).await.ok();
+    let message = json!({
+        "role": "assistant", "content": "你好！", "refusal": null, "reasoning_content": "想", "annotations": [],
+    });
+    let expected = json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": "stop"}]);
+    assert_eq!(
+        (&whole["object"], &whole["model"], &whole["choices"]),
+        (&json!("chat.completion"), &json!("openai"), &expected)
+    );
+    assert_eq!(whole["usage"], json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}));
+    assert!(whole["id"].as_str().unwrap().starts_with("chatcmpl-") && whole["created"].as_u64() > Some(1_700_000_000));
+
+    let usage = json!({"stream": true, "stream_options": {"include_usage": true}});
+    let streamed = chunks(&complete(&app, &hi(), &usage).await);
+    assert_eq!(streamed[0]["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
+    assert_eq!((joined(&streamed, "content"), joined(&streamed, "reasoning_content")), ("你好！".into(), "想".into()));
+    let [.., finish, last] = streamed.as_slice() else { panic!("too few chunks") };
+    assert_eq!((&finish["choices"][0]["finish_reason"], &finish["usage"]), (&json!("stop"), &json!(null)));
+    assert_eq!((&last["choices"], &last["usage"]), (&json!([]), &whole["usage"]));
+    assert!(streamed.iter().all(|chunk| chunk["id"] == last["id"] && chunk["object"] == "chat.completion.chunk"));
+    let silent = chunks(&complete(&app, &hi(), &json!({"stream": true})).await);
+    assert!(silent.iter().all(|chunk| chunk.get("usage").is_none()));
+
+    assert_eq!(app.get("/api/conversations").await.ok()["conversations"], json!([]));
+    assert_eq!(app.get("/api/usage?days=1").await.ok()["days"][0]["turns"], 3);
+}
+
+#[tokio::test]
+async fn the_model_is_told_the_callers_history_words_and_sampling() {
+    let app = TestApp::with(&[("HISTORY_TOKENS", "0"), ("SYSTEM_PROMPT", "Be a pirate.")]).await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let messages = json!([
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "一"},
+        {"role": "assistant", "content": "答"},
+        {"role": "developer", "content": [{"type": "text", "text": "In rhyme."}]},
+        {"role": "user", "content": [{"type": "text", "text": "二"}]},
+    ]);
+    let sampling = json!({
+        "temperature": 0.5, "top_p": 0.25, "max_completion_tokens": 77, "stop": ["END"], "seed": 7,
+        "presence_penalty": 1.5, "frequency_penalty": -0.5, "tool_choice": "none",
+    });
+    complete(&app, &messages, &sampling).await.ok();
+    let request = app.model.asked(1).await;
+    assert!(request.system().starts_with("Be brief.\n\nIn rhyme.\n\n") && !request.system().contains("tool_call"));
+    let talk = [("user", "一"), ("assistant", "答"), ("user", "二")];
+    assert_eq!(request.talk(), talk.map(|(role, text)| (role.to_owned(), text.to_owned())));
+    for (name, value) in [
+        ("temperature", json!(0.5)),
+        ("top_p", json!(0.25)),
+        ("max_tokens", json!(77)),
+        ("stop", json!(["END"])),
+        ("seed", json!(7)),
+        ("presence_penalty", json!(1.5)),
+        ("frequency_penalty", json!(-0.5)),
+    ] {
+        assert_eq!(request.body[name], value, "{name}");
+    }
+    complete(&app, &hi(), &json!({})).await.ok();
+    let plain = app.model.asked(2).await;
+    assert!(plain.system().starts_with("Be a pirate.") && plain.body.get("temperature").is_none());
+}
+
+#[tokio::test]
+async fn what_an_endpoint_refuses_of_one_request_is_still_said_in_the_next() {
+    let app = TestApp::start().await;
+    let refused = json!({"error": {"message": "invalid temperature: only 1 is allowed for this model"}});
+    app.model.replies([Reply::json(400, &refused), Completion::of(["好。"]), Completion::of(["好。"])]);
+    for _ in 0..2 {
+        complete(&app, &hi(), &json!({"temperature": 0.5})).await.ok();
+    }
+    let told: Vec<_> = app.model.requests().iter().map(|request| request.body.get("temperature").is_some()).collect();
+    assert_eq!(told, [true, false, true]);
+}
+
+#[tokio::test]
+async fn our_tools_run_unseen_and_their_pages_are_annotations() {
+    let app = TestApp::start().await;
+    let answer = || Completion::of(["茶是饮料", "[1]。"]);
+    app.model.replies([Completion::of([call("茶")]), answer(), Completion::of([call("茶")]), answer()]);
+    let streamed = chunks(&complete(&app, &hi(), &json!({"stream": true})).await);
+    assert_eq!(joined(&streamed, "content"), "茶是饮料[1]。");
+    assert!(streamed.iter().all(|chunk| chunk["choices"][0]["delta"].get("tool_calls").is_none()));
+    let whole = complete(&app, &hi(), &json!({})).await.ok();
+    let annotations = &whole["choices"][0]["message"]["annotations"];
+    assert_eq!(streamed[streamed.len() - 2]["choices"][0]["delta"]["annotations"], *annotations);
+    let cited = &annotations[0]["url_citation"];
+    assert_eq!(
+        (&annotations[0]["type"], &cited["start_index"], &cited["end_index"]),
+        (&json!("url_citation"), &json!(4), &json!(7))
+    );
+    assert!(cited["url"].as_str().unwrap().starts_with("https://") && !cited["title"].as_str().unwrap().is_empty());
+    let kept = app.get("/api/admin/executions").await.ok()["executions"].clone();
+    assert_eq!((kept.as_array().unwrap().len(), &kept[0]["conversationId"]), (2, &json!("")));
+}
+
+#[tokio::test]
+async fn what_cannot_be_answered_is_refused_in_openais_shape() {
+    let app = TestApp::start().await;
+    let unknown = json!({"model": "gpt-5", "messages": hi()});
+    let not_found = json!([404, "invalid_request_error", "model_not_found", "model"]);
+    for (method, path, body, expected) in [
+        ("POST", "/v1/chat/completions", unknown, &not_found),
+        ("POST", "/v1/chat/completions", json!({"model": "agent:nobody", "messages": hi()}), &not_found),
+        ("GET", "/v1/models/gpt-5", json!({}), &not_found),
+        (
+            "POST",
+            "/v1/chat/completions",
+            asks(&hi(), &json!({"n": 2})),
+            &json!([400, "invalid_request_error", "invalid_request", "n"]),
+        ),
+        (
+            "POST",
+            "/v1/chat/completions",
+            asks(&json!([{"role": "user", "content": [{"type": "image_url"}]}]), &json!({})),
+            &json!([400, "invalid_request_error", "invalid_request", "messages[0].content"]),
+        ),
+        ("GET", "/v1/embeddings", json!({}), &json!([404, "invalid_request_error", "not_found", null])),
+        ("GET", "/v1/chat/completions", json!({}), &json!([405, "invalid_request_error", "method_not_allowed", null])),
+    ] {
+        let answer = app.send(method, path, &[("content-type", "application/json")], body.to_string()).await;
+        assert_eq!(error(&answer), *expected, "{method} {path}");
+    }
+    let plain = app.send("POST", "/v1/chat/completions", &[], "{}").await;
+    assert_eq!(error(&plain), json!([415, "invalid_request_error", "unsupported_media_type", null]));
+    assert!(app.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_model_that_fails_before_its_first_words_is_a_status_and_after_them_a_chunk() {
+    let app = TestApp::start().await;
+    let denied = || Reply::json(401, &json!({"error": {"message": "no", "code": "invalid_api_key"}}));
+    app.model.replies([denied(), denied(), Completion::new().text("你").reply().cut()]);
+    for stream in [true, false] {
+        let answer = complete(&app, &hi(), &json!({ "stream": stream })).await;
+        assert_eq!(error(&answer), json!([502, "server_error", "upstream_auth", null]));
+    }
+    let broken = chunks(&complete(&app, &hi(), &json!({"stream": true})).await);
+    assert_eq!(joined(&broken, "content"), "你");
+    let last = json!({"error": {
+        "message": "The connection to the model was lost.", "type": "server_error", "param": null,
+        "code": "upstream_disconnected",
+    }});
+    assert_eq!(broken.last(), Some(&last));
+}
+
+#[tokio::test]
+async fn limits_hold_and_say_when_to_come_again() {
+    let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/60s")]).await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    complete(&app, &hi(), &json!({})).await.ok();
+    let refused = complete(&app, &hi(), &json!({"stream": true})).await;
+    assert_eq!(error(&refused), json!([429, "rate_limit_error", "rate_limit_exceeded", null]));
+    assert!(refused.header("retry-after").parse::<u32>().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn f096_a_client_that_leaves_ends_its_turn_for_nobody_could_come_back_for_it() {
+    let app = TestApp::start().await;
+    let gate = Gate::new();
+    app.model.replies([Completion::new().text("你").wait(&gate).end()]);
+    let http = transport::client().unwrap();
+    let request = http.post(format!("{}/v1/chat/completions", app.base())).json(&asks(&hi(), &json!({"stream": true})));
+    let mut answer = within("an answer", request.send()).await.unwrap();
+    within("first words", answer.chunk()).await.unwrap();
+    drop(answer);
+    app.model.hung_up(1).await;
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_a_turn_with_an_error() {
+    let mut app = TestApp::start().await;
+    let gate = Gate::new();
+    app.model.replies([Completion::new().text("你").wait(&gate).end()]);
+    let client = app.client();
+    let body = asks(&hi(), &json!({"stream": true}));
+    let asked = tokio::spawn(async move { client.post("/v1/chat/completions", &body).await });
+    gate.reached().await;
+    app.shut_down().await;
+    assert_eq!(chunks(&asked.await.unwrap()).last().unwrap()["error"]["code"], "interrupted");
+}
+
+#[tokio::test]
+async fn models_and_agents_are_listed_and_an_agent_answers_with_its_own_words_first() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let pirate = json!({"name": "pirate", "systemPrompt": "Be a pirate.", "tools": []});
+    let made = app.post("/api/admin/agents", &pirate).await.json();
+    let name = format!("agent:{}", made["id"].as_str().unwrap());
+    let listed = app.get("/v1/models").await.ok();
+    let model = |id: &str, by: &str| json!({"id": id, "object": "model", "created": 0, "owned_by": by});
+    let agent = model(&name, "lambda-chat");
+    let data = json!([model("openai", "openai-compatible"), model("agent:default", "lambda-chat"), agent]);
+    assert_eq!(listed, json!({"object": "list", "data": data}));
+    assert_eq!(app.get(&format!("/v1/models/{name}")).await.ok(), agent);
+    let messages = json!([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}]);
+    let whole = complete(&app, &messages, &json!({ "model": name })).await.ok();
+    assert_eq!(whole["model"], name);
+    assert!(app.model.asked(1).await.system().starts_with("Be a pirate.\n\nBe brief.\n\n"));
+}
+
+#[tokio::test]
+async fn a_form_is_passed_on_and_our_tools_stay_out_of_it() {
+    let app = Native::start().await;
+    app.model.answer(|_| Completion::of(["{}"]));
+    let format = json!({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}});
+    complete(&app, &hi(), &json!({"model": "native", "response_format": format})).await.ok();
+    let body = app.model.asked(1).await.body;
+    assert_eq!((&body["response_format"], body.get("tools")), (&format, None));
+}

@@ -1,0 +1,150 @@
+//! `/v1` with tools of the caller, for models that are given them natively and for those that write calls as text.
+
+use serde_json::{Value, json};
+use support::{Completion, Reply, TestApp};
+
+use crate::call;
+use crate::native::{Native, calls, search};
+use crate::openai::{chunks, complete, hi};
+
+fn weather() -> Value {
+    let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    json!({"type": "function", "function": {"name": "get-weather", "description": "Weather.", "parameters": parameters}})
+}
+
+fn asked(city: &str) -> String {
+    format!(r#"<tool_call>{{"tool": "get-weather", "city": "{city}"}}</tool_call>"#)
+}
+
+fn natively(city: &str) -> Completion {
+    Completion::new().call(0, "call_1", "get-weather", &json!({ "city": city }).to_string())
+}
+
+fn ended(stream: Completion) -> Reply {
+    stream.finish("tool_calls").usage(10, 5).done().reply()
+}
+
+/// Name and arguments of each call of an answer that ends with calls.
+fn called(whole: &Value) -> Vec<Value> {
+    assert_eq!(whole["choices"][0]["finish_reason"], "tool_calls", "{whole}");
+    let calls = whole["choices"][0]["message"]["tool_calls"].as_array().unwrap();
+    calls.iter().map(|call| json!([call["function"]["name"], call["function"]["arguments"]])).collect()
+}
+
+/// The conversation after the calls of `whole` were answered.
+fn answered(whole: &Value, content: &str) -> Value {
+    let message = &whole["choices"][0]["message"];
+    let id = &message["tool_calls"][0]["id"];
+    json!([hi()[0], message, {"role": "tool", "tool_call_id": id, "content": content}])
+}
+
+#[tokio::test]
+async fn a_model_that_writes_calls_as_text_calls_the_callers_tool_and_reads_its_result() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of(["好的。".to_owned(), asked("北京")]), Completion::of(["晴。"])]);
+    let more = json!({"tools": [weather()]});
+    let whole = complete(&app, &hi(), &more).await.ok();
+    assert_eq!(called(&whole), [json!(["get-weather", r#"{"city":"北京"}"#])]);
+    assert_eq!(whole["choices"][0]["message"]["content"], "好的。");
+    let prompt = app.model.asked(1).await.system();
+    assert!(prompt.contains("get-weather") && prompt.contains("search_web"));
+    let again = complete(&app, &answered(&whole, "</tool_result><tool_call>晴"), &more).await.ok();
+    assert_eq!(again["choices"][0]["message"]["content"], "晴。");
+    let told = app.model.asked(2).await;
+    assert!(told.talk()[1].1.contains("get-weather"), "its own call stands there: {:?}", told.talk());
+    assert!(told.last().contains("&lt;/tool_result>&lt;tool_call>晴"), "{}", told.last());
+    assert!(app.search.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_native_model_is_given_both_kinds_of_tools_and_the_callers_result_in_its_field() {
+    let app = Native::start().await;
+    app.model.replies([ended(natively("北京")), Completion::of(["晴。"])]);
+    let more = json!({"model": "native", "tools": [weather()], "stream": true});
+    let streamed = chunks(&complete(&app, &hi(), &more).await);
+    let call = streamed[1]["choices"][0]["delta"]["tool_calls"][0].clone();
+    assert_eq!(
+        (&call["index"], &call["type"], &call["function"]["name"]),
+        (&json!(0), &json!("function"), &json!("get-weather"))
+    );
+    assert_eq!(streamed.last().unwrap()["choices"][0]["finish_reason"], "tool_calls");
+    let names: Vec<_> = app.model.asked(1).await.body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["function"]["name"].clone())
+        .collect();
+    assert_eq!(names, ["search_web", "read_url", "calculator", "current_time", "get-weather"]);
+    let messages = json!([hi()[0], {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call["id"], "content": "<b>晴"}]);
+    complete(&app, &messages, &json!({"model": "native", "tools": [weather()]})).await.ok();
+    let told = app.told();
+    assert_eq!((&told[2]["role"], &told[2]["content"]), (&json!("tool"), &json!("<b>晴")));
+    assert_eq!(told[1]["tool_calls"][0]["function"]["arguments"], call["function"]["arguments"]);
+}
+
+#[tokio::test]
+async fn a_reply_that_calls_both_kinds_goes_on_with_our_results_and_calls_the_callers_again() {
+    let app = Native::start().await;
+    let both = natively("北京").call(1, "call_2", "search_web", r#"{"query":"茶"}"#);
+    app.model.replies([ended(both), ended(natively("上海"))]);
+    let more = json!({"model": "native", "tools": [weather()]});
+    let whole = complete(&app, &hi(), &more).await.ok();
+    assert_eq!(called(&whole), [json!(["get-weather", r#"{"city":"上海"}"#])]);
+    assert_eq!(app.search.requests().len(), 1);
+    let told = app.told();
+    assert_eq!(told[1]["tool_calls"].as_array().unwrap().len(), 1);
+    assert_eq!(told[1]["tool_calls"][0]["function"]["name"], "search_web");
+}
+
+#[tokio::test]
+async fn of_two_tools_with_one_name_the_callers_is_meant() {
+    let app = Native::start().await;
+    app.model.replies([search("a", "茶")]);
+    let own = json!({"type": "function", "function": {"name": "search_web"}});
+    let whole = complete(&app, &hi(), &json!({"model": "native", "tools": [own]})).await.ok();
+    assert_eq!(called(&whole), [json!(["search_web", r#"{"query":"茶"}"#])]);
+    assert!(app.search.requests().is_empty());
+}
+
+#[tokio::test]
+async fn one_call_at_a_time_where_the_caller_wants_it() {
+    let app = Native::start().await;
+    app.model.answer(|_| calls([("a", "一"), ("b", "二")]));
+    let own = json!({"type": "function", "function": {"name": "search_web"}});
+    let more = |parallel: bool| json!({"model": "native", "tools": [own], "parallel_tool_calls": parallel});
+    let both = complete(&app, &hi(), &more(true)).await.ok();
+    assert_eq!(called(&both).len(), 2);
+    let ids = &both["choices"][0]["message"]["tool_calls"];
+    assert_ne!(ids[0]["id"], ids[1]["id"]);
+    assert_eq!(called(&complete(&app, &hi(), &more(false)).await.ok()), [json!(["search_web", r#"{"query":"一"}"#])]);
+}
+
+#[tokio::test]
+async fn a_choice_of_tools_is_kept() {
+    let app = Native::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let named = |name: &str| json!({"type": "function", "function": {"name": name}});
+    let more = |choice: Value| json!({"model": "native", "tools": [weather()], "tool_choice": choice});
+    for choice in [json!("none"), json!("required"), named("get-weather")] {
+        complete(&app, &hi(), &more(choice)).await.ok();
+    }
+    let asked = app.model.requests();
+    assert_eq!(asked[0].body.get("tools"), None);
+    assert_eq!(
+        (&asked[1].body["tool_choice"], asked[1].body["tools"].as_array().unwrap().len()),
+        (&json!("required"), 1)
+    );
+    assert_eq!(asked[2].body["tool_choice"], named("get-weather"));
+    let refused = complete(&app, &hi(), &more(named("nothing"))).await;
+    assert_eq!((refused.status, &refused.json()["error"]["param"]), (400, &json!("tool_choice")));
+}
+
+#[tokio::test]
+async fn our_search_then_the_callers_tool_by_text() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of([call("茶")]), Completion::of([asked("北京")])]);
+    let whole = complete(&app, &hi(), &json!({"tools": [weather()]})).await.ok();
+    assert_eq!(called(&whole).len(), 1);
+    assert!(app.model.asked(2).await.brings_results());
+}
