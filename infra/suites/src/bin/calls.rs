@@ -80,6 +80,8 @@ async fn use_all(world: &World, caller: &Caller) {
     let words = json!({ "role": "user", "parts": [{ "type": "text", "text": "你好" }] });
     let path = format!("/api/conversations/{id}");
     let rename = HttpEvent::post(&path, &json!({ "title": "茶" }));
+    let kept_elsewhere = json!({ "model": "openai", "messages": [{ "role": "user", "content": "你好" }] });
+    assert_eq!(caller.send(HttpEvent::post("/v1/chat/completions", &kept_elsewhere)).await.0, 200);
     let routes = [
         (HttpEvent::get("/api/conversations?limit=1"), 200),
         (HttpEvent::get(&path), 200),

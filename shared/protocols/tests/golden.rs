@@ -1,0 +1,159 @@
+//! One turn, told by every protocol: each says the same in its own words.
+#![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
+
+use conversation::{Event, FinishReason, Source, ToolCall, ToolReport, Usage};
+use protocols::openai::{Chunks, Head, completion};
+use protocols::{Accumulated, Document, Native, Protocol};
+use serde_json::{Value, json};
+
+/// What a turn says, whatever the protocol.
+#[derive(Debug, Default, PartialEq)]
+struct Said {
+    text: String,
+    thinking: String,
+    sources: Vec<String>,
+    tokens: (u64, u64),
+    finish: String,
+}
+
+fn turn() -> Vec<Event> {
+    let source = |index: usize, url: &str| Source { index, title: "页".into(), url: url.into() };
+    let report = ToolReport {
+        id: "call_1".into(),
+        name: "search_web".into(),
+        ok: true,
+        cached: false,
+        duration_ms: 1,
+        summary: "2 results".into(),
+        sources: vec![source(1, "https://a.example"), source(2, "https://b.example")],
+        error: None,
+    };
+    vec![
+        Event::Started { conversation_id: "c".into(), message_id: "m".into(), model: "volcano".into() },
+        Event::Thinking { delta: "想".into() },
+        Event::Text { delta: "好的，".into() },
+        Event::ToolCall(ToolCall {
+            id: "call_1".into(), name: "search_web".into(), arguments: json!({"query": "茶"})
+        }),
+        Event::ToolResult(report),
+        Event::Thinking { delta: "完".into() },
+        Event::Text { delta: "茶[1]\n".into() },
+        Event::Text { delta: "水[2]。".into() },
+        Event::Usage(Usage { input_tokens: 12, output_tokens: 7, ..Usage::default() }),
+        Event::Done { finish_reason: FinishReason::Stop },
+    ]
+}
+
+fn said() -> Said {
+    Said {
+        text: "好的，茶[1]\n水[2]。".into(),
+        thinking: "想完".into(),
+        sources: vec!["https://a.example".into(), "https://b.example".into()],
+        tokens: (12, 7),
+        finish: "stop".into(),
+    }
+}
+
+fn head() -> Head {
+    Head { id: "chatcmpl-1".into(), created: 1, model: "volcano".into() }
+}
+
+/// The payloads of all frames.
+fn payloads(mut protocol: impl Protocol) -> Vec<Value> {
+    let mut out = String::new();
+    for event in turn() {
+        protocol.frames(&event, &mut out);
+    }
+    let data = out.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+    data.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn urls(list: &Value, url: &str) -> Vec<String> {
+    list.as_array().into_iter().flatten().map(|one| text(one.pointer(url).unwrap())).collect()
+}
+
+fn tokens(usage: &Value, names: [&str; 2]) -> (u64, u64) {
+    let [input, output] = names.map(|name| usage[name].as_u64().unwrap());
+    (input, output)
+}
+
+/// What frames of the native protocol say; `add` joins one of text to what came before.
+fn native(frames: &[Value], add: fn(&mut String, &Value)) -> Said {
+    let mut said = Said::default();
+    for frame in frames {
+        match frame["type"].as_str().unwrap() {
+            "content" | "thinking" => {
+                add(&mut said.text, &frame["content"]);
+                add(&mut said.thinking, &frame["thinking"]);
+            }
+            "tool_result" => said.sources = urls(&frame["sources"], "/url"),
+            "usage" => said.tokens = tokens(frame, ["inputTokens", "outputTokens"]),
+            "done" => said.finish = text(&frame["finishReason"]),
+            _ => {}
+        }
+    }
+    said
+}
+
+#[test]
+fn the_native_protocols_say_the_same() {
+    let frames = payloads(Native::new("T", "r"));
+    assert_eq!(native(&frames, |all, more| all.push_str(&text(more))), said());
+    let frames = payloads(Accumulated::new(Native::new("T", "r")));
+    assert_eq!(native(&frames, |all, now| *all = text(now)), said());
+}
+
+fn whole() -> Document {
+    let mut document = Document::default();
+    for event in turn() {
+        document.add(&event);
+    }
+    document.finish().unwrap()
+}
+
+#[test]
+fn the_native_document_says_the_same() {
+    let document = serde_json::to_value(whole()).unwrap();
+    let found = Said {
+        text: text(&document["content"]),
+        thinking: text(&document["thinking"]),
+        sources: urls(&document["sources"], "/url"),
+        tokens: tokens(&document["usage"], ["inputTokens", "outputTokens"]),
+        finish: text(&document["finishReason"]),
+    };
+    assert_eq!(found, said());
+}
+
+#[test]
+fn openais_chunks_say_the_same() {
+    let mut found = Said::default();
+    for chunk in payloads(Chunks::new(head(), true)) {
+        let choice = &chunk["choices"][0];
+        found.text.push_str(&text(&choice["delta"]["content"]));
+        found.thinking.push_str(&text(&choice["delta"]["reasoning_content"]));
+        found.sources.extend(urls(&choice["delta"]["annotations"], "/url_citation/url"));
+        found.finish.push_str(&text(&choice["finish_reason"]));
+        if chunk["usage"].is_object() {
+            found.tokens = tokens(&chunk["usage"], ["prompt_tokens", "completion_tokens"]);
+        }
+    }
+    assert_eq!(found, said());
+}
+
+#[test]
+fn openais_document_says_the_same() {
+    let document: Value = serde_json::from_str(&completion(&head(), &whole())).unwrap();
+    let choice = &document["choices"][0];
+    let found = Said {
+        text: text(&choice["message"]["content"]),
+        thinking: text(&choice["message"]["reasoning_content"]),
+        sources: urls(&choice["message"]["annotations"], "/url_citation/url"),
+        tokens: tokens(&document["usage"], ["prompt_tokens", "completion_tokens"]),
+        finish: text(&choice["finish_reason"]),
+    };
+    assert_eq!(found, said());
+}
