@@ -101,9 +101,11 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let Path(id) = id.map_err(no_such_path)?;
     app.running.abandon(&owner, &id);
+    app.running.forget(&owner, &id);
     app.store.conversations.delete(&owner, &id).await.map_err(refused)?;
     app.store.idempotency.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
     app.store.executions.forget(&owner, &id).await.map_err(|error| crate::chat::storage(&error))?;
+    app.store.streams.forget(&owner, &id, None).await.map_err(|error| crate::chat::storage(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,7 +1,8 @@
 //! The chat function: its routes, and the way of a turn.
 //!
 //! A request enters at the route table, is read in `chat`, begun in `begin` (or found again in `repeat`), and runs in `turn`,
-//! which stores everything before the stream's last byte. `App::new` is the only seam between Lambda, the local server
+//! which stores everything before the stream's last byte and writes down what happens (`turn_log`) for readers elsewhere
+//! (`attach`). `App::new` is the only seam between Lambda, the local server
 //! and the tests.
 
 mod admin;
@@ -17,6 +18,7 @@ mod chat;
 mod config;
 mod conversations;
 mod defined_tools;
+mod elsewhere;
 mod executions;
 mod lambda;
 mod openai;
@@ -24,12 +26,16 @@ mod outages;
 mod page;
 mod paging;
 mod passing;
+mod recent;
 mod regenerate;
 mod repeat;
+mod retold;
 mod rows;
 mod running;
 mod stop;
+mod stream;
 mod turn;
+mod turn_log;
 mod ui_chat;
 mod upstreams;
 mod usage;
@@ -79,6 +85,7 @@ fn for_callers() -> Router<App> {
         )
         .route("/api/conversations/{id}/stop", post(stop::stop))
         .route("/api/conversations/{id}/regenerate", post(regenerate::regenerate))
+        .route("/api/conversations/{id}/stream", get(stream::resume))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))

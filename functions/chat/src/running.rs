@@ -1,10 +1,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use agent::Events;
-use store::{KnownTurn, Owner, TurnLease};
+use store::{Owner, TurnLease};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::recent::Recent;
 
 /// The turns that run in this process, so that a shutdown can end them, and a stop or a deletion need not wait for the
 /// renewal of a lease.
@@ -13,6 +16,7 @@ pub(crate) struct Running {
     tasks: TaskTracker,
     shutdown: CancellationToken,
     turns: Arc<Mutex<HashMap<Key, Entry>>>,
+    recent: Arc<Mutex<Recent>>,
 }
 
 struct Entry {
@@ -70,11 +74,24 @@ impl Running {
         }
     }
 
-    /// What happens in a turn, if it runs in this process.
-    pub(crate) fn events(&self, owner: &Owner, turn: &KnownTurn) -> Option<Events> {
+    /// The turn that runs in a conversation, and what happens in it, if it runs in this process.
+    pub(crate) fn current(&self, owner: &Owner, conversation_id: &str) -> Option<(String, Events)> {
         let turns = self.turns();
-        let entry = turns.get(&(owner.clone(), turn.conversation_id.clone()))?;
-        (entry.turn_id == turn.turn_id).then(|| entry.events.clone())
+        let entry = turns.get(&(owner.clone(), conversation_id.to_owned()))?;
+        Some((entry.turn_id.clone(), entry.events.clone()))
+    }
+
+    /// What happens in a turn, if it runs in this process or ended here a short while ago.
+    pub(crate) fn events(&self, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<Events> {
+        match self.current(owner, conversation_id).filter(|(current, _)| current == turn_id) {
+            Some((_, events)) => Some(events),
+            None => self.recent().events(owner, conversation_id, turn_id, SystemTime::now()),
+        }
+    }
+
+    /// Forgets the turns of a conversation that ended here.
+    pub(crate) fn forget(&self, owner: &Owner, conversation_id: &str) {
+        self.recent().forget(owner, conversation_id);
     }
 
     /// Whether the process is about to end.
@@ -91,6 +108,18 @@ impl Running {
 
     fn turns(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Entry>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recent(&self) -> std::sync::MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Keeps a turn that is about to end, for clients that come back for the rest of it.
+    pub(crate) fn keep(&self, turn_id: &str, events: &Events) {
+        let (owner, conversation_id) = &self.key;
+        self.running.recent().keep(owner, conversation_id, turn_id, events, SystemTime::now());
     }
 }
 

@@ -4,11 +4,13 @@ use agent::{CallRecord, Draft, Events};
 use conversation::{Event, Failure, FinishReason, Summary};
 use store::{Answer, ConversationStore, LeaseError, Question, Renewed, StoreError, StoredCall, TurnEnd, TurnLease};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
 
 use crate::App;
 use crate::answering::{Answering, Past};
 use crate::begin::Asked;
 use crate::running::Place;
+use crate::turn_log::TurnLog;
 
 /// Characters that are read of earlier turns for a token that may be sent: long results are shortened on the way.
 const CHARACTERS: usize = 5;
@@ -37,19 +39,41 @@ enum Ending {
 const STOPPED: Ending = Ending::Answered(FinishReason::Stopped);
 
 impl TurnTask {
-    /// Runs the turn, stores the answer, and only then ends the stream: Lambda freezes the process after the last byte.
+    /// Runs the turn, stores the answer, writes down what is left of its log, and only then ends the stream: Lambda
+    /// freezes the process after the last byte.
     pub(crate) async fn drive(self) {
         let _closing = self.events.closing();
+        let mut log = TurnLog::new(&self.app.store.streams, &self.asked.owner, &self.lease, &self.events);
         self.events.send(self.started.clone());
+        let ended = CancellationToken::new();
+        let (ending, ()) = tokio::join!(self.run(&ended), log.follow(&ended));
+        let gone = matches!(ending, Ending::Gone);
+        let last = self.last(ending);
+        if gone {
+            log.discard().await;
+        } else {
+            log.finish(&last).await;
+            self.place.keep(&self.lease.turn_id, &self.events);
+        }
+        for event in last {
+            self.events.send(event);
+        }
+    }
+
+    /// Runs the turn to its end and stores that.
+    async fn run(&self, ended: &CancellationToken) -> Ending {
         let ending = Box::pin(self.until_end()).await;
         let answering = self.answering();
         let (ending, ()) = tokio::join!(self.save(ending), answering.count());
-        if let Some(title) = &self.title {
-            self.events.send(Event::Title(title.clone()));
-        }
+        ended.cancel();
+        ending
+    }
+
+    /// The events that are left when the turn is stored.
+    fn last(&self, ending: Ending) -> Vec<Event> {
         let usage = self.events.draft().usage();
-        self.events.send(Event::Usage(usage));
-        self.events.send(terminal(ending));
+        let title = self.title.clone().map(Event::Title);
+        title.into_iter().chain([Event::Usage(usage), terminal(ending)]).collect()
     }
 
     /// Answers until there is an answer or something ends the turn from outside.

@@ -54,6 +54,11 @@ impl Events {
         let _first = self.0.recording.set(Arc::clone(recording));
     }
 
+    /// How many events there are so far.
+    pub fn count(&self) -> usize {
+        self.log().events.len()
+    }
+
     /// The draft; to be let go before anything is awaited.
     pub fn draft(&self) -> MutexGuard<'_, Draft> {
         // A panic elsewhere in the turn leaves the draft whole: every change to it is one step.

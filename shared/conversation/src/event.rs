@@ -4,8 +4,10 @@ use crate::{Failure, ToolCall, ToolFailure};
 
 /// One thing that happens in a turn, in the order in which a client sees it.
 ///
-/// `Started` comes first, `Done` or `Failed` last and once; protocols turn each event into their own frames.
-#[derive(Clone, Debug, PartialEq)]
+/// `Started` comes first, `Done` or `Failed` last and once; protocols turn each event into their own frames. As JSON, the
+/// many pieces of text are short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", rename_all_fields = "snake_case")]
 pub enum Event {
     /// The turn is stored and the model is about to be called.
     Started {
@@ -22,13 +24,17 @@ pub enum Event {
         model: String,
     },
     /// More of the answer.
+    #[serde(rename = "t")]
     Text {
         /// Never a call or a piece of one.
+        #[serde(rename = "d")]
         delta: String,
     },
     /// More of the model's reasoning.
+    #[serde(rename = "h")]
     Thinking {
         /// Without its tags.
+        #[serde(rename = "d")]
         delta: String,
     },
     /// A complete call, before it runs.
@@ -57,6 +63,13 @@ pub enum Event {
         /// Why the answer ends where it does.
         finish_reason: FinishReason,
     },
+}
+
+impl Event {
+    /// Whether it is the last one of its turn.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::Failed(_))
+    }
 }
 
 /// Why an answer ends where it does.
@@ -154,5 +167,72 @@ impl Usage {
             (Some(one), Some(other)) => Some(one.saturating_add(other)),
             (one, other) => one.or(other),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ErrorCode;
+
+    fn every_kind() -> Vec<Event> {
+        let failure = ToolFailure { code: "timeout".into(), message: "慢".into() };
+        let report = ToolReport {
+            id: "c1".into(),
+            name: "search_web".into(),
+            ok: true,
+            cached: true,
+            duration_ms: 12,
+            summary: "1 result".into(),
+            sources: vec![Source { index: 1, title: "茶\n\"".into(), url: "https://example.com".into() }],
+            error: None,
+        };
+        let usage =
+            Usage { input_tokens: u64::MAX, output_tokens: 2, search_credits: 3, estimated: true, cost_micros: None };
+        vec![
+            Event::Started { conversation_id: "C".into(), message_id: "M".into(), model: "volcano".into() },
+            Event::Handover { model: "backup".into() },
+            Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
+            Event::Thinking { delta: String::new() },
+            Event::ToolCall(ToolCall {
+                id: "c1".into(),
+                name: "search_web".into(),
+                arguments: json!({ "z": 0.25, "a": [1e300, -5, u64::MAX, null, { "": true }] }),
+            }),
+            Event::ToolProgress { id: "c1".into(), name: "report".into(), text: "第一章".into() },
+            Event::ToolResult(report.clone()),
+            Event::ToolResult(ToolReport { ok: false, error: Some(failure), sources: Vec::new(), ..report }),
+            Event::Title("茶".into()),
+            Event::Usage(usage),
+            Event::Usage(Usage { cost_micros: Some(7), ..usage }),
+            Event::Failed(Failure::new(ErrorCode::RateLimited, "慢").retry_after(7)),
+            Event::Failed(ErrorCode::Interrupted.into()),
+            Event::Done { finish_reason: FinishReason::ToolLimit },
+        ]
+    }
+
+    #[test]
+    fn every_event_comes_back_from_its_json_as_it_was() {
+        for event in every_kind() {
+            let text = serde_json::to_string(&event).unwrap();
+            assert!(!text.contains('\n'), "{text}");
+            let back: Event = serde_json::from_str(&text).unwrap();
+            assert_eq!(back, event, "{text}");
+            assert_eq!(serde_json::to_string(&back).unwrap(), text, "and its arguments keep their order");
+        }
+    }
+
+    #[test]
+    fn text_is_short_and_an_event_of_another_version_is_refused() {
+        assert_eq!(serde_json::to_string(&Event::Text { delta: "好".into() }).unwrap(), r#"{"t":{"d":"好"}}"#);
+        assert!(serde_json::from_str::<Event>(r#"{"mood":{"colour":"blue"}}"#).is_err());
+    }
+
+    #[test]
+    fn only_done_and_failed_end_a_turn() {
+        let ends: Vec<bool> = every_kind().iter().map(Event::is_end).collect();
+        assert_eq!(ends.iter().position(|end| *end), Some(ends.len() - 3));
     }
 }

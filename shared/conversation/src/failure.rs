@@ -138,7 +138,7 @@ impl ErrorCode {
 }
 
 /// A failure as a client sees it, before the first byte or after.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What went wrong.
     pub code: ErrorCode,

@@ -4,3 +4,8 @@ use ulid::Ulid;
 pub fn new_id() -> String {
     Ulid::new().to_string()
 }
+
+/// Whether a text is such an id in its one canonical spelling.
+pub fn is_id(text: &str) -> bool {
+    Ulid::from_string(text).is_ok_and(|id| id.to_string() == text)
+}

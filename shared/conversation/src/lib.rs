@@ -13,7 +13,7 @@ mod writers;
 
 pub use event::{Event, FinishReason, Source, ToolReport, Usage};
 pub use failure::{ErrorCode, Failure};
-pub use id::new_id;
+pub use id::{is_id, new_id};
 pub use message::Message;
 pub use past::{PastTurn, Summary};
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolResult, ToolSpec};

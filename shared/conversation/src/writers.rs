@@ -26,6 +26,11 @@ impl Writers {
         }
     }
 
+    /// Who wrote, in their order.
+    pub fn wrote(&self) -> &[String] {
+        &self.wrote
+    }
+
     /// Who wrote, unless it was the first model alone or nobody.
     pub fn unexpected(&self) -> &[String] {
         if self.wrote.iter().all(|model| *model == self.first) { &[] } else { &self.wrote }

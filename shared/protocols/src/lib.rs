@@ -8,14 +8,16 @@ mod json;
 mod native;
 pub mod openai;
 mod request;
+mod resumed;
 
 pub use accumulated::Accumulated;
 pub use ai_sdk::{MAX_UI_BODY_BYTES, UI_STREAM_HEADER, UiChatRequest, UiMessageStream};
 pub use document::Document;
 pub use fields::Fields;
 pub use json::object;
-pub use native::Native;
+pub use native::{Native, has_frame};
 pub use request::{AgainRequest, MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};
+pub use resumed::Resumed;
 
 use conversation::Event;
 

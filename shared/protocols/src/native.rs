@@ -42,6 +42,11 @@ impl Protocol for Native {
     }
 }
 
+/// Whether an event has a frame of its own.
+pub fn has_frame(event: &Event) -> bool {
+    Payload::of(event, "", &[]).is_some()
+}
+
 /// The JSON object of a frame.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]

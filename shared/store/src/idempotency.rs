@@ -44,7 +44,7 @@ pub struct IdempotencyClaim {
     turn_id: String,
 }
 
-/// The turn that a key leads to.
+/// A turn and where its answer lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownTurn {
     /// The turn.

@@ -3,7 +3,6 @@ use std::fmt::Write as _;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use sha2::{Digest, Sha256};
-use ulid::Ulid;
 
 use crate::item::s;
 
@@ -38,6 +37,11 @@ impl Owner {
     /// The partition of what the owner consumed.
     pub(crate) fn usage_partition(&self) -> String {
         format!("{}#U", self.partition())
+    }
+
+    /// The partition of what is kept of the running turns of one conversation.
+    pub(crate) fn stream_partition(&self, conversation: &str) -> String {
+        format!("{}#S#{conversation}", self.partition())
     }
 
     /// The partition of what lies under one conversation of this owner.
@@ -102,10 +106,8 @@ pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-/// Whether a text is a ULID in its one canonical spelling; nothing else is ever looked up.
-pub(crate) fn is_ulid(text: &str) -> bool {
-    Ulid::from_string(text).is_ok_and(|id| id.to_string() == text)
-}
+/// Nothing but an id is ever looked up.
+pub(crate) use conversation::is_id as is_ulid;
 
 #[cfg(test)]
 mod tests {

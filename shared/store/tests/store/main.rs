@@ -21,6 +21,7 @@ mod races;
 mod search_credits;
 mod size;
 mod stop;
+mod stream_log;
 mod support;
 mod tables;
 mod tool_facts;

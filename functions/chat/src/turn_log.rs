@@ -1,0 +1,261 @@
+//! Writes what happens in a turn to the store while it runs, so that other processes can tell it.
+//!
+//! Nothing is written before a turn has run for two seconds, and never more than one batch at a time. It runs beside the
+//! turn: a store that is slow or fails holds nothing up. After a write that failed nothing more is written of this turn,
+//! so that no reader sees a gap.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use agent::Events;
+use conversation::Event;
+use futures_util::{FutureExt, Stream, StreamExt};
+use store::{Owner, StreamLog, TurnLease};
+use tokio::select;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// A turn that is over before costs no write.
+const AFTER: Duration = Duration::from_secs(2);
+
+/// The time between two writes, unless much is waiting.
+const PERIOD: Duration = Duration::from_millis(250);
+
+/// How much is much, in bytes.
+const MUCH: usize = 4 * 1024;
+
+/// The longest that is waited for a write.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The log of one turn.
+pub(crate) struct TurnLog<'a> {
+    streams: &'a StreamLog,
+    owner: &'a Owner,
+    turn: &'a TurnLease,
+    batches: Batches,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Empty,
+    Written,
+    GivenUp,
+}
+
+impl<'a> TurnLog<'a> {
+    /// The log of a turn that begins now.
+    pub(crate) fn new(streams: &'a StreamLog, owner: &'a Owner, turn: &'a TurnLease, events: &Events) -> Self {
+        Self { streams, owner, turn, batches: Batches::new(events.follow(0)), state: State::Empty }
+    }
+
+    /// Writes what happens, until `ended` is cancelled.
+    pub(crate) async fn follow(&mut self, ended: &CancellationToken) {
+        while self.state != State::GivenUp
+            && let Some(batch) = self.batches.next(ended).await
+        {
+            self.write(batch).await;
+        }
+    }
+
+    /// Writes the rest of a turn and the events that end it, which nobody has seen yet.
+    pub(crate) async fn finish(&mut self, last: &[Event]) {
+        let short = self.state == State::Empty && !self.batches.is_due();
+        if short || self.state == State::GivenUp {
+            return;
+        }
+        let batch = self.batches.rest(last);
+        self.write(batch).await;
+    }
+
+    /// Deletes what was written: the conversation is gone.
+    pub(crate) async fn discard(&mut self) {
+        if self.state == State::Empty {
+            return;
+        }
+        let deleted = self.streams.forget(self.owner, &self.turn.conversation_id, Some(&self.turn.turn_id));
+        if !matches!(timeout(PATIENCE, deleted).await, Ok(Ok(()))) {
+            tracing::warn!(turn = %self.turn.turn_id, "the events of a turn could not be deleted; they expire");
+        }
+    }
+
+    async fn write(&mut self, Batch { first, events }: Batch) {
+        let written = self.streams.append(self.owner, self.turn, first, &events, SystemTime::now());
+        self.state = match timeout(PATIENCE, written).await {
+            Ok(Ok(())) => State::Written,
+            outcome => {
+                let error = outcome.ok().and_then(Result::err).map(|error| error.to_string());
+                tracing::warn!(error, turn = %self.turn.turn_id, "the events of a turn are not written any more");
+                State::GivenUp
+            }
+        };
+    }
+}
+
+/// Events as JSON, the first of which has this number in its turn.
+#[derive(Debug, PartialEq, Eq)]
+struct Batch {
+    first: usize,
+    events: Vec<String>,
+}
+
+/// Divides what happens in a turn into batches.
+struct Batches {
+    begun: Instant,
+    follower: Pin<Box<dyn Stream<Item = Vec<Arc<Event>>> + Send>>,
+    waiting: Batch,
+    bytes: usize,
+    /// When what waits is to be written.
+    due: Instant,
+}
+
+impl Batches {
+    fn new(follower: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static) -> Self {
+        let begun = Instant::now();
+        let waiting = Batch { first: 0, events: Vec::new() };
+        Self { begun, follower: Box::pin(follower), waiting, bytes: 0, due: begun + AFTER }
+    }
+
+    /// Whether the turn has run for long enough.
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.begun + AFTER
+    }
+
+    /// The next batch as soon as it is to be written; `None` once `ended` is cancelled.
+    async fn next(&mut self, ended: &CancellationToken) -> Option<Batch> {
+        select! {
+            biased;
+            () = ended.cancelled() => return None,
+            () = sleep_until(self.begun + AFTER) => {}
+        }
+        while self.bytes < MUCH {
+            select! {
+                biased;
+                () = ended.cancelled() => return None,
+                batch = self.follower.next() => self.add(batch?.iter().map(AsRef::as_ref)),
+                () = sleep_until(self.due), if !self.waiting.events.is_empty() => break,
+            }
+        }
+        Some(self.take())
+    }
+
+    /// All that happened and is not written yet, with these events behind it.
+    fn rest(&mut self, last: &[Event]) -> Batch {
+        while let Some(Some(batch)) = self.follower.next().now_or_never() {
+            self.add(batch.iter().map(AsRef::as_ref));
+        }
+        self.add(last);
+        self.take()
+    }
+
+    fn add<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
+        for event in events {
+            // Plain data can always be written as JSON.
+            let json = serde_json::to_string(event).unwrap_or_default();
+            self.bytes += json.len();
+            self.waiting.events.push(json);
+        }
+    }
+
+    fn take(&mut self) -> Batch {
+        self.due = Instant::now() + PERIOD;
+        self.bytes = 0;
+        let next = Batch { first: self.waiting.first + self.waiting.events.len(), events: Vec::new() };
+        std::mem::replace(&mut self.waiting, next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{advance, sleep};
+
+    use super::*;
+
+    fn text(delta: &str) -> Event {
+        Event::Text { delta: delta.to_owned() }
+    }
+
+    fn batch(first: usize, deltas: &[&str]) -> Batch {
+        Batch { first, events: deltas.iter().map(|delta| serde_json::to_string(&text(delta)).unwrap()).collect() }
+    }
+
+    async fn next(batches: &mut Batches) -> Batch {
+        batches.next(&CancellationToken::new()).await.unwrap()
+    }
+
+    fn start() -> (Events, Batches, Instant) {
+        let events = Events::default();
+        let batches = Batches::new(events.follow(0));
+        (events, batches, Instant::now())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_written_for_two_seconds_and_then_all_that_was_said() {
+        let (events, mut batches, begun) = start();
+        events.send(text("a"));
+        events.send(text(&"b".repeat(MUCH)));
+        assert!(!batches.is_due());
+        assert_eq!(next(&mut batches).await, batch(0, &["a", &"b".repeat(MUCH)]));
+        assert_eq!(begun.elapsed(), AFTER);
+        assert!(batches.is_due());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn then_a_batch_follows_every_quarter_of_a_second_when_there_is_something_new() {
+        let (events, mut batches, begun) = start();
+        events.send(text("a"));
+        next(&mut batches).await;
+        events.send(text("b"));
+        assert_eq!(next(&mut batches).await, batch(1, &["b"]));
+        assert_eq!(begun.elapsed(), AFTER + PERIOD);
+        let later = async {
+            sleep(Duration::from_secs(1)).await;
+            events.send(text("c"));
+        };
+        let (written, ()) = tokio::join!(next(&mut batches), later);
+        assert_eq!(written, batch(2, &["c"]));
+        assert_eq!(
+            begun.elapsed(),
+            AFTER + PERIOD + Duration::from_secs(1),
+            "what is alone after a pause goes at once"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn four_kibibytes_do_not_wait() {
+        let (events, mut batches, begun) = start();
+        events.send(text("a"));
+        next(&mut batches).await;
+        events.send(text(&"b".repeat(MUCH)));
+        assert_eq!(next(&mut batches).await.first, 1);
+        assert_eq!(begun.elapsed(), AFTER);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_during_a_write_is_one_batch_after_it() {
+        let (events, mut batches, _) = start();
+        events.send(text("a"));
+        next(&mut batches).await;
+        for delta in ["b", "c", "d"] {
+            advance(PERIOD).await;
+            events.send(text(delta));
+        }
+        let written = Instant::now();
+        assert_eq!(next(&mut batches).await, batch(1, &["b", "c", "d"]));
+        assert_eq!(written.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_turn_does_not_wait_and_takes_everything_along() {
+        let (events, mut batches, _) = start();
+        let ended = CancellationToken::new();
+        events.send(text("a"));
+        batches.next(&ended).await;
+        events.send(text("b"));
+        ended.cancel();
+        assert_eq!(batches.next(&ended).await, None);
+        events.send(text("c"));
+        assert_eq!(batches.rest(&[text("d")]), batch(1, &["b", "c", "d"]));
+    }
+}

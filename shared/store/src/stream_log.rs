@@ -1,0 +1,190 @@
+//! The events of turns that run for longer, kept for an hour, so that any process can tell a turn from its beginning.
+//!
+//! An item holds a batch of events, a line of JSON each. Its key says which event is its first, so that a batch that is
+//! written twice is one, and a reader sees a gap and waits. What another version of the product wrote and this one
+//! cannot read ends what a reader gets, as a write that failed does; then the rest is the stored answer's.
+
+use std::time::{Duration, SystemTime};
+
+use conversation::Event;
+
+use crate::clock::millis;
+use crate::conversations::TurnLease;
+use crate::idempotency::KnownTurn;
+use crate::item::{Item, Read, item, n, s};
+use crate::key::{Key, Owner, SK, is_ulid};
+use crate::table::Table;
+use crate::{EXPIRES, StoreError};
+
+/// How long events are kept.
+const KEPT: Duration = Duration::from_hours(1);
+
+/// The most bytes of events in an item; DynamoDB's limit is 400 KB with all attributes.
+const MOST_BYTES: usize = 350 * 1024;
+
+/// Events of turns in the ephemeral table, under their conversations.
+#[derive(Clone)]
+pub struct StreamLog {
+    table: Table,
+}
+
+/// What follows in a turn's log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Logged {
+    /// The events, in their order; none when there are no more yet.
+    pub events: Vec<Event>,
+    /// Whether more can be read at once.
+    pub more: bool,
+    /// Whether something follows that this version cannot read.
+    pub unreadable: bool,
+}
+
+impl StreamLog {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// Adds events as JSON to a turn's log; the first of them is event number `first` of the turn, counted from 0.
+    ///
+    /// # Errors
+    /// Also when one event alone is larger than an item.
+    pub async fn append(
+        &self,
+        owner: &Owner,
+        turn: &TurnLease,
+        first: usize,
+        events: &[String],
+        now: SystemTime,
+    ) -> Result<(), StoreError> {
+        let mut items = Vec::new();
+        let mut first = first;
+        for lines in batches(events)? {
+            let attributes =
+                [("events", s(lines.join("\n"))), ("answer", n(turn.answer)), (EXPIRES, n(millis(now + KEPT) / 1000))];
+            items.push(item(&key(owner, &turn.conversation_id, &turn.turn_id, first), attributes));
+            first += lines.len();
+        }
+        self.table.put_all(items).await
+    }
+
+    /// The events from number `next` on, which must be where a batch begins: a page of them.
+    pub async fn read(
+        &self,
+        owner: &Owner,
+        turn: &KnownTurn,
+        next: usize,
+        now: SystemTime,
+    ) -> Result<Logged, StoreError> {
+        let (items, more) = self.page(owner, &turn.conversation_id, &turn.turn_id, next, None).await?;
+        let mut logged = Logged { more, ..Logged::default() };
+        for item in items.iter().filter(|item| is_kept(item, now)) {
+            if place(item) != Some(next + logged.events.len()) {
+                break;
+            }
+            logged.add(item);
+        }
+        logged.more &= !logged.events.is_empty() && !logged.unreadable;
+        Ok(logged)
+    }
+
+    /// The turn with this id, if its log is kept under this conversation.
+    pub async fn find(
+        &self,
+        owner: &Owner,
+        conversation_id: &str,
+        turn_id: &str,
+        now: SystemTime,
+    ) -> Result<Option<KnownTurn>, StoreError> {
+        let (items, _) = self.page(owner, conversation_id, turn_id, 0, Some(1)).await?;
+        let Some(first) = items.first().filter(|item| is_kept(item, now)) else { return Ok(None) };
+        let (turn_id, conversation_id) = (turn_id.to_owned(), conversation_id.to_owned());
+        Ok(Some(KnownTurn { turn_id, conversation_id, answer: first.number("answer")? }))
+    }
+
+    /// Deletes the logs of a conversation; of one turn alone where it is named.
+    pub async fn forget(&self, owner: &Owner, conversation_id: &str, turn_id: Option<&str>) -> Result<(), StoreError> {
+        let mut start = None;
+        loop {
+            let call = self.table.query(&owner.stream_partition(conversation_id));
+            let call = call.key_condition_expression("pk = :pk AND begins_with(sk, :turn)");
+            let call = call.expression_attribute_values(":turn", s(turn_id.map(prefix).unwrap_or("T#".to_owned())));
+            let (keys, next) = self.table.page(call.projection_expression("pk, sk"), start).await?;
+            self.table.delete_all(&keys).await?;
+            if next.is_none() {
+                return Ok(());
+            }
+            start = next;
+        }
+    }
+
+    /// A page of the batches from an event on, and whether there are more.
+    async fn page(
+        &self,
+        owner: &Owner,
+        conversation_id: &str,
+        turn_id: &str,
+        first: usize,
+        limit: Option<i32>,
+    ) -> Result<(Vec<Item>, bool), StoreError> {
+        if !is_ulid(conversation_id) || !is_ulid(turn_id) {
+            return Ok((Vec::new(), false));
+        }
+        let from = key(owner, conversation_id, turn_id, first);
+        let call = self.table.query(&from.pk).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+        let call = call.expression_attribute_values(":first", s(from.sk));
+        let call = call.expression_attribute_values(":last", s(prefix(turn_id) + AFTER_BATCHES));
+        let (items, next) = self.table.page(call.set_limit(limit), None).await?;
+        Ok((items, next.is_some()))
+    }
+}
+
+impl Logged {
+    fn add(&mut self, item: &Item) {
+        let text = item.text("events").ok().filter(|_| item.is_current());
+        for line in text.map_or("?", |text| text).split('\n') {
+            match serde_json::from_str(line) {
+                Ok(event) if !self.unreadable => self.events.push(event),
+                _ => self.unreadable = true,
+            }
+        }
+    }
+}
+
+/// Sorts after the places of all batches.
+const AFTER_BATCHES: &str = "~";
+
+fn prefix(turn_id: &str) -> String {
+    format!("T#{turn_id}#")
+}
+
+fn key(owner: &Owner, conversation_id: &str, turn_id: &str, first: usize) -> Key {
+    Key::new(owner.stream_partition(conversation_id), format!("{}{first:012}", prefix(turn_id)))
+}
+
+/// Which event of the turn is the first of a batch.
+fn place(item: &Item) -> Option<usize> {
+    item.text(SK).ok()?.rsplit_once('#')?.1.parse().ok()
+}
+
+fn is_kept(item: &Item, now: SystemTime) -> bool {
+    item.number::<i64>(EXPIRES).is_ok_and(|expires| expires > millis(now) / 1000)
+}
+
+/// Divides events into as many batches as fit into items.
+fn batches(events: &[String]) -> Result<Vec<&[String]>, StoreError> {
+    let (mut batches, mut rest) = (Vec::new(), events);
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let fits = rest.iter().take_while(|event| {
+            bytes += event.len() + 1;
+            bytes <= MOST_BYTES
+        });
+        let (batch, others) = rest.split_at(fits.count());
+        if batch.is_empty() {
+            return Err(StoreError::fault("an event that no item can hold"));
+        }
+        batches.push(batch);
+        rest = others;
+    }
+    Ok(batches)
+}

@@ -1,0 +1,135 @@
+use std::time::Duration;
+
+use conversation::{Event, new_id};
+use store::{KnownTurn, Logged, Owner, Store, StoreError, TurnLease};
+
+use crate::support::{alice, at, database, first_turn, rows, store, store_at};
+
+async fn begun(store: &Store) -> (TurnLease, KnownTurn) {
+    let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let known = store.conversations.running(&alice(), &lease.conversation_id, at(1)).await.unwrap().unwrap();
+    assert_eq!((&known.turn_id, known.answer), (&lease.turn_id, lease.answer));
+    (lease, known)
+}
+
+fn text(delta: &str) -> Event {
+    Event::Text { delta: delta.to_owned() }
+}
+
+fn json(deltas: &[&str]) -> Vec<String> {
+    deltas.iter().map(|delta| serde_json::to_string(&text(delta)).unwrap()).collect()
+}
+
+fn of(deltas: &[&str]) -> Logged {
+    Logged { events: deltas.iter().map(|delta| text(delta)).collect(), ..Logged::default() }
+}
+
+#[tokio::test]
+async fn events_are_read_from_any_batch_on_and_a_batch_that_is_written_twice_is_one() {
+    let store = store().await;
+    let (lease, known) = begun(&store).await;
+    assert_eq!(store.streams.read(&alice(), &known, 0, at(1)).await.unwrap(), Logged::default());
+    for _ in 0..2 {
+        store.streams.append(&alice(), &lease, 0, &json(&["一\n", "二"]), at(2)).await.unwrap();
+    }
+    store.streams.append(&alice(), &lease, 2, &json(&["三"]), at(3)).await.unwrap();
+    let read = async |next| store.streams.read(&alice(), &known, next, at(4)).await.unwrap();
+    assert_eq!(read(0).await, of(&["一\n", "二", "三"]));
+    assert_eq!(read(2).await, of(&["三"]));
+    assert_eq!(read(3).await, Logged::default());
+    let found = store.streams.find(&alice(), &known.conversation_id, &known.turn_id, at(4)).await.unwrap();
+    assert_eq!(found, Some(known));
+}
+
+#[tokio::test]
+async fn what_comes_behind_a_gap_waits_until_the_gap_is_filled() {
+    let store = store().await;
+    let (lease, known) = begun(&store).await;
+    store.streams.append(&alice(), &lease, 0, &json(&["a"]), at(2)).await.unwrap();
+    store.streams.append(&alice(), &lease, 2, &json(&["c"]), at(2)).await.unwrap();
+    assert_eq!(store.streams.read(&alice(), &known, 0, at(4)).await.unwrap(), of(&["a"]));
+    store.streams.append(&alice(), &lease, 1, &json(&["b"]), at(2)).await.unwrap();
+    assert_eq!(store.streams.read(&alice(), &known, 0, at(4)).await.unwrap(), of(&["a", "b", "c"]));
+}
+
+#[tokio::test]
+async fn a_long_log_is_read_page_by_page_and_no_item_is_too_large() {
+    let store = store().await;
+    let (lease, known) = begun(&store).await;
+    let long = "茶".repeat(40_000);
+    let deltas = [long.as_str(); 30];
+    store.streams.append(&alice(), &lease, 0, &json(&deltas), at(2)).await.unwrap();
+    let (mut events, mut pages) = (Vec::new(), 0);
+    loop {
+        let logged = store.streams.read(&alice(), &known, events.len(), at(3)).await.unwrap();
+        events.extend(logged.events);
+        pages += 1;
+        if !logged.more {
+            break;
+        }
+    }
+    assert_eq!(events, of(&deltas).events);
+    assert!(pages > 1, "{pages}");
+}
+
+#[tokio::test]
+async fn an_event_that_no_item_can_hold_is_a_fault_and_leaves_nothing() {
+    let store = store().await;
+    let (lease, known) = begun(&store).await;
+    let long = "a".repeat(400_000);
+    let refused = store.streams.append(&alice(), &lease, 0, &json(&["a", &long]), at(2)).await;
+    assert_eq!(refused, Err(StoreError::Fault("an event that no item can hold".to_owned())));
+    assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), Logged::default());
+}
+
+#[tokio::test]
+async fn what_another_version_wrote_ends_what_is_read() {
+    let store = store().await;
+    let (lease, known) = begun(&store).await;
+    let lines = [json(&["a"]), vec![r#"{"mood":{}}"#.to_owned()], json(&["b"])].concat();
+    store.streams.append(&alice(), &lease, 0, &lines, at(2)).await.unwrap();
+    let logged = store.streams.read(&alice(), &known, 0, at(3)).await.unwrap();
+    assert_eq!(logged, Logged { unreadable: true, ..of(&["a"]) });
+}
+
+#[tokio::test]
+async fn a_log_is_kept_for_an_hour_and_is_its_owners_and_its_conversations_own() {
+    let store = store().await;
+    let (lease, known) = begun(&store).await;
+    store.streams.append(&alice(), &lease, 0, &json(&["a"]), at(0)).await.unwrap();
+    let hour = Duration::from_hours(1).as_secs();
+    for (owner, conversation, seconds) in [
+        (alice(), known.conversation_id.clone(), hour),
+        (Owner::new("bob"), known.conversation_id.clone(), 1),
+        (alice(), new_id(), 1),
+        (alice(), "no id".to_owned(), 1),
+    ] {
+        let lost = KnownTurn { conversation_id: conversation.clone(), ..known.clone() };
+        assert_eq!(store.streams.read(&owner, &lost, 0, at(seconds)).await.unwrap(), Logged::default());
+        let found = store.streams.find(&owner, &conversation, &known.turn_id, at(seconds)).await.unwrap();
+        assert_eq!(found, None, "{owner:?} {conversation} {seconds}");
+    }
+    assert_eq!(store.streams.read(&alice(), &known, 0, at(hour - 1)).await.unwrap(), of(&["a"]));
+}
+
+#[tokio::test]
+async fn f150_the_logs_of_a_deleted_conversation_and_of_a_deleted_owner_are_gone() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let ((first, _), (second, _), (third, _)) = (begun(&store).await, begun(&store).await, begun(&store).await);
+    for lease in [&first, &second, &third] {
+        for batch in 0..30 {
+            store.streams.append(&alice(), lease, batch, &json(&["a"]), at(1)).await.unwrap();
+        }
+    }
+    let left = async || rows(&endpoint, "ephemeral").await.len();
+    assert_eq!(left().await, 90);
+    store.streams.forget(&alice(), &first.conversation_id, None).await.unwrap();
+    assert_eq!(left().await, 60);
+    store.streams.forget(&alice(), &second.conversation_id, Some(&first.turn_id)).await.unwrap();
+    assert_eq!(left().await, 60, "another turn's stays");
+    store.streams.forget(&alice(), &second.conversation_id, Some(&second.turn_id)).await.unwrap();
+    assert_eq!(left().await, 30);
+    store.delete_owner(&alice()).await.unwrap();
+    assert_eq!(left().await, 0);
+}
