@@ -34,6 +34,7 @@ const ROUTES: [(&str, &str, &str); 18] = [
     ("DELETE", "/api/conversations/{id}", ""),
     ("POST", "/api/conversations/{id}/stop", ""),
     ("POST", "/api/conversations/{id}/regenerate", "{}"),
+    ("GET", "/api/conversations/{id}/stream", ""),
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
     ("GET", "/api/usage", ""),

@@ -29,6 +29,7 @@ impl LastFrame {
 }
 
 /// The running turn of a conversation from its first event on, wherever it runs.
+#[expect(dead_code, reason = "for routes of other protocols, which resume from the start")]
 pub(crate) async fn running(app: &App, owner: &Owner, conversation_id: &str) -> Result<Option<Told>, ApiError> {
     let longest = begin::deadline(app, None, Instant::now());
     running_until(app, owner, conversation_id, longest).await

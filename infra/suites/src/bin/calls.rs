@@ -88,6 +88,7 @@ async fn use_all(world: &World, caller: &Caller) {
         (rename.method("PATCH"), 200),
         (HttpEvent::post(&format!("{path}/regenerate"), &json!({ "stream": false })), 200),
         (HttpEvent::new("POST", &format!("{path}/stop")), 200),
+        (HttpEvent::get(&format!("{path}/stream")).header("last-event-id", "01ARZ3NDEKTSV4RRFFQ69G5FAV-1"), 204),
         (HttpEvent::new("DELETE", &path), 204),
         (HttpEvent::post("/api/ui/chat", &json!({ "id": "a", "message": words })), 200),
         (HttpEvent::get("/api/ui/chat/a/stream"), 204),
