@@ -39,6 +39,7 @@ mod pre_search;
 mod recorded;
 mod recordings;
 mod regenerate;
+mod resume;
 mod routes;
 mod secrets;
 mod settings;

@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use conversation::is_id;
+use conversation::{ErrorCode, is_id};
 use store::{KnownTurn, Owner};
 use tokio::time::Instant;
 use web::ApiError;
@@ -28,11 +28,14 @@ impl LastFrame {
     }
 }
 
-/// The running turn of a conversation from its first event on, wherever it runs.
-#[expect(dead_code, reason = "for routes of other protocols, which resume from the start")]
+/// The running turn of a conversation from its first event on, wherever it runs; `None` also when there is no such
+/// conversation.
 pub(crate) async fn running(app: &App, owner: &Owner, conversation_id: &str) -> Result<Option<Told>, ApiError> {
     let longest = begin::deadline(app, None, Instant::now());
-    running_until(app, owner, conversation_id, longest).await
+    match running_until(app, owner, conversation_id, longest).await {
+        Err(ApiError(failure)) if failure.code == ErrorCode::NotFound => Ok(None),
+        told => told,
+    }
 }
 
 async fn running_until(

@@ -101,3 +101,86 @@ fn words(content: &str, models: &[String]) -> Vec<Event> {
     events.extend((!rest.is_empty()).then(|| Event::Text { delta: rest.to_owned() }));
     events
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use store::{Role, Status, StoredMessage, Tally};
+
+    use super::*;
+
+    fn text(delta: &str) -> Event {
+        Event::Text { delta: delta.to_owned() }
+    }
+
+    fn call(id: &str) -> Event {
+        Event::ToolCall(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) })
+    }
+
+    fn turn(content: &str, tally: Option<Tally>) -> StoredTurn {
+        let call = |id: &str| StoredCall {
+            id: id.to_owned(),
+            name: "search_web".to_owned(),
+            arguments: json!({}),
+            ok: true,
+            summary: "1 result".to_owned(),
+        };
+        let message = StoredMessage {
+            id: "M".to_owned(),
+            role: Role::Assistant,
+            content: content.to_owned(),
+            thinking: "想".to_owned(),
+            model: "first".to_owned(),
+            tool_calls: vec![call("a"), call("b")],
+            sources: Vec::new(),
+            models: vec!["first".to_owned(), "second".to_owned()],
+            status: Status::Complete,
+            created_at: String::new(),
+        };
+        StoredTurn { message, tally }
+    }
+
+    fn ended() -> Option<Tally> {
+        let end = TurnEnd::Done(FinishReason::Stop);
+        Some(Tally { usage: Usage::default(), end, models: Vec::new() })
+    }
+
+    /// Every event that a turn may have been told by, and how what is said of it reads as a whole.
+    fn whole(said: &[Event], rest: &[Event]) -> (String, String, usize, usize) {
+        let all = || said.iter().chain(rest);
+        let text =
+            all().filter_map(|event| if let Event::Text { delta } = event { Some(delta.as_str()) } else { None });
+        let thinking =
+            all().filter_map(|event| if let Event::Thinking { delta } = event { Some(delta.as_str()) } else { None });
+        let calls = all().filter(|event| matches!(event, Event::ToolCall(_))).count();
+        let results = all().filter(|event| matches!(event, Event::ToolResult(_))).count();
+        (text.collect(), thinking.collect(), calls, results)
+    }
+
+    #[test]
+    fn wherever_a_turn_broke_off_the_rest_completes_it_and_repeats_nothing() {
+        let started = Event::Started { conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
+        let over = Event::Handover { model: "second".into() };
+        let told =
+            [started, Event::Thinking { delta: "想".into() }, text("一"), call("a"), over, text("二"), call("b")];
+        for broken in 0..=told.len() {
+            let mut said = Said::default();
+            told[..broken].iter().for_each(|event| said.note(event));
+            let rest = said.rest(turn("一二三", ended())).unwrap();
+            assert_eq!(whole(&told[..broken], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{broken}");
+            let end = &rest[rest.len() - 2..];
+            assert_eq!(end, [Event::Usage(Usage::default()), Event::Done { finish_reason: FinishReason::Stop }]);
+            let mut writers = Writers::default();
+            told[..broken].iter().chain(&rest).for_each(|event| writers.note(event));
+            assert!(broken == 0 || writers.wrote().last().is_some_and(|last| last == "second"), "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_go_on_from_what_was_said_is_not_told_and_a_dead_turn_is_interrupted() {
+        let mut said = Said::default();
+        said.note(&text("一"));
+        assert_eq!(said.rest(turn("别的", ended())), None);
+        assert_eq!(said.rest(turn("", None)), Some(cut(ErrorCode::Interrupted.into())));
+    }
+}

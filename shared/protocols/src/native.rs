@@ -234,4 +234,13 @@ data: [DONE]
         assert_eq!(out.lines().count(), 3);
         assert!(out.contains(r"a\r\n\r\ndata: [DONE]\n\nb\r"));
     }
+
+    #[test]
+    fn only_a_handover_has_no_frame() {
+        let over = Event::Handover { model: "backup".into() };
+        for event in [over, Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
+            assert_eq!(has_frame(&event), !frames(std::slice::from_ref(&event)).is_empty(), "{event:?}");
+        }
+        assert!(!has_frame(&Event::Handover { model: "backup".into() }));
+    }
 }

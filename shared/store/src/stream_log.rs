@@ -107,7 +107,7 @@ impl StreamLog {
         loop {
             let call = self.table.query(&owner.stream_partition(conversation_id));
             let call = call.key_condition_expression("pk = :pk AND begins_with(sk, :turn)");
-            let call = call.expression_attribute_values(":turn", s(turn_id.map(prefix).unwrap_or("T#".to_owned())));
+            let call = call.expression_attribute_values(":turn", s(turn_id.map_or_else(|| "T#".to_owned(), prefix)));
             let (keys, next) = self.table.page(call.projection_expression("pk, sk"), start).await?;
             self.table.delete_all(&keys).await?;
             if next.is_none() {
@@ -141,7 +141,7 @@ impl StreamLog {
 impl Logged {
     fn add(&mut self, item: &Item) {
         let text = item.text("events").ok().filter(|_| item.is_current());
-        for line in text.map_or("?", |text| text).split('\n') {
+        for line in text.unwrap_or("?").split('\n') {
             match serde_json::from_str(line) {
                 Ok(event) if !self.unreadable => self.events.push(event),
                 _ => self.unreadable = true,

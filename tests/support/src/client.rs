@@ -58,6 +58,21 @@ impl Client {
         EventStream::new(self.started(&format!("/api/conversations/{conversation}/regenerate"), body).await, false)
     }
 
+    /// The turn of a conversation behind the frame with this id, or from its start; `None` when there is nothing to tell.
+    pub async fn resume(&self, conversation: &str, last: Option<&str>) -> Option<EventStream> {
+        let request = self.request("GET", &format!("/api/conversations/{conversation}/stream"));
+        let request = last.into_iter().fold(request, |request, last| request.header("last-event-id", last));
+        let response = within("a turn to be resumed", request.send()).await.expect("the product answers");
+        if response.status() == 204 {
+            return None;
+        }
+        assert!(response.status() == 200, "the turn was refused: {:?}", read(response, "GET").await.text());
+        Some(match last {
+            None => EventStream::new(response, false),
+            Some(last) => EventStream::behind(response, last),
+        })
+    }
+
     async fn started(&self, path: &str, body: &Value) -> reqwest::Response {
         let request = self.request("POST", path).json(body);
         let response = within("a turn to start", request.send()).await.expect("the product answers");

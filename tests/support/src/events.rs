@@ -15,12 +15,27 @@ pub struct EventStream {
 
 impl EventStream {
     pub(crate) fn new(response: reqwest::Response, accumulated: bool) -> Self {
+        Self::read_by(response, |request| Grammar::new(request, accumulated))
+    }
+
+    /// The rest of a turn, behind the frame with this id.
+    pub(crate) fn behind(response: reqwest::Response, last: &str) -> Self {
+        Self::read_by(response, |request| Grammar::behind(request, last))
+    }
+
+    fn read_by(response: reqwest::Response, grammar: impl FnOnce(&str) -> Grammar) -> Self {
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
         assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
         assert_eq!(header("cache-control"), "no-cache, no-transform");
         let request = header("x-request-id").to_owned();
         assert!(!request.is_empty(), "every answer has x-request-id");
-        Self { response, buffer: Vec::new(), grammar: Grammar::new(&request, accumulated), read: Vec::new() }
+        let grammar = grammar(&request);
+        Self { response, buffer: Vec::new(), grammar, read: Vec::new() }
+    }
+
+    /// The id of the last frame that was read.
+    pub fn last_id(&self) -> String {
+        self.grammar.last()
     }
 
     /// The next event; `None` at the end, after the terminator and the end of the body.

@@ -15,6 +15,8 @@ pub(crate) struct Grammar {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Running,
+    /// Running or ended behind frames that were not read.
+    Resumed,
     Ended,
     Terminated,
 }
@@ -25,6 +27,19 @@ impl Grammar {
         Self { request: request.to_owned(), accumulated, turn: None, count: 0, once: Vec::new(), state: State::Running }
     }
 
+    /// The grammar of the rest of a turn, behind the frame with this id.
+    pub(crate) fn behind(request: &str, last: &str) -> Self {
+        let (turn, n) = last.rsplit_once('-').unwrap_or_else(|| panic!("not <turn>-<n>: {last:?}"));
+        let count = n.parse().unwrap_or_else(|_| panic!("not <turn>-<n>: {last:?}"));
+        // What came before is not known: the last frame may have been any.
+        Self { turn: Some(turn.to_owned()), count, state: State::Resumed, ..Self::new(request, false) }
+    }
+
+    /// The id of the last frame; empty before the first.
+    pub(crate) fn last(&self) -> String {
+        self.turn.as_ref().map_or_else(String::new, |turn| format!("{turn}-{}", self.count))
+    }
+
     /// Reads a frame; `None` for one that is no event.
     pub(crate) fn read(&mut self, frame: &str) -> Option<Value> {
         assert_ne!(self.state, State::Terminated, "nothing follows the terminator: {frame}");
@@ -32,11 +47,11 @@ impl Grammar {
             return None;
         }
         if frame == "data: [DONE]" {
-            assert_eq!(self.state, State::Ended, "the terminator follows done or error");
+            assert!(matches!(self.state, State::Ended | State::Resumed), "the terminator follows done or error");
             self.state = State::Terminated;
             return None;
         }
-        assert_eq!(self.state, State::Running, "only the terminator follows done or error: {frame}");
+        assert_ne!(self.state, State::Ended, "only the terminator follows done or error: {frame}");
         let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("not an id and a data line: {frame:?}"));
         self.read_id(id);
         let data = data.strip_prefix("data: ").unwrap_or_else(|| panic!("not a data line: {frame:?}"));
@@ -66,7 +81,8 @@ impl Grammar {
             self.once.push(kind.to_owned());
         }
         if ["done", "error"].contains(&kind) {
-            assert!(self.once.iter().any(|seen| seen == "usage"), "usage comes before the end: {event}");
+            let seen = self.once.iter().any(|seen| seen == "usage");
+            assert!(seen || self.state == State::Resumed, "usage comes before the end: {event}");
             self.state = State::Ended;
         }
     }
