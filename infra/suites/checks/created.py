@@ -7,6 +7,7 @@ is made, in an order that can be made. It does not show that AWS takes them. Wha
 import json
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def without(value, gone):
         return [without(one, gone) for one in value]
     if isinstance(value, str):
         for name in gone:
-            value = value.replace(f"${{{name}}}", name).replace(f"${{{name}.", f"{name}-${{AWS::Region}}{{").replace("{VersionNumber}", "")
+            value = re.sub(rf"\$\{{{name}(\.\w+)*\}}", name, value)
         return value
     if not isinstance(value, dict):
         return value
