@@ -22,7 +22,7 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 18] = [
+const ROUTES: [(&str, &str, &str); 19] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),

@@ -135,14 +135,15 @@ mod tests {
             sources: Vec::new(),
             models: vec!["first".to_owned(), "second".to_owned()],
             status: Status::Complete,
+            finish_reason: None,
             created_at: String::new(),
         };
         StoredTurn { message, tally }
     }
 
-    fn ended() -> Option<Tally> {
+    fn ended() -> Tally {
         let end = TurnEnd::Done(FinishReason::Stop);
-        Some(Tally { usage: Usage::default(), end, models: Vec::new() })
+        Tally { usage: Usage::default(), end, models: Vec::new() }
     }
 
     /// Every event that a turn may have been told by, and how what is said of it reads as a whole.
@@ -166,7 +167,7 @@ mod tests {
         for broken in 0..=told.len() {
             let mut said = Said::default();
             told[..broken].iter().for_each(|event| said.note(event));
-            let rest = said.rest(turn("一二三", ended())).unwrap();
+            let rest = said.rest(turn("一二三", Some(ended()))).unwrap();
             assert_eq!(whole(&told[..broken], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{broken}");
             let end = &rest[rest.len() - 2..];
             assert_eq!(end, [Event::Usage(Usage::default()), Event::Done { finish_reason: FinishReason::Stop }]);
@@ -180,7 +181,7 @@ mod tests {
     fn what_does_not_go_on_from_what_was_said_is_not_told_and_a_dead_turn_is_interrupted() {
         let mut said = Said::default();
         said.note(&text("一"));
-        assert_eq!(said.rest(turn("别的", ended())), None);
+        assert_eq!(said.rest(turn("别的", Some(ended()))), None);
         assert_eq!(said.rest(turn("", None)), Some(cut(ErrorCode::Interrupted.into())));
     }
 }
