@@ -35,6 +35,24 @@ async fn every_call_is_kept_with_its_outcome_and_listed_for_administrators() {
 }
 
 #[tokio::test]
+async fn the_calls_for_an_answer_are_found_by_it_and_by_its_owner_alone() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of([call("茶"), call("咖啡")]), Completion::of(["好。"]), Completion::of([call("水")])]);
+    let ada = app.user("ada");
+    let turn = ada.ask("茶是什么？").await;
+    ada.ask("水？").await;
+    let path = format!("/api/admin/executions?message={}", turn.message_id());
+    let asked: Vec<_> = ada.get(&path).await.ok()["executions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["arguments"]["query"].clone())
+        .collect();
+    assert_eq!(asked, ["茶", "咖啡"]);
+    assert_eq!(app.user("bob").get(&path).await.ok(), json!({"executions": [], "nextCursor": null}));
+}
+
+#[tokio::test]
 async fn f150_the_calls_of_a_deleted_conversation_are_not_listed_any_more() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of([call("茶")]), Completion::of(["好。"])]);

@@ -1,12 +1,13 @@
 // One answer on the page: thinking, steps, sources, text, and how it ended; live from events or as it was stored.
 
+import { CallDetails } from "./calls.js";
 import { announce, button, copyText, el, icon } from "./dom.js";
 import { Frames } from "./frames.js";
 import { MarkdownView } from "./markdown.js";
 import { Sources, Steps } from "./steps.js";
 import { endWords, errorWords, seconds, usageWords, writerWords } from "./words.js";
 
-/** The view of one assistant message. `onRetry` asks the same question again, `onReload` reads the stored answer. */
+/** The view of one assistant message. `onRetry` has the question answered again, `onReload` reads the stored answer. */
 export class AnswerView {
   element = el("article", { class: "turn answer" }, el("h2", { class: "offscreen" }, "Answer"));
   #text = "";
@@ -19,6 +20,8 @@ export class AnswerView {
   #notes = el("div", { class: "notes" });
   #footer = el("footer", { class: "answer-footer" });
   #model = "";
+  #messageId = null;
+  #calls = null;
   #writers = [];
   #frames = new Frames(() => {
     this.#markdown.render();
@@ -47,6 +50,7 @@ export class AnswerView {
     const show = {
       start: () => {
         this.#model = event.model;
+        this.#messageId = event.messageId;
       },
       thinking: () => this.#think(event.thinking),
       content: () => this.#write(event.content),
@@ -66,6 +70,11 @@ export class AnswerView {
     this.#status.textContent = words;
   }
 
+  /** Says that the answer is about to end where it is. */
+  stopping() {
+    this.waiting("Stopping…");
+  }
+
   /** Shows a stored message, or what is new in it since it was shown last. Returns whether it is still being written. */
   show(message) {
     this.#thinking.set(message.thinking ?? "");
@@ -76,11 +85,12 @@ export class AnswerView {
     this.#sources.add(message.sources);
     this.#rewrite(message.content ?? "");
     this.#model = message.model;
+    this.#messageId = message.id;
     this.#writers = message.models ?? [];
     const running = message.status === "running";
     if (running) this.waiting("This answer is still being written…");
-    else this.#end();
-    if (message.status === "interrupted") this.interrupted("This answer was interrupted.");
+    else if (message.status === "interrupted") this.interrupted("This answer was interrupted.");
+    else this.#complete(message.finishReason);
     return running;
   }
 
@@ -140,10 +150,18 @@ export class AnswerView {
   }
 
   #done(finishReason) {
+    const words = this.#complete(finishReason);
+    announce(words ? `Answer ended. ${words}` : "Answer complete.");
+  }
+
+  /** Ends an answer that is one. Returns what is special about its end, in words. */
+  #complete(finishReason) {
     this.#end();
     const words = endWords(finishReason);
     if (words) this.#note(finishReason, words);
-    announce(words ? `Answer ended. ${words}` : "Answer complete.");
+    const again = button("Answer again", () => this.#onRetry(this), { name: "reload", kind: "text again" });
+    if (!this.#footer.querySelector(".again")) this.#footer.append(again);
+    return words;
   }
 
   #rewrite(content) {
@@ -165,6 +183,7 @@ export class AnswerView {
     this.#status.textContent = "";
     this.#thinking.pause();
     this.#steps.abandon();
+    this.#offerCalls();
     if (this.#footer.querySelector(".model-name")) return;
     if (this.#text.trim() !== "") this.#footer.prepend(copyButton(() => this.#text));
     this.#footer.append(el("span", { class: "model-name" }, this.#model));
@@ -178,11 +197,17 @@ export class AnswerView {
     return note;
   }
 
+  /** Shown below the newest answer only: no other can be answered again. */
   #offerRetry(note) {
-    const hint = "Sends your message once more. This attempt stays in the conversation.";
-    const retry = button("Try again", this.#onRetry, { name: "reload" });
-    retry.title = hint;
-    note.append(el("span", { class: "retry" }, retry, el("span", { class: "hint" }, hint)));
+    const retry = button("Try again", () => this.#onRetry(this), { name: "reload", kind: "quiet again" });
+    retry.title = "Answers your message once more.";
+    note.append(retry);
+  }
+
+  #offerCalls() {
+    if (this.#calls || this.#steps.element.hidden || this.#messageId === null || !CallDetails.offered) return;
+    this.#calls = new CallDetails(this.#messageId);
+    this.#steps.element.after(this.#calls.element);
   }
 }
 

@@ -43,15 +43,43 @@ export function listModels() {
   return json("GET", "/api/models");
 }
 
+/** Asks the server to stop the turn that runs in a conversation. Resolves to whether there is one. */
+export async function stopTurn(id) {
+  return (await json("POST", `/api/conversations/${encodeURIComponent(id)}/stop`)).stopping;
+}
+
+/** Asks what the tools were called with for an answer; for administrators only. */
+export async function listExecutions(messageId) {
+  return (await json("GET", `/api/admin/executions?${query({ message: messageId })}`)).executions;
+}
+
 /**
- * Sends a message and hands every event of the answer to `onEvent`.
+ * Sends a message and hands every event of the answer to `onEvent`, each with the id of its frame.
  *
  * Resolves to whether the stream came to its end: a `done` or an `error` event. Throws an `ApiError` when the server
  * refused the message or could not be reached, and an `AbortError` when `signal` fired.
  */
-export async function chat(message, { idempotencyKey, signal, onEvent }) {
+export function chat(message, { idempotencyKey, signal, onEvent }) {
+  return begin("/api/chat", message, { idempotencyKey, signal, onEvent });
+}
+
+/** Has the last message of a conversation answered again; as `chat`. */
+export function regenerate(id, choice, { idempotencyKey, signal, onEvent }) {
+  return begin(`/api/conversations/${encodeURIComponent(id)}/regenerate`, choice, { idempotencyKey, signal, onEvent });
+}
+
+/** Reads the running turn of a conversation, from the frame after `last` if that is given; null when there is nothing to read. */
+export async function resume(id, last, { signal, onEvent }) {
+  const headers = last === null ? {} : { "last-event-id": last };
+  const response = await authorized(`/api/conversations/${encodeURIComponent(id)}/stream`, { method: "GET", headers, signal });
+  if (response.status === 204) return null;
+  if (!response.ok) throw await failure(response);
+  return readEvents(response.body.getReader(), onEvent, signal);
+}
+
+async function begin(path, body, { idempotencyKey, signal, onEvent }) {
   const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
-  const response = await authorized("/api/chat", { method: "POST", headers, body: JSON.stringify(message), signal });
+  const response = await authorized(path, { method: "POST", headers, body: JSON.stringify(body), signal });
   if (!response.ok) throw await failure(response);
   return readEvents(response.body.getReader(), onEvent, signal);
 }
@@ -64,9 +92,9 @@ export async function readEvents(reader, onEvent, signal, patienceMs = PATIENCE_
     for (;;) {
       const piece = await nextPiece(reader, signal, patienceMs);
       if (piece === null) return false;
-      for (const { data } of parser.push(decoder.decode(piece, { stream: true }))) {
+      for (const { id, data } of parser.push(decoder.decode(piece, { stream: true }))) {
         const event = parsed(data);
-        if (event) onEvent(event);
+        if (event) onEvent(event, id);
         if (event?.type === "done" || event?.type === "error") return true;
       }
     }

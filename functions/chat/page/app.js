@@ -83,7 +83,7 @@ function skip(event) {
   byId("message").focus();
 }
 
-/** Escape closes what is open, else stops reading; a dialog takes it for itself. */
+/** Escape closes what is open, else stops the answer; a dialog takes it for itself. */
 function onKeydown(event) {
   if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]")) return;
   if (!drawer.dismiss()) chat.stop();

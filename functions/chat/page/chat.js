@@ -2,16 +2,18 @@
 
 import { AnswerView } from "./answer.js";
 import { byId, button, el } from "./dom.js";
-import { followMessage, readAll } from "./history.js";
+import { readAll } from "./history.js";
 import { hideNotice, showError } from "./notice.js";
 import { Thread, userElement } from "./thread.js";
 import { Turn } from "./turn.js";
 import { errorWords, shortened } from "./words.js";
 
-const STOPPED = "You stopped reading. The server still finishes this answer and keeps it.";
 const CUT = "Interrupted: the connection to the server was lost.";
 const RELOADED =
   "Interrupted: the connection was lost while you were reading. This is the answer as the server has it.";
+
+/** A running answer of which nothing can be read is looked for again after this, in milliseconds. */
+const PAUSE = 2000;
 
 /** What the page shows beside the list; `listeners` are told what the list and the title must know. */
 export class Chat {
@@ -58,47 +60,76 @@ export class Chat {
   async send(text) {
     hideNotice();
     const home = this.id;
-    const turn = this.#begin(text);
-    try {
-      const end = await turn.run({
-        onStart: () => this.#started(turn, home),
-        onTitle: (title) => this.#listeners.onTitle(turn.conversationId, title),
-      });
-      this.#ended(turn, end);
-    } catch (error) {
-      this.#refused(turn, home, error);
+    const [agentId, modelType] = [this.#agents.selected, this.#models.selected];
+    const [user, view] = [userElement(text), this.#view()];
+    const turn = Turn.asking({ text, conversationId: home, agentId, modelType, view });
+    byId("welcome").hidden = true;
+    this.#thread.add(user, view.element);
+    turn.user = user;
+    view.waiting("Waiting for the model…");
+    await this.#drive(turn, {
+      started: () => this.#started(turn, home, text),
+      ended: (end) => this.#answered(turn, end),
+      refused: (error) => this.#unsent({ turn, home, text, user }, error),
+    });
+  }
+
+  /** Has the last message answered again, in the place of its answer. */
+  async again(old) {
+    if (this.#turn !== null) return;
+    hideNotice();
+    const view = this.#view();
+    const turn = Turn.again({ conversationId: this.id, modelType: this.#models.selected, view });
+    view.waiting("Waiting for the model…");
+    old.element.replaceWith(view.element);
+    await this.#drive(turn, {
+      started: () => this.#started(turn, this.id, ""),
+      ended: (end) => this.#answered(turn, end),
+      refused: (error) => {
+        view.element.replaceWith(old.element);
+        showError(error);
+      },
+    });
+    // Where nothing new came about, the answer before is the answer.
+    if (turn.error && this.id === turn.conversationId) {
+      await this.#load((error) => showError(error));
+      showError({ ...turn.error, retryAfter: turn.error.retryAfterSeconds ?? 0 });
     }
   }
 
-  /** Stops reading the answer that is being read. */
+  /** Stops the answer that is being written. */
   stop() {
-    this.#turn?.stop();
+    this.#turn?.stop().catch((error) => showError(error));
   }
 
-  #begin(text) {
-    const view = this.#view(text);
-    view.waiting("Waiting for the model…");
-    const user = userElement(text);
-    const [agentId, modelType] = [this.#agents.selected, this.#models.selected];
-    this.#turn = new Turn({ text, conversationId: this.id, agentId, modelType, view, user });
-    byId("welcome").hidden = true;
-    this.#thread.add(user, view.element);
+  /** Reads a turn to its end; `refused` is told why it never began. */
+  async #drive(turn, { started, ended, refused }) {
+    this.#turn = turn;
     this.#thread.follow();
     this.#composer.busy(true);
-    return this.#turn;
+    try {
+      const end = await turn.run({
+        onStart: started,
+        onTitle: (title) => this.#listeners.onTitle(turn.conversationId, title),
+      });
+      this.#finish(turn);
+      this.#listeners.onChanged();
+      ended(end);
+      if (turn.stoppedElsewhere && this.id === turn.conversationId) await this.#load((error) => this.#trouble(error));
+    } catch (error) {
+      this.#finish(turn);
+      refused(error);
+    }
   }
 
-  /** A view of the answer to a question. */
-  #view(question) {
+  #view() {
     return new AnswerView({
-      onRetry: () => {
-        if (this.#turn === null) this.send(question);
-      },
+      onRetry: (view) => this.again(view),
       onReload: () => this.#load((error) => showError(error)),
     });
   }
 
-  #started(turn, home) {
+  #started(turn, home, text) {
     const id = turn.conversationId;
     const visible = this.#turn === turn;
     this.#running.set(id, turn);
@@ -106,17 +137,16 @@ export class Chat {
       this.id = id;
       this.#composer.becomes(id);
     }
-    const title = home === null ? shortened(turn.text.trim().split("\n")[0], 60) : undefined;
+    const title = home === null ? shortened(text.trim().split("\n")[0], 60) : undefined;
     this.#listeners.onStarted({ id, title, visible });
   }
 
   /** Nothing was answered: the text goes back to where it was written, and the reason is said. */
-  #refused(turn, home, error) {
-    const visible = this.#turn === turn;
-    turn.user.remove();
+  #unsent({ turn, home, text, user }, error) {
+    const visible = turn.view.element.isConnected;
+    user.remove();
     turn.view.element.remove();
-    this.#composer.restore(home, turn.text);
-    this.#finish(turn);
+    this.#composer.restore(home, text);
     byId("welcome").hidden = this.id !== null;
     showError(error, {
       extra: visible ? "Your message is back in the box." : "Your message is back in the box of its conversation.",
@@ -124,17 +154,14 @@ export class Chat {
     });
   }
 
-  #ended(turn, end) {
-    this.#finish(turn);
-    this.#listeners.onChanged();
-    if (end === "stopped") turn.view.unread(STOPPED, "Show the whole answer");
-    if (end !== "cut") return;
+  #answered(turn, end) {
+    if (end === "ended") return;
     turn.view.unread(CUT, "Load what the server has");
     if (this.id === turn.conversationId) this.#load((error) => showError(error), RELOADED);
   }
 
   #finish(turn) {
-    this.#running.delete(turn.conversationId);
+    if (this.#running.get(turn.conversationId) === turn) this.#running.delete(turn.conversationId);
     if (this.#turn !== turn) return;
     this.#turn = null;
     this.#composer.busy(false);
@@ -154,44 +181,48 @@ export class Chat {
     }
   }
 
-  #show({ conversation, messages, cursor }, remark, signal) {
+  #show({ conversation, messages }, remark, signal) {
     this.#thread.clear();
-    let question = "";
     let last = null;
     for (const message of messages) {
-      if (message.role === "user") {
-        question = message.content;
-        this.#thread.add(userElement(question));
-      } else last = this.#showAnswer(message, question);
+      if (message.role === "user") this.#thread.add(userElement(message.content));
+      else last = this.#showAnswer(message);
     }
-    if (this.#turn && last?.view !== this.#turn.view) this.#thread.add(this.#turn.user, this.#turn.view.element);
+    if (this.#turn && last?.view !== this.#turn.view) this.#thread.add(this.#turn.user ?? [], this.#turn.view.element);
     if (remark) last?.view.remark(remark);
-    if (last?.running) this.#follow(last, cursor, signal);
+    if (last?.running) this.#follow(last, signal);
     this.#thread.follow();
     this.#models.show(conversation.model);
     this.#listeners.onOpened(conversation);
   }
 
   /** Shows a stored answer, or the live view of the one that is being read. */
-  #showAnswer(message, question) {
+  #showAnswer(message) {
     const live = this.#turn?.messageId === message.id;
-    const view = live ? this.#turn.view : this.#view(question);
+    const view = live ? this.#turn.view : this.#view();
     const running = !live && view.show(message);
     this.#thread.add(view.element);
     return { view, running, messageId: message.id };
   }
 
-  async #follow({ view, messageId }, cursor, signal) {
-    const following = followMessage({
-      id: this.id,
-      cursor,
-      messageId,
-      signal,
-      onMessage: (message) => view.show(message),
-      onTrouble: (error) => view.waiting(`${errorWords(error)} Trying again…`),
+  /** Follows an answer that was found running, wherever it was asked for. */
+  async #follow({ view, messageId }, signal) {
+    const turn = Turn.running({ conversationId: this.id, messageId, view });
+    this.#running.set(turn.conversationId, turn);
+    await this.#drive(turn, {
+      started: () => {},
+      ended: (end) => end === "ended" || this.#lookAgain(turn, end, signal),
+      refused: (error) => this.#trouble(error),
     });
-    await following.catch((error) => this.#trouble(error));
-    if (!signal.aborted) this.#listeners.onChanged();
+  }
+
+  /** What can be read no further may have ended meanwhile. */
+  async #lookAgain(turn, end, signal) {
+    if (end === "cut") turn.view.unread(CUT, "Load what the server has");
+    await new Promise((resolve) => {
+      setTimeout(resolve, PAUSE);
+    });
+    if (!signal.aborted && this.#turn === null) await this.#load((error) => showError(error));
   }
 
   #trouble(error) {

@@ -47,10 +47,10 @@ export class Composer {
     this.#changed();
   }
 
-  /** While an answer is being read the button stops the reading. */
+  /** While an answer is being written the button stops it. */
   busy(busy) {
     this.#busy = busy;
-    const words = busy ? "Stop reading (Escape)" : "Send (Enter)";
+    const words = busy ? "Stop (Escape)" : "Send (Enter)";
     this.#send.setAttribute("aria-label", words);
     this.#send.title = words;
     this.#send.replaceChildren(icon(busy ? "stop" : "send"));
@@ -62,7 +62,7 @@ export class Composer {
     if (window.matchMedia("(pointer: fine)").matches) this.#box.focus();
   }
 
-  /** Sends what is in the box; while an answer is being read, or when it cannot be sent, says why it stays. */
+  /** Sends what is in the box; while an answer is being written, or when it cannot be sent, says why it stays. */
   submit() {
     const text = this.#box.value;
     if (this.#busy) return this.#say("The answer is still being written. Your text stays here.");

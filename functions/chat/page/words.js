@@ -65,6 +65,13 @@ export function resultWords({ ok, summary, durationMs, cached, error }) {
   return [said, time, cached ? "cached" : null].filter(Boolean).join(" · ");
 }
 
+/** How a call went, as `[outcome, time, what the model read of it, credits]`. */
+export function callNumbers({ ok, error, cached, durationMs, bytes, credits }) {
+  const outcome = ok ? (cached ? "cached" : "done") : (error ?? "failed").replaceAll("_", " ");
+  const size = bytes < 1024 ? plural(bytes, "byte") : `${number(Math.round(bytes / 1024))} KiB`;
+  return [outcome, seconds(durationMs), size, number(credits)];
+}
+
 /** What a turn consumed, such as `812 tokens in · 143 out · 2 search credits`. */
 export function usageWords({ inputTokens, outputTokens, searchCredits, estimated }) {
   const about = estimated ? "≈ " : "";

@@ -119,7 +119,8 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
         place: app.running.enter(&asked.owner, &lease, &events),
         title: lease.is_first().then_some(turn.title),
         events,
-        started: started(&lease, turn.assistant_message_id, turn.model),
+        started: started(&lease, turn.assistant_message_id.clone(), turn.model),
+        message_id: turn.assistant_message_id,
         lease: lease.clone(),
         asked,
     };

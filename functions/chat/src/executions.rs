@@ -17,8 +17,8 @@ const SECRET_NAMES: [&str; 8] =
 /// What keys and tokens begin with.
 const SECRET_BEGINNINGS: [&str; 7] = ["Bearer ", "Basic ", "sk-", "tvly-", "ghp_", "AKIA", "eyJ"];
 
-/// The calls of a turn as rows, those too that have not finished.
-pub(crate) fn of_turn(calls: &[CallRecord], turn_id: &str, agent: &str, conversation_id: &str) -> Vec<Execution> {
+/// The calls for an answer as rows, those too that have not finished.
+pub(crate) fn of_answer(calls: &[CallRecord], message_id: &str, agent: &str, conversation_id: &str) -> Vec<Execution> {
     let row = |(place, record): (usize, &CallRecord)| {
         let report = record.report.as_ref();
         let error = match report {
@@ -26,7 +26,7 @@ pub(crate) fn of_turn(calls: &[CallRecord], turn_id: &str, agent: &str, conversa
             None => Some("not_finished".to_owned()),
         };
         Execution {
-            id: format!("{turn_id}-{:03}", place + 1),
+            id: format!("{message_id}-{:03}", place + 1),
             agent: agent.to_owned(),
             conversation_id: conversation_id.to_owned(),
             tool: record.call.name.chars().take(100).collect(),

@@ -29,6 +29,7 @@ const ASSETS: &[(&str, &str, &[u8])] = assets! {
         "answer.js"
         "api.js"
         "app.js"
+        "calls.js"
         "chat.js"
         "composer.js"
         "conversations.js"

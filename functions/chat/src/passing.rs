@@ -52,7 +52,7 @@ async fn drive(app: App, asked: Passing, events: Events, gone: CancellationToken
         ended = answering.within(&shutdown, answer) => ended,
         () = gone.cancelled() => Ok(FinishReason::Stopped),
     };
-    tokio::join!(answering.count(), answering.record(""));
+    tokio::join!(answering.count(), answering.record(None, &turn_id));
     let usage = events.draft().usage();
     events.send(Event::Usage(usage));
     events.send(last(ended));

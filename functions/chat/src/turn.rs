@@ -24,6 +24,8 @@ pub(crate) struct TurnTask {
     /// Set for a new conversation.
     pub(crate) title: Option<String>,
     pub(crate) started: Event,
+    /// The answer's id.
+    pub(crate) message_id: String,
     pub(crate) events: Events,
 }
 
@@ -158,7 +160,7 @@ impl TurnTask {
         match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
             Ok(()) => {
                 // Not before: nothing may be kept under a conversation that is gone.
-                self.answering().record(&self.lease.conversation_id).await;
+                self.answering().record(Some(&self.lease.conversation_id), &self.message_id).await;
                 ending
             }
             Err(LeaseError::Lost) => Ending::Gone,

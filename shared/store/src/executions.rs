@@ -30,7 +30,7 @@ const LIST: &str = "executions";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Execution {
-    /// The turn's id and the place of the call in it.
+    /// The id of the answer for which it was made, and its place among the calls of that.
     pub id: String,
     /// The agent that made it.
     pub agent: String,
@@ -141,6 +141,24 @@ impl Executions {
             self.table.get(&key).await?.map(|row| read(&row)).transpose()
         });
         Ok(try_join_all(rows).await?.into_iter().flatten().collect())
+    }
+
+    /// The calls for one answer of an owner, in their order.
+    pub async fn of_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
+        let (mut found, mut start) = (Vec::new(), None);
+        loop {
+            let call =
+                self.table.query(&partition(owner)).key_condition_expression("pk = :pk AND begins_with(sk, :answer)");
+            let call = call.expression_attribute_values(":answer", s(format!("{message_id}-")));
+            let (rows, next) = self.table.page(call, start).await?;
+            for row in &rows {
+                found.push(read(row)?);
+            }
+            if next.is_none() {
+                return Ok(found);
+            }
+            start = next;
+        }
     }
 
     /// Deletes the calls of a conversation.

@@ -127,22 +127,55 @@ test("f020_ a model that breaks off is an error in words, with the answer so far
   broken.cut();
   await lastAnswer(page).locator(".note.failed").getByText("The connection to the model was lost.").waitFor();
   await reads(prose(page), "Half an ans");
-  await lastAnswer(page).getByText("This attempt stays in the conversation.").waitFor();
-
   await lastAnswer(page).getByRole("button", { name: "Try again" }).click();
   const whole = await model.next();
   whole.say("A whole answer.");
   whole.end();
   await reads(prose(page), "A whole answer.");
-  assert.deepEqual(await page.locator(".bubble").allTextContents(), ["Tell me.", "Tell me."]);
+  assert.deepEqual(await page.locator(".bubble").allTextContents(), ["Tell me."]);
   assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
 
   await page.reload();
   await reads(prose(page), "A whole answer.");
-  await page.locator(".note.interrupted").getByText("This answer was interrupted.").waitFor();
+  assert.equal(await page.locator(".turn").count(), 2);
 });
 
-test("Escape stops reading; the answer is finished on the server and can be shown", async (t) => {
+test("an answer can be asked for again, and takes the place of the one before", async (t) => {
+  const world = await stage(t);
+  const { page, url, model } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "First?", "One.");
+  await askAndAnswer(world, "Second?", "Two.");
+  const again = page.getByRole("button", { name: "Answer again" });
+  assert.equal(await again.count(), 1, "only the newest answer can be");
+  await again.click();
+  const reply = await model.next();
+  assert.doesNotMatch(JSON.stringify(reply.body.messages), /Two\./);
+  reply.say("Better.");
+  reply.end();
+  await reads(prose(page), "Better.");
+  await page.reload();
+  await reads(prose(page), "Better.");
+  assert.deepEqual(await page.locator(".prose").allTextContents(), ["One.", "Better."]);
+  assert.deepEqual(await page.locator(".bubble").allTextContents(), ["First?", "Second?"]);
+});
+
+test("when asking again comes to nothing the answer before stays", async (t) => {
+  const world = await stage(t);
+  const { page, url, model } = world;
+  await page.goto(url);
+  await askAndAnswer(world, "Tell me.", "This.");
+  await page.getByRole("button", { name: "Answer again" }).click();
+  (await model.next()).refuse(401);
+  await page.locator("#notice").filter({ hasText: /\w/ }).waitFor();
+  await reads(prose(page), "This.");
+  await page.route("**/regenerate", (route) => route.abort());
+  await page.getByRole("button", { name: "Answer again" }).click();
+  await page.locator("#notice").getByText("The server cannot be reached.").waitFor();
+  await reads(prose(page), "This.");
+});
+
+test("Escape stops the answer: the model is let go, what was said stays and says that it was stopped", async (t) => {
   const { page, url, model } = await stage(t);
   await page.goto(url);
   await ask(page, "Tell me a long story.");
@@ -150,12 +183,32 @@ test("Escape stops reading; the answer is finished on the server and can be show
   reply.say("Once upon a time");
   await reads(prose(page), "Once upon a time");
   await page.keyboard.press("Escape");
-  await lastAnswer(page).getByText("You stopped reading.").waitFor();
+  await lastAnswer(page).getByText("This answer was stopped.").waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
-  reply.say(" it ended.");
+  await reply.gone;
+  await page.reload();
+  await lastAnswer(page).getByText("This answer was stopped.").waitFor();
+  await reads(prose(page), "Once upon a time");
+});
+
+test("administrators see under an answer what its tools were called with", async (t) => {
+  const { page, url, model, search } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Tea?");
+  (await model.next()).search("tea");
+  (await search.next()).answer(2);
+  const reply = await model.next();
+  reply.say("Leaves.");
   reply.end();
-  await lastAnswer(page).getByRole("button", { name: "Show the whole answer" }).click();
-  await reads(prose(page), "Once upon a time it ended.");
+  for (const look of ["live", "stored"]) {
+    await lastAnswer(page).getByText("Details").click();
+    const cells = lastAnswer(page).locator(".calls td");
+    await cells.first().waitFor();
+    const words = await cells.allTextContents();
+    assert.deepEqual([words[0], JSON.parse(words[1]), words[2], words[5]], ["search_web", { query: "tea" }, "done", "2"]);
+    assert.match(words[4], /byte|KiB/);
+    if (look === "live") await page.reload();
+  }
 });
 
 test("an answer goes on while another conversation is open, and is there on return", async (t) => {

@@ -51,10 +51,19 @@ class Gate {
 /** One call of the model: nothing leaves before `say` or `refuse`. */
 class ModelCall {
   #outgoing;
+  /** Resolves when the server has let the connection go. */
+  gone;
 
   constructor(body, outgoing) {
     this.body = body;
     this.#outgoing = outgoing;
+    this.gone = once(outgoing, "close");
+  }
+
+  /** Answers with a status and nothing else. */
+  refuse(status) {
+    this.#outgoing.writeHead(status, { "content-type": "application/json" });
+    this.#outgoing.end(JSON.stringify({ error: { message: "no" } }));
   }
 
   /** Sends a piece of text, as one chunk. */

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { waitOf } from "../../../functions/chat/page/api.js";
 import {
   ageWords,
+  callNumbers,
   callWords,
   endWords,
   errorWords,
@@ -93,6 +94,13 @@ test("a result says what came of it, how long it took and whether it was known a
   };
   assert.equal(resultWords(refused), "The search took too long. · 10 s");
   assert.equal(resultWords({ ok: true, summary: "10 results" }), "10 results");
+});
+
+test("the details of a call are its outcome, time, size and cost", () => {
+  const call = { ok: true, cached: false, durationMs: 812, bytes: 900, credits: 2 };
+  assert.deepEqual(callNumbers(call), ["done", "0.8 s", "900 bytes", "2"]);
+  assert.deepEqual(callNumbers({ ...call, cached: true, bytes: 5000, credits: 0 }), ["cached", "0.8 s", "5 KiB", "0"]);
+  assert.deepEqual(callNumbers({ ...call, ok: false, error: "rate_limited", bytes: 1 })[0], "rate limited");
 });
 
 test("usage is said in one line", () => {

@@ -3,9 +3,9 @@ use std::time::SystemTime;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::ListedExecution;
-use web::{Administrator, ApiError};
+use web::{Administrator, ApiError, Caller};
 
 use crate::App;
 use crate::paging::{self, Paging};
@@ -20,12 +20,25 @@ pub(crate) struct List {
     next_cursor: Option<String>,
 }
 
-/// The calls of all tools in the last month, the newest turns first.
+#[derive(Deserialize)]
+pub(crate) struct Filter {
+    message: Option<String>,
+}
+
+/// The calls of all tools in the last month, the newest turns first; with `message`, those for one of the caller's own
+/// answers, in their order.
 pub(crate) async fn list(
     State(app): State<App>,
     _: Administrator,
+    caller: Caller,
+    filter: Result<Query<Filter>, QueryRejection>,
     paging: Result<Query<Paging>, QueryRejection>,
 ) -> Result<Json<List>, ApiError> {
+    if let Some(message_id) = filter.map_err(paging::bad_query)?.0.message {
+        let calls = app.store.executions.of_answer(&caller.owner, &message_id).await;
+        let executions = calls.map_err(|error| crate::chat::storage(&error))?;
+        return Ok(Json(List { executions, next_cursor: None }));
+    }
     let Query(paging) = paging.map_err(paging::bad_query)?;
     let page = app.store.executions.list(paging.limit(ROWS)?, paging.cursor.as_deref(), SystemTime::now()).await;
     let page = page.map_err(paging::refused)?;

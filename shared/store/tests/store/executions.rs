@@ -61,6 +61,20 @@ async fn calls_of_all_owners_are_listed_by_day_newest_first_page_by_page() {
 }
 
 #[tokio::test]
+async fn the_calls_for_one_answer_are_its_owners_alone() {
+    let store = store().await.executions;
+    store.record(&alice(), &[call("1-01", "A"), call("1-02", "A"), call("10-01", "A")], day(100)).await.unwrap();
+    store.record(&store::Owner::new("bob"), &[call("1-01", "B")], day(100)).await.unwrap();
+    let ids = async |owner: store::Owner, answer: &str| -> Vec<String> {
+        let calls = store.of_answer(&owner, answer).await.unwrap();
+        calls.into_iter().map(|one| format!("{} {}", one.execution.id, one.execution.conversation_id)).collect()
+    };
+    assert_eq!(ids(alice(), "1").await, ["1-01 A", "1-02 A"]);
+    assert_eq!(ids(store::Owner::new("bob"), "1").await, ["1-01 B"]);
+    assert_eq!(ids(alice(), "2").await, [""; 0]);
+}
+
+#[tokio::test]
 async fn f150_the_calls_of_a_deleted_conversation_and_of_a_deleted_owner_are_gone() {
     let store = store().await;
     let calls: Vec<Execution> = (10..70).map(|number| call(&format!("1-{number}"), "A")).collect();
