@@ -37,7 +37,11 @@ async fn every_call_is_kept_with_its_outcome_and_listed_for_administrators() {
 #[tokio::test]
 async fn the_calls_for_an_answer_are_found_by_it_and_by_its_owner_alone() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of([call("茶"), call("咖啡")]), Completion::of(["好。"]), Completion::of([call("水")])]);
+    app.model.replies([
+        Completion::of([call("茶"), call("咖啡")]),
+        Completion::of(["好。"]),
+        Completion::of([call("水")]),
+    ]);
     let ada = app.user("ada");
     let turn = ada.ask("茶是什么？").await;
     ada.ask("水？").await;

@@ -169,6 +169,13 @@ test("when asking again comes to nothing the answer before stays", async (t) => 
   (await model.next()).refuse(401);
   await page.locator("#notice").filter({ hasText: /\w/ }).waitFor();
   await reads(prose(page), "This.");
+  await page.getByRole("button", { name: "Answer again" }).click();
+  const broken = await model.next();
+  broken.say("Half an ans");
+  await reads(prose(page), "Half an ans");
+  broken.cut();
+  await page.locator("#notice").getByText("The connection to the model was lost.").waitFor();
+  await reads(prose(page), "This.");
   await page.route("**/regenerate", (route) => route.abort());
   await page.getByRole("button", { name: "Answer again" }).click();
   await page.locator("#notice").getByText("The server cannot be reached.").waitFor();

@@ -27,7 +27,7 @@ pub(super) struct Head {
     /// The place of the last message, also of one that is not shown.
     pub(super) seq: u64,
     /// The place of the answer that the conversation ends with; it lies before `seq` from when a turn answers the last
-    /// question again until it has said something.
+    /// question again until that is an answer.
     pub(super) tip: u64,
     pub(super) running: Option<Running>,
 }

@@ -58,7 +58,7 @@ pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime)
     set_aside(lease, message)
 }
 
-/// What answers a question again is not a part of the conversation until it has said something: that way nothing need be
+/// What answers a question again is not a part of the conversation until it is an answer: that way nothing need be
 /// undone when it never does.
 pub(super) fn set_aside(lease: &TurnLease, mut item: Item) -> Item {
     if lease.replaces.is_some() {
@@ -67,10 +67,11 @@ pub(super) fn set_aside(lease: &TurnLease, mut item: Item) -> Item {
     item
 }
 
-/// Whether an answer is a part of the conversation from the end of its turn on: another one to a question has to say
-/// something.
+/// Whether an answer is a part of the conversation from the end of its turn on: another one to a question has to be one,
+/// or a good answer would be lost to a try that broke off.
 pub(super) fn stands(lease: &TurnLease, answer: &Answer) -> bool {
-    lease.replaces.is_none() || !answer.content.trim().is_empty()
+    let is_one = matches!(answer.end, TurnEnd::Done(_)) && !answer.content.trim().is_empty();
+    lease.replaces.is_none() || is_one
 }
 
 /// The change at the end of a turn, which makes its item a part of the conversation if the answer is.

@@ -33,8 +33,8 @@ pub struct NewTurn {
 pub enum Question {
     /// The user's words, a new message of the conversation.
     Words(String),
-    /// The last message of the user again: the new answer takes the place of the one that stands there, as soon as it has
-    /// said something.
+    /// The last message of the user again: the new answer takes the place of the one that stands there, if it ends as
+    /// one.
     Again,
 }
 
