@@ -1,6 +1,6 @@
-// The product itself: the binary on a free port of this machine, with a store in memory and the demo model.
+// The product itself: the binary on a free port of this machine, with a store in memory unless it is told otherwise.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -11,9 +11,9 @@ const BINARY = process.env.LAMBDA_CHAT_BIN ?? path.join(ROOT, "target/debug/lamb
 const READY = /http:\/\/127\.0\.0\.1:\d+/;
 
 /** Starts the server; resolves once it has said where it listens. `settings` are its environment, and nothing else is. */
-export async function startServer(settings = {}) {
+export async function startServer(settings = {}, store = ["--ephemeral"]) {
   const env = { PATH: process.env.PATH, CHAT_RATE_LIMIT: "1000/60s", SEARCH_RATE_LIMIT: "1000/60s", ...settings };
-  const child = spawn(BINARY, ["--port", "0", "--ephemeral"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(BINARY, ["--port", "0", ...store], { env, stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(child, "exit");
   const ended = exited.then(([code]) => {
     throw new Error(`the server ended with ${code}`);
@@ -25,6 +25,12 @@ export async function startServer(settings = {}) {
     await exited;
   };
   return { url, stop };
+}
+
+/** Makes a key for a user in a data folder. */
+export function makeKey(data, user) {
+  const made = ["keys", "create", "--user", user, "--data", data];
+  return execFileSync(BINARY, made, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 }
 
 async function ready(output) {
