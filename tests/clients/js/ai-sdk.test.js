@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
+import { VERSIONS, load } from "./support/ai-sdk.js";
 import { startServer } from "./support/server.js";
 
 const SEARCH = "今天北京的天气怎么样？";
@@ -12,10 +13,9 @@ let server;
 before(async () => (server = await startServer()));
 after(() => server.stop());
 
-for (const version of [5, 6, 7]) {
-  describe(`version ${version}`, async () => {
-    const sdk = await import(`ai-${version}`);
-    const { Chat } = await import(`ai-react-${version}`);
+for (const version of VERSIONS) {
+  describe(`version ${version}`, { concurrency: true }, async () => {
+    const { sdk, Chat } = await load(version);
 
     const transport = () => new sdk.DefaultChatTransport({ api: `${server.url}/api/ui/chat` });
     const chat = (options) => new Chat({ transport: transport(), ...options });

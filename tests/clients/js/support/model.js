@@ -6,7 +6,8 @@
 //   "text"                    says it
 //   {think}                   reasons
 //   {call: [name, arguments]} calls a tool: natively where tools were offered so, else written as text
-//   {hold: key}               says nothing more until `POST /release/KEY`; `GET /left/KEY` tells whether the asker left
+//   {hold: key}               says nothing more until `/release/KEY` is asked for; `/held/KEY` answers once that is so, and
+//                             `/left/KEY` once the asker has left
 //   {repeat: [text, times]}   says it as often
 //   {finish: reason}          ends the reply with this reason
 //   {cut: true}               breaks the connection
@@ -27,7 +28,7 @@ const EXAMPLES = {
 export async function startModel() {
   const gates = new Map();
   const gate = (key) => {
-    if (!gates.has(key)) gates.set(key, { release: latch(), left: latch() });
+    if (!gates.has(key)) gates.set(key, { release: latch(), held: latch(), left: latch() });
     return gates.get(key);
   };
   const server = createServer((incoming, outgoing) => serve(incoming, outgoing, gate));
@@ -52,8 +53,8 @@ async function serve(incoming, outgoing, gate) {
     gate(key).release.open();
     return void outgoing.end();
   }
-  if (verb === "left") {
-    await gate(key).left.opened;
+  if (verb === "left" || verb === "held") {
+    await gate(key)[verb].opened;
     return void outgoing.end();
   }
   let text = "";
@@ -117,7 +118,8 @@ class Reply {
     this.#reason = "tool_calls";
   }
 
-  async #hold({ release, left }) {
+  async #hold({ release, held, left }) {
+    held.open();
     const closed = new Promise((resolve) => this.#outgoing.on("close", resolve)).then(left.open);
     await Promise.race([release.opened, closed]);
   }
