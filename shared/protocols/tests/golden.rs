@@ -3,7 +3,7 @@
 
 use conversation::{Event, FinishReason, Source, ToolCall, ToolReport, Usage};
 use protocols::openai::{Chunks, Head, completion};
-use protocols::{Accumulated, Document, Native, Protocol};
+use protocols::{Accumulated, Document, Native, Protocol, UiMessageStream};
 use serde_json::{Value, json};
 
 /// What a turn says, whatever the protocol.
@@ -155,5 +155,24 @@ fn openais_document_says_the_same() {
         tokens: tokens(&document["usage"], ["prompt_tokens", "completion_tokens"]),
         finish: text(&choice["finish_reason"]),
     };
+    assert_eq!(found, said());
+}
+
+#[test]
+fn the_ai_sdks_chunks_say_the_same() {
+    let mut found = Said::default();
+    for chunk in payloads(UiMessageStream::new("r")) {
+        let delta = text(&chunk["delta"]);
+        match chunk["type"].as_str().unwrap() {
+            "text-delta" => found.text.push_str(&delta),
+            "reasoning-delta" => found.thinking.push_str(&delta),
+            "source-url" => found.sources.push(text(&chunk["url"])),
+            "finish" => {
+                found.tokens = tokens(&chunk["messageMetadata"]["usage"], ["inputTokens", "outputTokens"]);
+                found.finish = text(&chunk["finishReason"]);
+            }
+            _ => {}
+        }
+    }
     assert_eq!(found, said());
 }
