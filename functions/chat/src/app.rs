@@ -1,11 +1,16 @@
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use agent::Agent;
 use aws_types::SdkConfig;
-use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::{Extension, Router};
+use conversation::Failure;
 use store::Store;
 use tools::{Calculator, CurrentTime, ReadUrl, Search, Tool, ToolRegistry, WebSearch};
-use web::Auth;
+use web::{Arrival, Auth};
 
 use crate::agents::Agents;
 use crate::begin::Door;
@@ -49,13 +54,28 @@ impl App {
 
     /// The routes, with what every answer has around them.
     pub fn router(&self) -> Router {
-        web::edge(routes(self.clone()), self.config.origins.clone(), self.config.reach)
+        let routes = routes(self.clone()).layer(from_fn_with_state(self.clone(), count_refusals));
+        web::edge(routes, self.config.origins.clone(), self.config.reach)
     }
 
     /// Interrupts the running turns and waits until each is stored and has ended its stream; none can begin afterwards.
     pub async fn shut_down(&self) {
         self.running.shut_down().await;
     }
+}
+
+/// Counts the requests that are refused.
+async fn count_refusals(
+    State(app): State<App>,
+    Extension(arrival): Extension<Arrival>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let answer = next.run(request).await;
+    if let Some(failure) = answer.extensions().get::<Failure>() {
+        app.config.metrics.refused(failure.code, &arrival.request_id, SystemTime::now());
+    }
+    answer
 }
 
 /// The tools that come with the product: a line each.

@@ -34,7 +34,7 @@ pub(crate) async fn running(app: &App, owner: &Owner, conversation_id: &str) -> 
     let longest = begin::deadline(app, None, Instant::now());
     match running_until(app, owner, conversation_id, longest).await {
         Err(ApiError(failure)) if failure.code == ErrorCode::NotFound => Ok(None),
-        told => told,
+        told => told.inspect(|told| count(app, told.as_ref())),
     }
 }
 
@@ -66,9 +66,11 @@ pub(crate) async fn resumed(
     if let Some(last) = last
         && let Some(told) = named(app, owner, conversation_id, &last, deadline).await?
     {
+        count(app, Some(&told));
         return Ok(Some((told, last.number)));
     }
     let told = running_until(app, owner, conversation_id, deadline).await?;
+    count(app, told.as_ref());
     Ok(told.map(|told| (told, 0)))
 }
 
@@ -101,9 +103,17 @@ async fn named(
 
 /// This turn from its first event on, wherever it runs or ran.
 pub(crate) async fn known(app: &App, owner: &Owner, turn: KnownTurn, deadline: Instant) -> Result<Told, ApiError> {
-    match app.running.events(owner, &turn.conversation_id, &turn.turn_id) {
+    let told = match app.running.events(owner, &turn.conversation_id, &turn.turn_id) {
         Some(events) => Ok(Told::new(turn.turn_id, events.follow(0))),
         None => elsewhere::told(app, owner, turn, 0, deadline).await,
+    };
+    told.inspect(|told| count(app, Some(told)))
+}
+
+/// Counts a reader who came to a turn.
+fn count(app: &App, told: Option<&Told>) {
+    if let Some(told) = told {
+        app.config.metrics.resumed(&told.turn_id, SystemTime::now());
     }
 }
 

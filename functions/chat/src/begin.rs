@@ -9,7 +9,8 @@ use model::ModelClient;
 use store::{Admission, BeginError, NewTurn, Owner, Question, TurnLease};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
-use web::{ApiError, InvocationDeadline};
+use tracing::Instrument;
+use web::{ApiError, Arrival, Invocation};
 
 use crate::App;
 use crate::chat::storage;
@@ -54,6 +55,7 @@ pub(crate) struct Asked {
     pub(crate) chat_id: Option<String>,
     pub(crate) question: Question,
     pub(crate) deadline: Instant,
+    pub(crate) arrival: Arrival,
 }
 
 /// Who answers.
@@ -90,9 +92,9 @@ async fn admit(app: &App, owner: &Owner) -> Result<(), ApiError> {
 }
 
 /// When the turn must be over: a little before the invocation that carries it, so that the answer is stored in time.
-pub(crate) fn deadline(app: &App, invocation: Option<InvocationDeadline>, now: Instant) -> Instant {
+pub(crate) fn deadline(app: &App, invocation: Option<&Invocation>, now: Instant) -> Instant {
     let longest = now + app.config.turn;
-    let Some(InvocationDeadline(end)) = invocation else { return longest };
+    let Some(Invocation { deadline: end, .. }) = invocation else { return longest };
     longest.min(end.checked_sub(RESERVE).unwrap_or(now))
 }
 
@@ -114,6 +116,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
     let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
     let events = Events::default();
     let told = Told::new(turn.turn_id.clone(), events.follow(0));
+    let span = span(&asked.arrival, &lease.conversation_id, &lease.turn_id);
     let task = TurnTask {
         app: app.clone(),
         place: app.running.enter(&asked.owner, &lease, &events),
@@ -124,8 +127,13 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
         lease: lease.clone(),
         asked,
     };
-    app.running.spawn(task.drive());
+    app.running.spawn(task.drive().instrument(span));
     Ok((lease, told))
+}
+
+/// What every line of the log that a turn writes is marked with; of the highest level, so that it always is.
+pub(crate) fn span(arrival: &Arrival, conversation: &str, turn: &str) -> tracing::Span {
+    tracing::error_span!("turn", requestId = arrival.request_id, conversationId = conversation, turnId = turn)
 }
 
 fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {

@@ -10,7 +10,7 @@ use protocols::{Accumulated, Native, TurnRequest};
 use serde::Deserialize;
 use store::Question;
 use tokio::time::Instant;
-use web::{ApiError, Credentials, InvocationDeadline, RequestId};
+use web::{ApiError, Arrival, Credentials, RequestId};
 
 use crate::begin::{self, Asked, Chosen, Told};
 use crate::{App, agents, repeat};
@@ -28,7 +28,7 @@ pub(crate) async fn chat(
     State(app): State<App>,
     Extension(id): Extension<RequestId>,
     credentials: Credentials,
-    invocation: Option<Extension<InvocationDeadline>>,
+    Extension(arrival): Extension<Arrival>,
     options: Result<Query<Options>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
@@ -45,9 +45,14 @@ pub(crate) async fn chat(
     let chosen = choose(&app, wanted).await?;
     let form = Form { stream: request.stream, accumulated, request_id: id.0 };
     let (conversation_id, question) = (request.conversation_id, Question::Words(request.message));
-    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let told = told(&app, &headers, &body, Asked { owner, chosen, conversation_id, chat_id: None, question, deadline })
-        .await?;
+    let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
+    let told = told(
+        &app,
+        &headers,
+        &body,
+        Asked { owner, chosen, conversation_id, chat_id: None, question, deadline, arrival },
+    )
+    .await?;
     answered(told, form).await
 }
 
@@ -81,7 +86,7 @@ pub(crate) async fn agent(
     app: State<App>,
     id: Extension<RequestId>,
     credentials: Credentials,
-    invocation: Option<Extension<InvocationDeadline>>,
+    arrival: Extension<Arrival>,
     options: Result<Query<Options>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
@@ -90,7 +95,7 @@ pub(crate) async fn agent(
     if agents::named(TurnRequest::parse(&body)?.agent_id.as_deref(), &headers)?.is_none() {
         return Err(invalid("An agent is required: `X-Agent-ID` or `agentId`".to_owned()));
     }
-    chat(app, id, credentials, invocation, options, headers, Body::from(body)).await
+    chat(app, id, credentials, arrival, options, headers, Body::from(body)).await
 }
 
 pub(crate) fn wants_accumulated(options: Result<Query<Options>, QueryRejection>) -> Result<bool, ApiError> {

@@ -10,7 +10,7 @@ use tools::SearchConfig;
 use tools::http::ToolSecrets;
 use web::{AuthConfig, Origins, Place, Reach};
 
-use crate::{Budgets, upstreams};
+use crate::{Budgets, Metrics, upstreams};
 
 /// Everything that the settings decide, read once at the start.
 #[derive(Clone)]
@@ -49,6 +49,8 @@ pub struct Config {
     pub http: transport::Client,
     /// What takes turns down; settings name none, whoever assembles the function may.
     pub recorder: Option<Arc<dyn Recorder>>,
+    /// Where what is counted goes; whoever assembles the function says it.
+    pub metrics: Metrics,
 }
 
 impl Config {
@@ -78,6 +80,7 @@ impl Config {
             tables: TableNames::from_settings(settings)?,
             http,
             recorder: None,
+            metrics: Metrics::default(),
         })
     }
 }

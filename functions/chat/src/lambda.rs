@@ -7,7 +7,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::{Front, Place};
 
-use crate::{App, Config};
+use crate::{App, Config, Metrics};
 
 /// Runs the function until its instance ends.
 ///
@@ -23,9 +23,12 @@ pub fn run() -> ExitCode {
 
 fn assemble(settings: &Settings) -> Result<(App, Front), String> {
     let http = transport::client().map_err(|error| error.to_string())?;
-    let config = Config::from_settings(settings, Place::Lambda, http).map_err(|error| error.to_string())?;
+    let mut config = Config::from_settings(settings, Place::Lambda, http).map_err(|error| error.to_string())?;
     if let Some(warning) = config.auth.warning() {
         tracing::warn!("{warning}");
+    }
+    if let Some(name) = settings.var("AWS_LAMBDA_FUNCTION_NAME") {
+        config.metrics = Metrics::to(name, std::io::stdout());
     }
     let front = Front::from_settings(settings).map_err(|error| error.to_string())?;
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
@@ -55,7 +58,7 @@ fn failed(line: &str, code: u8) -> ExitCode {
 fn log(settings: &Settings) {
     let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
     let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
-    let lines = tracing_subscriber::fmt::layer().json().with_ansi(false);
+    let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
     tracing_subscriber::registry().with(targets).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

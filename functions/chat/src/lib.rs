@@ -21,6 +21,8 @@ mod defined_tools;
 mod elsewhere;
 mod executions;
 mod lambda;
+mod metrics;
+mod observed;
 mod openai;
 mod outages;
 mod page;
@@ -48,6 +50,7 @@ pub use app::App;
 pub use budgets::{Budget, Budgets};
 pub use config::Config;
 pub use lambda::run;
+pub use metrics::Metrics;
 
 /// The route table.
 fn routes(app: App) -> Router {

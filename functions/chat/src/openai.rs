@@ -13,7 +13,7 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 use tools::ToolRegistry;
-use web::{ApiError, Credentials, ErrorShape, InvocationDeadline};
+use web::{ApiError, Arrival, Credentials, ErrorShape};
 
 use crate::App;
 use crate::agents::{self, AgentDefinition};
@@ -32,18 +32,18 @@ const AGENT: &str = "agent:";
 pub(crate) async fn completions(
     State(app): State<App>,
     credentials: Credentials,
-    invocation: Option<Extension<InvocationDeadline>>,
+    Extension(arrival): Extension<Arrival>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     let request = ChatRequest::parse(&web::json_body(&headers, body).await?)?;
     let owner = credentials.identify(None)?.owner;
     let chosen = choose(&app, &request).await?;
-    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
+    let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
     let head = head(&request);
     let (stream, include_usage) = (request.stream, request.include_usage);
     let past = past(request);
-    let events = passing::begin(&app, Passing { owner, chosen, past, deadline }).await?;
+    let events = passing::begin(&app, Passing { owner, chosen, past, deadline, arrival }).await?;
     if stream {
         return Ok(web::stream(web::opened(events).await?, Chunks::new(head, include_usage)));
     }

@@ -8,11 +8,13 @@ use futures_util::{Stream, StreamExt};
 use store::Owner;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use web::ApiError;
+use tracing::Instrument;
+use web::{ApiError, Arrival};
 
 use crate::App;
 use crate::answering::{Answering, Past};
-use crate::begin::{Chosen, admitted};
+use crate::begin::{Chosen, admitted, span};
+use crate::observed::Ended;
 
 /// A turn that is asked for, with everything in it checked.
 pub(crate) struct Passing {
@@ -20,6 +22,7 @@ pub(crate) struct Passing {
     pub(crate) chosen: Chosen,
     pub(crate) past: Past,
     pub(crate) deadline: Instant,
+    pub(crate) arrival: Arrival,
 }
 
 /// Starts the turn; it ends when nobody holds its events any more, for nobody could come back for it.
@@ -30,16 +33,18 @@ pub(crate) async fn begin(
     let _place = admitted(app, &asked.owner).await?;
     let (events, gone) = (Events::default(), CancellationToken::new());
     let followed = events.follow(0);
-    app.running.spawn(drive(app.clone(), asked, events, gone.clone()));
+    let turn_id = new_id();
+    let span = span(&asked.arrival, "", &turn_id);
+    app.running.spawn(drive(app.clone(), asked, turn_id, events, gone.clone()).instrument(span));
     let guard = gone.drop_guard();
     Ok(followed.inspect(move |_| _ = &guard))
 }
 
 /// Runs the turn, counts what it used, and only then ends the stream.
-async fn drive(app: App, asked: Passing, events: Events, gone: CancellationToken) {
+async fn drive(app: App, asked: Passing, turn_id: String, events: Events, gone: CancellationToken) {
     let _closing = events.closing();
-    let Passing { owner, chosen, past, deadline } = asked;
-    let turn_id = new_id();
+    let Passing { owner, chosen, past, deadline, arrival } = asked;
+    let started_at = Instant::now();
     events.send(started(&chosen, &turn_id));
     let answering =
         Answering { app: &app, owner: &owner, chosen: &chosen, deadline, turn_id: &turn_id, events: &events };
@@ -53,6 +58,8 @@ async fn drive(app: App, asked: Passing, events: Events, gone: CancellationToken
         () = gone.cancelled() => Ok(FinishReason::Stopped),
     };
     tokio::join!(answering.count(), answering.record(None, &turn_id));
+    let end = ended.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason));
+    answering.tell(&Ended { arrival: &arrival, conversation_id: "", started_at, end });
     let usage = events.draft().usage();
     events.send(Event::Usage(usage));
     events.send(last(ended));

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use protocols::AgainRequest;
 use store::Question;
 use tokio::time::Instant;
-use web::{ApiError, Credentials, InvocationDeadline, RequestId};
+use web::{ApiError, Arrival, Credentials, RequestId};
 
 use crate::begin::{self, Asked};
 use crate::chat::{self, Form, Options, Wanted};
@@ -22,7 +22,7 @@ pub(crate) async fn regenerate(
     State(app): State<App>,
     Extension(request_id): Extension<RequestId>,
     credentials: Credentials,
-    invocation: Option<Extension<InvocationDeadline>>,
+    Extension(arrival): Extension<Arrival>,
     id: Result<Path<String>, PathRejection>,
     options: Result<Query<Options>, QueryRejection>,
     headers: HeaderMap,
@@ -40,10 +40,10 @@ pub(crate) async fn regenerate(
         tool_choice: request.tool_choice.as_ref(),
     };
     let chosen = chat::choose(&app, wanted).await?;
-    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
+    let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
     // An equal body about another conversation, or on another route, is another request.
     let same = [b"again ", id.as_bytes(), b" ", &body].concat();
     let (conversation_id, question) = (Some(id), Question::Again);
-    let asked = Asked { owner, chosen, conversation_id, chat_id: None, question, deadline };
+    let asked = Asked { owner, chosen, conversation_id, chat_id: None, question, deadline, arrival };
     chat::answered(chat::told(&app, &headers, &same, asked).await?, form).await
 }

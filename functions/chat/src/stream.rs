@@ -6,7 +6,7 @@ use conversation::ErrorCode;
 use http::{HeaderMap, StatusCode};
 use protocols::{Accumulated, Native, Resumed};
 use tokio::time::Instant;
-use web::{ApiError, Caller, InvocationDeadline, RequestId};
+use web::{ApiError, Arrival, Caller};
 
 use crate::App;
 use crate::attach::{self, LastFrame};
@@ -18,21 +18,20 @@ use crate::conversations::no_such_path;
 /// one; also the rest of a turn that ended within the hour. `204` when there is nothing to tell.
 pub(crate) async fn resume(
     State(app): State<App>,
-    Extension(request): Extension<RequestId>,
     Caller { owner, .. }: Caller,
-    invocation: Option<Extension<InvocationDeadline>>,
+    Extension(arrival): Extension<Arrival>,
     id: Result<Path<String>, PathRejection>,
     options: Result<Query<Options>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Path(id) = id.map_err(no_such_path)?;
     let (accumulated, last) = (wants_accumulated(options)?, last_frame(&headers)?);
-    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
+    let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
     let Some((told, seen)) = attach::resumed(&app, &owner, &id, last, deadline).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     let Told { turn_id, events } = told;
-    let native = Native::new(turn_id, request.0);
+    let native = Native::new(turn_id, arrival.request_id);
     Ok(if accumulated {
         web::stream(events, Resumed::new(Accumulated::new(native), seen))
     } else {

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use agent::{CallRecord, Draft, Events};
-use conversation::{Event, Failure, FinishReason, Summary};
+use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
 use store::{Answer, ConversationStore, LeaseError, Question, Renewed, StoreError, StoredCall, TurnEnd, TurnLease};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::App;
 use crate::answering::{Answering, Past};
 use crate::begin::Asked;
+use crate::observed::Ended;
 use crate::running::Place;
 use crate::turn_log::TurnLog;
 
@@ -35,6 +36,17 @@ enum Ending {
     Failed(Failure),
     /// The conversation is deleted, or another turn took it over: nothing may be stored.
     Gone,
+}
+
+impl Ending {
+    /// How it counts: who deletes a conversation wants no more of its turn.
+    fn told(&self) -> Result<FinishReason, ErrorCode> {
+        match self {
+            Self::Answered(reason) => Ok(*reason),
+            Self::Failed(failure) => Err(failure.code),
+            Self::Gone => Ok(FinishReason::Stopped),
+        }
+    }
 }
 
 /// The user wants no more; what was said is an answer.
@@ -64,9 +76,12 @@ impl TurnTask {
 
     /// Runs the turn to its end and stores that.
     async fn run(&self, ended: &CancellationToken) -> Ending {
+        let started_at = Instant::now();
         let ending = Box::pin(self.until_end()).await;
         let answering = self.answering();
         let (ending, ()) = tokio::join!(self.save(ending), answering.count());
+        let (arrival, conversation_id) = (&self.asked.arrival, self.lease.conversation_id.as_str());
+        answering.tell(&Ended { arrival, conversation_id, started_at, end: ending.told() });
         ended.cancel();
         ending
     }

@@ -14,7 +14,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use protocols::{MAX_UI_BODY_BYTES, UI_STREAM_HEADER, UiChatRequest, UiMessageStream};
 use store::{Owner, Question};
 use tokio::time::Instant;
-use web::{ApiError, Caller, Credentials, ErrorShape, InvocationDeadline, RequestId};
+use web::{ApiError, Arrival, Caller, Credentials, ErrorShape, RequestId};
 
 use crate::begin::{self, Asked, Told};
 use crate::chat::{Wanted, choose, storage, told};
@@ -29,7 +29,7 @@ pub(crate) async fn chat(
     State(app): State<App>,
     Extension(id): Extension<RequestId>,
     credentials: Credentials,
-    invocation: Option<Extension<InvocationDeadline>>,
+    Extension(arrival): Extension<Arrival>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -45,8 +45,8 @@ pub(crate) async fn chat(
     let conversation_id = find(&app, &owner, &chat_id).await?;
     let again = regenerate && is_last(&app, &owner, conversation_id.as_deref(), &turn.message).await?;
     let question = if again { Question::Again } else { Question::Words(turn.message) };
-    let deadline = begin::deadline(&app, invocation.map(|Extension(end)| end), Instant::now());
-    let asked = Asked { owner, chosen, conversation_id, chat_id: Some(chat_id), question, deadline };
+    let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
+    let asked = Asked { owner, chosen, conversation_id, chat_id: Some(chat_id), question, deadline, arrival };
     Ok(streamed(told(&app, &headers, &body, asked).await?, id))
 }
 

@@ -25,6 +25,7 @@ NOT_IN_THE_TEMPLATE = {
     "AUTH_NONE_ON_LAMBDA": "nobody shall open a deployed function by a parameter",
     "ALLOW_PRIVATE_TOOLS": "the deployed function refuses it",
     "AWS_SAM_LOCAL": "set by the emulator",
+    "AWS_LAMBDA_FUNCTION_NAME": "set by Lambda",
     "AWS_REGION": "set by Lambda",
     "AWS_DEFAULT_REGION": "set by Lambda",
     "AWS_ACCESS_KEY_ID": "set by Lambda",

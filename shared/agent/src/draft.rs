@@ -1,5 +1,6 @@
 use conversation::{Event, Message, Source, Summary, ToolCall, ToolReport, ToolResult, Usage, Writers};
-
+use model::Attempts;
+use tokio::time::Instant;
 use tools::Ran;
 
 use crate::estimate;
@@ -16,6 +17,12 @@ pub struct Draft {
     pub calls: Vec<CallRecord>,
     /// The pages of all results, each once.
     pub sources: Vec<Source>,
+    /// When the first words were said.
+    pub first_words: Option<Instant>,
+    /// How many replies of models began.
+    pub replies: u32,
+    /// The attempts at calls of models.
+    pub attempts: Attempts,
     /// What the finished replies consumed.
     pub(crate) usage: Usage,
     /// What a call cost that was run ahead, or may cost, while no call of the model's has taken it.
@@ -39,6 +46,8 @@ pub struct Draft {
 pub struct CallRecord {
     /// As the model made it.
     pub call: ToolCall,
+    /// When it was made.
+    pub made: Instant,
     /// `None` while it runs.
     pub report: Option<ToolReport>,
     /// The length of what the model reads of it, in bytes.
@@ -51,10 +60,14 @@ impl Draft {
     pub(crate) fn note(&mut self, event: &Event) {
         self.writers.note(event);
         match event {
-            Event::Text { delta } => self.content.push_str(delta),
+            Event::Text { delta } => {
+                self.first_words.get_or_insert_with(Instant::now);
+                self.content.push_str(delta);
+            }
             Event::Thinking { delta } => self.thinking.push_str(delta),
             Event::ToolCall(call) => {
-                self.calls.push(CallRecord { call: call.clone(), report: None, bytes: 0, credits: 0 });
+                let (call, made) = (call.clone(), Instant::now());
+                self.calls.push(CallRecord { call, made, report: None, bytes: 0, credits: 0 });
             }
             Event::ToolResult(report) => {
                 Source::join(&mut self.sources, &report.sources);
@@ -132,6 +145,7 @@ impl Draft {
     /// Notes that a prompt is being answered.
     pub(crate) fn ask(&mut self, asked: Asked) {
         self.asked = Some(asked);
+        self.replies += 1;
         self.begun = (self.content.len(), self.thinking.len(), self.calls.len());
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use conversation::Event;
 use futures_util::stream::{Stream, unfold};
+use model::Attempts;
 use tokio::sync::watch;
 
 use crate::{Draft, Recording};
@@ -63,6 +64,11 @@ impl Events {
     pub fn draft(&self) -> MutexGuard<'_, Draft> {
         // A panic elsewhere in the turn leaves the draft whole: every change to it is one step.
         self.0.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the attempts at calls of models are kept.
+    pub(crate) fn attempts(&self) -> Attempts {
+        self.draft().attempts.clone()
     }
 
     /// All events from the `first` on (counted from 0), in batches of as many as are ready; ends when the turn does.

@@ -45,3 +45,23 @@ pub enum ModelError {
     #[error("deadline")]
     Deadline,
 }
+
+impl ModelError {
+    /// The kind of error as one word, for counts; there are no others than these.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::RateLimited { .. } => "rate_limited",
+            Self::QuotaExhausted => "quota_exhausted",
+            Self::Unavailable => "unavailable",
+            Self::Rejected => "rejected",
+            Self::Auth => "auth",
+            Self::ContentFiltered => "content_filtered",
+            Self::ContextTooLong => "context_too_long",
+            Self::ToolsUnsupported => "tools_unsupported",
+            Self::BadResponse => "bad_response",
+            Self::Stalled => "stalled",
+            Self::Disconnected => "disconnected",
+            Self::Deadline => "deadline",
+        }
+    }
+}

@@ -49,4 +49,5 @@ pub use prompt::Prompt;
 pub use reply::Reply;
 pub use tape::{AttemptEnd, Tape};
 pub use tool_path::{Finding, ToolPath, ToolUse, ToolsFrom};
+pub use trace::{AttemptMade, Attempts};
 pub use wishes::Wishes;

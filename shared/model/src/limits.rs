@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::Tape;
+use crate::{Attempts, Tape};
 
 /// What bounds one call for a reply.
 #[derive(Clone)]
@@ -13,11 +13,13 @@ pub struct Limits {
     pub alternative: bool,
     /// What takes the answer down, if anything does.
     pub tape: Option<Arc<dyn Tape>>,
+    /// Where its attempts are kept.
+    pub attempts: Attempts,
 }
 
 impl Limits {
     /// A deadline, and nothing else.
     pub fn until(deadline: Instant) -> Self {
-        Self { deadline, alternative: false, tape: None }
+        Self { deadline, alternative: false, tape: None, attempts: Attempts::default() }
     }
 }

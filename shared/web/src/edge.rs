@@ -9,8 +9,11 @@ use conversation::{ErrorCode, Failure, new_id};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
+use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::guard::loopback_only;
+use crate::lambda::Invocation;
 use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -18,6 +21,17 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The id under which a request stands in the logs and in every answer.
 #[derive(Clone, Debug)]
 pub struct RequestId(pub String);
+
+/// How a request came; an extension of every request.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// The id under which it stands in the logs and in its answer.
+    pub request_id: String,
+    /// When.
+    pub at: Instant,
+    /// The invocation that carries it, on Lambda.
+    pub invocation: Option<Invocation>,
+}
 
 /// Who may reach the routes at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +76,27 @@ pub fn edge(routes: Router, origins: Origins, reach: Reach) -> Router {
 
 async fn outermost(State(origins): State<Origins>, mut request: Request, next: Next) -> Response {
     let id = RequestId(new_id());
+    let invocation = request.extensions().get().cloned();
+    let arrival = Arrival { request_id: id.0.clone(), at: Instant::now(), invocation };
     request.extensions_mut().insert(id.clone());
+    request.extensions_mut().insert(arrival);
+    // Of the highest level, so that no choice of levels takes the id off the lines.
+    let span = tracing::error_span!("request", requestId = id.0);
+    answered(origins, &id, request, next).instrument(span).await
+}
+
+async fn answered(origins: Origins, id: &RequestId, request: Request, next: Next) -> Response {
     let origin = origins.allowed(request.headers()).cloned();
     let preflight = request.method() == Method::OPTIONS;
     let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let answer = answer.unwrap_or_else(|_| {
-        tracing::error!(request_id = %id.0, "a handler panicked");
+        tracing::error!("a handler panicked");
         ApiError::from(ErrorCode::Internal).into_response()
     });
     let mut answer = if preflight { options(answer) } else { answer };
-    write_error(&mut answer, &id);
+    write_error(&mut answer, id);
     origins.mark(&mut answer, origin, preflight);
-    safe_headers(answer.headers_mut(), &id);
+    safe_headers(answer.headers_mut(), id);
     answer
 }
 
@@ -99,7 +122,7 @@ fn write_error(answer: &mut Response, id: &RequestId) {
         (None, _) => return,
     };
     if failure.code == ErrorCode::Internal {
-        tracing::error!(request_id = %id.0, "a request failed");
+        tracing::error!("a request failed");
     }
     *answer.body_mut() = Body::from((shape.body)(&failure, &id.0));
     answer.headers_mut().remove(header::CONTENT_LENGTH);

@@ -86,9 +86,14 @@ tokio::task_local! {
 /// The year 2001, since 1970.
 const EARLIEST_END: Duration = Duration::from_secs(1_000_000_000);
 
-/// When the invocation that carries a request ends; an extension of the request.
-#[derive(Clone, Copy, Debug)]
-pub struct InvocationDeadline(pub Instant);
+/// The invocation that carries a request.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// When it ends.
+    pub deadline: Instant,
+    /// The trace that it belongs to, as `X-Amzn-Trace-Id` writes it.
+    pub trace: Option<String>,
+}
 
 /// Serves `router` to the runtime until the process ends: one invocation after the other, or as many at once as
 /// `AWS_LAMBDA_MAX_CONCURRENCY` says, which Lambda sets on Managed Instances.
@@ -129,7 +134,8 @@ async fn answer(router: Router, front: &Front, event: &RawValue, context: &Conte
     match event::request(event) {
         Ok(mut request) => {
             front.mark(&mut request);
-            request.extensions_mut().insert(InvocationDeadline(deadline(context, SystemTime::now())));
+            let (deadline, trace) = (deadline(context, SystemTime::now()), context.xray_trace_id.clone());
+            request.extensions_mut().insert(Invocation { deadline, trace });
             router.oneshot(request).await.into_response()
         }
         // The routes are asked all the same: they give every answer its id and its form.

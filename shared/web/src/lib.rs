@@ -14,8 +14,8 @@ mod sse;
 
 pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceIp, authenticate};
 pub use body::{json_body, json_body_of, optional_json_body};
-pub use edge::{ErrorShape, Reach, RequestId, edge};
+pub use edge::{Arrival, ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
-pub use lambda::{Front, InvocationDeadline, run};
+pub use lambda::{Front, Invocation, run};
 pub use origins::Origins;
 pub use sse::{collect, opened, stream};

@@ -1,10 +1,11 @@
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::within;
@@ -17,7 +18,7 @@ pub struct Function {
 }
 
 /// What the process wrote, line by line.
-type Log = Arc<Mutex<Vec<String>>>;
+type Log = Arc<watch::Sender<Vec<String>>>;
 
 impl Function {
     /// Starts a binary with Lambda's variables, the Runtime API at `api` and these settings, and nothing of the test's own
@@ -77,7 +78,15 @@ impl Function {
 
     /// What the process wrote so far, line by line.
     pub fn log(&self) -> Vec<String> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.log.borrow().clone()
+    }
+
+    /// Waits until so many lines are of this sort, and gives them.
+    pub async fn lines(&self, count: usize, of: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut log = self.log.subscribe();
+        let enough = |log: &Vec<String>| log.iter().filter(|line| of(line)).count() >= count;
+        let log = within("the process to write", log.wait_for(enough)).await.expect("the log is kept").clone();
+        log.into_iter().filter(|line| of(line)).collect()
     }
 }
 
@@ -93,6 +102,6 @@ impl Drop for Function {
 async fn collect(pipe: impl AsyncRead + Unpin, log: Log) {
     let mut lines = BufReader::new(pipe).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        log.send_modify(|log| log.push(line));
     }
 }

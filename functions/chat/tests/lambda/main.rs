@@ -9,6 +9,7 @@ mod deadline;
 mod instance;
 mod life;
 mod many;
+mod observed;
 mod rest;
 mod shapes;
 mod streamed;

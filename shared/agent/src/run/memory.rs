@@ -131,7 +131,8 @@ impl Run<'_> {
         let deadline = Instant::now() + LONGEST_SUMMARY.min(left / 4);
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
         let asked = Asked::new(prompt, self.model().config());
-        let mut reply = self.model().reply(prompt, Limits { deadline, alternative: true, tape }).await.ok()?;
+        let limits = Limits { deadline, alternative: true, tape, attempts: self.events.attempts() };
+        let mut reply = self.model().reply(prompt, limits).await.ok()?;
         let (mut text, mut counted, mut filter) = (String::new(), None, ThinkingFilter::default());
         while let Some(delta) = reply.next().await {
             match delta.ok()? {

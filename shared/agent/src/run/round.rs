@@ -16,7 +16,7 @@ impl Run<'_> {
         let prompt = self.prompt(phase, &said);
         let alternative = self.at + 1 < self.turn.models.len();
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
-        let limits = Limits { deadline: self.times.last, alternative, tape };
+        let limits = Limits { deadline: self.times.last, alternative, tape, attempts: self.events.attempts() };
         let on = matches!(phase, Phase::Tools);
         let informed = on && self.is_informed();
         let reply = self.model().reply(&prompt, limits);

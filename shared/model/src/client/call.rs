@@ -38,7 +38,7 @@ impl Attempted for Call<'_> {
         if let Some(watch) = &mut self.watch {
             watch.begin_attempt();
         }
-        let trace = Trace::new(&self.client.config().name, self.id, which.number);
+        let trace = Trace::new(&self.client.config().name, self.id, which.number, &self.limits.attempts);
         match self.ask(which, trace.clone()).await {
             Ok(mut reply) => {
                 reply.watch(self.watch.take());
