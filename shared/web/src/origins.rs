@@ -6,8 +6,12 @@ use settings::{SettingError, Settings};
 #[derive(Clone, Debug, Default)]
 pub struct Origins(Vec<String>);
 
+/// What the product reads, and what OpenAI's clients send with every request from a browser too.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-amz-content-sha256, x-api-key, x-user-id",
+    "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-amz-content-sha256, x-api-key, x-user-id, \
+     openai-organization, openai-project, user-agent, x-stainless-arch, x-stainless-helper-method, x-stainless-lang, \
+     x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, \
+     x-stainless-runtime-version, x-stainless-timeout",
 );
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-request-id");

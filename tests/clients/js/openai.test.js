@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 
 import OpenAI from "openai";
 
-import { PATHS, SEARCH, SEARCHED, WEATHER, held, left, release, words } from "./support/script.js";
+import { PATHS, SEARCH, SEARCHED, WEATHER, fetchOfPage, held, left, release, words } from "./support/script.js";
 
 const GET_WEATHER = {
   name: "get_weather",
@@ -145,4 +145,11 @@ test("a key is asked for, and a limit says when to come again", async () => {
 test("models are listed, and an agent is one", async () => {
   const ids = (await client.models.list()).data.map((model) => model.id);
   assert.deepEqual(ids, [...PATHS, "agent:default"]);
+});
+
+test("a page of an allowed origin may send what the client sends", async () => {
+  const page = new OpenAI({ fetch: fetchOfPage, maxRetries: 0, organization: "o", project: "p", timeout: 60_000 });
+  const messages = user("Say hello.");
+  assert.equal((await page.chat.completions.create({ model: "native", messages })).choices[0].message.content, "Hello!");
+  assert.equal(await page.chat.completions.stream({ model: "native", messages }).finalContent(), "Hello!");
 });

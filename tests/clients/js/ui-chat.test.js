@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 
 import { VERSIONS, load } from "./support/ai-sdk.js";
-import { PATHS, SEARCHED, held, left, release, words } from "./support/script.js";
+import { PATHS, SEARCHED, fetchOfPage, held, left, release, words } from "./support/script.js";
 
 const { LAMBDA_CHAT_URL: ROOT, GUARDED_URL: GUARDED } = process.env;
 const KEY = JSON.parse(process.env.GUARDED_KEYS)["ai-sdk"];
@@ -139,6 +139,21 @@ for (const version of VERSIONS) {
       assert.notEqual(hers, his);
       const seen = await fetch(`${ROOT}/api/conversations/${hers}`, { headers: { "x-user-id": "bob" } });
       assert.equal(seen.status, 404);
+    });
+
+    test("a page of an allowed origin may send what the transport sends", async () => {
+      const one = chat({}, { fetch: fetchOfPage, headers: { "x-api-key": "any" } });
+      await one.sendMessage({ text: "Say hello." });
+      assert.equal(textOf(one.lastMessage), "Hello!");
+    });
+
+    test("what is kept of a chat is valid, and can be told to a model", async () => {
+      const one = chat();
+      await one.sendMessage({ text: words(...SEARCHED) });
+      const messages = JSON.parse(JSON.stringify(one.messages));
+      assert.deepEqual(await sdk.validateUIMessages({ messages }), messages);
+      const told = await sdk.convertToModelMessages(messages);
+      assert.deepEqual([told.at(0).role, told.at(-1).role], ["user", "assistant"]);
     });
 
     test("an agent answers, and none that is not there", async () => {

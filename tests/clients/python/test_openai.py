@@ -5,6 +5,7 @@ import unittest
 
 import openai
 from openai import OpenAI
+from pydantic import BaseModel
 from scripted import GUARDED, KEYS, PATHS, SEARCH, SEARCHED, WEATHER, left, release, words
 
 TOOL = {
@@ -17,6 +18,10 @@ TOOL = {
 }
 
 client = OpenAI(max_retries=0)
+
+
+class Place(BaseModel):
+    city: str
 
 
 def ask(model, text, **more):
@@ -82,6 +87,18 @@ class Answers(unittest.TestCase):
         cut_short = ask(model, words(["Onc", {"finish": "length"}]), max_tokens=1).choices[0]
         self.assertEqual((cut_short.message.content, cut_short.finish_reason), ("Onc", "length"))
 
+    @of_both
+    def test_a_form_is_parsed_and_what_is_cut_short_is_not(self, model):
+        def parse(*reply):
+            messages = [{"role": "user", "content": words(list(reply))}]
+            return client.chat.completions.parse(model=model, messages=messages, response_format=Place)
+
+        self.assertEqual(parse('{"city": ', '"Paris"}').choices[0].message.parsed, Place(city="Paris"))
+        with self.assertRaises(openai.LengthFinishReasonError):
+            parse('{"ci', {"finish": "length"})
+        with self.assertRaises(openai.ContentFilterFinishReasonError):
+            parse('{"ci', {"finish": "content_filter"})
+
     def test_models_are_listed_and_an_agent_is_one(self):
         self.assertEqual([model.id for model in client.models.list()], [*PATHS, "agent:default"])
         self.assertEqual(client.models.retrieve("agent:default").owned_by, "lambda-chat")
@@ -139,6 +156,16 @@ class Tools(unittest.TestCase):
             answer = self.complete(stream, model=model, messages=messages, tools=[TOOL])
             self.assertEqual([call.function.name for call in answer.message.tool_calls], ["get_weather"])
             self.assertTrue(answer.message.annotations)
+
+    @of_both
+    def test_a_tool_that_is_derived_from_a_class_gives_its_object(self, model):
+        messages = [{"role": "user", "content": words([{"call": ["Place", {"city": "Paris"}]}])}]
+        request = {"model": model, "messages": messages, "tools": [openai.pydantic_function_tool(Place)]}
+        for choice in ("auto", "required", {"type": "function", "function": {"name": "Place"}}):
+            whole = client.chat.completions.parse(**request, tool_choice=choice).choices[0]
+            streamed = self.complete(True, **request, tool_choice=choice)
+            for answer in (whole, streamed):
+                self.assertEqual(answer.message.tool_calls[0].function.parsed_arguments, Place(city="Paris"))
 
     @of_both
     def test_no_tool_is_called_where_none_shall_be(self, model):

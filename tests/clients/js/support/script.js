@@ -18,3 +18,21 @@ export const left = (key) => fetch(`${process.env.MODEL_URL}/left/${key}`);
 
 /** Waits until the model holds at `key`. */
 export const held = (key) => fetch(`${process.env.MODEL_URL}/held/${key}`);
+
+/** A `fetch` that refuses what a browser would refuse a page of another origin: headers without leave. */
+export async function fetchOfPage(url, options = {}) {
+  const safe = ["accept", "accept-language", "content-language"];
+  const headers = new Headers(options.headers);
+  const asked = [...headers.keys()].filter((name) => !safe.includes(name));
+  const preflight = {
+    origin: "https://pages.example",
+    "access-control-request-method": options.method ?? "GET",
+    "access-control-request-headers": asked.join(","),
+  };
+  const leave = await fetch(url, { method: "OPTIONS", headers: preflight });
+  const allowed = leave.headers.get("access-control-allow-headers").split(/, */);
+  const refused = asked.filter((name) => !allowed.includes(name));
+  if (refused.length > 0) throw new TypeError(`no leave for ${refused}`);
+  headers.set("origin", preflight.origin);
+  return fetch(url, { ...options, headers });
+}

@@ -6,7 +6,7 @@
 //   GUARDED_URL                       the root of one that wants a key and takes one request a minute from each
 //   GUARDED_KEYS                      keys for it, a JSON object by the names of KEYS
 //   MODEL_URL                         the scripted model, to release what it holds back
-// The models are `native` and `prompt`: the same script, with tools told natively and as text.
+// A page of https://pages.example may ask both. The models are `native` and `prompt`: the same script, with tools told natively and as text.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,8 @@ const model = await startModel();
 const entry = (name) => ({ name, baseUrl: `${model.url}/v1`, model: "scripted", tools: name });
 const settings = {
   MODELS: JSON.stringify([entry("native"), entry("prompt")]),
-  DEFAULT_MODEL: process.env.DEFAULT_MODEL ?? "prompt",
+  DEFAULT_MODEL: "prompt",
+  ALLOWED_ORIGINS: "https://pages.example",
 };
 const data = await mkdtemp(path.join(tmpdir(), "clients-"));
 const keys = Object.fromEntries(KEYS.map((user) => [user, makeKey(data, user)]));
