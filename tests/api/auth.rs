@@ -65,12 +65,12 @@ const ADMINISTRATION: [(&str, &str, &str); 13] = [
 const OPEN: [&str; 4] = ["/", "/assets/{file}", "/healthz", "/v1/{*rest}"];
 
 /// The product over a database that the test reaches too.
-struct Product {
-    app: TestApp,
+pub(crate) struct Product {
+    pub(crate) app: TestApp,
     store: Store,
 }
 
-async fn product(settings: &[(&str, &str)]) -> Product {
+pub(crate) async fn product(settings: &[(&str, &str)]) -> Product {
     let endpoint = database().await;
     let endpoint = ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str());
     let app = TestApp::with(&[settings, &[endpoint]].concat()).await;
@@ -79,7 +79,7 @@ async fn product(settings: &[(&str, &str)]) -> Product {
     Product { app, store: Store::new(&store::sdk_config(&settings).unwrap(), names) }
 }
 
-async fn with_keys() -> Product {
+pub(crate) async fn with_keys() -> Product {
     product(&[("AUTH", "api_key")]).await
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn database() -> String {
 }
 
 impl Product {
-    async fn key(&self, owner: &str, expires: Option<SystemTime>) -> ApiKey {
+    pub(crate) async fn key(&self, owner: &str, expires: Option<SystemTime>) -> ApiKey {
         let key = ApiKey::generate().unwrap();
         let new = NewKey { owner: owner.to_owned(), administrator: false, expires };
         self.store.keys.create(&key, &new, SystemTime::now()).await.unwrap();

@@ -43,6 +43,7 @@ mod resume;
 mod routes;
 mod secrets;
 mod settings;
+mod smoke;
 mod stop;
 mod stream;
 mod thinking;

@@ -11,6 +11,7 @@ use tracing_subscriber::EnvFilter;
 use crate::keys::KeysCommand;
 use crate::recording::RECORD_TURNS;
 use crate::replay::ReplayCommand;
+use crate::smoke_command::SmokeCommand;
 use crate::store_place::CommandError;
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
@@ -40,6 +41,7 @@ enum Command {
     Users(UsersCommand),
     /// Runs a recorded turn again, without a network.
     Replay(ReplayCommand),
+    Smoke(SmokeCommand),
 }
 
 /// What a command says: its result, and a note to the person who gave it.
@@ -93,6 +95,7 @@ pub fn run() -> ExitCode {
             Command::Keys(command) => ended(command.run(settings, SystemTime::now()).await),
             Command::Users(command) => ended(command.run(settings).await),
             Command::Replay(command) => replayed(command).await,
+            Command::Smoke(command) => checked(command, &settings).await,
         }
     })
 }
@@ -104,6 +107,15 @@ async fn replayed(command: ReplayCommand) -> ExitCode {
             say(&mut std::io::stderr(), &said);
             if same { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
+        Err(error) => failed(&error.to_string(), WRONG_USE),
+    }
+}
+
+/// 0 when every check holds, 1 when one does not, 2 when none could be made.
+async fn checked(command: SmokeCommand, settings: &Settings) -> ExitCode {
+    match Box::pin(command.run(settings)).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => failed("a check failed", 1),
         Err(error) => failed(&error.to_string(), WRONG_USE),
     }
 }
@@ -203,7 +215,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_refused() {
-        let lines: [&[&str]; 20] = [
+        let lines: [&[&str]; 22] = [
             &["--port", "70000"],
             &["--host", "example.com"],
             &["dance"],
@@ -222,6 +234,8 @@ mod tests {
             &["replay"],
             &["replay", "x", "--speed", "slow"],
             &["--record", "x", "replay", "y"],
+            &["smoke"],
+            &["smoke", "http://127.0.0.1:1", "--key-from"],
             &["users", "delete", ""],
             &["users", "delete", "a", "--issuer", "id.example"],
         ];

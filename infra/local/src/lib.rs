@@ -13,6 +13,7 @@ mod open_files;
 mod recording;
 mod replay;
 mod server;
+mod smoke_command;
 mod store_place;
 mod users;
 

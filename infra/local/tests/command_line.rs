@@ -65,12 +65,31 @@ fn f147_a_server_without_authentication_does_not_leave_this_machine() {
 }
 
 #[test]
+fn checks_that_cannot_be_made_are_one_line_and_exit_code_2() {
+    let keys = [("SMOKE_KEY", ""), ("OTHER", "canary")];
+    let said = refusal(&["smoke", "https://chat.example", "--key-from", "SMOKE_KEY"], &keys);
+    assert!(said.contains("SMOKE_KEY"), "{said}");
+    let said = refusal(&["smoke", "http://chat.example", "--key-from", "OTHER"], &keys);
+    assert!(said.contains("https://") && !said.contains("canary"), "{said}");
+    assert!(refusal(&["smoke", "chat.example"], &keys).contains("https://"));
+}
+
+#[test]
+fn a_deployment_that_is_not_there_fails_every_check_that_asks_it() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let output = lambda_chat(&["smoke", &format!("http://127.0.0.1:{port}")], &[]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().filter(|line| line.starts_with("FAILED")).count(), 7, "{said}");
+}
+
+#[test]
 fn help_says_what_there_is_and_wrong_use_is_exit_code_2() {
     let help = lambda_chat(&["--help"], &[]);
     assert!(help.status.success());
     let text = String::from_utf8(help.stdout).unwrap();
     assert!(
-        ["--port", "--data", "--ephemeral", "--record", "keys", "users", "replay"]
+        ["--port", "--data", "--ephemeral", "--record", "keys", "users", "replay", "smoke"]
             .iter()
             .all(|word| text.contains(word)),
         "{text}"

@@ -1,0 +1,46 @@
+use clap::Args;
+use secrets::Secret;
+use settings::{SettingError, Settings};
+use smoke::{Target, TargetError, Wish};
+
+use crate::command_line::say;
+
+/// The variable that is looked at when none is named; it need not be set.
+const KEY: &str = "LAMBDA_CHAT_KEY";
+
+/// Checks a deployment as its clients see it: access, streaming, storage, a tool, resuming, stopping.
+///
+/// Four turns are paid for; what they leave is deleted.
+#[derive(Args, Debug)]
+pub(crate) struct SmokeCommand {
+    /// Where the deployment is, such as `https://chat.example`.
+    url: String,
+    /// The model that answers; the default one if none is named.
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// The environment variable that holds an API key or a token [default: `LAMBDA_CHAT_KEY`, if it is set]
+    #[arg(long, value_name = "VARIABLE")]
+    key_from: Option<String>,
+}
+
+/// Why nothing was checked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotChecked {
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error(transparent)]
+    Key(#[from] SettingError),
+}
+
+impl SmokeCommand {
+    /// Says each outcome as it comes, and whether none failed.
+    pub(crate) async fn run(self, settings: &Settings) -> Result<bool, NotChecked> {
+        let key = Secret::from_settings(settings, self.key_from.as_deref().unwrap_or(KEY))?;
+        if let (Some(variable), None) = (self.key_from, &key) {
+            return Err(SettingError::new(variable, "the key that --key-from promises").into());
+        }
+        let target = Target::new(&self.url, key)?;
+        let wish = Wish { model: self.model, ..Wish::default() };
+        Ok(smoke::run(target, wish, |outcome| say(&mut std::io::stdout(), &outcome.to_string())).await)
+    }
+}

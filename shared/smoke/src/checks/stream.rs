@@ -1,0 +1,52 @@
+use std::time::Duration;
+
+use super::Verdict;
+use crate::Fault;
+use crate::told::{Frame, done};
+use crate::visit::Visit;
+
+/// Short enough for one flight of a network, so that a collected answer comes in one or two reads.
+const COUNT: &str = "Count from 1 to 30, separated by commas, without a tool.";
+
+/// An answer in fewer pieces than this tells nothing.
+const MIN_PIECES: usize = 8;
+
+/// In fewer reads or less time comes only what was collected on its way. Neither depends on how far away the deployment
+/// is: a network delays all pieces alike, and joins a few, but not most of them.
+const MIN_READS: usize = 3;
+const MIN_SPAN: Duration = Duration::from_millis(50);
+
+pub(super) async fn first_event(visit: &mut Visit) -> Result<Verdict, Fault> {
+    let mut turn = visit.begin(COUNT, None).await?;
+    let took = turn.until("`start`", |_| true).await?;
+    visit.turn = Some(turn);
+    let (limit, took) = (visit.wish.limits.first_event.as_millis(), took.as_millis());
+    Fault::unless(took <= limit, &format!("`start` within {limit} ms"), || format!("{took} ms"))?;
+    Ok(Verdict::Passed(format!("{took} ms")))
+}
+
+pub(super) async fn end(visit: &mut Visit) -> Result<Verdict, Fault> {
+    let Some(turn) = &mut visit.turn else { return Ok(no_turn()) };
+    turn.read_out(1).await?;
+    visit.ended = true;
+    done(&turn.frames, &["stop", "length"])?;
+    let took = turn.until("the end of the turn", Frame::ends_turn).await?;
+    Ok(Verdict::Passed(format!("{} frames, {} ms", turn.frames.len(), took.as_millis())))
+}
+
+pub(super) async fn streaming(visit: &mut Visit) -> Result<Verdict, Fault> {
+    let Some(turn) = &visit.turn else { return Ok(no_turn()) };
+    let pieces = turn.frames.iter().filter(|frame| frame.grows()).count();
+    if pieces < MIN_PIECES {
+        return Ok(Verdict::Skipped(format!("{pieces} pieces of an answer are too few to tell")));
+    }
+    let (reads, span) = turn.arrivals();
+    let figures = format!("{pieces} pieces in {reads} reads over {} ms", span.as_millis());
+    let expected = format!("at least {MIN_READS} reads over {} ms", MIN_SPAN.as_millis());
+    Fault::unless(reads >= MIN_READS && span >= MIN_SPAN, &expected, || figures.clone())?;
+    Ok(Verdict::Passed(figures))
+}
+
+pub(super) fn no_turn() -> Verdict {
+    Verdict::Skipped("there is no turn to look at".to_owned())
+}

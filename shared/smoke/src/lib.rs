@@ -1,0 +1,41 @@
+//! Checks of a running deployment, as a client makes them over HTTP: nothing here knows how the product is made.
+//!
+//! [`run`] makes every check of one list, in its order, and each says what came where something else was expected. Four
+//! turns are paid for. Every conversation that a check made is deleted at the end, whatever came of the check.
+
+mod checks;
+mod fault;
+mod limits;
+mod target;
+mod told;
+mod turn;
+mod visit;
+
+pub use checks::{Outcome, Verdict};
+pub use fault::Fault;
+pub use limits::Limits;
+pub use target::{Target, TargetError};
+
+use crate::checks::CHECKS;
+use crate::visit::Visit;
+
+/// What is asked of a deployment.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The model that answers; the deployment's default one when `None`.
+    pub model: Option<String>,
+    /// How long anything may take.
+    pub limits: Limits,
+}
+
+/// Makes every check, says each outcome as soon as it is known, and whether none failed.
+pub async fn run(target: Target, wish: Wish, mut say: impl FnMut(&Outcome)) -> bool {
+    let mut visit = Visit::new(target, wish);
+    let mut good = true;
+    for check in &CHECKS {
+        let outcome = Outcome { name: check.name, verdict: (check.run)(&mut visit).await };
+        good &= !matches!(outcome.verdict, Verdict::Failed(_));
+        say(&outcome);
+    }
+    good
+}

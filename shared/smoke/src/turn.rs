@@ -1,0 +1,98 @@
+use std::time::Duration;
+
+use reqwest::{RequestBuilder, Response};
+use tokio::time::{Instant, timeout_at};
+
+use crate::target::{refused, sent, why};
+use crate::told::{Frame, content, whole};
+use crate::{Fault, Limits};
+
+/// A turn as one client reads it.
+pub(crate) struct Turn {
+    response: Response,
+    /// What came of a frame that is not whole.
+    rest: Vec<u8>,
+    pub(crate) frames: Vec<Frame>,
+    reads: usize,
+    asked: Instant,
+    until: Instant,
+    limits: Limits,
+}
+
+impl Turn {
+    /// Asks, and reads the head of the answer, which must be a stream.
+    pub(crate) async fn open(request: RequestBuilder, limits: Limits) -> Result<Self, Fault> {
+        let asked = Instant::now();
+        let response = sent(request, limits.turn).await?;
+        if response.status() != 200 {
+            return Err(Fault::new("a stream", refused(response, limits.answer).await));
+        }
+        let until = asked + limits.turn;
+        Ok(Self { response, rest: Vec::new(), frames: Vec::new(), reads: 0, asked, until, limits })
+    }
+
+    /// Gives the end of the turn this much time from now on.
+    pub(crate) fn within(&mut self, limit: Duration) {
+        self.until = Instant::now() + limit;
+    }
+
+    /// Reads until a frame is the wanted one, and gives the time from the question to it.
+    pub(crate) async fn until(&mut self, what: &str, wanted: fn(&Frame) -> bool) -> Result<Duration, Fault> {
+        loop {
+            if let Some(frame) = self.frames.iter().find(|frame| wanted(frame)) {
+                return Ok(frame.at - self.asked);
+            }
+            if !self.read().await? {
+                return Err(Fault::new(what, "the end of the stream"));
+            }
+        }
+    }
+
+    /// Reads to the end of the stream, and holds it against the contract.
+    pub(crate) async fn read_out(&mut self, first: u64) -> Result<(), Fault> {
+        self.until("the end of the turn", Frame::ends_turn).await?;
+        self.until("`[DONE]`", Frame::is_terminator).await?;
+        self.within(self.limits.close);
+        let open = "an end of the stream behind `[DONE]`";
+        while self.read().await.map_err(|_| Fault::new(open, "an open or broken connection"))? {}
+        whole(&self.frames, first)
+    }
+
+    /// One read of the connection; false at its end.
+    async fn read(&mut self) -> Result<bool, Fault> {
+        let late = |_| Fault::new("more of the stream", "nothing in time: it does not end");
+        let read = timeout_at(self.until, self.response.chunk()).await.map_err(late)?;
+        let Some(bytes) = read.map_err(|error| Fault::new("more of the stream", why(&error)))? else {
+            return Ok(false);
+        };
+        self.rest.extend_from_slice(&bytes);
+        let now = Instant::now();
+        while let Some(end) = self.rest.windows(2).position(|pair| pair == b"\n\n") {
+            let frame: Vec<u8> = self.rest.drain(..end + 2).collect();
+            self.frames.extend(Frame::parse(&String::from_utf8_lossy(&frame), self.reads, now));
+        }
+        self.reads += 1;
+        Ok(true)
+    }
+
+    pub(crate) fn content(&self) -> String {
+        content(&self.frames)
+    }
+
+    /// A field of the first event.
+    pub(crate) fn started(&self, field: &str) -> String {
+        self.frames.first().map(|frame| frame.text(field)).unwrap_or_default().to_owned()
+    }
+
+    /// How many reads brought words, and the time between the first and the last of them.
+    pub(crate) fn arrivals(&self) -> (usize, Duration) {
+        let mut growing = self.frames.iter().filter(|frame| frame.grows());
+        let Some(first) = growing.next() else { return (0, Duration::ZERO) };
+        let (mut reads, mut last) = (1, first);
+        for frame in growing {
+            reads += usize::from(frame.read != last.read);
+            last = frame;
+        }
+        (reads, last.at - first.at)
+    }
+}

@@ -1,0 +1,78 @@
+use reqwest::Method;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::target::{Answer, answered};
+use crate::turn::Turn;
+use crate::{Fault, Target, Wish};
+
+/// `CloudFront` asks for it before a function whose URL it alone may call.
+const HASH: &str = "x-amz-content-sha256";
+
+fn hash(body: &str) -> String {
+    Sha256::digest(body).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
+/// One run of the checks: what they ask with, and what they leave behind.
+pub(crate) struct Visit {
+    pub(crate) target: Target,
+    pub(crate) wish: Wish,
+    /// The turn that several checks look at.
+    pub(crate) turn: Option<Turn>,
+    /// Whether it came to its end.
+    pub(crate) ended: bool,
+    /// The conversations to be deleted.
+    pub(crate) made: Vec<String>,
+}
+
+impl Visit {
+    pub(crate) fn new(target: Target, wish: Wish) -> Self {
+        Self { target, wish, turn: None, ended: false, made: Vec::new() }
+    }
+
+    /// A request of the caller and its whole answer.
+    pub(crate) async fn ask(&self, method: Method, path: &str) -> Result<Answer, Fault> {
+        answered(self.target.caller(method, path).await?, self.wish.limits.answer).await
+    }
+
+    /// A new conversation's first turn, up to its `start`.
+    pub(crate) async fn begin(&mut self, message: &str, tool: Option<&str>) -> Result<Turn, Fault> {
+        let mut body = json!({ "message": message });
+        if let Some(model) = &self.wish.model {
+            body["modelType"] = Value::from(model.as_str());
+        }
+        if let Some(tool) = tool {
+            body["toolChoice"] = json!({ "name": tool });
+        }
+        let body = body.to_string();
+        let request = self.target.caller(Method::POST, "/api/chat").await?;
+        let request = request.header("content-type", "application/json").header(HASH, hash(&body)).body(body);
+        let mut turn = Turn::open(request, self.wish.limits).await?;
+        turn.until("`start` first", |_| true).await?;
+        let (kind, id) = (turn.frames.first().map(|frame| frame.kind().to_owned()), turn.started("conversationId"));
+        Fault::unless(kind.as_deref() == Some("start"), "`start` first", || format!("{kind:?}"))?;
+        self.made.push(id);
+        Ok(turn)
+    }
+
+    /// The stored answer of a conversation's last turn.
+    pub(crate) async fn stored(&self, conversation: &str) -> Result<Value, Fault> {
+        let answer = self.ask(Method::GET, &format!("/api/conversations/{conversation}")).await?;
+        answer.must_be(200)?;
+        let document = answer.json();
+        let last = document.get("messages").and_then(Value::as_array).and_then(|messages| messages.last());
+        last.cloned().ok_or_else(|| Fault::new("stored messages", "none"))
+    }
+
+    /// The stored answer must be whole, and these words.
+    pub(crate) async fn must_hold(&self, conversation: &str, words: &str) -> Result<(), Fault> {
+        let stored = self.stored(conversation).await?;
+        let text = |field: &str| stored.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (role, status) = (text("role"), text("status"));
+        let whole = (role, status) == ("assistant", "complete");
+        Fault::unless(whole, "a complete answer in the conversation", || format!("{role} {status}"))?;
+        let (stored, told) = (text("content").chars().count(), words.chars().count());
+        let got = || format!("{stored} characters of {told}, or others");
+        Fault::unless(text("content") == words, "the stored answer to be what was told", got)
+    }
+}
