@@ -10,7 +10,7 @@ use tools::SearchConfig;
 use tools::http::ToolSecrets;
 use web::{AuthConfig, Origins, Place, Reach};
 
-use crate::{Budgets, Metrics, upstreams};
+use crate::{Budgets, Metrics, Traces, upstreams};
 
 /// Everything that the settings decide, read once at the start.
 #[derive(Clone)]
@@ -51,6 +51,8 @@ pub struct Config {
     pub recorder: Option<Arc<dyn Recorder>>,
     /// Where what is counted goes; whoever assembles the function says it.
     pub metrics: Metrics,
+    /// Where traces go; whoever assembles the function says it.
+    pub traces: Traces,
 }
 
 impl Config {
@@ -81,6 +83,7 @@ impl Config {
             http,
             recorder: None,
             metrics: Metrics::default(),
+            traces: Traces::default(),
         })
     }
 }

@@ -7,7 +7,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::{Front, Place};
 
-use crate::{App, Config, Metrics};
+use crate::{App, Config, Metrics, Traces};
 
 /// Runs the function until its instance ends.
 ///
@@ -30,6 +30,7 @@ fn assemble(settings: &Settings) -> Result<(App, Front), String> {
     if let Some(name) = settings.var("AWS_LAMBDA_FUNCTION_NAME") {
         config.metrics = Metrics::to(name, std::io::stdout());
     }
+    config.traces = Traces::from_settings(settings).map_err(|error| error.to_string())?;
     let front = Front::from_settings(settings).map_err(|error| error.to_string())?;
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
     Ok((App::new(config, &aws), front))

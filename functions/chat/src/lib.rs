@@ -36,6 +36,7 @@ mod rows;
 mod running;
 mod stop;
 mod stream;
+mod traces;
 mod turn;
 mod turn_log;
 mod ui_chat;
@@ -51,6 +52,7 @@ pub use budgets::{Budget, Budgets};
 pub use config::Config;
 pub use lambda::run;
 pub use metrics::Metrics;
+pub use traces::Traces;
 
 /// The route table.
 fn routes(app: App) -> Router {

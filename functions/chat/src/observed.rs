@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use agent::Draft;
+use agent::{CallRecord, Draft};
 use conversation::{ErrorCode, FinishReason, Usage};
 use model::AttemptMade;
 use tokio::time::Instant;
@@ -37,6 +37,27 @@ pub(crate) struct Observed<'a> {
     pub(crate) end: Result<FinishReason, ErrorCode>,
 }
 
+impl Observed<'_> {
+    /// How the turn ended, as one word: the code of its failure, or that there is an answer.
+    pub(crate) fn end_word(&self) -> &'static str {
+        self.end.map_or_else(ErrorCode::as_str, |_| "answered")
+    }
+
+    /// The name of the tool that was called; what a model made up is no name of a tool.
+    pub(crate) fn tool<'a>(&self, call: &'a CallRecord) -> &'a str {
+        if self.tools.contains(&call.call.name) { &call.call.name } else { "unknown" }
+    }
+}
+
+/// How a call went: `ok`, the code of its failure, or `unfinished` when the turn ended before it.
+pub(crate) fn outcome(call: &CallRecord) -> &str {
+    match call.report.as_ref().map(|report| (report.ok, report.error.as_ref())) {
+        None => "unfinished",
+        Some((true, _)) => "ok",
+        Some((false, error)) => error.map_or("failed", |failure| failure.code.as_str()),
+    }
+}
+
 impl Answering<'_> {
     /// Writes down what there is to see of the turn; to be called before the last byte leaves.
     pub(crate) fn tell(&self, ended: &Ended<'_>) {
@@ -54,6 +75,8 @@ impl Answering<'_> {
             ended_at: Instant::now(),
             end: ended.end,
         };
-        self.app.config.metrics.turn(&observed, SystemTime::now());
+        let now = SystemTime::now();
+        self.app.config.metrics.turn(&observed, now);
+        self.app.config.traces.turn(&observed, now);
     }
 }

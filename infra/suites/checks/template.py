@@ -27,6 +27,7 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_SAM_LOCAL": "set by the emulator",
     "AWS_LAMBDA_FUNCTION_NAME": "set by Lambda",
     "AWS_REGION": "set by Lambda",
+    "AWS_XRAY_DAEMON_ADDRESS": "set by Lambda",
     "AWS_DEFAULT_REGION": "set by Lambda",
     "AWS_ACCESS_KEY_ID": "set by Lambda",
     "AWS_SECRET_ACCESS_KEY": "set by Lambda",
@@ -45,6 +46,8 @@ OPEN_ENDS = (
     ':function:${AWS::StackName}-ChatFunction-*"}',
     ':alarm:*"}',
 )
+# What X-Ray is sent has no resource of its own.
+WITHOUT_RESOURCE = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 # Kept for storing an answer and ending its stream.
 RESERVE_SECONDS = 8
 
@@ -158,6 +161,8 @@ def wildcards_of(template, role):
                 yield f"{sid} allows {action}"
         for resource in listed(statement["Resource"]):
             text = json.dumps(resource)
+            if resource == "*" and set(listed(statement["Action"])) <= WITHOUT_RESOURCE:
+                continue
             if ("*" in text and not text.endswith(OPEN_ENDS)) or statement["Effect"] != "Allow":
                 yield f"{sid} reaches {text}"
     if template.properties(role).get("ManagedPolicyArns"):

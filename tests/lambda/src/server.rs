@@ -141,7 +141,7 @@ async fn next(stream: &mut BufReader<TcpStream>, shared: &Shared) -> io::Result<
     let headers = format!(
         "lambda-runtime-aws-request-id: {id}\r\nlambda-runtime-deadline-ms: {deadline}\r\n\
          lambda-runtime-invoked-function-arn: arn:aws:lambda:us-east-1:000000000000:function:chat\r\n\
-         lambda-runtime-trace-id: Root=1-00000000-000000000000000000000000;Sampled=0\r\n"
+         lambda-runtime-trace-id: Root=1-00000000-000000000000000000000000;Parent=0000000000000001;Sampled=1\r\n"
     );
     reply(stream, "200 OK", &headers, &payload).await
 }

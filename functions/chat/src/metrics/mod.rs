@@ -8,11 +8,10 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use agent::CallRecord;
 use conversation::{ErrorCode, FinishReason};
 
 use self::line::{Line, Metric};
-use crate::observed::Observed;
+use crate::observed::{Observed, outcome};
 
 const TURNS: Metric = Metric("Turns", "Count");
 const FAILED_TURNS: Metric = Metric("FailedTurns", "Count");
@@ -130,16 +129,14 @@ fn turn(function: &str, observed: &Observed<'_>) -> Line {
     if let Some(cost) = usage.cost_micros.and_then(|micros| u32::try_from(micros).ok()) {
         line = line.metric(COST, f64::from(cost) / 1e6);
     }
-    let end = end.map_or_else(ErrorCode::as_str, |_| "answered");
-    marked(line, observed).member("end", end.into()).member("model", observed.model.into())
+    marked(line, observed).member("end", observed.end_word().into()).member("model", observed.model.into())
 }
 
 /// The calls by tool and outcome; a name that a model made up is no name of a tool.
 fn tools(function: &str, observed: &Observed<'_>) -> impl Iterator<Item = Line> {
     let mut groups: BTreeMap<(&str, &str), (u32, Vec<u64>)> = BTreeMap::new();
     for call in &observed.draft.calls {
-        let known = observed.tools.contains(&call.call.name);
-        let tool = if known { call.call.name.as_str() } else { "unknown" };
+        let tool = observed.tool(call);
         let (count, times) = groups.entry((tool, outcome(call))).or_default();
         *count += 1;
         times.extend(call.report.as_ref().map(|report| report.duration_ms));
@@ -148,15 +145,6 @@ fn tools(function: &str, observed: &Observed<'_>) -> impl Iterator<Item = Line> 
         let line = Line::of(function).by([("Tool", tool), ("Outcome", outcome)]);
         marked(line.metric(TOOL_CALLS, count).metrics(TOOL_TIME, times), observed)
     })
-}
-
-/// How a call went: `ok`, the code of its failure, or `unfinished` when the turn ended before it.
-pub(crate) fn outcome(call: &CallRecord) -> &str {
-    match call.report.as_ref().map(|report| (report.ok, report.error.as_ref())) {
-        None => "unfinished",
-        Some((true, _)) => "ok",
-        Some((false, error)) => error.map_or("failed", |failure| failure.code.as_str()),
-    }
 }
 
 /// The failed attempts by model and kind.

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -165,4 +166,23 @@ fn every_metric_is_explained() {
     assert_eq!(missing, Vec::<&Metric>::new());
     let explained = text.lines().filter(|line| line.starts_with("| `") && line.contains("` | ")).count();
     assert!(explained >= ALL.len());
+}
+
+#[test]
+fn the_template_looks_at_the_metrics_that_are_written_and_every_alarm_is_explained() {
+    let (template, operations) = (file("template.yaml"), file("docs/operations.md"));
+    let after = |mark: &'static str, end: &'static str| {
+        template.split(mark).skip(1).filter_map(move |rest| rest.split(end).next()).collect::<BTreeSet<_>>()
+    };
+    let written: BTreeSet<_> = ALL.iter().map(|metric| metric.0).collect();
+    let of_alarms = after("Namespace: LambdaChat\n      MetricName: ", "\n");
+    assert!(of_alarms.len() >= 5 && of_alarms.is_subset(&written), "{of_alarms:?}");
+    let shown: BTreeSet<_> = &after(r#"["LambdaChat",""#, "\"") | &after(r#"MetricName=\""#, "\\");
+    assert_eq!(shown, written);
+    let mut alarms: Vec<_> =
+        template.split(":\n    Type: AWS::CloudWatch::Alarm").filter_map(|text| text.lines().last()).collect();
+    alarms.pop();
+    let unexplained: Vec<_> =
+        alarms.iter().filter(|name| !operations.contains(&format!("`{}`", name.trim()))).collect();
+    assert_eq!(unexplained, Vec::<&&str>::new());
 }

@@ -1,5 +1,7 @@
+use runtime_api::HttpEvent;
 use serde_json::{Value, json};
-use support::Completion;
+use support::{Completion, FakeTavily, Reply, within};
+use tokio::net::UdpSocket;
 
 use crate::instance::{Instance, events, only};
 
@@ -47,4 +49,84 @@ async fn a_refused_request_is_counted_under_its_code() {
     let lines = metrics(&instance, 2).await;
     assert_eq!((&lines[1]["Code"], &lines[1]["RefusedRequests"]), (&json!("rate_limited"), &json!(1)));
     assert_eq!(lines[1]["requestId"], prelude.header("x-request-id"));
+}
+
+#[tokio::test]
+async fn readers_who_come_to_a_turn_that_is_there_are_counted() {
+    let instance = Instance::start().await;
+    instance.model.replies([Completion::of(["好。"])]);
+    let event = HttpEvent::post("/api/chat", &json!({ "message": "一" })).header("idempotency-key", "k");
+    instance.call(&event).await.streamed().rest().await;
+    instance.call(&event).await.streamed().rest().await;
+    let lines = metrics(&instance, 2).await;
+    assert_eq!((&lines[1]["ResumedReaders"], &lines[1]["turnId"]), (&json!(1), &lines[0]["turnId"]));
+}
+
+#[tokio::test]
+async fn a_traced_turn_is_a_span_with_one_for_each_model_and_each_tool() {
+    let daemon = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = daemon.local_addr().unwrap().to_string();
+    let instance = Instance::with(&[("AWS_XRAY_DAEMON_ADDRESS", &address)]).await;
+    instance.model.replies([
+        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "canary"}</tool_call>"#]),
+        Completion::of(["canary"]),
+    ]);
+    instance.ask("canary").await.streamed().rest().await;
+    let mut spans = Vec::new();
+    for _ in 0..4 {
+        let mut datagram = vec![0; 65_536];
+        let length = within("a span", daemon.recv(&mut datagram)).await.unwrap();
+        let text = String::from_utf8(datagram[..length].to_vec()).unwrap();
+        assert!(!text.contains("canary"), "{text}");
+        let document = text.strip_prefix("{\"format\": \"json\", \"version\": 1}\n").unwrap();
+        spans.push(serde_json::from_str::<Value>(document).unwrap());
+    }
+    let told = |span: &Value| (span["name"].clone(), span["parent_id"].clone(), span["fault"].clone());
+    let turn = spans[0]["id"].clone();
+    let of_turn = |name: &str| (json!(name), turn.clone(), json!(false));
+    let expected = [
+        (json!("turn"), json!("0000000000000001"), json!(false)),
+        of_turn("model openai"),
+        of_turn("model openai"),
+        of_turn("tool search_web"),
+    ];
+    assert_eq!(spans.iter().map(told).collect::<Vec<_>>(), expected);
+    let ended = |span: &Value| span["start_time"].as_f64().unwrap() <= span["end_time"].as_f64().unwrap();
+    assert!(spans.iter().all(|span| span["trace_id"] == "1-00000000-000000000000000000000000" && ended(span)));
+}
+
+/// Words that must not stand in a log, with what would forge a line of it.
+const CANARY: &str = "canary\n{\"level\":\"ERROR\",\"message\":\"canary\"}\u{1b}[31m";
+
+#[tokio::test]
+async fn f123_f124_no_words_and_no_keys_stand_in_any_line_and_every_line_is_an_object() {
+    let instance = Instance::start().await;
+    instance
+        .search
+        .replies([FakeTavily::result("canary", &json!([]), &json!(CANARY)), FakeTavily::failure(500, CANARY)]);
+    let call = |query: &str| {
+        Completion::of([format!(r#"<tool_call>{{"tool": "search_web", "query": "{query}"}}</tool_call>"#)])
+    };
+    let made_up = Completion::of([r#"<tool_call>{"tool": "canary", "a": 1}</tool_call>"#]);
+    instance.model.replies([call("canary one"), call("canary two"), made_up, Completion::of([CANARY])]);
+    instance.ask(CANARY).await.streamed().rest().await;
+    instance.model.answer(|_| Reply::json(400, &json!({"error": {"code": "bad", "message": CANARY}})));
+    instance.ask(CANARY).await.streamed().rest().await;
+    instance.model.answer(|_| Completion::new().text(CANARY).reply().cut());
+    instance.ask(CANARY).await.streamed().rest().await;
+    let failed = instance.function.lines(2, |line| line.contains("a call of the model failed")).await;
+    let turns = instance.function.lines(3, |line| line.contains("\"TurnTime\"")).await;
+    let ids = |line: &String, at: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let of = if at.is_empty() { line } else { line[at].clone() };
+        ["requestId", "conversationId", "turnId"].map(|name| of[name].as_str().unwrap().to_owned())
+    };
+    assert_eq!(ids(&failed[0], "span"), ids(&turns[1], ""), "the lines of a turn carry its ids");
+    for line in instance.function.log() {
+        assert!(serde_json::from_str::<Value>(&line).is_ok_and(|line| line.is_object()), "{line}");
+        assert!(
+            !["canary", "\u{1b}", support::MODEL_KEY, support::SEARCH_KEY].iter().any(|word| line.contains(word)),
+            "{line}"
+        );
+    }
 }
