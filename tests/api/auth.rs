@@ -22,7 +22,7 @@ use web::Place;
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 19] = [
+const ROUTES: [(&str, &str, &str); 21] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -38,6 +38,8 @@ const ROUTES: [(&str, &str, &str); 19] = [
     ("GET", "/api/models", ""),
     ("GET", "/api/tools", ""),
     ("GET", "/api/usage", ""),
+    ("GET", "/api/me/export", ""),
+    ("DELETE", "/api/me", r#"{"confirm":"erase"}"#),
     ("HEAD", "/api/models", ""),
     ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),
     ("GET", "/v1/models", ""),

@@ -24,6 +24,7 @@ mod idempotency;
 mod limits;
 mod loopback;
 mod mcp;
+mod me;
 mod model_answers;
 mod model_faults;
 mod native;

@@ -80,8 +80,7 @@ impl Told {
 }
 
 async fn admit(app: &App, owner: &Owner) -> Result<(), ApiError> {
-    let key = format!("chat:{}", owner.as_str());
-    let admission = app.store.rate_limiter.admit(&key, app.config.chat_limit, SystemTime::now()).await;
+    let admission = app.store.rate_limiter.admit(&owner.turns(), app.config.chat_limit, SystemTime::now()).await;
     match admission.map_err(|_| ApiError::from(ErrorCode::StorageBusy))? {
         Admission::Admitted => Ok(()),
         Admission::Denied { retry_after } => {

@@ -23,6 +23,7 @@ mod executions;
 mod lambda;
 mod metrics;
 mod observed;
+mod me;
 mod openai;
 mod outages;
 mod page;
@@ -45,7 +46,7 @@ mod usage;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get, post};
+use axum::routing::{any, delete, get, post};
 
 pub use app::App;
 pub use budgets::{Budget, Budgets};
@@ -105,6 +106,8 @@ fn for_callers() -> Router<App> {
         .route("/api/admin/tools/{id}", get(admin::tools::get).put(admin::tools::replace).delete(admin::tools::delete))
         .route("/api/admin/tools/{id}/test", post(admin::trial::run))
         .route("/api/usage", get(usage::usage))
+        .route("/api/me", delete(me::erase))
+        .route("/api/me/export", get(me::export))
 }
 
 fn for_ai_sdk() -> Router<App> {

@@ -78,6 +78,12 @@ impl Recent {
         self.turns.retain(|kept| kept.owner != *owner || kept.conversation_id != conversation_id);
         self.bytes = self.turns.iter().map(|kept| kept.bytes).sum();
     }
+
+    /// Forgets the turns of an owner.
+    pub(crate) fn forget_all(&mut self, owner: &Owner) {
+        self.turns.retain(|kept| kept.owner != *owner);
+        self.bytes = self.turns.iter().map(|kept| kept.bytes).sum();
+    }
 }
 
 /// About what the events of a turn take; of all that they hold only text may be long.

@@ -74,6 +74,20 @@ impl Running {
         }
     }
 
+    /// Ends all turns of an owner that run in this process, as if their conversations were deleted.
+    pub(crate) fn abandon_all(&self, owner: &Owner) {
+        for ((of, _), entry) in self.turns().iter() {
+            if of == owner {
+                entry.gone.cancel();
+            }
+        }
+    }
+
+    /// Forgets the turns of an owner that ended here.
+    pub(crate) fn forget_all(&self, owner: &Owner) {
+        self.recent().forget_all(owner);
+    }
+
     /// The turn that runs in a conversation, and what happens in it, if it runs in this process.
     pub(crate) fn current(&self, owner: &Owner, conversation_id: &str) -> Option<(String, Events)> {
         let turns = self.turns();

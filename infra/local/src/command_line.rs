@@ -36,7 +36,7 @@ enum Command {
     /// Makes, lists and revokes API keys.
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Deletes users.
+    /// Deletes users, and writes out what they have.
     #[command(subcommand)]
     Users(UsersCommand),
     /// Runs a recorded turn again, without a network.

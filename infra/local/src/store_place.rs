@@ -36,6 +36,9 @@ pub(crate) enum CommandError {
     /// The store does not do what it was asked.
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
+    /// A file cannot be read or written.
+    #[error("the file cannot be used: {0}")]
+    File(#[from] std::io::Error),
     /// What the command is about is not there.
     #[error("{0}")]
     Absent(String),
@@ -45,7 +48,7 @@ impl CommandError {
     /// 2 for a mistake in what was said, 1 for what failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Start(StartError::Store(_)) | Self::Store(_) | Self::Absent(_) => 1,
+            Self::Start(StartError::Store(_)) | Self::Store(_) | Self::File(_) | Self::Absent(_) => 1,
             Self::Start(_) => WRONG_USE,
         }
     }

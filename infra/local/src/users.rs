@@ -1,3 +1,8 @@
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
 use clap::Subcommand;
 use settings::Settings;
 use store::{Deleted, Owner, Store, StoreError};
@@ -19,6 +24,20 @@ pub(crate) enum UsersCommand {
         #[command(flatten)]
         place: StorePlace,
     },
+    /// Writes everything that a user has, a JSON object a line; the last one says `end`.
+    Export {
+        /// The name, as for `delete`.
+        #[arg(value_parser = user)]
+        name: String,
+        /// Takes the one for whom this issuer makes tokens, instead of the one who has keys.
+        #[arg(long, value_name = "URL", value_parser = issuer)]
+        issuer: Option<String>,
+        /// The file to write, which must not exist; else the output.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        #[command(flatten)]
+        place: StorePlace,
+    },
 }
 
 fn issuer(text: &str) -> Result<String, String> {
@@ -30,19 +49,59 @@ fn issuer(text: &str) -> Result<String, String> {
 impl UsersCommand {
     /// Does it, and gives what there is to say.
     pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
-        let Self::Delete { name, issuer, place } = self;
-        let owners = match &issuer {
-            Some(issuer) => vec![Owner::subject(issuer, &name)],
-            None => vec![Owner::key_holder(&name), Owner::unverified(&name)],
-        };
-        let opened = place.open(settings).await?;
-        let Deleted { keys, conversations, others } = delete(&opened.store, &owners).await?;
-        if keys + conversations + others == 0 {
-            return Err(CommandError::Absent(format!("there is nothing of a user {name}")));
+        match self {
+            Self::Delete { name, issuer, place } => {
+                deleted(&place.open(settings).await?.store, &name, issuer.as_deref()).await
+            }
+            Self::Export { name, issuer, out, place } => {
+                let opened = place.open(settings).await?;
+                let mut out = target(out.as_deref())?;
+                for owner in owners(&name, issuer.as_deref()) {
+                    export(&opened.store, &owner, &mut out).await?;
+                }
+                out.flush()?;
+                Ok(Said::default())
+            }
         }
-        let result = format!("deleted {name}: {keys} keys, {conversations} conversations, {others} other items");
-        Ok(Said { result, note: String::new() })
     }
+}
+
+/// Whom a name means.
+fn owners(name: &str, issuer: Option<&str>) -> Vec<Owner> {
+    match issuer {
+        Some(issuer) => vec![Owner::subject(issuer, name)],
+        None => vec![Owner::key_holder(name), Owner::unverified(name)],
+    }
+}
+
+/// A new file that only its user may read, or the output.
+pub(crate) fn target(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
+    let Some(file) = file else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    Ok(Box::new(BufWriter::new(options.open(file)?)))
+}
+
+async fn export(store: &Store, owner: &Owner, out: &mut impl Write) -> Result<(), CommandError> {
+    let mut export = store.export(owner, SystemTime::now());
+    while let Some(rows) = export.next().await? {
+        for row in rows {
+            serde_json::to_writer(&mut *out, &row).map_err(io::Error::from)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(())
+}
+
+async fn deleted(store: &Store, name: &str, issuer: Option<&str>) -> Result<Said, CommandError> {
+    let Deleted { keys, conversations, others } = delete(store, &owners(name, issuer)).await?;
+    if keys + conversations + others == 0 {
+        return Err(CommandError::Absent(format!("there is nothing of a user {name}")));
+    }
+    let result = format!("deleted {name}: {keys} keys, {conversations} conversations, {others} other items");
+    Ok(Said { result, note: String::new() })
 }
 
 async fn delete(store: &Store, owners: &[Owner]) -> Result<Deleted, StoreError> {

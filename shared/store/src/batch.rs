@@ -23,6 +23,21 @@ impl Table {
         Ok(())
     }
 
+    /// Deletes a partition page by page; gives the number of items.
+    pub(crate) async fn delete_partition(&self, partition: &str) -> Result<usize, StoreError> {
+        let (mut start, mut count) = (None, 0);
+        loop {
+            let call = self.query(partition).key_condition_expression("pk = :pk").projection_expression("pk, sk");
+            let (keys, next) = self.page(call, start).await?;
+            self.delete_all(&keys).await?;
+            count += keys.len();
+            start = next;
+            if start.is_none() {
+                return Ok(count);
+            }
+        }
+    }
+
     /// Stores these items, over those that there may be.
     pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
         for batch in items.chunks(BATCH) {

@@ -186,7 +186,7 @@ fn document(kind: Kind, id: &str, name: &str, body: &Value, (created, updated): 
 }
 
 fn read(item: &Item) -> Result<Definition, StoreError> {
-    if !item.is_current() {
+    if !item.is_understood() {
         return Err(StoreError::fault("a definition of another version"));
     }
     Ok(Definition {

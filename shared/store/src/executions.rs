@@ -3,8 +3,9 @@
 //! A row lies under its owner, so that it goes with him; beside it stands its key under the day, so that administrators can
 //! list the rows of all owners. A key whose row is gone is passed over.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use time::{Date, OffsetDateTime};
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, Read, item, n, s};
-use crate::key::{Key, SK};
+use crate::key::{Key, SK, primary};
 use crate::table::Table;
 use crate::{EXPIRES, Owner, StoreError};
 
@@ -25,6 +26,9 @@ const DAYS: usize = 31;
 
 /// What the keys of a list are named by in its cursors.
 const LIST: &str = "executions";
+
+/// The attribute that says where a row lies; the database keeps the word for itself in expressions.
+pub(crate) const UNDER: &str = "under";
 
 /// One call of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,7 +141,7 @@ impl Executions {
     /// The rows that keys lead to, as far as they are there.
     async fn rows(&self, pointers: &[Item]) -> Result<Vec<ListedExecution>, StoreError> {
         let rows = pointers.iter().map(async |pointer| {
-            let key = Key::new(pointer.text("under")?, pointer.text(SK)?);
+            let key = Key::new(pointer.text(UNDER)?, pointer.text(SK)?);
             self.table.get(&key).await?.map(|row| read(&row)).transpose()
         });
         Ok(try_join_all(rows).await?.into_iter().flatten().collect())
@@ -161,21 +165,56 @@ impl Executions {
         }
     }
 
+    /// A page of the calls of an owner in their order, and where the next begins.
+    pub(crate) async fn of(
+        &self,
+        owner: &Owner,
+        start: Option<Item>,
+        now: SystemTime,
+    ) -> Result<(Vec<ListedExecution>, Option<Item>), StoreError> {
+        let (rows, next) = self.table.page(self.of_owner(owner).limit(100), start).await?;
+        let left = |row: &&Item| row.number::<i64>(EXPIRES).is_ok_and(|end| end > millis(now) / 1000);
+        Ok((rows.iter().filter(left).map(read).collect::<Result<_, _>>()?, next))
+    }
+
     /// Deletes the calls of a conversation.
     pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
-        let mut start = None;
+        let call = self.of_owner(owner).filter_expression("conversation = :conversation");
+        self.delete(call.expression_attribute_values(":conversation", s(conversation_id))).await.map(|_| ())
+    }
+
+    /// Deletes the calls of an owner; gives the number of items.
+    pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
+        self.delete(self.of_owner(owner)).await
+    }
+
+    fn of_owner(&self, owner: &Owner) -> QueryFluentBuilder {
+        self.table.query(&partition(owner)).key_condition_expression("pk = :pk")
+    }
+
+    /// Deletes rows, and before each what leads to it: that is found by the row alone.
+    async fn delete(&self, rows: QueryFluentBuilder) -> Result<usize, StoreError> {
+        let (mut start, mut count) = (None, 0);
         loop {
-            let call = self.table.query(&partition(owner)).key_condition_expression("pk = :pk");
-            let call = call.filter_expression("conversation = :conversation").projection_expression("pk, sk");
-            let call = call.expression_attribute_values(":conversation", s(conversation_id));
-            let (keys, next) = self.table.page(call, start).await?;
+            let call = rows.clone().projection_expression("pk, sk, madeAt");
+            let (rows, next) = self.table.page(call, start).await?;
+            let pointers = rows.iter().map(pointer_to).collect::<Result<Vec<_>, _>>()?;
+            self.table.delete_all(&pointers).await?;
+            let keys: Vec<Item> = rows.into_iter().map(primary).collect();
             self.table.delete_all(&keys).await?;
-            if next.is_none() {
-                return Ok(());
-            }
+            count += pointers.len() + keys.len();
             start = next;
+            if start.is_none() {
+                return Ok(count);
+            }
         }
     }
+}
+
+/// The key of what leads to a row.
+fn pointer_to(row: &Item) -> Result<Item, StoreError> {
+    let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
+    Ok(Key::new(partition_of(&date(made).to_string()), row.text(SK)?).attributes())
 }
 
 fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {
@@ -192,12 +231,12 @@ fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreEr
 
 /// Where a row lies.
 fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
-    let attributes = [("under", s(partition(owner))), (EXPIRES, n(millis(now + KEPT) / 1000))];
+    let attributes = [(UNDER, s(partition(owner))), (EXPIRES, n(millis(now + KEPT) / 1000))];
     item(&Key::new(partition_of(&date(now).to_string()), &call.id), attributes)
 }
 
 fn read(row: &Item) -> Result<ListedExecution, StoreError> {
-    if !row.is_current() {
+    if !row.is_understood() {
         return Err(StoreError::fault("a call of another version"));
     }
     Ok(ListedExecution {
@@ -207,7 +246,8 @@ fn read(row: &Item) -> Result<ListedExecution, StoreError> {
     })
 }
 
-fn partition(owner: &Owner) -> String {
+/// Where the calls of an owner lie.
+pub(crate) fn partition(owner: &Owner) -> String {
     format!("{}#X", owner.partition())
 }
 

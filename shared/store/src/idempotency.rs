@@ -94,6 +94,11 @@ impl Idempotency {
         self.table.update(&claim.key, gone).await.map(|_| ())
     }
 
+    /// Deletes the keys of an owner; gives their number.
+    pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
+        self.table.delete_partition(&partition(owner)).await
+    }
+
     /// Forgets all keys that lead into a conversation.
     pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
         let mut start = None;

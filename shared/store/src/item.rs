@@ -7,12 +7,13 @@ use serde::de::DeserializeOwned;
 
 use crate::StoreError;
 use crate::key::Key;
+use crate::shape::SHAPES;
 
 /// An item as the SDK gives and takes it.
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
 /// The version of the item shapes; every item carries it as `v`.
-pub(crate) const SHAPE: u32 = 1;
+pub(crate) const SHAPE: u32 = SHAPES.current;
 
 /// A string attribute.
 pub(crate) fn s(value: impl Into<String>) -> AttributeValue {
@@ -27,7 +28,7 @@ pub(crate) fn n(value: impl Display + Copy) -> AttributeValue {
 /// An item of the current shape.
 pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue); N]) -> Item {
     let mut item = key.attributes();
-    item.insert("v".to_owned(), n(SHAPE));
+    SHAPES.stamp(&mut item);
     item.extend(attributes.map(|(name, value)| (name.to_owned(), value)));
     item
 }
@@ -37,7 +38,8 @@ pub(crate) trait Read {
     fn text(&self, name: &str) -> Result<&str, StoreError>;
     fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError>;
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
-    fn is_current(&self) -> bool;
+    /// Whether it says what this release takes it to say, whichever release wrote it.
+    fn is_understood(&self) -> bool;
 }
 
 impl Read for Item {
@@ -55,8 +57,8 @@ impl Read for Item {
         serde_json::from_str(self.text(name)?).map_err(|_| unreadable(name))
     }
 
-    fn is_current(&self) -> bool {
-        self.number::<u32>("v").is_ok_and(|version| version == SHAPE)
+    fn is_understood(&self) -> bool {
+        SHAPES.understands(self)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use aws_sdk_dynamodb::types::AttributeValue;
 use sha2::{Digest, Sha256};
 
-use crate::item::s;
+use crate::item::{Item, s};
 
 /// The name of the partition key in both tables.
 pub(crate) const PK: &str = "pk";
@@ -65,6 +65,12 @@ impl Key {
     pub(crate) fn attributes(&self) -> HashMap<String, AttributeValue> {
         HashMap::from([(PK.to_owned(), s(&self.pk)), (SK.to_owned(), s(&self.sk))])
     }
+}
+
+/// What of an item is its key.
+pub(crate) fn primary(mut item: Item) -> Item {
+    item.retain(|name, _| name == PK || name == SK);
+    item
 }
 
 /// A name as a part of a key: no two names give the same part, and no part holds `#`, so none can forge another's key.

@@ -11,7 +11,7 @@ pub use record::{KeyRecord, NewKey};
 use crate::clock::millis;
 use crate::error::sort;
 use crate::item::{Item, Read, n};
-use crate::key::{Key, PK, SK, is_ulid};
+use crate::key::{Key, is_ulid, primary};
 use crate::table::{Expression, Table, Write};
 use crate::{Owner, StoreError};
 
@@ -99,10 +99,4 @@ impl Keys {
 
 fn key(id: &str) -> Key {
     Key::new(PARTITION, id)
-}
-
-/// What of an item is its key.
-fn primary(mut item: Item) -> Item {
-    item.retain(|name, _| name == PK || name == SK);
-    item
 }

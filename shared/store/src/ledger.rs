@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use conversation::Usage;
+use serde::Serialize;
 
 use crate::item::{Item, Read, SHAPE, n, s};
 use crate::key::{Key, SK};
@@ -35,7 +36,8 @@ pub enum Account<'a> {
 }
 
 /// What was consumed on a day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Spent {
     /// Turns that ended, whatever ended them.
     pub turns: u64,
@@ -50,6 +52,7 @@ pub struct Spent {
     /// Searches for which a place was booked.
     pub searches: u64,
     /// What models charge, in millionths; `None` when no model that was used has a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
 

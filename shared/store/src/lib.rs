@@ -40,8 +40,10 @@ mod clock;
 mod conversations;
 mod day;
 mod definitions;
+mod erase;
 mod error;
 mod executions;
+mod export;
 mod idempotency;
 mod item;
 mod key;
@@ -55,6 +57,7 @@ mod renewing;
 mod roots;
 mod search_cache;
 mod search_credits;
+mod shape;
 mod stream_log;
 mod table;
 mod tables;
@@ -70,6 +73,7 @@ pub use day::Day;
 pub use definitions::{DefineError, Definition, Definitions, Kind};
 pub use error::StoreError;
 pub use executions::{Execution, Executions, ListedExecution};
+pub use export::{Export, Exported};
 pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
 pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
@@ -133,7 +137,7 @@ impl Store {
     pub fn new(config: &SdkConfig, names: TableNames) -> Self {
         let client = Client::new(config);
         let TableNames { data, ephemeral } = names;
-        let (data, ephemeral) = (Table::new(client.clone(), data), Table::new(client, ephemeral));
+        let (data, ephemeral) = (Table::durable(client.clone(), data), Table::ephemeral(client, ephemeral));
         Self {
             conversations: ConversationStore::new(data.clone()),
             search_cache: SearchCache::new(ephemeral.clone()),

@@ -65,7 +65,7 @@ impl Outage {
     /// An item that cannot be read is nothing: it is found out again.
     fn read(item: &Item) -> Option<Self> {
         let time = |name: &str| item.number(name).ok().map(|millis| UNIX_EPOCH + Duration::from_millis(millis));
-        let changed = time("changedAt").filter(|_| item.is_current())?;
+        let changed = time("changedAt").filter(|_| item.is_understood())?;
         Some(Self { changed, until: time("downUntil") })
     }
 }

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use crate::error::sort;
 use crate::item::{Item, s};
 use crate::table::Table;
-use crate::{Owner, ReadError, Store, StoreError};
+use crate::{Owner, ReadError, Store, StoreError, executions, limits};
 
 impl Owner {
     /// Who only says to be `name`, where authentication is off.
@@ -26,6 +26,11 @@ impl Owner {
     /// Whom an issuer vouches for. An issuer is an address and holds no space, so no two pairs give one owner.
     pub fn subject(issuer: &str, subject: &str) -> Self {
         Self::new(format!("token:{issuer} {subject}"))
+    }
+
+    /// What the owner's turns are limited by.
+    pub fn turns(&self) -> String {
+        format!("chat:{}", self.as_str())
     }
 }
 
@@ -74,7 +79,7 @@ impl Store {
     }
 }
 
-fn unlisted(error: ReadError) -> StoreError {
+pub(crate) fn unlisted(error: ReadError) -> StoreError {
     match error {
         ReadError::Store(error) => error,
         ReadError::NotFound | ReadError::BadCursor => StoreError::fault("conversations that cannot be listed"),
@@ -97,11 +102,15 @@ async fn sweep(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
     }
 }
 
-/// Owners' names hold no `#`, so that what begins with a partition and `#` is nobody else's.
+/// Owners' names hold no `#`, so that what begins with a partition and `#` is nobody else's. Of what lies elsewhere, keys
+/// of calls name the partition that they lead to, and limits the owner.
 fn of_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
     let partition = owner.partition();
     let scan = table.client.scan().table_name(&*table.name).consistent_read(true).projection_expression("pk, sk");
-    scan.filter_expression("pk = :own OR begins_with(pk, :under)")
+    scan.filter_expression("pk = :own OR begins_with(pk, :under) OR #under = :calls OR begins_with(pk, :limit)")
+        .expression_attribute_names("#under", executions::UNDER)
+        .expression_attribute_values(":calls", s(executions::partition(owner)))
+        .expression_attribute_values(":limit", s(limits::of_any_size(&owner.turns())))
         .expression_attribute_values(":under", s(format!("{partition}#")))
         .expression_attribute_values(":own", s(partition))
 }

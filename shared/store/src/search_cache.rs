@@ -160,7 +160,7 @@ impl Cached {
             return Self::Nothing;
         };
         match millis(now) {
-            _ if !entry.is_current() => Self::Nothing,
+            _ if !entry.is_understood() => Self::Nothing,
             now if now < fresh_until => Self::Fresh(value.to_owned()),
             now if now / 1000 < kept_until(fresh_until) => Self::Stale(value.to_owned()),
             _ => Self::Nothing,

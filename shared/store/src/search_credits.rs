@@ -44,7 +44,7 @@ impl SearchCredits {
     /// What `provider` charged in the month and on the day of `now`.
     pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
         let item = in_time(self.table.get(&key(provider, now))).await?;
-        Ok(item.filter(Read::is_current).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
+        Ok(item.filter(Read::is_understood).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
     }
 
     /// Counts what `provider` charged at `now`.

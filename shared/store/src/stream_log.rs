@@ -140,7 +140,7 @@ impl StreamLog {
 
 impl Logged {
     fn add(&mut self, item: &Item) {
-        let text = item.text("events").ok().filter(|_| item.is_current());
+        let text = item.text("events").ok().filter(|_| item.is_understood());
         for line in text.unwrap_or("?").split('\n') {
             match serde_json::from_str(line) {
                 Ok(event) if !self.unreadable => self.events.push(event),

@@ -14,9 +14,10 @@ use aws_sdk_dynamodb::types::{
 
 use crate::StoreError;
 use crate::error::sort;
-use crate::item::{Item, s};
+use crate::item::{Item, n, s};
 use crate::key::{Key, PK};
 use crate::pause::pause;
+use crate::shape::{SHAPES, Shapes};
 
 /// How often a call waits for a transaction at its item to end; one takes milliseconds.
 const CONFLICTS: u32 = 4;
@@ -26,6 +27,8 @@ const CONFLICTS: u32 = 4;
 pub(crate) struct Table {
     pub(crate) client: Client,
     pub(crate) name: Arc<str>,
+    /// Whether items of newer releases stay as they are; those that may be lost are written over.
+    durable: bool,
 }
 
 /// What a conditional write came to; a condition that does not hold is a result, not an error.
@@ -64,20 +67,37 @@ impl Expression {
         self
     }
 
+    /// Where a newer release, whose items this one does not understand, has written nothing.
+    fn guarded(self, durable: bool) -> Self {
+        if !durable {
+            return self;
+        }
+        let writable = Shapes::writable();
+        let condition = self.condition.as_ref().map(|own| format!("({own}) AND {writable}"));
+        self.and_when(condition.unwrap_or(writable)).value(":shape", n(SHAPES.current))
+    }
+
     fn values(self) -> Option<HashMap<String, AttributeValue>> {
         Some(self.values).filter(|values| !values.is_empty())
     }
 }
 
 impl Table {
-    pub(crate) fn new(client: Client, name: String) -> Self {
-        Self { client, name: name.into() }
+    /// The table of what may not be lost.
+    pub(crate) fn durable(client: Client, name: String) -> Self {
+        Self { client, name: name.into(), durable: true }
+    }
+
+    /// The table of what may be lost.
+    pub(crate) fn ephemeral(client: Client, name: String) -> Self {
+        Self { client, name: name.into(), durable: false }
     }
 
     /// Reads one item.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
         let call = self.client.get_item().table_name(&*self.name).set_key(Some(key.attributes())).consistent_read(true);
-        Ok(Box::pin(call.send()).await.map_err(|error| sort("GetItem", &error))?.item)
+        let item = Box::pin(call.send()).await.map_err(|error| sort("GetItem", &error))?.item;
+        Ok(item.map(|item| SHAPES.brought_up(item)))
     }
 
     /// Updates one item where the condition holds.
@@ -91,6 +111,7 @@ impl Table {
     }
 
     async fn update_returning(&self, key: &Key, change: Expression, what: ReturnValue) -> Result<Write, StoreError> {
+        let change = change.guarded(self.durable);
         let call = self.client.update_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call
             .set_update_expression(change.update.clone())
@@ -99,8 +120,11 @@ impl Table {
             .return_values(what)
             .return_values_on_condition_check_failure(OnRefusal::AllOld);
         match past_transactions(|| call.clone().send()).await {
-            Ok(answer) => Ok(Write::Done(answer.attributes)),
+            Ok(answer) => Ok(Write::Done(answer.attributes.map(|item| SHAPES.brought_up(item)))),
             Err(error) => match error.as_service_error() {
+                Some(UpdateItemError::ConditionalCheckFailedException(why)) if self.durable => {
+                    SHAPES.found(why.item.clone()).map(Write::Refused)
+                }
                 Some(UpdateItemError::ConditionalCheckFailedException(why)) => Ok(Write::Refused(why.item.clone())),
                 _ => Err(sort("UpdateItem", &error)),
             },
@@ -139,11 +163,13 @@ impl Table {
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let answer = Box::pin(query.set_exclusive_start_key(start).send()).await;
         let answer = answer.map_err(|error| sort("Query", &error))?;
-        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
+        let items = answer.items.unwrap_or_default().into_iter().map(|item| SHAPES.brought_up(item));
+        Ok((items.collect(), answer.last_evaluated_key))
     }
 
     /// A put as a part of a transaction.
     pub(crate) fn putting(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
+        let rule = rule.guarded(self.durable);
         let put = Put::builder().table_name(&*self.name).set_item(Some(item));
         let put = put.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
         let put = put.return_values_on_condition_check_failure(OnRefusal::AllOld).build();
@@ -158,6 +184,7 @@ impl Table {
 
     /// An update as a part of a transaction.
     pub(crate) fn updating(&self, key: &Key, change: Expression) -> Result<TransactWriteItem, StoreError> {
+        let change = change.guarded(self.durable);
         let update = Update::builder()
             .table_name(&*self.name)
             .set_key(Some(key.attributes()))

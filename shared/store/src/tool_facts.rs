@@ -68,7 +68,7 @@ impl ToolFact {
     /// An item that cannot be read is nothing: it is found out again.
     fn read(item: &Item) -> Option<Self> {
         let flag = |name: &str| item.get(name)?.as_bool().ok().copied();
-        let until = item.number("countsUntil").ok().filter(|_| item.is_current())?;
+        let until = item.number("countsUntil").ok().filter(|_| item.is_understood())?;
         Some(Self {
             native: flag("native")?,
             learned: flag("learned")?,

@@ -6,6 +6,7 @@ use conversation::new_id;
 use crate::StoreError;
 use crate::error::{is_busy, sort};
 use crate::item::Item;
+use crate::shape::SHAPES;
 
 /// What a transaction came to.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub(crate) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> 
 fn why(reasons: &[CancellationReason]) -> Result<Outcome, StoreError> {
     let code = |reason: &CancellationReason| reason.code.clone().unwrap_or_default();
     if let Some(refused) = reasons.iter().find(|reason| code(reason) == "ConditionalCheckFailed") {
-        return Ok(Outcome::Refused(refused.item.clone()));
+        return SHAPES.found(refused.item.clone()).map(Outcome::Refused);
     }
     if reasons.iter().any(|reason| code(reason) == "TransactionConflict") {
         return Ok(Outcome::Conflict);

@@ -101,6 +101,27 @@ async fn f150_a_user_is_deleted_by_name_with_keys_and_a_second_time_there_is_not
 }
 
 #[tokio::test]
+async fn what_a_user_has_is_written_to_a_new_file() {
+    let folder = TempDir::new().unwrap();
+    let key = create(folder.path(), "ada", false, None).await;
+    let out = folder.path().join("ada.jsonl");
+    let export = || {
+        let (name, out) = ("ada".to_owned(), Some(out.clone()));
+        UsersCommand::Export { name, issuer: None, out, place: place(folder.path()) }.run(Settings::default())
+    };
+    export().await.unwrap();
+    let text = std::fs::read_to_string(&out).unwrap();
+    let kinds: Vec<bool> = ["export", "key", "end", "export", "end"]
+        .iter()
+        .zip(text.lines())
+        .map(|(kind, line)| line.starts_with(&format!("{{\"kind\":\"{kind}\"")))
+        .collect();
+    assert_eq!(kinds, [true; 5], "{text}");
+    assert!(text.contains(&id(&key)) && !text.contains(&key.result));
+    assert_eq!(export().await.unwrap_err().exit_code(), 1, "no file is written over");
+}
+
+#[tokio::test]
 async fn a_store_that_cannot_be_opened_is_wrong_use_and_one_that_fails_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let list = |settings: &[(&str, &str)], aws: bool| {

@@ -95,6 +95,7 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),
         (HttpEvent::get("/api/usage?days=7"), 200),
+        (HttpEvent::get("/api/me/export"), 200),
         (HttpEvent::get("/api/agents"), 200),
         (HttpEvent::get("/v1/models"), 200),
         (HttpEvent::get("/v1/models/agent:default"), 200),
@@ -114,6 +115,7 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::new("DELETE", "/api/admin/tools/nobody"), 404),
         (HttpEvent::post("/api/admin/tools", &tool("a")), 201),
         (HttpEvent::post("/api/admin/tools/import", &json!({ "document": pets() })), 200),
+        (HttpEvent::post("/api/me", &json!({ "confirm": "erase" })).method("DELETE"), 200),
     ];
     for (event, status) in routes {
         let told = event.to_string();

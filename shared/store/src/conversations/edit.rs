@@ -6,7 +6,7 @@ use crate::clock::millis;
 use crate::item::{n, s};
 use crate::key::{Owner, is_ulid};
 use crate::table::{Expression, Write};
-use crate::{StoreError, UPDATED_AT};
+use crate::UPDATED_AT;
 
 impl ConversationStore {
     /// Gives it another title; what is longer than 200 characters is cut.
@@ -40,26 +40,11 @@ impl ConversationStore {
         }
         self.free_chat(owner, id).await?;
         let head = self.table.delete(&head_key(owner, id)).await?;
-        let rest = self.delete_under(&owner.conversation_partition(id)).await?;
+        let rest = self.table.delete_partition(&owner.conversation_partition(id)).await?;
         match head {
             // Without a head there may be the rest of a deletion that broke off, or of this one's first attempt.
             Write::Refused(_) if rest == 0 => Err(ReadError::NotFound),
             _ => Ok(()),
-        }
-    }
-
-    /// Deletes a partition page by page; gives the number of items.
-    async fn delete_under(&self, partition: &str) -> Result<usize, StoreError> {
-        let (mut start, mut count) = (None, 0);
-        loop {
-            let call = self.table.query(partition).key_condition_expression("pk = :pk").projection_expression("pk, sk");
-            let (keys, next) = self.table.page(call, start).await?;
-            self.table.delete_all(&keys).await?;
-            count += keys.len();
-            start = next;
-            if start.is_none() {
-                return Ok(count);
-            }
         }
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn bounded_title(title: &str) -> String {
 
 impl Head {
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_current() {
+        if !item.is_understood() {
             return Err(StoreError::fault("a conversation of another version"));
         }
         Ok(Self {

@@ -52,7 +52,7 @@ impl ConversationStore {
 
     /// What stands for the oldest turns, if anything does.
     pub async fn summary(&self, lease: &TurnLease) -> Result<Option<Summary>, StoreError> {
-        let item = self.table.get(&summary_key(lease)).await?.filter(Read::is_current);
+        let item = self.table.get(&summary_key(lease)).await?.filter(Read::is_understood);
         item.map(|item| item.json("summary")).transpose()
     }
 

@@ -163,7 +163,7 @@ pub(super) struct Gathered {
 impl Gathered {
     /// Reads a message's own item.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_current() {
+        if !item.is_understood() {
             return Err(StoreError::fault("a message of another version"));
         }
         let tally: Option<Tally> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };

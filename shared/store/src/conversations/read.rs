@@ -78,6 +78,22 @@ impl ConversationStore {
         Ok(Page { items, next_cursor })
     }
 
+    /// A page of all messages after a place, each with whether another answer stands for it; and where the next begins.
+    pub(crate) async fn all_messages(
+        &self,
+        owner: &Owner,
+        id: &str,
+        after: u64,
+        now: SystemTime,
+    ) -> Result<(Vec<(bool, StoredMessage)>, Option<u64>), ReadError> {
+        let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
+        let partition = owner.conversation_partition(id);
+        let (messages, more) = self.gather(&partition, after, rows(MOST_ROWS), |_| true).await?;
+        let next = messages.last().filter(|_| more).map(|message| message.seq);
+        let messages = messages.into_iter();
+        Ok((messages.map(|message| (message.is_aside, message.into_message(&head, now))).collect(), next))
+    }
+
     /// The turn whose answer has this place, also if another answer stands for that one by now.
     pub async fn turn(&self, owner: &Owner, id: &str, answer: u64, now: SystemTime) -> Result<StoredTurn, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;

@@ -57,7 +57,7 @@ pub(super) fn summary_key(lease: &TurnLease) -> Key {
 
 /// A turn as prompts read it, the question first.
 pub(super) fn read(item: &Item) -> Result<PastTurn, StoreError> {
-    if !item.is_current() {
+    if !item.is_understood() {
         return Err(StoreError::fault("a transcript of another version"));
     }
     let mut messages = vec![Message::User { text: item.text("asked")?.to_owned() }];

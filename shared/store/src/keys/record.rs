@@ -81,7 +81,7 @@ impl KeyRecord {
 
     /// Reads what was stored. What cannot be understood is a fault and admits nobody.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_current() {
+        if !item.is_understood() {
             return Err(StoreError::fault("a key of another version"));
         }
         let digest = unhex(item.text("digest")?).and_then(|bytes| bytes.try_into().ok());

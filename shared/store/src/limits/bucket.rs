@@ -9,6 +9,11 @@ use crate::{EXPIRES, StoreError};
 /// How long an item stays after its time has passed, in seconds, for clocks that differ.
 const KEPT: i64 = 60;
 
+/// What names the items of a key begin with, whatever its limit.
+pub(crate) fn of_any_size(key: &str) -> String {
+    format!("RL#{}#", encode(key))
+}
+
 /// One key under one limit at one time.
 pub(super) struct Bucket {
     pub(super) key: Key,
@@ -30,7 +35,7 @@ impl Bucket {
     /// What names the item; the limit is a part of it: another setting starts afresh instead of reading a number made for
     /// other intervals.
     pub(super) fn id(key: &str, limit: RateLimit) -> String {
-        format!("RL#{}#{}/{}", encode(key), limit.burst, limit.window_micros())
+        format!("{}{}/{}", of_any_size(key), limit.burst, limit.window_micros())
     }
 
     /// The key and the limit of which [`Bucket::id`] was made, at this time.

@@ -15,6 +15,7 @@ mod together;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+pub(crate) use bucket::of_any_size;
 pub use rate::RateLimit;
 
 use self::bucket::{Bucket, Room};
@@ -84,6 +85,13 @@ impl RateLimiter {
             tokio::spawn(self.clone().decide_all(id, limit));
         }
         decided.await.unwrap_or(Err(StoreError::Busy))
+    }
+
+    /// Forgets what was counted of a key; gives the number of items.
+    pub(crate) async fn forget(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
+        let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0);
+        let gone = self.table.delete(&bucket.key).await?;
+        Ok(usize::from(matches!(gone, Write::Done(_))))
     }
 
     /// Decides about everybody who asks for this key, until nobody does any more.

@@ -1,0 +1,91 @@
+//! What callers may do with all that is theirs: take it along, and have it erased.
+
+use std::convert::Infallible;
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use conversation::ErrorCode;
+use futures_util::stream::unfold;
+use http::{HeaderMap, header};
+use serde::Serialize;
+use serde_json::json;
+use store::{Deleted, Export, Exported};
+use web::{ApiError, Caller};
+
+use crate::App;
+use crate::chat::storage;
+
+/// What a request for an erasure has to say in `confirm`.
+const CONFIRMATION: &str = "erase";
+
+/// `GET /api/me/export`: everything that the caller has, a JSON object a line; the last one is of the kind `end`, or `error`
+/// where the rest could not be read.
+pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
+    let mut export = app.store.export(&owner, SystemTime::now());
+    // What cannot be read at all is refused while there is still a status to say so.
+    let first = export.next().await.map_err(|error| storage(&error))?.unwrap_or_default();
+    let state = Some((export, first));
+    let body = Body::from_stream(unfold(state, |state| async move {
+        let (mut export, rows) = state?;
+        let lines = lines(&rows);
+        let (lines, next) = more(&mut export, lines).await;
+        Some((Ok::<_, Infallible>(lines), next.map(|rows| (export, rows))))
+    }));
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"lambda-chat.jsonl\""),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((headers, body).into_response())
+}
+
+/// What is to be sent, and the rows after it, if there are any.
+async fn more(export: &mut Export, mut lines: String) -> (Bytes, Option<Vec<Exported>>) {
+    let next = match export.next().await {
+        Ok(next) => next,
+        Err(error) => {
+            let code = storage(&error).0.code;
+            lines.push_str(&json!({ "kind": "error", "error": { "code": code } }).to_string());
+            lines.push('\n');
+            None
+        }
+    };
+    (Bytes::from(lines), next)
+}
+
+fn lines(rows: &[Exported]) -> String {
+    let lines = rows.iter().filter_map(|row| serde_json::to_string(row).ok());
+    lines.fold(String::new(), |text, line| text + &line + "\n")
+}
+
+#[derive(Serialize)]
+pub(crate) struct Erased {
+    keys: usize,
+    conversations: usize,
+    others: usize,
+}
+
+/// `DELETE /api/me`: erases everything that the caller has, with the keys; running turns are ended and waited for.
+pub(crate) async fn erase(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Erased>, ApiError> {
+    confirmed(&web::json_body(&headers, body).await?)?;
+    app.running.abandon_all(&owner);
+    let erased = app.store.erase(&owner, app.config.chat_limit, SystemTime::now()).await;
+    app.running.forget_all(&owner);
+    let Deleted { keys, conversations, others } = erased.map_err(|error| storage(&error))?;
+    Ok(Json(Erased { keys, conversations, others }))
+}
+
+fn confirmed(body: &[u8]) -> Result<(), ApiError> {
+    let fields = protocols::object(body)?;
+    let confirmed = fields.get("confirm").and_then(|word| word.as_str()) == Some(CONFIRMATION);
+    let sentence = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
+    if confirmed { Ok(()) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
+}

@@ -1,0 +1,67 @@
+//! The end of what an owner has, by its keys alone: what a user may ask for, without a look at other users' items.
+
+use std::time::{Duration, SystemTime};
+
+use tokio::time::sleep;
+
+use crate::owners::unlisted;
+use crate::{ConversationStore, Deleted, Owner, RateLimit, ReadError, Store, StoreError};
+
+/// The longest until a turn elsewhere has learnt that its conversation is gone, and has counted what it used.
+const TURNS_END: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(1));
+
+impl Store {
+    /// Deletes everything that an owner has; `limit` is the one that turns are held to.
+    ///
+    /// Conversations go first, each with its messages before its head, so that a call that broke off is completed by the
+    /// next one. Where a turn ran, that is waited for: what it used is counted whatever becomes of it. Keys go last, or
+    /// nobody could call again. What remains is what earlier deletions of single conversations left when they broke off;
+    /// [`delete_owner`](Store::delete_owner) finds that too.
+    pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<Deleted, StoreError> {
+        let (conversations, ran) = self.erase_conversations(owner, now).await?;
+        if ran {
+            sleep(TURNS_END).await;
+        }
+        let [data, _] = &self.tables;
+        let mut others = 0;
+        for partition in [owner.partition(), owner.usage_partition()] {
+            others += data.delete_partition(&partition).await?;
+        }
+        others += self.idempotency.delete_of(owner).await?;
+        others += self.executions.delete_of(owner).await?;
+        others += self.rate_limiter.forget(&owner.turns(), limit).await?;
+        let keys = self.keys.delete_of(owner).await?;
+        Ok(Deleted { keys, conversations, others })
+    }
+
+    /// Gives the number, and whether a turn ran in one.
+    async fn erase_conversations(&self, owner: &Owner, now: SystemTime) -> Result<(usize, bool), StoreError> {
+        let (mut count, mut ran) = (0, false);
+        loop {
+            let page = self.conversations.list(owner, 100, None).await.map_err(unlisted)?;
+            if page.items.is_empty() {
+                return Ok((count, ran));
+            }
+            for conversation in page.items {
+                ran |= self.erase_conversation(owner, &conversation.id, now).await.map_err(unlisted)?;
+                count += 1;
+            }
+        }
+    }
+
+    async fn erase_conversation(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
+        let [data, _] = &self.tables;
+        let erased = async {
+            let ran = self.conversations.running(owner, id, now).await?.is_some();
+            data.delete_partition(&owner.conversation_partition(id)).await?;
+            self.conversations.delete(owner, id).await?;
+            self.streams.forget(owner, id, None).await?;
+            Ok(ran)
+        };
+        match erased.await {
+            // Somebody else was faster.
+            Err(ReadError::NotFound) => Ok(false),
+            outcome => outcome,
+        }
+    }
+}

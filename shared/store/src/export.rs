@@ -1,0 +1,189 @@
+//! All that an owner has, row by row, for the owner to take along.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use crate::clock::{millis, rfc3339};
+use crate::conversations::Page;
+use crate::item::Item;
+use crate::owners::unlisted;
+use crate::{Account, Conversation, Day, Execution, KeyRecord, Owner, ReadError, Spent, Store, StoreError, StoredMessage};
+
+/// The version of the form, told in the first row; it changes when a reader of an earlier one would read it wrongly.
+const FORM: u32 = 1;
+
+/// Conversations of one step.
+const CONVERSATIONS: u32 = 20;
+
+/// A row of an export: a JSON object that says in `kind` what it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Exported {
+    /// Whose data follow, and when they were read; the first row.
+    Export {
+        /// The version of the form.
+        form: u32,
+        /// The name by which the store knows the owner.
+        owner: String,
+        /// RFC 3339, UTC.
+        at: String,
+    },
+    /// A key's data; the key itself is not kept.
+    Key {
+        /// A ULID.
+        id: String,
+        /// Whether its holder administers.
+        admin: bool,
+        /// RFC 3339, UTC.
+        created_at: String,
+        /// RFC 3339, UTC.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expires_at: Option<String>,
+        /// RFC 3339, UTC.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        revoked_at: Option<String>,
+    },
+    /// What was consumed on a day.
+    Day {
+        /// The date, UTC.
+        date: String,
+        /// The sums.
+        #[serde(flatten)]
+        spent: Spent,
+    },
+    /// A conversation; its messages follow.
+    Conversation(Conversation),
+    /// A message.
+    Message {
+        /// The conversation.
+        conversation_id: String,
+        /// Whether another answer stands for it, so that it is not shown.
+        aside: bool,
+        /// The message.
+        #[serde(flatten)]
+        message: StoredMessage,
+    },
+    /// A call of a tool in the last month.
+    Execution {
+        /// RFC 3339, UTC.
+        at: String,
+        /// The call.
+        #[serde(flatten)]
+        execution: Execution,
+    },
+    /// That this was all; without this row an export is not whole.
+    End,
+}
+
+/// An export as far as it got; what it holds at a time is bounded.
+pub struct Export {
+    store: Store,
+    owner: Owner,
+    now: SystemTime,
+    /// What is still to do, the next step last.
+    steps: Vec<Step>,
+}
+
+enum Step {
+    Begin,
+    Keys,
+    Days,
+    Conversations(Option<String>),
+    Conversation(Conversation),
+    Messages(String, u64),
+    Executions(Option<Item>),
+    End,
+}
+
+impl Store {
+    /// Everything that an owner has, as it is while it is read.
+    ///
+    /// Left out are what only the product reads: the prompts' own wording of earlier turns, where chat ids lead, hashes of
+    /// idempotency keys, and what a limit counts.
+    pub fn export(&self, owner: &Owner, now: SystemTime) -> Export {
+        let steps = [
+            Step::End,
+            Step::Executions(None),
+            Step::Conversations(None),
+            Step::Days,
+            Step::Keys,
+            Step::Begin,
+        ];
+        Export { store: self.clone(), owner: owner.clone(), now, steps: steps.into() }
+    }
+}
+
+impl Export {
+    /// The next rows, maybe none; `None` after the last.
+    pub async fn next(&mut self) -> Result<Option<Vec<Exported>>, StoreError> {
+        let Some(step) = self.steps.pop() else { return Ok(None) };
+        let rows = match step {
+            Step::Begin => vec![self.begin()],
+            Step::Keys => self.keys().await?,
+            Step::Days => self.days().await?,
+            Step::Conversations(cursor) => self.conversations(cursor.as_deref()).await?,
+            Step::Conversation(conversation) => {
+                self.steps.push(Step::Messages(conversation.id.clone(), 0));
+                vec![Exported::Conversation(conversation)]
+            }
+            Step::Messages(id, after) => self.messages(id, after).await?,
+            Step::Executions(start) => self.executions(start).await?,
+            Step::End => vec![Exported::End],
+        };
+        Ok(Some(rows))
+    }
+
+    fn begin(&self) -> Exported {
+        Exported::Export { form: FORM, owner: self.owner.as_str().to_owned(), at: rfc3339(millis(self.now)) }
+    }
+
+    async fn keys(&self) -> Result<Vec<Exported>, StoreError> {
+        let keys = self.store.keys.list().await?.into_iter();
+        Ok(keys.filter(|key| key.holder() == self.owner).map(exported).collect())
+    }
+
+    async fn days(&self) -> Result<Vec<Exported>, StoreError> {
+        let days = self.store.ledger.days(Account::Own(&self.owner), Day::of(UNIX_EPOCH), Day::of(self.now)).await?;
+        Ok(days.into_iter().map(|(day, spent)| Exported::Day { date: day.to_string(), spent }).collect())
+    }
+
+    async fn conversations(&mut self, cursor: Option<&str>) -> Result<Vec<Exported>, StoreError> {
+        let listed = self.store.conversations.list(&self.owner, CONVERSATIONS, cursor).await;
+        let Page { items, next_cursor } = listed.map_err(unlisted)?;
+        self.steps.extend(next_cursor.map(|cursor| Step::Conversations(Some(cursor))));
+        self.steps.extend(items.into_iter().rev().map(Step::Conversation));
+        Ok(Vec::new())
+    }
+
+    async fn messages(&mut self, id: String, after: u64) -> Result<Vec<Exported>, StoreError> {
+        let all = self.store.conversations.all_messages(&self.owner, &id, after, self.now).await;
+        let (messages, next) = match all {
+            Ok(page) => page,
+            // It was deleted meanwhile.
+            Err(ReadError::NotFound) => return Ok(Vec::new()),
+            Err(error) => return Err(unlisted(error)),
+        };
+        self.steps.extend(next.map(|after| Step::Messages(id.clone(), after)));
+        let row = |(aside, message)| Exported::Message { conversation_id: id.clone(), aside, message };
+        Ok(messages.into_iter().map(row).collect())
+    }
+
+    async fn executions(&mut self, start: Option<Item>) -> Result<Vec<Exported>, StoreError> {
+        let (calls, next) = self.store.executions.of(&self.owner, start, self.now).await?;
+        self.steps.extend(next.map(|start| Step::Executions(Some(start))));
+        let row = |call: crate::ListedExecution| Exported::Execution { at: call.at, execution: call.execution };
+        Ok(calls.into_iter().map(row).collect())
+    }
+}
+
+fn exported(key: KeyRecord) -> Exported {
+    let text = |at| rfc3339(millis(at));
+    Exported::Key {
+        id: key.id,
+        admin: key.administrator,
+        created_at: text(key.created),
+        expires_at: key.expires.map(text),
+        revoked_at: key.revoked.map(text),
+    }
+}

@@ -1,0 +1,127 @@
+use serde_json::{Value, json};
+use store::{ApiKey, Day, Execution, NewKey, Owner, RateLimit, Store};
+use std::time::Duration;
+
+use crate::support::{answer, at, database, first_turn, next_turn, rows, store_at};
+
+const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_secs(60) };
+
+/// Everything that an owner may have: keys, conversations of several kinds, sums, calls, and records of requests.
+async fn furnish(store: &Store, name: &str) -> Owner {
+    let (owner, key) = (Owner::key_holder(name), ApiKey::generate().unwrap());
+    let new = NewKey { owner: name.to_owned(), administrator: false, expires: None };
+    store.keys.create(&key, &new, at(0)).await.unwrap();
+    store.rate_limiter.admit(&owner.turns(), LIMIT, at(0)).await.unwrap();
+    store.idempotency.claim(&owner, "key", b"{}", "turn", at(0)).await.unwrap();
+    let mut first = first_turn("Q");
+    first.chat_id = Some("chat".to_owned());
+    let lease = store.conversations.begin(&owner, &first, at(0)).await.unwrap();
+    store.conversations.finish(&lease, &answer(&"A".repeat(500_000)), at(1)).await.unwrap();
+    let id = lease.conversation_id;
+    let next = store.conversations.begin(&owner, &next_turn(&id, "R"), at(2)).await.unwrap();
+    store.conversations.finish(&next, &answer("B"), at(3)).await.unwrap();
+    store.streams.append(&owner, &next, 0, &["{}".to_owned()], at(3)).await.unwrap();
+    let calls: Vec<Execution> = (0..30).map(|number| call(&format!("{name}-{number:02}"), &id)).collect();
+    store.executions.record(&owner, &calls, at(3)).await.unwrap();
+    store.ledger.add(&owner, Day::of(at(3)), &conversation::Usage::default()).await.unwrap();
+    owner
+}
+
+fn call(id: &str, conversation: &str) -> Execution {
+    Execution {
+        id: id.to_owned(),
+        agent: "default".to_owned(),
+        conversation_id: conversation.to_owned(),
+        tool: "calculator".to_owned(),
+        arguments: json!({}),
+        ok: true,
+        error: None,
+        bytes: 1,
+        duration_ms: 1,
+        cached: false,
+        credits: 0,
+    }
+}
+
+/// What of both tables names somebody, anywhere in an item.
+async fn traces(endpoint: &str, name: &str) -> Vec<String> {
+    let all = [rows(endpoint, "data").await, rows(endpoint, "ephemeral").await].concat();
+    all.iter().map(|item| format!("{item:?}")).filter(|item| item.contains(name)).collect()
+}
+
+#[tokio::test]
+async fn f150_an_erased_owner_is_in_neither_table_and_others_have_all_that_they_had() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    furnish(&store, "bob").await;
+    let before = traces(&endpoint, "bob").await.len();
+    let ada = furnish(&store, "ada").await;
+    assert!(traces(&endpoint, "ada").await.len() > 60);
+    let erased = store.erase(&ada, LIMIT, at(4)).await.unwrap();
+    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 63));
+    assert_eq!(traces(&endpoint, "ada").await, Vec::<String>::new());
+    assert_eq!(traces(&endpoint, "bob").await.len(), before);
+    assert_eq!(store.erase(&ada, LIMIT, at(4)).await, Ok(store::Deleted::default()));
+}
+
+#[tokio::test]
+async fn f150_an_operators_deletion_finds_the_same() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let ada = furnish(&store, "ada").await;
+    let deleted = store.delete_owner(&ada).await.unwrap();
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 64));
+    assert_eq!(traces(&endpoint, "ada").await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn f150_of_a_deleted_conversation_no_call_is_left() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let ada = furnish(&store, "ada").await;
+    let id = store.conversations.list(&ada, 1, None).await.unwrap().items.remove(0).id;
+    store.executions.forget(&ada, &id).await.unwrap();
+    let left = rows(&endpoint, "ephemeral").await;
+    assert_eq!(left.len(), 3, "a limit, an idempotency key and what a turn said");
+}
+
+async fn exported(store: &Store, owner: &Owner) -> Vec<Value> {
+    let (mut export, mut all) = (store.export(owner, at(9)), Vec::new());
+    while let Some(rows) = export.next().await.unwrap() {
+        all.extend(rows.iter().map(|row| serde_json::to_value(row).unwrap()));
+    }
+    all
+}
+
+#[tokio::test]
+async fn an_export_holds_everything_of_its_owner_whole_and_nothing_of_others() {
+    let store = store_at(&database().await).await;
+    furnish(&store, "bob").await;
+    let ada = furnish(&store, "ada").await;
+    let all = exported(&store, &ada).await;
+    let kinds: Vec<&str> = all.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    let mut expected = vec!["export", "key", "day", "conversation", "message", "message", "message", "message"];
+    expected.extend(["execution"; 30]);
+    expected.push("end");
+    assert_eq!(kinds, expected);
+    assert_eq!(all[0], json!({"kind": "export", "form": 1, "owner": "key:ada", "at": "2027-01-15T08:00:09.000Z"}));
+    let texts: Vec<usize> = all[4..8].iter().map(|row| row["content"].as_str().unwrap().len()).collect();
+    assert_eq!(texts, [1, 500_000, 1, 1]);
+    assert!(all[4..8].iter().all(|row| row["conversationId"] == all[3]["id"] && row["aside"] == false));
+    assert!(!all.iter().any(|row| row.to_string().contains("bob")));
+}
+
+#[tokio::test]
+async fn an_export_has_answers_that_others_stand_for() {
+    let store = store_at(&database().await).await;
+    let ada = furnish(&store, "ada").await;
+    let id = store.conversations.list(&ada, 1, None).await.unwrap().items.remove(0).id;
+    let again = store::NewTurn { question: store::Question::Again, ..next_turn(&id, "") };
+    let lease = store.conversations.begin(&ada, &again, at(5)).await.unwrap();
+    store.conversations.finish(&lease, &answer("C"), at(6)).await.unwrap();
+    let all = exported(&store, &ada).await;
+    let messages = all.iter().filter(|row| row["kind"] == "message").skip(2);
+    let told: Vec<(&str, bool)> =
+        messages.map(|row| (row["content"].as_str().unwrap(), row["aside"].as_bool().unwrap())).collect();
+    assert_eq!(told, [("R", false), ("B", true), ("C", false)]);
+}

@@ -1,0 +1,95 @@
+//! All that is a caller's own: taken along, and erased.
+
+use serde_json::{Value, json};
+use settings::Settings;
+use store::{Deleted, Owner, Store, TableNames};
+use support::{Answer, Client, Completion, Gate, TestApp};
+
+use crate::auth::database;
+use crate::call;
+
+async fn erase(client: &Client, body: &Value) -> Answer {
+    client.send("DELETE", "/api/me", &[("content-type", "application/json")], &body.to_string()).await
+}
+
+fn confirmed() -> Value {
+    json!({ "confirm": "erase" })
+}
+
+async fn exported(client: &Client) -> Vec<Value> {
+    let answer = client.get("/api/me/export").await;
+    assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"));
+    assert_eq!(answer.header("content-type"), "application/x-ndjson; charset=utf-8");
+    answer.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn kinds(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(|row| row["kind"].as_str().unwrap()).collect()
+}
+
+/// A look at the tables behind a product's back.
+fn store_of(database: &str) -> Store {
+    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
+    let names = TableNames::from_settings(&settings).unwrap();
+    Store::new(&store::sdk_config(&settings).unwrap(), names)
+}
+
+#[tokio::test]
+async fn callers_take_along_what_is_theirs_and_nothing_else() {
+    let app = TestApp::start().await;
+    app.model.replies([Completion::of([call("茶")]), Completion::of(["茶是一种饮料。"])]);
+    app.ask("茶是什么？").await;
+    let mine = exported(&app).await;
+    let all = ["export", "day", "conversation", "message", "message", "execution", "end"];
+    assert_eq!(kinds(&mine), all);
+    assert_eq!((&mine[3]["content"], &mine[4]["content"]), (&json!("茶是什么？"), &json!("茶是一种饮料。")));
+    assert_eq!(mine[4]["conversationId"], mine[2]["id"]);
+    assert_eq!(mine[5]["tool"], "search_web");
+    assert_eq!(kinds(&exported(&app.user("bob")).await), ["export", "end"]);
+}
+
+#[tokio::test]
+async fn f150_an_erased_caller_has_nothing_left_and_another_has_everything() {
+    let database = database().await;
+    let app = TestApp::with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let bob = app.user("bob");
+    for client in [&app.client(), &bob] {
+        let headers = [("content-type", "application/json"), ("idempotency-key", "one")];
+        assert_eq!(client.send("POST", "/api/chat", &headers, r#"{"message":"hi"}"#).await.status, 200);
+    }
+    let before = exported(&bob).await;
+    for body in [json!({}), json!({ "confirm": true }), json!({ "confirm": "yes" })] {
+        assert_eq!(erase(&app, &body).await.error(), (400, "invalid_request".to_owned()));
+    }
+    assert_eq!(kinds(&exported(&app).await).len(), 6, "nothing is gone yet");
+    let erased = erase(&app, &confirmed()).await.ok();
+    assert_eq!(erased, json!({ "keys": 0, "conversations": 1, "others": 3 }), "a day, a limit and an idempotency key");
+    assert_eq!(kinds(&exported(&app).await), ["export", "end"]);
+    assert_eq!(exported(&bob).await[1..], before[1..]);
+    let left = store_of(&database).delete_owner(&Owner::unverified("local")).await;
+    assert_eq!(left, Ok(Deleted::default()));
+}
+
+#[tokio::test]
+async fn f150_an_erasure_ends_turns_wherever_they_run_and_keeps_none_of_their_counts() {
+    let database = database().await;
+    let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
+    let (here, there) = (TestApp::with(&settings).await, TestApp::with(&settings).await);
+    let gates = (Gate::new(), Gate::new());
+    for (app, gate) in [(&here, &gates.0), (&there, &gates.1)] {
+        app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
+    }
+    let mut turns = Vec::new();
+    for app in [&here, &there] {
+        let mut turn = app.open(&json!({ "message": "说" })).await;
+        turn.until("content").await;
+        turns.push(turn);
+    }
+    assert_eq!(erase(&here, &confirmed()).await.ok()["conversations"], 2);
+    for turn in turns {
+        assert_eq!(turn.rest().await.finish_reason(), "stopped");
+    }
+    let left = store_of(&database).delete_owner(&Owner::unverified("local")).await;
+    assert_eq!(left, Ok(Deleted::default()));
+}
