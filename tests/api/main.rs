@@ -4,6 +4,7 @@
 mod accounts;
 mod agents;
 mod auth;
+mod backup;
 mod body;
 mod broken_answers;
 mod cache;

@@ -9,7 +9,7 @@ use crate::auth::database;
 use crate::call;
 
 async fn erase(client: &Client, body: &Value) -> Answer {
-    client.send("DELETE", "/api/me", &[("content-type", "application/json")], &body.to_string()).await
+    client.send("DELETE", "/api/me", &[("content-type", "application/json")], body.to_string()).await
 }
 
 fn confirmed() -> Value {

@@ -8,7 +8,9 @@ use crate::clock::{millis, rfc3339};
 use crate::conversations::Page;
 use crate::item::Item;
 use crate::owners::unlisted;
-use crate::{Account, Conversation, Day, Execution, KeyRecord, Owner, ReadError, Spent, Store, StoreError, StoredMessage};
+use crate::{
+    Account, Conversation, Day, Execution, KeyRecord, Owner, ReadError, Spent, Store, StoreError, StoredMessage,
+};
 
 /// The version of the form, told in the first row; it changes when a reader of an earlier one would read it wrongly.
 const FORM: u32 = 1;
@@ -102,14 +104,7 @@ impl Store {
     /// Left out are what only the product reads: the prompts' own wording of earlier turns, where chat ids lead, hashes of
     /// idempotency keys, and what a limit counts.
     pub fn export(&self, owner: &Owner, now: SystemTime) -> Export {
-        let steps = [
-            Step::End,
-            Step::Executions(None),
-            Step::Conversations(None),
-            Step::Days,
-            Step::Keys,
-            Step::Begin,
-        ];
+        let steps = [Step::End, Step::Executions(None), Step::Conversations(None), Step::Days, Step::Keys, Step::Begin];
         Export { store: self.clone(), owner: owner.clone(), now, steps: steps.into() }
     }
 }

@@ -26,7 +26,7 @@
 //! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | how a model's endpoint does: `changedAt`, `expires`; while it is left alone `downUntil` | [`Outages`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
-//! Every item has `v`, the version of its shape. Places are a conversation's own count, written with twelve digits: an
+//! Every item has `v`, the version of its shape, and where older releases can read it `minReader`. Places are a conversation's own count, written with twelve digits: an
 //! answer's is the next after its question's, or after the last answer to that question. Times are milliseconds since 1970 unless said otherwise; `expires` is in seconds.
 //!
 //! The data table has one index, [`UPDATED_INDEX`], over `pk` and [`UPDATED_AT`] with all attributes. It is a *local*

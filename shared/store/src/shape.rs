@@ -109,13 +109,8 @@ mod tests {
 
     #[test]
     fn an_older_item_is_read_as_the_current_release_writes_it() {
-        let expected = item([
-            ("sk", s("C#1")),
-            ("name", s("茶")),
-            ("answers", n(0)),
-            (VERSION, n(3)),
-            (OLDEST_READER, n(2)),
-        ]);
+        let expected =
+            item([("sk", s("C#1")), ("name", s("茶")), ("answers", n(0)), (VERSION, n(3)), (OLDEST_READER, n(2))]);
         let first = item([("sk", s("C#1")), ("title", s("茶")), (VERSION, n(1))]);
         assert_eq!(LATER.brought_up(first), expected);
         let second = item([("sk", s("C#1")), ("name", s("茶")), (VERSION, n(2))]);

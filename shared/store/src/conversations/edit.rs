@@ -2,11 +2,11 @@ use std::time::SystemTime;
 
 use super::head::{Head, bounded_title, head_key};
 use super::{Conversation, ConversationStore, ReadError};
+use crate::UPDATED_AT;
 use crate::clock::millis;
 use crate::item::{n, s};
 use crate::key::{Owner, is_ulid};
 use crate::table::{Expression, Write};
-use crate::UPDATED_AT;
 
 impl ConversationStore {
     /// Gives it another title; what is longer than 200 characters is cut.

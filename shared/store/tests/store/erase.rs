@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
-use store::{ApiKey, Day, Execution, NewKey, Owner, RateLimit, Store};
 use std::time::Duration;
+use store::{ApiKey, Day, Execution, NewKey, Owner, RateLimit, Store};
 
 use crate::support::{answer, at, database, first_turn, next_turn, rows, store_at};
 
@@ -47,6 +47,29 @@ fn call(id: &str, conversation: &str) -> Execution {
 async fn traces(endpoint: &str, name: &str) -> Vec<String> {
     let all = [rows(endpoint, "data").await, rows(endpoint, "ephemeral").await].concat();
     all.iter().map(|item| format!("{item:?}")).filter(|item| item.contains(name)).collect()
+}
+
+#[tokio::test]
+async fn every_item_says_its_version_and_stands_in_the_table_of_the_crates_documentation() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let ada = furnish(&store, "ada").await;
+    store.definitions.create(store::Kind::Tool, "id", "a", &json!({}), at(0)).await.unwrap();
+    let id = store.conversations.list(&ada, 1, None).await.unwrap().items.remove(0).id;
+    let documented = include_str!("../../src/lib.rs");
+    for item in [rows(&endpoint, "data").await, rows(&endpoint, "ephemeral").await].concat() {
+        assert_eq!(item["v"].as_n().unwrap(), "1", "{item:?}");
+        let pk = item["pk"].as_s().unwrap().replace("U#key%3Aada", "U#{o}").replace(&id, "{conversation}");
+        let pk = match pk.split('#').next() {
+            Some("X") => "X#{day}",
+            Some("RL") => "RL#{key}#{burst}/{window}",
+            _ => &pk,
+        };
+        assert!(documented.contains(&format!("`{pk}`")), "{pk}");
+        for name in item.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {
+            assert!(documented.contains(&format!("`{name}`")), "{name} of {pk}");
+        }
+    }
 }
 
 #[tokio::test]

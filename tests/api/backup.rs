@@ -1,0 +1,43 @@
+//! The folder of the local server is its backup: copied while it stands still, and put back.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use support::{Completion, TestApp};
+
+/// Copies the files of a folder into another one, in the place of those that are there.
+fn copy(from: &Path, to: &Path) {
+    let _absent = fs::remove_dir_all(to);
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_was_damaged_reads_as_before_once_the_folder_is_put_back() {
+    let mut app = TestApp::on_disk().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    let id = app.ask("问").await.conversation_id();
+    app.go_on(&id, "又问").await;
+    let before = (app.conversation(&id).await, app.get("/api/usage").await.ok());
+    app.shut_down().await;
+    let (folder, kept) = (app.folder().to_owned(), tempfile::tempdir().unwrap());
+    copy(&folder, kept.path());
+
+    app.restart().await;
+    let later = app.ask("后来").await.conversation_id();
+    assert_eq!(app.delete(&format!("/api/conversations/{id}")).await.status, 204);
+    app.shut_down().await;
+    fs::write(folder.join("damage"), "x").unwrap();
+    copy(kept.path(), &folder);
+
+    app.restart().await;
+    assert_eq!((app.conversation(&id).await, app.get("/api/usage").await.ok()), before);
+    assert_eq!(app.get(&format!("/api/conversations/{later}")).await.status, 404, "it came after the backup");
+    assert_eq!(app.go_on(&id, "还在吗").await.content(), "好。", "and it goes on");
+    let list = app.get("/api/conversations").await.ok();
+    assert_eq!(list["conversations"].as_array().map(Vec::len), Some(1), "{}", json!(list));
+}
