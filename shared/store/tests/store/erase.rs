@@ -4,7 +4,7 @@ use store::{ApiKey, Day, Execution, NewKey, Owner, RateLimit, Store};
 
 use crate::support::{answer, at, database, first_turn, next_turn, rows, store_at};
 
-const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_secs(60) };
+const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
 /// Everything that an owner may have: keys, conversations of several kinds, sums, calls, and records of requests.
 async fn furnish(store: &Store, name: &str) -> Owner {
