@@ -13,7 +13,7 @@ use tools::{KnownPages, Progress, ToolContext};
 
 use crate::begin::Chosen;
 use crate::capabilities::Known;
-use crate::{App, capabilities, executions, outages};
+use crate::{App, capabilities, ends, executions, outages};
 
 /// The longest that is waited for what may be lost.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -44,14 +44,17 @@ impl Answering<'_> {
         shutdown: &CancellationToken,
         work: impl Future<Output = Result<FinishReason, Failure>>,
     ) -> Result<FinishReason, Failure> {
+        // The agent keeps the deadline itself; this holds even if something in it does not.
+        let late = sleep_until(self.deadline + Duration::from_secs(1));
+        let ends =
+            [shutdown.cancelled().map(|()| ErrorCode::Interrupted).boxed(), late.map(|()| ErrorCode::Deadline).boxed()];
         tokio::select! {
+            biased;
             answered = AssertUnwindSafe(work).catch_unwind() => answered.unwrap_or_else(|_| {
                 tracing::error!(turn = %self.turn_id, "the turn panicked");
                 Err(ErrorCode::Internal.into())
             }),
-            () = shutdown.cancelled() => Err(ErrorCode::Interrupted.into()),
-            // The agent keeps the deadline itself; this holds even if something in it does not.
-            () = sleep_until(self.deadline + Duration::from_secs(1)) => Err(ErrorCode::Deadline.into()),
+            code = ends::first(ends) => Err(code.into()),
         }
     }
 

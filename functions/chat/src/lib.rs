@@ -19,6 +19,7 @@ mod config;
 mod conversations;
 mod defined_tools;
 mod elsewhere;
+mod ends;
 mod executions;
 mod lambda;
 mod me;

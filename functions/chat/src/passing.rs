@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use agent::Events;
 use conversation::{Event, Failure, FinishReason, new_id};
-use futures_util::{Stream, StreamExt};
+use futures_util::{FutureExt, Stream, StreamExt};
 use store::Owner;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use web::{ApiError, Arrival};
 
-use crate::App;
 use crate::answering::{Answering, Past};
 use crate::begin::{Chosen, admitted, span};
 use crate::observed::Ended;
+use crate::{App, ends};
 
 /// A turn that is asked for, with everything in it checked.
 pub(crate) struct Passing {
@@ -54,8 +54,9 @@ async fn drive(app: App, asked: Passing, turn_id: String, events: Events, gone: 
     });
     let shutdown = app.running.ending();
     let ended = tokio::select! {
+        biased;
         ended = answering.within(&shutdown, answer) => ended,
-        () = gone.cancelled() => Ok(FinishReason::Stopped),
+        () = ends::first([gone.cancelled().boxed()]) => Ok(FinishReason::Stopped),
     };
     tokio::join!(answering.count(), answering.record(None, &turn_id));
     let end = ended.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason));

@@ -2,16 +2,17 @@ use std::time::SystemTime;
 
 use agent::{CallRecord, Draft, Events};
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
+use futures_util::FutureExt;
 use store::{Answer, ConversationStore, LeaseError, Question, Renewed, StoreError, StoredCall, TurnEnd, TurnLease};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::App;
 use crate::answering::{Answering, Past};
 use crate::begin::Asked;
 use crate::observed::Ended;
 use crate::running::Place;
 use crate::turn_log::TurnLog;
+use crate::{App, ends};
 
 /// Characters that are read of earlier turns for a token that may be sent: long results are shortened on the way.
 const CHARACTERS: usize = 5;
@@ -96,14 +97,18 @@ impl TurnTask {
     /// Answers until there is an answer or something ends the turn from outside.
     async fn until_end(&self) -> Ending {
         let answering = self.answering();
+        let ends = [
+            self.keep_lease().boxed(),
+            self.place.gone.cancelled().map(|()| Ending::Gone).boxed(),
+            self.place.stop.cancelled().map(|()| STOPPED).boxed(),
+        ];
         tokio::select! {
+            biased;
             answered = answering.within(&self.place.shutdown, Box::pin(self.answer())) => match answered {
                 Ok(reason) => Ending::Answered(reason),
                 Err(failure) => Ending::Failed(failure),
             },
-            ending = self.keep_lease() => ending,
-            () = self.place.gone.cancelled() => Ending::Gone,
-            () = self.place.stop.cancelled() => STOPPED,
+            ending = ends::first(ends) => ending,
         }
     }
 
