@@ -2,23 +2,22 @@
 //! likes, and none can hold the turn up. The size is bounded by what a model may write.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Poll, Waker};
 
 use conversation::Event;
-use futures_util::stream::{Stream, unfold};
+use futures_util::stream::{Stream, poll_fn};
 use model::Attempts;
-use tokio::sync::watch;
 
 use crate::{Draft, Recording};
 
 /// Where a turn's events go: into the draft, and to all who follow.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Events(Arc<Shared>);
 
+#[derive(Default)]
 struct Shared {
     draft: Mutex<Draft>,
     log: Mutex<Log>,
-    /// Wakes the followers; the log itself says what is new.
-    changed: watch::Sender<()>,
     recording: OnceLock<Arc<dyn Recording>>,
 }
 
@@ -26,17 +25,12 @@ struct Shared {
 struct Log {
     events: Vec<Arc<Event>>,
     closed: bool,
+    /// The followers that have told all so far; the log itself says what is new.
+    waiting: Vec<Waker>,
 }
 
 /// Ends the followers' streams when dropped, whatever happened to the turn.
 pub struct Closing(Events);
-
-impl Default for Events {
-    fn default() -> Self {
-        let (changed, _) = watch::channel(());
-        Self(Arc::new(Shared { draft: Mutex::default(), log: Mutex::default(), changed, recording: OnceLock::new() }))
-    }
-}
 
 impl Events {
     /// Notes the event and passes it on to all followers.
@@ -45,8 +39,10 @@ impl Events {
         if let Some(recording) = self.0.recording.get() {
             recording.event(&event);
         }
-        self.log().events.push(Arc::new(event));
-        self.0.changed.send_replace(());
+        let event = Arc::new(event);
+        let mut log = self.log();
+        log.events.push(event);
+        log.wake();
     }
 
     /// Has all events taken down, those so far too.
@@ -73,17 +69,15 @@ impl Events {
 
     /// All events from the `first` on (counted from 0), in batches of as many as are ready; ends when the turn does.
     pub fn follow(&self, first: usize) -> impl Stream<Item = Vec<Arc<Event>>> + Send + use<> {
-        let state = (self.clone(), self.0.changed.subscribe(), first);
-        unfold(state, |(events, mut changed, next)| async move {
-            loop {
-                changed.mark_unchanged();
-                let new = events.log().since(next);
-                if let Some(batch) = new {
-                    let next = next + batch.len();
-                    return (!batch.is_empty()).then_some((batch, (events, changed, next)));
-                }
-                changed.changed().await.ok()?;
-            }
+        let (events, mut next) = (self.clone(), first);
+        poll_fn(move |context| {
+            let mut log = events.log();
+            let Some(batch) = log.since(next) else {
+                log.wait(context.waker());
+                return Poll::Pending;
+            };
+            next += batch.len();
+            Poll::Ready((!batch.is_empty()).then_some(batch))
         })
     }
 
@@ -103,12 +97,24 @@ impl Log {
         let new = self.events.get(next..).unwrap_or_default();
         (!new.is_empty() || self.closed).then(|| new.to_vec())
     }
+
+    /// Has a follower woken when there is more.
+    fn wait(&mut self, follower: &Waker) {
+        if !self.waiting.iter().any(|waiting| waiting.will_wake(follower)) {
+            self.waiting.push(follower.clone());
+        }
+    }
+
+    fn wake(&mut self) {
+        self.waiting.drain(..).for_each(Waker::wake);
+    }
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        self.0.log().closed = true;
-        self.0.0.changed.send_replace(());
+        let mut log = self.0.log();
+        log.closed = true;
+        log.wake();
     }
 }
 
