@@ -26,7 +26,7 @@ impl ConversationStore {
     /// that the conversation shows is read, and none of that which this turn answers.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<PastTurn>, StoreError> {
         let (mut turns, mut left, mut start) = (Vec::new(), budget, None);
-        if budget == 0 {
+        if budget == 0 || lease.is_first() {
             return Ok(turns);
         }
         loop {

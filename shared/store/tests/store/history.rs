@@ -2,7 +2,8 @@ use conversation::{ErrorCode, Message, ToolCall, ToolResult};
 use serde_json::json;
 use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 
-use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, said, store};
+use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, said, store, store_at};
+use crate::wire::Wire;
 
 /// Stores finished turns and begins one more.
 async fn after(store: &ConversationStore, turns: &[(&str, Answer)]) -> TurnLease {
@@ -32,10 +33,13 @@ fn with_transcript(transcript: Vec<Message>) -> Answer {
 }
 
 #[tokio::test]
-async fn a_first_turn_has_no_history_and_a_turn_never_reads_itself() {
-    let store = store().await.conversations;
+async fn a_first_turn_has_no_history_and_makes_no_call_for_it() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await.conversations;
     let lease = after(&store, &[]).await;
+    wire.seen();
     assert_eq!(history_of(&store, &lease, 1000).await, []);
+    assert_eq!(wire.seen(), Vec::<String>::new());
 }
 
 #[tokio::test]
