@@ -2,7 +2,8 @@
 //!
 //! Nothing is written before a turn has run for two seconds, and never more than one batch at a time. It runs beside the
 //! turn: a store that is slow or fails holds nothing up. After a write that failed nothing more is written of this turn,
-//! so that no reader sees a gap.
+//! so that no reader sees a gap. All turns write at the same moments, a few requests for all of them, and between these
+//! no word of theirs wakes anything here: requests and wakings are what words cost most.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,11 +20,8 @@ use tokio_util::sync::CancellationToken;
 /// A turn that is over before costs no write.
 const AFTER: Duration = Duration::from_secs(2);
 
-/// The time between two writes, unless much is waiting.
+/// The time between two writes.
 const PERIOD: Duration = Duration::from_millis(250);
-
-/// How much is much, in bytes.
-const MUCH: usize = 4 * 1024;
 
 /// The longest that is waited for a write.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,7 +45,7 @@ enum State {
 impl<'a> TurnLog<'a> {
     /// The log of a turn that begins now.
     pub(crate) fn new(streams: &'a StreamLog, owner: &'a Owner, turn: &'a TurnLease, events: &Events) -> Self {
-        Self { streams, owner, turn, batches: Batches::new(events.follow(0)), state: State::Empty }
+        Self { streams, owner, turn, batches: Batches::new(events.follow(0), streams.begun()), state: State::Empty }
     }
 
     /// Writes what happens, until `ended` is cancelled.
@@ -102,19 +100,22 @@ struct Batch {
 
 /// Divides what happens in a turn into batches.
 struct Batches {
+    /// From when on the moments are counted at which all turns write.
+    origin: Instant,
     begun: Instant,
     follower: Pin<Box<dyn Stream<Item = Vec<Arc<Event>>> + Send>>,
     waiting: Batch,
-    bytes: usize,
     /// When what waits is to be written.
     due: Instant,
 }
 
 impl Batches {
-    fn new(follower: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static) -> Self {
+    fn new(follower: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static, origin: Instant) -> Self {
         let begun = Instant::now();
         let waiting = Batch { first: 0, events: Vec::new() };
-        Self { begun, follower: Box::pin(follower), waiting, bytes: 0, due: begun + AFTER }
+        // It may be the very moment at which the time is over.
+        let due = next_moment(origin, begun + AFTER.saturating_sub(Duration::from_nanos(1)));
+        Self { origin, begun, follower: Box::pin(follower), waiting, due }
     }
 
     /// Whether the turn has run for long enough.
@@ -127,15 +128,12 @@ impl Batches {
         select! {
             biased;
             () = ended.cancelled() => return None,
-            () = sleep_until(self.begun + AFTER) => {}
+            () = sleep_until(self.due) => {}
         }
-        while self.bytes < MUCH {
-            select! {
-                biased;
-                () = ended.cancelled() => return None,
-                batch = self.follower.next() => self.add(batch?.iter().map(AsRef::as_ref)),
-                () = sleep_until(self.due), if !self.waiting.events.is_empty() => break,
-            }
+        select! {
+            biased;
+            () = ended.cancelled() => return None,
+            batch = self.follower.next() => self.add(batch?.iter().map(AsRef::as_ref)),
         }
         Some(self.take())
     }
@@ -152,18 +150,21 @@ impl Batches {
     fn add<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
         for event in events {
             // Plain data can always be written as JSON.
-            let json = serde_json::to_string(event).unwrap_or_default();
-            self.bytes += json.len();
-            self.waiting.events.push(json);
+            self.waiting.events.push(serde_json::to_string(event).unwrap_or_default());
         }
     }
 
     fn take(&mut self) -> Batch {
-        self.due = Instant::now() + PERIOD;
-        self.bytes = 0;
+        self.due = next_moment(self.origin, Instant::now());
         let next = Batch { first: self.waiting.first + self.waiting.events.len(), events: Vec::new() };
         std::mem::replace(&mut self.waiting, next)
     }
+}
+
+/// The first moment after `now` at which logs are written.
+fn next_moment(origin: Instant, now: Instant) -> Instant {
+    let into = now.duration_since(origin).as_nanos() % PERIOD.as_nanos();
+    now + PERIOD.saturating_sub(Duration::from_nanos(u64::try_from(into).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -186,7 +187,7 @@ mod tests {
 
     fn start() -> (Events, Batches, Instant) {
         let events = Events::default();
-        let batches = Batches::new(events.follow(0));
+        let batches = Batches::new(events.follow(0), Instant::now());
         (events, batches, Instant::now())
     }
 
@@ -194,9 +195,9 @@ mod tests {
     async fn nothing_is_written_for_two_seconds_and_then_all_that_was_said() {
         let (events, mut batches, begun) = start();
         events.send(text("a"));
-        events.send(text(&"b".repeat(MUCH)));
+        events.send(text("b"));
         assert!(!batches.is_due());
-        assert_eq!(next(&mut batches).await, batch(0, &["a", &"b".repeat(MUCH)]));
+        assert_eq!(next(&mut batches).await, batch(0, &["a", "b"]));
         assert_eq!(begun.elapsed(), AFTER);
         assert!(batches.is_due());
     }
@@ -223,13 +224,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn four_kibibytes_do_not_wait() {
-        let (events, mut batches, begun) = start();
+    async fn all_turns_write_at_the_same_moments() {
+        let (_, mut batches, begun) = start();
+        advance(PERIOD / 5).await;
+        let events = Events::default();
+        let mut later = Batches::new(events.follow(0), begun);
         events.send(text("a"));
-        next(&mut batches).await;
-        events.send(text(&"b".repeat(MUCH)));
-        assert_eq!(next(&mut batches).await.first, 1);
-        assert_eq!(begun.elapsed(), AFTER);
+        next(&mut later).await;
+        assert_eq!(begun.elapsed(), AFTER + PERIOD, "the first one behind its two seconds");
+        assert_eq!((batches.take(), batches.due), (batch(0, &[]), later.due));
     }
 
     #[tokio::test(start_paused = true)]

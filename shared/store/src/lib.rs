@@ -44,6 +44,7 @@ mod erase;
 mod error;
 mod executions;
 mod export;
+mod gathering;
 mod idempotency;
 mod item;
 mod key;

@@ -7,9 +7,11 @@
 use std::time::{Duration, SystemTime};
 
 use conversation::Event;
+use tokio::time::Instant;
 
 use crate::clock::millis;
 use crate::conversations::TurnLease;
+use crate::gathering::Gathering;
 use crate::idempotency::KnownTurn;
 use crate::item::{Item, Read, item, n, s};
 use crate::key::{Key, Owner, SK, is_ulid};
@@ -26,6 +28,9 @@ const MOST_BYTES: usize = 350 * 1024;
 #[derive(Clone)]
 pub struct StreamLog {
     table: Table,
+    /// Logs of many turns are written at the same moments.
+    gathering: Gathering,
+    begun: Instant,
 }
 
 /// What follows in a turn's log.
@@ -41,7 +46,13 @@ pub struct Logged {
 
 impl StreamLog {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table }
+        Self { gathering: Gathering::new(table.clone()), table, begun: Instant::now() }
+    }
+
+    /// The beginning of the time that all turns here share: what they add at one moment goes in one request, so they had
+    /// best count from it.
+    pub fn begun(&self) -> Instant {
+        self.begun
     }
 
     /// Adds events as JSON to a turn's log; the first of them is event number `first` of the turn, counted from 0.
@@ -64,7 +75,7 @@ impl StreamLog {
             items.push(item(&key(owner, &turn.conversation_id, &turn.turn_id, first), attributes));
             first += lines.len();
         }
-        self.table.put_all(items).await
+        self.gathering.put_all(items).await
     }
 
     /// The events from number `next` on, which must be where a batch begins: a page of them.

@@ -4,6 +4,7 @@ use conversation::{Event, new_id};
 use store::{KnownTurn, Logged, Owner, Store, StoreError, TurnLease};
 
 use crate::support::{alice, at, database, first_turn, rows, store, store_at};
+use crate::wire::{Fault, Gate, Wire};
 
 async fn begun(store: &Store) -> (TurnLease, KnownTurn) {
     let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -39,6 +40,49 @@ async fn events_are_read_from_any_batch_on_and_a_batch_that_is_written_twice_is_
     assert_eq!(read(3).await, Logged::default());
     let found = store.streams.find(&alice(), &known.conversation_id, &known.turn_id, at(4)).await.unwrap();
     assert_eq!(found, Some(known));
+}
+
+#[tokio::test]
+async fn logs_that_are_written_at_the_same_moment_are_one_request_with_one_outcome() {
+    let (wire, endpoint) = Wire::new().await;
+    let (store, owner) = (store_at(&endpoint).await, alice());
+    let ((one, first), (other, second)) = (begun(&store).await, begun(&store).await);
+    let write = async |event: &str| {
+        let lines = json(&[event]);
+        tokio::join!(
+            store.streams.append(&owner, &one, 0, &lines, at(2)),
+            store.streams.append(&owner, &other, 0, &lines, at(2)),
+        )
+    };
+    wire.seen();
+    assert_eq!(write("a").await, (Ok(()), Ok(())));
+    assert_eq!(wire.seen(), ["BatchWriteItem"]);
+    wire.fail("BatchWriteItem", &[Fault::Refused("ValidationException")]);
+    let refused = Err(StoreError::Fault("BatchWriteItem: ValidationException".to_owned()));
+    assert_eq!(write("b").await, (refused.clone(), refused));
+    for known in [first, second] {
+        assert_eq!(store.streams.read(&alice(), &known, 0, at(4)).await.unwrap(), of(&["a"]));
+    }
+}
+
+#[tokio::test]
+async fn logs_that_come_while_others_are_on_their_way_go_with_the_next_request() {
+    let (wire, endpoint) = Wire::new().await;
+    let (store, owner) = (store_at(&endpoint).await, alice());
+    let ((one, _), (two, _), (three, _)) = (begun(&store).await, begun(&store).await, begun(&store).await);
+    let gate = Gate::default();
+    wire.fail("BatchWriteItem", &[Fault::Held(gate.clone())]);
+    wire.seen();
+    let lines = json(&["a"]);
+    let append = |lease| store.streams.append(&owner, lease, 0, &lines, at(2));
+    let later = async {
+        gate.arrival().await;
+        let open = async { gate.open() };
+        tokio::join!(append(&two), append(&three), open)
+    };
+    let (first, (second, third, ())) = tokio::join!(append(&one), later);
+    assert_eq!((first, second, third), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(wire.seen(), ["BatchWriteItem", "BatchWriteItem"]);
 }
 
 #[tokio::test]
