@@ -2,10 +2,11 @@
 //!
 //! `cargo build --release -p local && cargo bench -p benches --bench relay`; the number of rounds and a part of a case's name
 //! may follow after `--`.
-//! The model, the relay, the product and its database have a process each, the load is this one; processor time and
-//! memory are those of the relay's and the product's process alone. Both are given the same load in turns, so that
-//! whatever else the machine does falls on both. The product has everything on: tools are offered, the question and the
-//! answer are stored, and every word passes the thinking filter and the scanner for calls.
+//! The model, the relays, the product and its database have a process each, the load is this one; processor time and
+//! memory are those of a relay's and the product's process alone. All are given the same load in turns, so that whatever
+//! else the machine does falls on all. The product has everything on: tools are offered, the question and the answer are
+//! stored, and every word passes the thinking filter and the scanner for calls. One relay has a thread for each core, as the
+//! product, the other has one: so it shows what words cost that go from thread to thread.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -30,6 +31,7 @@ use load::{ACCUMULATED, COMPLETIONS, NATIVE, Seen, Way};
 use measured::Measured;
 use process::Process;
 use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
 use transport::Client;
 use wish::Wish;
 
@@ -63,24 +65,37 @@ const fn case(
 const TOOLS: &str = "native";
 const PROMPT: &str = "prompt";
 
+/// Two cases of which one is made of beginnings and ends and the other of words.
+const SHORT: &str = "100 answers of one word";
+const LONG: &str = "10 streams, 200 words/s, 1,000 words each";
+
 const CASES: [Case; 7] = [
     case("4 streams, no pauses", NATIVE, TOOLS, (4, 10_000), None),
     case("4 streams, no pauses, tools in the prompt", NATIVE, PROMPT, (4, 10_000), None),
-    case("10 streams, 200 words/s", NATIVE, TOOLS, (10, 800), Some(200)),
-    case("10 streams, 200 words/s, accumulated", ACCUMULATED, TOOLS, (10, 800), Some(200)),
+    case("10 streams, 200 words/s, accumulated", ACCUMULATED, TOOLS, (10, 400), Some(200)),
     case("100 streams, 50 words/s", NATIVE, TOOLS, (100, 200), Some(50)),
-    case("100 streams, 50 words/s, tools in the prompt", NATIVE, PROMPT, (100, 200), Some(50)),
-    case("100 answers of one word", NATIVE, TOOLS, (100, 1), None),
+    case("100 streams, 50 words/s, OpenAI's wire", COMPLETIONS, TOOLS, (100, 200), Some(50)),
+    case(LONG, NATIVE, TOOLS, (10, 1_000), Some(200)),
+    case(SHORT, NATIVE, TOOLS, (100, 1), None),
 ];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let runtime = tokio::runtime::Runtime::new().expect("threads can be made");
+    let address = arguments.get(1).cloned();
     match arguments.first().map(String::as_str) {
-        Some("model") => runtime.block_on(model::serve()),
-        Some("relay") => runtime.block_on(relay::serve(arguments.into_iter().nth(1))),
-        _ => runtime.block_on(measure(&arguments)),
+        Some("model") => threads().block_on(model::serve()),
+        Some("relay") => threads().block_on(relay::serve(address)),
+        Some("relay-of-one-thread") => one_thread().block_on(relay::serve(address)),
+        _ => threads().block_on(measure(&arguments)),
     }
+}
+
+fn threads() -> Runtime {
+    Runtime::new().expect("threads can be made")
+}
+
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
 }
 
 async fn measure(arguments: &[String]) {
@@ -92,16 +107,28 @@ async fn measure(arguments: &[String]) {
     let client = transport::client().expect("a client can be made");
     warm_up(&client, &servers).await;
     report::header();
+    let (mut short, mut long) = (None, None);
     for case in CASES.iter().filter(|case| named.is_none_or(|name| case.name.contains(name.as_str()))) {
         let measured = |server| Measured::new(server, case.streams);
-        let (mut relay, mut product) = (measured(&servers.relay), measured(&servers.product));
-        let mut direct = Seen::default();
+        let mut relay = measured(&servers.relay);
+        let mut alone = measured(&servers.relay_of_one_thread);
+        let mut product = measured(&servers.product);
+        let direct = case.run(&client, &servers.model, COMPLETIONS).await;
         for _ in 0..rounds {
-            direct.add(case.run(&client, &servers.model, COMPLETIONS).await);
             relay.round(&client, COMPLETIONS, case).await;
+            alone.round(&client, COMPLETIONS, case).await;
             product.round(&client, case.way, case).await;
         }
-        report::case(case.name, &direct, &relay, &product);
+        let all = [relay, alone, product];
+        report::case(case.name, &direct, &all);
+        match case.name {
+            SHORT => short = Some(all),
+            LONG => long = Some(all),
+            _ => {}
+        }
+    }
+    if let (Some(short), Some(long)) = (&short, &long) {
+        report::parts(short, long);
     }
 }
 
@@ -115,12 +142,14 @@ impl Case {
 async fn warm_up(client: &Client, servers: &Servers) {
     let few = case("", NATIVE, PROMPT, (8, 100), None);
     few.run(client, &servers.relay, COMPLETIONS).await;
+    few.run(client, &servers.relay_of_one_thread, COMPLETIONS).await;
     few.run(client, &servers.product, NATIVE).await;
 }
 
 struct Servers {
     model: Process,
     relay: Process,
+    relay_of_one_thread: Process,
     product: Process,
     _database: Process,
 }
@@ -129,7 +158,8 @@ impl Servers {
     fn start(folder: &Path) -> Self {
         let own = std::env::current_exe().expect("a program knows where it is");
         let model = Process::start(Command::new(&own).arg("model"));
-        let relay = Process::start(Command::new(&own).args(["relay", &model.address]));
+        let relay = |kind| Process::start(Command::new(&own).args([kind, model.address.as_str()]));
+        let (relay, relay_of_one_thread) = (relay("relay"), relay("relay-of-one-thread"));
         let port = free_port();
         let database = Process::product(&folder.join("data"), [], &["--dynamodb", &port]);
         let base = format!("{}/v1", model.address);
@@ -143,7 +173,7 @@ impl Servers {
             ("AWS_SECRET_ACCESS_KEY", "local".to_owned()),
         ];
         let product = Process::product(&folder.join("none"), settings, &[]);
-        Self { model, relay, product, _database: database }
+        Self { model, relay, relay_of_one_thread, product, _database: database }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The figures as a table: a line for the relay and one for the product under every case.
+//! The figures as a table: a line for each relay and one for the product under every case.
 
 use std::time::Duration;
 
@@ -7,17 +7,36 @@ use crate::measured::Measured;
 
 pub(crate) fn header() {
     println!(
-        "{:<22} {:>9} {:>9} {:>12} {:>12} {:>12} {:>11} {:>11}",
+        "{:<26} {:>9} {:>9} {:>12} {:>12} {:>12} {:>11} {:>11}",
         "", "words", "words/s", "added p50 ms", "added p99 ms", "1st word ms", "CPU s/M", "KiB/stream"
     );
 }
 
+/// Who is measured, in the order of the lines.
+const NAMES: [&str; 3] = ["bare relay", "bare relay, one thread", "product"];
+
 /// `direct` is the same load without anything between.
-pub(crate) fn case(name: &str, direct: &Seen, relay: &Measured<'_>, product: &Measured<'_>) {
+pub(crate) fn case(name: &str, direct: &Seen, all: &[Measured<'_>; 3]) {
     println!("{name}");
-    line("  bare relay", direct, relay);
-    line("  product", direct, product);
-    println!("{:<22} {:>70.2} times", "  product to relay", product.per_million() / relay.per_million());
+    for (name, measured) in NAMES.iter().zip(all) {
+        line(&format!("  {name}"), direct, measured);
+    }
+    let [relay, alone, product] = all.each_ref().map(Measured::per_million);
+    println!("  product to relay {:.2} times, to that of one thread {:.2} times", product / relay, product / alone);
+}
+
+/// What an answer costs before and after its words, and what a word costs: two cases, and two unknowns.
+pub(crate) fn parts(short: &[Measured<'_>; 3], long: &[Measured<'_>; 3]) {
+    println!("{:<26} {:>12} {:>12}", "", "ms/answer", "us/word");
+    for (name, (short, long)) in NAMES.iter().zip(short.iter().zip(long)) {
+        let words = |measured: &Measured<'_>| measured.seen.words as f64;
+        let answers = |measured: &Measured<'_>| measured.seen.firsts.len() as f64;
+        let seconds = |measured: &Measured<'_>| measured.cpu.as_secs_f64();
+        let share = answers(short) / answers(long);
+        let word = (seconds(long) * share - seconds(short)) / (words(long) * share - words(short));
+        let answer = (seconds(short) - words(short) * word) / answers(short);
+        println!("  {name:<24} {:>12.2} {:>12.1}", answer * 1e3, word * 1e6);
+    }
 }
 
 fn line(name: &str, direct: &Seen, measured: &Measured<'_>) {
@@ -25,7 +44,7 @@ fn line(name: &str, direct: &Seen, measured: &Measured<'_>) {
     let added = |part| (percentile(&seen.ages, part) - percentile(&direct.ages, part)) / 1000.0;
     let firsts: Vec<u64> = seen.firsts.iter().map(micros).collect();
     println!(
-        "{name:<22} {:>9} {:>9.0} {:>12.2} {:>12.2} {:>12.2} {:>11.1} {:>11.0}",
+        "{name:<26} {:>9} {:>9.0} {:>12.2} {:>12.2} {:>12.2} {:>11.1} {:>11.0}",
         seen.words,
         seen.words as f64 / measured.wall.as_secs_f64(),
         added(0.5),
