@@ -41,6 +41,7 @@ async fn the_calls_for_an_answer_are_found_by_it_and_by_its_owner_alone() {
         Completion::of([call("茶"), call("咖啡")]),
         Completion::of(["好。"]),
         Completion::of([call("水")]),
+        Completion::of(["好。"]),
     ]);
     let ada = app.user("ada");
     let turn = ada.ask("茶是什么？").await;
