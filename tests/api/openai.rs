@@ -135,8 +135,7 @@ async fn our_tools_run_unseen_and_their_pages_are_annotations() {
         (&json!("url_citation"), &json!(4), &json!(7))
     );
     assert!(cited["url"].as_str().unwrap().starts_with("https://") && !cited["title"].as_str().unwrap().is_empty());
-    let kept = app.get("/api/admin/executions").await.ok()["executions"].clone();
-    assert_eq!((kept.as_array().unwrap().len(), &kept[0]["conversationId"]), (2, &json!("")));
+    assert_eq!(app.get("/api/admin/executions").await.ok()["executions"], json!([]), "nothing is stored");
 }
 
 #[tokio::test]

@@ -24,6 +24,8 @@ struct Database {
     writes: Arc<Mutex<usize>>,
     /// How many of them succeed.
     good: Arc<Mutex<usize>>,
+    /// How many of the next reads of events fail.
+    unread: Arc<Mutex<usize>>,
 }
 
 impl Database {
@@ -32,7 +34,8 @@ impl Database {
         let address = |at: &TcpListener| format!("http://{}", at.local_addr().unwrap());
         let http = transport::client().unwrap();
         let (writes, good) = (Arc::default(), Arc::new(Mutex::new(usize::MAX)));
-        let database = Self { address: address(&front), behind: address(&behind), http, writes, good };
+        let (address, behind_it) = (address(&front), address(&behind));
+        let database = Self { address, behind: behind_it, http, writes, good, unread: Arc::default() };
         tokio::spawn(dynoxide::server::serve_on(behind, dynoxide::Database::memory().unwrap()));
         let router = Router::new().fallback(pass).with_state(database.clone());
         tokio::spawn(async move { axum::serve(front, router).await });
@@ -45,7 +48,13 @@ impl Database {
 
     /// Whether this call is let through.
     fn lets(&self, operation: &str, body: &[u8]) -> bool {
-        let events = operation.ends_with(".BatchWriteItem") && body.windows(9).any(|part| part == b"\"events\":");
+        let holds = |word: &[u8]| body.windows(word.len()).any(|part| part == word);
+        let mut unread = self.unread.lock().unwrap();
+        if *unread > 0 && operation.ends_with(".Query") && holds(b"#S#") {
+            *unread -= 1;
+            return false;
+        }
+        let events = operation.ends_with(".BatchWriteItem") && holds(b"\"events\":");
         if !events {
             return true;
         }
@@ -282,4 +291,30 @@ async fn f150_a_deleted_conversation_is_told_to_nobody_and_leaves_no_events() {
         let path = format!("/api/conversations/{id}/stream");
         assert_eq!(app.send("GET", &path, &[("last-event-id", &last)], "").await.error().0, 404);
     }
+}
+
+#[tokio::test]
+async fn f150_who_has_more_than_the_log_is_told_the_deletion_as_the_end() {
+    let (two, gate) = (Two::start().await, Gate::new());
+    *two.database.good.lock().unwrap() = 0;
+    let (mut turn, id) = two.turn(in_pieces(&gate), &gate).await;
+    while turn.next().await.unwrap()["content"] != "三" {}
+    let reader = two.second.resume(&id, Some(&turn.last_id())).await.unwrap();
+    assert_eq!(two.first.delete(&format!("/api/conversations/{id}")).await.status, 204);
+    let types: Vec<Value> = frames(reader).await.into_iter().map(|(_, event)| event["type"].clone()).collect();
+    assert_eq!(types, ["usage", "done"]);
+    assert_eq!(turn.rest().await.finish_reason(), "stopped");
+}
+
+#[tokio::test]
+async fn a_read_that_fails_is_repeated_and_the_stream_goes_on() {
+    let (two, gate) = (Two::start().await, Gate::new());
+    let (turn, id) = two.turn(in_pieces(&gate), &gate).await;
+    let mut reader = two.second.resume(&id, None).await.unwrap();
+    while reader.next().await.unwrap()["content"] != "三" {}
+    *two.database.unread.lock().unwrap() = 2;
+    gate.open();
+    assert_eq!(turn.rest().await.finish_reason(), "stop");
+    assert_eq!(reader.rest().await.content(), "一二三，完。");
+    assert_eq!(*two.database.unread.lock().unwrap(), 0);
 }

@@ -21,6 +21,8 @@ export class Turn {
   #open;
   #last = null;
   #stopping = false;
+  #resuming = false;
+  #lost = false;
   #abort = new AbortController();
 
   constructor({ view, conversationId, open }) {
@@ -87,12 +89,13 @@ export class Turn {
   /** Takes the stream up again after its last frame, as often as something comes of it. */
   async #resume(onEvent) {
     let failed = 0;
+    this.#resuming = true;
     while (failed < WAITS.length) {
       await sleep(WAITS[failed]);
       const before = this.#last;
       try {
         const complete = await resume(this.conversationId, this.#last, { signal: this.#abort.signal, onEvent });
-        if (complete !== false) return complete ? "ended" : "gone";
+        if (complete !== false) return complete && !this.#lost ? "ended" : "gone";
       } catch (error) {
         if (error.status > 0 && !error.retryable) return "gone";
         this.view.waiting("The connection was lost. Reconnecting…");
@@ -105,6 +108,11 @@ export class Turn {
   /** A frame that was there before, or one of another turn, changes nothing. */
   #take(event, id, onStart, onTitle) {
     if (this.#last !== null && !follows(id, this.#last)) return;
+    // The server cannot go on from here, which says nothing of the answer: that is read as it is stored.
+    if (this.#resuming && event.type === "error" && event.code === "interrupted") {
+      this.#lost = true;
+      return;
+    }
     this.#last = id;
     if (event.type === "start") this.#start(event, onStart);
     if (event.type === "title") onTitle(event.title);

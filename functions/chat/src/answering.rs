@@ -110,12 +110,11 @@ impl Answering<'_> {
         }
     }
 
-    /// Keeps what the tools were called with for an answer, in a conversation if that is kept; a turn does not fail for it.
-    pub(crate) async fn record(&self, conversation_id: Option<&str>, message_id: &str) {
+    /// Keeps what the tools were called with for an answer; a turn does not fail for it.
+    pub(crate) async fn record(&self, conversation_id: &str, message_id: &str) {
         let calls: Vec<Execution> = {
             let draft = self.events.draft();
-            let kept_in = conversation_id.unwrap_or_default();
-            executions::of_answer(&draft.calls, message_id, &self.chosen.agent_id, kept_in)
+            executions::of_answer(&draft.calls, message_id, &self.chosen.agent_id, conversation_id)
         };
         if calls.is_empty() {
             return;
@@ -126,10 +125,9 @@ impl Answering<'_> {
     }
 
     /// Keeps calls, unless a deletion came between the answer and this: it cannot have seen them.
-    async fn keep(&self, conversation_id: Option<&str>, calls: &[Execution]) -> Result<(), StoreError> {
+    async fn keep(&self, conversation_id: &str, calls: &[Execution]) -> Result<(), StoreError> {
         let Store { conversations, executions, .. } = &self.app.store;
         executions.record(self.owner, calls, SystemTime::now()).await?;
-        let Some(conversation_id) = conversation_id else { return Ok(()) };
         match conversations.get(self.owner, conversation_id).await {
             Err(ReadError::NotFound) => executions.forget(self.owner, conversation_id).await,
             _ => Ok(()),

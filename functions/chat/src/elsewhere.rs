@@ -24,6 +24,9 @@ const LOOK: Duration = Duration::from_millis(300);
 /// How long after a turn's answer was seen to be stored its log may still get its last batch.
 const LATE: Duration = Duration::from_secs(3);
 
+/// How long a storage may fail before a reader is told.
+const UNREADABLE: Duration = Duration::from_secs(15);
+
 /// The most frames that a reader may have which the log lost: a process writes several times a second.
 const MOST_LOST: u64 = 100_000;
 
@@ -43,6 +46,8 @@ struct Reader {
     readable: bool,
     /// Since when the answer is known to be stored.
     stored: Option<Instant>,
+    /// Since when the storage fails.
+    failing: Option<Instant>,
     over: bool,
 }
 
@@ -69,6 +74,7 @@ pub(crate) async fn told(
         at_once: true,
         readable: true,
         stored: None,
+        failing: None,
         over: false,
     };
     let first = once(std::future::ready(started)).map(|started| vec![started]);
@@ -96,12 +102,27 @@ impl Reader {
                 sleep(LOOK).await;
             }
             batch = match self.news().await {
-                Ok(batch) => batch,
-                Err(error) => self.cut(storage(&error).0),
+                Ok(batch) => self.read(batch),
+                Err(error) => self.unread(&error),
             };
             self.over = batch.last().is_some_and(Event::is_end);
         }
         (!batch.is_empty()).then_some(batch)
+    }
+
+    fn read(&mut self, batch: Vec<Event>) -> Vec<Event> {
+        self.failing = None;
+        batch
+    }
+
+    /// The turn goes on whether or not it can be read: only a storage that fails for long ends the stream.
+    fn unread(&mut self, error: &StoreError) -> Vec<Event> {
+        let since = *self.failing.get_or_insert_with(Instant::now);
+        if since.elapsed() >= UNREADABLE || Instant::now() >= self.deadline {
+            return self.cut(storage(error).0);
+        }
+        tracing::warn!(%error, "a turn could not be read and is read again");
+        Vec::new()
     }
 
     async fn news(&mut self) -> Result<Vec<Event>, StoreError> {
@@ -114,7 +135,7 @@ impl Reader {
             Ok(Some(running)) if running == self.turn => Ok(self.too_late()),
             Ok(_) => self.ending().await,
             Err(ReadError::Store(error)) => Err(error),
-            Err(_) => Ok(retold::gone()),
+            Err(_) => Ok(self.behind(retold::gone())),
         }
     }
 
@@ -135,12 +156,14 @@ impl Reader {
         let turn = match stored(&self.app, &self.owner, &self.turn).await {
             Ok(turn) => turn,
             Err(ReadError::Store(error)) => return Err(error),
-            Err(_) => return Ok(retold::gone()),
+            Err(_) => return Ok(self.behind(retold::gone())),
         };
         // Its last batch is written after the answer, and may have been since the log was read.
         let logged = self.logged().await?;
         let since = *self.stored.get_or_insert_with(Instant::now);
-        let awaited = turn.tally.is_some() && self.next > 0 && self.readable && since.elapsed() < LATE;
+        // Of a turn that ended before it was written down nothing comes; of one that a client has more of, it may.
+        let begun = self.next > 0 || self.has > 1;
+        let awaited = turn.tally.is_some() && begun && self.readable && since.elapsed() < LATE;
         if !logged.is_empty() || awaited {
             return Ok(logged);
         }

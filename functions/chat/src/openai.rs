@@ -2,6 +2,7 @@
 
 use agent::Caller;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -177,7 +178,11 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Response, ApiError> {
 }
 
 /// `GET /v1/models/{model}`: one of them.
-pub(crate) async fn model(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Model>, ApiError> {
+pub(crate) async fn model(
+    State(app): State<App>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<Model>, ApiError> {
+    let Path(id) = id.map_err(|_| ApiError::from(ErrorCode::ModelNotFound))?;
     let found = all(&app).await?.into_iter().find(|model| model.id == id);
     found.map(Json).ok_or_else(|| ErrorCode::ModelNotFound.into())
 }

@@ -58,7 +58,7 @@ async fn drive(app: App, asked: Passing, turn_id: String, events: Events, gone: 
         ended = answering.within(&shutdown, answer) => ended,
         () = ends::first([gone.cancelled().boxed()]) => Ok(FinishReason::Stopped),
     };
-    tokio::join!(answering.count(), answering.record(None, &turn_id));
+    answering.count().await;
     let end = ended.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason));
     answering.tell(&Ended { arrival: &arrival, conversation_id: "", started_at, end });
     let usage = events.draft().usage();

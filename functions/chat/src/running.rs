@@ -24,6 +24,8 @@ struct Entry {
     events: Events,
     stop: CancellationToken,
     gone: CancellationToken,
+    /// Whether its end is stored, so that another turn may have begun elsewhere.
+    stored: bool,
 }
 
 type Key = (Owner, String);
@@ -32,6 +34,7 @@ type Key = (Owner, String);
 pub(crate) struct Place {
     running: Running,
     key: Key,
+    turn_id: String,
     /// Cancelled when the user wants no more.
     pub(crate) stop: CancellationToken,
     /// Cancelled when the conversation is deleted.
@@ -43,11 +46,16 @@ pub(crate) struct Place {
 impl Running {
     /// Enters a turn.
     pub(crate) fn enter(&self, owner: &Owner, lease: &TurnLease, events: &Events) -> Place {
-        let key = (owner.clone(), lease.conversation_id.clone());
+        self.place(owner, &lease.conversation_id, &lease.turn_id, events)
+    }
+
+    fn place(&self, owner: &Owner, conversation_id: &str, turn_id: &str, events: &Events) -> Place {
+        let key = (owner.clone(), conversation_id.to_owned());
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
-        let (turn_id, events) = (lease.turn_id.clone(), events.clone());
-        self.turns().insert(key.clone(), Entry { turn_id, events, stop: stop.clone(), gone: gone.clone() });
-        Place { running: self.clone(), key, stop, gone, shutdown: self.shutdown.clone() }
+        let (turn_id, events) = (turn_id.to_owned(), events.clone());
+        let entry = Entry { turn_id: turn_id.clone(), events, stop: stop.clone(), gone: gone.clone(), stored: false };
+        self.turns().insert(key.clone(), entry);
+        Place { running: self.clone(), key, turn_id, stop, gone, shutdown: self.shutdown.clone() }
     }
 
     /// Cancelled when the process shall end.
@@ -63,7 +71,7 @@ impl Running {
     /// Stops the turn of a conversation, if one runs in this process; whether one does.
     pub(crate) fn stop(&self, owner: &Owner, conversation_id: &str) -> bool {
         let turns = self.turns();
-        let entry = turns.get(&(owner.clone(), conversation_id.to_owned()));
+        let entry = turns.get(&(owner.clone(), conversation_id.to_owned())).filter(|entry| !entry.stored);
         entry.inspect(|entry| entry.stop.cancel()).is_some()
     }
 
@@ -130,6 +138,13 @@ impl Running {
 }
 
 impl Place {
+    /// Notes that the end of the turn is stored: it can be stopped no more, and the conversation is free.
+    pub(crate) fn is_stored(&self) {
+        if let Some(entry) = self.running.turns().get_mut(&self.key).filter(|entry| entry.turn_id == self.turn_id) {
+            entry.stored = true;
+        }
+    }
+
     /// Keeps a turn that is about to end, for clients that come back for the rest of it.
     pub(crate) fn keep(&self, turn_id: &str, events: &Events) {
         let (owner, conversation_id) = &self.key;
@@ -139,6 +154,31 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.running.turns().remove(&self.key);
+        let mut turns = self.running.turns();
+        // The next turn of the conversation may have begun meanwhile.
+        if turns.get(&self.key).is_some_and(|entry| entry.turn_id == self.turn_id) {
+            turns.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_that_is_stored_is_not_stopped_any_more_and_leaves_the_next_ones_place_alone() {
+        let (running, owner) = (Running::default(), Owner::new("ada"));
+        let enter = |turn: &str| running.place(&owner, "c", turn, &Events::default());
+        let first = enter("1");
+        assert!(running.stop(&owner, "c") && first.stop.is_cancelled());
+        first.is_stored();
+        assert!(!running.stop(&owner, "c"));
+        let second = enter("2");
+        first.is_stored();
+        drop(first);
+        assert!(running.stop(&owner, "c") && second.stop.is_cancelled());
+        drop(second);
+        assert!(!running.stop(&owner, "c"));
     }
 }

@@ -3,7 +3,9 @@ use std::time::SystemTime;
 use agent::{CallRecord, Draft, Events};
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
 use futures_util::FutureExt;
-use store::{Answer, ConversationStore, LeaseError, Question, Renewed, StoreError, StoredCall, TurnEnd, TurnLease};
+use store::{
+    Answer, ConversationStore, LeaseError, Question, ReadError, Renewed, StoreError, StoredCall, TurnEnd, TurnLease,
+};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
@@ -68,11 +70,26 @@ impl TurnTask {
             log.discard().await;
         } else {
             log.finish(&last).await;
-            self.place.keep(&self.lease.turn_id, &self.events);
+            self.keep(&mut log).await;
         }
         for event in last {
             self.events.send(event);
         }
+    }
+
+    /// Keeps the turn for clients that come back, unless its conversation was deleted since its end was stored: that cannot
+    /// have seen what was written down afterwards.
+    async fn keep(&self, log: &mut TurnLog<'_>) {
+        self.place.keep(&self.lease.turn_id, &self.events);
+        if !log.is_empty() && self.is_deleted().await || self.place.gone.is_cancelled() {
+            self.app.running.forget(&self.asked.owner, &self.lease.conversation_id);
+            log.discard().await;
+        }
+    }
+
+    async fn is_deleted(&self) -> bool {
+        let found = self.app.store.conversations.get(&self.asked.owner, &self.lease.conversation_id).await;
+        matches!(found, Err(ReadError::NotFound))
     }
 
     /// Runs the turn to its end and stores that.
@@ -179,8 +196,9 @@ impl TurnTask {
         let answer = stored(self.events.draft().clone(), end);
         match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
             Ok(()) => {
+                self.place.is_stored();
                 // Not before: nothing may be kept under a conversation that is gone.
-                self.answering().record(Some(&self.lease.conversation_id), &self.message_id).await;
+                self.answering().record(&self.lease.conversation_id, &self.message_id).await;
                 ending
             }
             Err(LeaseError::Lost) => Ending::Gone,

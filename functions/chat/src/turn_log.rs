@@ -67,6 +67,11 @@ impl<'a> TurnLog<'a> {
         self.write(batch).await;
     }
 
+    /// Whether nothing was written of the turn.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state == State::Empty
+    }
+
     /// Deletes what was written: the conversation is gone.
     pub(crate) async fn discard(&mut self) {
         if self.state == State::Empty {

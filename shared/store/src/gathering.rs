@@ -36,14 +36,14 @@ impl Gathering {
     /// Also what was wrong with others that went along.
     pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
         let (told, mut heard) = oneshot::channel();
-        self.waiting().push(Waiting { items, told });
+        self.waiting().push(Waiting { items: items.clone(), told });
         // Those who were woken by the same tick of the clock come along.
         yield_now().await;
         let _sending = self.0.sending.lock().await;
         match heard.try_recv() {
             Ok(outcome) => return outcome,
-            // Whoever had them on the way gave up.
-            Err(TryRecvError::Closed) => return Err(StoreError::Busy),
+            // Whoever had them on the way gave up, which is no reason for anybody else to.
+            Err(TryRecvError::Closed) => return self.0.table.put_all(items).await,
             Err(TryRecvError::Empty) => {}
         }
         let mut all = std::mem::take(&mut *self.waiting());
