@@ -14,7 +14,7 @@ use time::{Date, OffsetDateTime};
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
 use crate::item::{Item, Read, item, n, s};
-use crate::key::{Key, SK, primary};
+use crate::key::{Key, SK, is_ulid, primary};
 use crate::table::Table;
 use crate::{EXPIRES, Owner, StoreError};
 
@@ -147,9 +147,12 @@ impl Executions {
         Ok(try_join_all(rows).await?.into_iter().flatten().collect())
     }
 
-    /// The calls for one answer of an owner, in their order.
+    /// The calls for one answer of an owner, in their order; none for what is no id, which may be too long for a key.
     pub async fn of_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
         let (mut found, mut start) = (Vec::new(), None);
+        if !is_ulid(message_id) {
+            return Ok(found);
+        }
         loop {
             let call =
                 self.table.query(&partition(owner)).key_condition_expression("pk = :pk AND begins_with(sk, :answer)");

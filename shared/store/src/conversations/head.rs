@@ -10,7 +10,7 @@ use crate::table::Expression;
 use crate::{StoreError, UPDATED_AT};
 
 /// What the sort keys of heads begin with.
-pub(super) const HEAD_PREFIX: &str = "C#";
+pub(crate) const HEAD_PREFIX: &str = "C#";
 
 /// The longest stored title, in characters.
 const LONGEST_TITLE: usize = 200;

@@ -18,6 +18,7 @@ mod stop;
 mod transcript;
 mod turn;
 
+pub(crate) use head::HEAD_PREFIX;
 pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
 pub use turn::{Answer, BeginError, LeaseError, NewTurn, Question, Renewed, StoredTurn, Tally, TurnEnd, TurnLease};
 

@@ -2,7 +2,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use store::{ApiKey, Day, Execution, NewKey, Owner, RateLimit, Store};
 
-use crate::support::{answer, at, database, first_turn, next_turn, rows, store_at};
+use crate::support::{answer, at, config, database, first_turn, names, next_turn, rows, store_at};
+use crate::wire::{Fault, Gate, Wire};
 
 const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
@@ -85,6 +86,41 @@ async fn f150_an_erased_owner_is_in_neither_table_and_others_have_all_that_they_
     assert_eq!(traces(&endpoint, "ada").await, Vec::<String>::new());
     assert_eq!(traces(&endpoint, "bob").await.len(), before);
     assert_eq!(store.erase(&ada, LIMIT, at(4)).await, Ok(store::Deleted::default()));
+}
+
+/// Erases a caller who, right after no conversation of his was found, has another one; `running` is whether a turn of his
+/// ran at first. Gives what was deleted.
+async fn erased_while_talking(running: bool) -> store::Deleted {
+    let (wire, endpoint) = Wire::new().await;
+    let (erasing, talking) = (store_at(&endpoint).await, Store::new(&config(&wire.database), names()));
+    let ada = Owner::key_holder("ada");
+    // A conversation is a list and three partitions, and then a list finds none; another look follows when its turn ran.
+    let mut lists = Vec::new();
+    if running {
+        talking.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
+        lists = (0..5).map(|_| Gate::default()).collect();
+    }
+    lists.iter().for_each(Gate::open);
+    let empty = Gate::default();
+    let faults = lists.into_iter().chain([empty.clone()]).map(Fault::HeldAnswer);
+    wire.fail("Query", &faults.collect::<Vec<_>>());
+    let talk = async {
+        empty.arrival().await;
+        assert!(talking.conversations.list(&ada, 1, None).await.unwrap().items.is_empty());
+        let lease = talking.conversations.begin(&ada, &first_turn("R"), at(1)).await.unwrap();
+        talking.conversations.finish(&lease, &answer("A"), at(2)).await.unwrap();
+        empty.open();
+    };
+    let (erased, ()) = tokio::join!(erasing.erase(&ada, LIMIT, at(0)), talk);
+    assert_eq!(traces(&wire.database, "ada").await, Vec::<String>::new());
+    erased.unwrap()
+}
+
+#[tokio::test]
+async fn f150_what_an_erased_caller_says_meanwhile_goes_too() {
+    let deleted = |conversations| store::Deleted { conversations, ..store::Deleted::default() };
+    assert_eq!(erased_while_talking(false).await, deleted(1));
+    assert_eq!(erased_while_talking(true).await, deleted(2));
 }
 
 #[tokio::test]

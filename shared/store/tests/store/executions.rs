@@ -1,5 +1,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use conversation::new_id;
 use serde_json::json;
 use store::{Execution, Executions, ReadError};
 
@@ -63,15 +64,19 @@ async fn calls_of_all_owners_are_listed_by_day_newest_first_page_by_page() {
 #[tokio::test]
 async fn the_calls_for_one_answer_are_its_owners_alone() {
     let store = store().await.executions;
-    store.record(&alice(), &[call("1-01", "A"), call("1-02", "A"), call("10-01", "A")], day(100)).await.unwrap();
-    store.record(&store::Owner::new("bob"), &[call("1-01", "B")], day(100)).await.unwrap();
+    let (one, another, unknown) = (new_id(), new_id(), new_id());
+    let all = [format!("{one}-01"), format!("{one}-02"), format!("{another}-01"), "1-01".to_owned()];
+    store.record(&alice(), &all.each_ref().map(|id| call(id, "A")), day(100)).await.unwrap();
+    store.record(&store::Owner::new("bob"), &[call(&all[0], "B")], day(100)).await.unwrap();
     let ids = async |owner: store::Owner, answer: &str| -> Vec<String> {
         let calls = store.of_answer(&owner, answer).await.unwrap();
         calls.into_iter().map(|one| format!("{} {}", one.execution.id, one.execution.conversation_id)).collect()
     };
-    assert_eq!(ids(alice(), "1").await, ["1-01 A", "1-02 A"]);
-    assert_eq!(ids(store::Owner::new("bob"), "1").await, ["1-01 B"]);
-    assert_eq!(ids(alice(), "2").await, [""; 0]);
+    assert_eq!(ids(alice(), &one).await, [format!("{} A", all[0]), format!("{} A", all[1])]);
+    assert_eq!(ids(store::Owner::new("bob"), &one).await, [format!("{} B", all[0])]);
+    for no_answer in [&unknown, "1", "", &"1".repeat(1100)] {
+        assert_eq!(ids(alice(), no_answer).await, [""; 0]);
+    }
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ use crate::support::database;
 pub(crate) enum Fault {
     /// The call waits on the wire until the gate opens.
     Held(Gate),
+    /// The database does what was asked, and its answer waits on the wire until the gate opens.
+    HeldAnswer(Gate),
     /// The database does what was asked, and its answer is lost.
     LostAnswer,
     /// The database never hears of it; the answer is this error code.
@@ -115,6 +117,12 @@ async fn pass(State(wire): State<Wire>, headers: HeaderMap, body: Bytes) -> (Sta
             gate.arrived.notify_one();
             gate.opened.notified().await;
             wire.forward(&headers, body).await
+        }
+        Some(Fault::HeldAnswer(gate)) => {
+            let answer = wire.forward(&headers, body).await;
+            gate.arrived.notify_one();
+            gate.opened.notified().await;
+            answer
         }
         Some(Fault::HalfBatch) => wire.half_batch(&headers, &body).await,
         Some(Fault::Refused(code)) => (StatusCode::BAD_REQUEST, json!({ "__type": code }).to_string()),
