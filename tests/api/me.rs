@@ -72,6 +72,36 @@ async fn f150_an_erased_caller_has_nothing_left_and_another_has_everything() {
 }
 
 #[tokio::test]
+async fn f150_an_erasure_reaches_the_caller_whom_the_body_names() {
+    let app = TestApp::start().await;
+    app.model.answer(|_| Completion::of(["好。"]));
+    for client in [&app.client(), &app.user("bob"), &app.user("ann")] {
+        client.ask("你好").await;
+    }
+    let erased =
+        async |client: &Client, name: Value| erase(client, &json!({ "confirm": "erase", "userId": name })).await;
+    assert_eq!(erased(&app, json!(7)).await.error(), (400, "invalid_request".to_owned()));
+    assert_eq!(erased(&app, json!("bob")).await.ok()["conversations"], 1);
+    assert_eq!(erased(&app.user("ann"), json!("local")).await.ok()["conversations"], 1, "the header wins");
+    assert_eq!(kinds(&exported(&app).await), ["export", "day", "conversation", "message", "message", "end"]);
+    for name in ["bob", "ann"] {
+        assert_eq!(kinds(&exported(&app.user(name)).await), ["export", "end"]);
+    }
+}
+
+#[tokio::test]
+async fn an_export_that_cannot_be_read_at_all_is_an_error_and_not_an_empty_file() {
+    let database = database().await;
+    let app = TestApp::with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    let signed = "AWS4-HMAC-SHA256 Credential=a/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
+    let request = transport::client().unwrap().post(&database).body(r#"{"TableName":"lambda-chat-data"}"#);
+    let request = request.header("x-amz-target", "DynamoDB_20120810.DeleteTable");
+    let request = request.header("content-type", "application/x-amz-json-1.0").header("authorization", signed);
+    assert_eq!(request.header("x-amz-date", "20260101T000000Z").send().await.unwrap().status(), 200);
+    assert_eq!(app.get("/api/me/export").await.error(), (500, "internal".to_owned()));
+}
+
+#[tokio::test]
 async fn f150_an_erasure_ends_turns_wherever_they_run_and_keeps_none_of_their_counts() {
     let database = database().await;
     let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];

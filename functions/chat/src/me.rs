@@ -10,10 +10,11 @@ use axum::response::{IntoResponse, Response};
 use conversation::ErrorCode;
 use futures_util::stream::unfold;
 use http::{HeaderMap, header};
+use protocols::Fields;
 use serde::Serialize;
 use serde_json::json;
 use store::{Deleted, Export, Exported};
-use web::{ApiError, Caller};
+use web::{ApiError, Caller, Credentials};
 
 use crate::App;
 use crate::chat::storage;
@@ -25,8 +26,11 @@ const CONFIRMATION: &str = "erase";
 /// where the rest could not be read.
 pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
     let mut export = app.store.export(&owner, SystemTime::now());
-    // What cannot be read at all is refused while there is still a status to say so.
-    let first = export.next().await.map_err(|error| storage(&error))?.unwrap_or_default();
+    // What cannot be read at all is refused while there is still a status to say so: the second step is the first that reads.
+    let mut first = Vec::new();
+    for _ in 0..2 {
+        first.extend(export.next().await.map_err(|error| storage(&error))?.unwrap_or_default());
+    }
     let state = Some((export, first));
     let body = Body::from_stream(unfold(state, |state| async move {
         let (mut export, rows) = state?;
@@ -71,11 +75,12 @@ pub(crate) struct Erased {
 /// `DELETE /api/me`: erases everything that the caller has, with the keys; running turns are ended and waited for.
 pub(crate) async fn erase(
     State(app): State<App>,
-    Caller { owner, .. }: Caller,
+    credentials: Credentials,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Erased>, ApiError> {
-    confirmed(&web::json_body(&headers, body).await?)?;
+    let user_id = confirmed(&web::json_body(&headers, body).await?)?;
+    let owner = credentials.identify(user_id.as_deref())?.owner;
     app.running.abandon_all(&owner);
     let erased = app.store.erase(&owner, app.config.chat_limit, SystemTime::now()).await;
     app.running.forget_all(&owner);
@@ -83,9 +88,10 @@ pub(crate) async fn erase(
     Ok(Json(Erased { keys, conversations, others }))
 }
 
-fn confirmed(body: &[u8]) -> Result<(), ApiError> {
-    let fields = protocols::object(body)?;
-    let confirmed = fields.get("confirm").and_then(|word| word.as_str()) == Some(CONFIRMATION);
+/// Whom a body names, if it says that all of it is meant to go.
+fn confirmed(body: &[u8]) -> Result<Option<String>, ApiError> {
+    let mut fields = Fields::parse(body)?;
+    let confirmed = fields.text("confirm").is_ok_and(|word| word.as_deref() == Some(CONFIRMATION));
     let sentence = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
-    if confirmed { Ok(()) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
+    if confirmed { Ok(fields.text("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
 }
