@@ -87,7 +87,7 @@ async fn the_tools_of_a_server_are_called_like_any_other_on_both_paths() {
     let all = ["files_echo", "files_steps", "files_fail", "files_see_all", "calculator"];
     assert_eq!(names(&app, &app.agent).await, all);
     let read = app.read(&json!({"tool": "files_echo", "text": "汉"})).await;
-    assert!(read.contains(r#"{"text":"汉"} Bearer [hidden] <done>"#), "{read}");
+    assert!(read.contains(r#"{"text":"汉"} Bearer [hidden] &lt;done>"#), "{read}");
     assert!(app.app.app.model.requests()[0].system().contains("files_echo - Does echo"));
     let native = Completion::new().call(0, "c1", "files_echo", r#"{"text":"b"}"#).finish("tool_calls").done();
     app.model.replies([native.reply(), Completion::of(["完。"])]);
@@ -161,6 +161,22 @@ async fn a_server_that_is_down_takes_no_other_tool_with_it_and_is_left_alone_for
 }
 
 #[tokio::test]
+async fn a_tool_of_a_server_takes_no_name_of_the_product() {
+    let server = FakeEndpoint::of_any().await;
+    server.answer(|request| {
+        let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+        let result = json!({"tools": [tool("web"), tool("files")]});
+        Reply::json(200, &json!({"jsonrpc": "2.0", "id": request.json()["id"], "result": result}))
+    });
+    let app = Native::with(&OPEN).await;
+    let mut search = row(&server.url());
+    search["name"] = json!("search");
+    create(&app, "tools", &search).await;
+    let agent = agent(&app, &["search"]).await;
+    assert_eq!(names(&app, &agent).await, ["search_files"]);
+}
+
+#[tokio::test]
 async fn f059_a_call_whose_answer_is_lost_is_not_made_twice() {
     let server = FakeMcp::stateless().await;
     let app = Product::with(&server.url()).await;
@@ -209,7 +225,7 @@ async fn administrators_see_which_tools_a_server_has_and_what_one_of_them_answer
         "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}});
     assert_eq!((&content["tools"][0], &content["unusable"]), (&echo, &json!(0)));
     let shown = app.test(&json!({"tool": "echo", "arguments": {"text": "a"}})).await;
-    assert_eq!(shown["content"], r#"{"text":"a"} Bearer [hidden] <done>"#);
+    assert_eq!(shown["content"], r#"{"text":"a"} Bearer [hidden] &lt;done>"#);
     assert_eq!(shown["request"]["headers"]["authorization"], "[hidden]");
     assert_eq!(shown["request"]["headers"].get("mcp-session-id"), None);
     let shown = app.test(&json!({"tool": "none"})).await;

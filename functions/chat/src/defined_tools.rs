@@ -96,7 +96,7 @@ impl DefinedTools {
             _ => None,
         });
         let now = SystemTime::now();
-        let found = join_all(servers.map(async |(name, server)| (name, server.tools(now).await))).await;
+        let found = join_all(servers.map(async |(name, server)| (name, unreserved(server.tools(now).await)))).await;
         // Of the same name the later one holds: a row comes before a server's tool, the first server before another.
         let remote = found.iter().rev().flat_map(|(_, tools)| tools.iter().map(Arc::clone));
         let plain = enabled().filter_map(|row| match &row.defined {
@@ -157,6 +157,11 @@ impl Row {
 /// Whether `name` is a server's or could be that of one of its tools.
 fn is_within(name: &str, server: &str) -> bool {
     name.strip_prefix(server).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+/// A server's tools without those that would take the name of one of the product's.
+fn unreserved(tools: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
+    tools.into_iter().filter(|tool| !RESERVED.contains(&tool.spec().name.as_str())).collect()
 }
 
 /// A binding of a server as bindings of its tools; any other as it is.

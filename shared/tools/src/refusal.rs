@@ -26,8 +26,9 @@ impl Refusal {
         Self::new("unknown_tool", "The model asked for a tool that does not exist.", content)
     }
 
-    /// The arguments cannot be used, for this reason (told to the model).
+    /// The arguments cannot be used, for this reason (told to the model); it may hold words of a schema from outside.
     pub(crate) fn invalid_arguments(reason: &str) -> Self {
+        let reason = calls::escape(reason);
         let message = "The model called the tool with arguments that do not fit.";
         Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
     }

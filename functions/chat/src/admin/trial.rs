@@ -36,7 +36,7 @@ pub(crate) async fn run(
     let stored = app.store.definitions.get(Kind::Tool, &id).await.map_err(refused)?;
     let definition = app.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
     let trial = match (app.tools.http_tool(&definition), app.tools.defined(definition), &named) {
-        (_, Defined::Server(server), named) => server.test_call(named.as_deref(), &arguments).await,
+        (_, Defined::Server(server), named) => server.test_call(named.as_deref(), &arguments, app.config.turn).await,
         (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, ONE_TOOL)),
         (Some(tool), Defined::Tool(_), None) => tool.test_call(&arguments).await,
         (None, Defined::Tool(tool), None) => of_the_product(&app, administrator.0.owner, tool, arguments).await?,

@@ -8,30 +8,57 @@ const MAX_DEPTH: usize = 16;
 /// How many values a schema may have, references written out.
 const MAX_VALUES: usize = 2000;
 
+/// How long the names and texts of a schema may be together, in bytes, references written out.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// What may still be written out.
+struct Left {
+    values: usize,
+    bytes: usize,
+}
+
+impl Left {
+    fn value(&mut self) -> Result<(), String> {
+        let rest = self.values.checked_sub(1);
+        self.values = rest.ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), String> {
+        let rest = self.bytes.checked_sub(text.len());
+        self.bytes = rest.ok_or_else(|| format!("a schema with texts of at most {} KiB", MAX_BYTES / 1024))?;
+        Ok(())
+    }
+}
+
 /// `schema` with every `$ref` into `root` replaced by what it refers to; the error says what is accepted.
 ///
 /// What refers to another document or to itself is refused.
 pub(crate) fn inlined(root: &Value, schema: &Value) -> Result<Value, String> {
-    let mut left = MAX_VALUES;
+    let mut left = Left { values: MAX_VALUES, bytes: MAX_BYTES };
     written_out(root, schema, MAX_DEPTH, &mut left)
 }
 
-fn written_out(root: &Value, value: &Value, depth: usize, left: &mut usize) -> Result<Value, String> {
+fn written_out(root: &Value, value: &Value, depth: usize, left: &mut Left) -> Result<Value, String> {
     let depth = depth.checked_sub(1).ok_or_else(|| format!("a schema that is at most {MAX_DEPTH} deep"))?;
-    *left = left.checked_sub(1).ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
+    left.value()?;
     match value {
         Value::Object(fields) => match fields.get("$ref") {
             Some(Value::String(reference)) => written_out(root, target(root, reference)?, depth, left),
             _ => object(root, fields, depth, left),
         },
         Value::Array(items) => items.iter().map(|item| written_out(root, item, depth, left)).collect(),
+        Value::String(text) => left.text(text).map(|()| value.clone()),
         other => Ok(other.clone()),
     }
 }
 
-fn object(root: &Value, fields: &Map<String, Value>, depth: usize, left: &mut usize) -> Result<Value, String> {
+fn object(root: &Value, fields: &Map<String, Value>, depth: usize, left: &mut Left) -> Result<Value, String> {
     let kept = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "$defs" | "definitions" | "$schema" | "$id"));
-    let written = kept.map(|(name, value)| Ok((name.clone(), written_out(root, value, depth, left)?)));
+    let written = kept.map(|(name, value)| {
+        left.text(name)?;
+        Ok((name.clone(), written_out(root, value, depth, left)?))
+    });
     written.collect::<Result<Map<_, _>, String>>().map(Value::Object)
 }
 

@@ -25,7 +25,7 @@ mod transform;
 pub(crate) mod trial;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use auth::Auth;
 pub(crate) use credentials::Credentials;

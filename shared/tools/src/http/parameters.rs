@@ -15,12 +15,19 @@ const LONGEST_PATTERN: usize = 500;
 /// The largest compiled pattern, in bytes.
 const LARGEST_PATTERN: usize = 256 * 1024;
 
-/// The schema as it is used, references written out; the error says what is accepted.
+/// The schema as it is used, references written out and with patterns that texts are held to; the error says what is
+/// accepted.
 pub(crate) fn checked(schema: &Value) -> Result<Value, String> {
-    if schema.to_string().len() > LONGEST {
-        return Err(format!("a JSON Schema of at most {} KiB", LONGEST / 1024));
-    }
+    let schema = bounded(schema)?;
+    check_patterns(&schema)?;
+    Ok(schema)
+}
+
+/// The same with any patterns: whoever sent the schema holds texts to them.
+pub(crate) fn bounded(schema: &Value) -> Result<Value, String> {
+    check_length(schema)?;
     let mut schema = inlined(schema, schema)?;
+    check_length(&schema)?;
     let fields = schema.as_object_mut().filter(|fields| fields.get("type").is_some_and(|kind| kind == "object"));
     let fields = fields.ok_or("a JSON Schema of the type `object`")?;
     fields.entry("properties").or_insert_with(|| Value::Object(Map::new()));
@@ -34,8 +41,12 @@ pub(crate) fn checked(schema: &Value) -> Result<Value, String> {
     if !required.is_some_and(|names| names.iter().all(known)) {
         return Err("a JSON Schema that requires only its properties".to_owned());
     }
-    check_patterns(&schema)?;
     Ok(schema)
+}
+
+fn check_length(schema: &Value) -> Result<(), String> {
+    let short = schema.to_string().len() <= LONGEST;
+    short.then_some(()).ok_or_else(|| format!("a JSON Schema of at most {} KiB", LONGEST / 1024))
 }
 
 fn check_patterns(schema: &Value) -> Result<(), String> {
@@ -129,6 +140,17 @@ mod tests {
             assert!(checked(&schema).is_err(), "{schema}");
         }
         assert_eq!(checked(&json!({"type": "object"})), Ok(json!({"type": "object", "properties": {}})));
+    }
+
+    #[test]
+    fn f134_a_schema_is_small_with_its_references_written_out_too() {
+        let with = |text: usize, times: usize| {
+            let references = vec![json!({"$ref": "#/$defs/a"}); times];
+            json!({"type": "object", "$defs": {"a": "a".repeat(text)}, "properties": {"x": {"enum": references}}})
+        };
+        assert!(checked(&with(5000, 3)).is_ok());
+        assert_eq!(checked(&with(5000, 4)), Err("a JSON Schema of at most 16 KiB".to_owned()));
+        assert_eq!(checked(&with(15_000, 5)), Err("a schema with texts of at most 64 KiB".to_owned()));
     }
 
     #[test]

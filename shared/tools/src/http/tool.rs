@@ -175,6 +175,11 @@ impl Tool for HttpTool {
     fn timeout(&self) -> Duration {
         self.endpoint.timeout() + Duration::from_secs(5)
     }
+
+    /// A host's words are no markup: calls and frames that it writes stay text.
+    fn framed(&self, content: String) -> String {
+        calls::escape(&content)
+    }
 }
 
 /// A tool of the product under the name and the words of a definition.

@@ -10,7 +10,7 @@ use super::HttpTool;
 use super::mask::Mask;
 use super::tool::Prepared;
 use crate::refusal::Refusal;
-use crate::{Progress, ToolError, arguments};
+use crate::{Progress, Tool, ToolError, arguments};
 
 /// Longest body that is shown, in bytes.
 const SHOWN: usize = 16 * 1024;
@@ -75,7 +75,7 @@ impl HttpTool {
         let Prepared { request, mask, .. } = prepared;
         let response = self.send(request, &mask, &Progress::default()).await?;
         trial.response = Some(answered(&response, &mask));
-        self.read(&response, &mask).map_err(|failure| self.told(failure))
+        self.read(&response, &mask).map(|content| self.framed(content)).map_err(|failure| self.told(failure))
     }
 }
 

@@ -81,7 +81,7 @@ impl Connection {
                 }
                 return Ok(result);
             }
-            Err(failure) if known.is_none() && failure.may_want_handshake() => {
+            Err(failure) if known.is_none() && failure.may_want_handshake(question.idempotent) => {
                 // Where the handshake fails too, the server is of the other generation and meant what it said first.
                 self.shake_hands(audience).await.map_err(|second| worse(failure, second))?
             }

@@ -8,6 +8,12 @@ use crate::http::failure::HttpFailure;
 /// Codes of errors that only servers of the stateless protocol send.
 const STATELESS: std::ops::RangeInclusive<i64> = -32022..=-32020;
 
+/// Statuses of a request that was not understood.
+const REFUSED: [u16; 5] = [400, 404, 405, 406, 415];
+
+/// Codes of errors about a message that is no request and about an unknown method.
+const UNKNOWN: [i64; 2] = [-32600, -32601];
+
 /// Why a server gave nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum McpFailure {
@@ -47,8 +53,12 @@ impl RpcError {
 }
 
 impl McpFailure {
-    /// Whether a server that may be of the generation with a handshake refused a stateless request.
-    pub(super) fn may_want_handshake(&self) -> bool {
+    /// Whether a server that may be of the generation with a handshake refused a stateless request, which then is made
+    /// again: one that is not idempotent only if nothing of it was done.
+    pub(super) fn may_want_handshake(&self, idempotent: bool) -> bool {
+        if !idempotent && !self.is_before_any_work() {
+            return false;
+        }
         match self {
             Self::Http(HttpFailure::Status(status, _)) => !matches!(status, 401 | 403 | 429),
             Self::Rpc(error) => {
@@ -56,6 +66,17 @@ impl McpFailure {
             }
             Self::Unreadable => true,
             Self::Http(_) | Self::WantsInput => false,
+        }
+    }
+
+    /// Whether the server did not understand the request, and so did nothing of it.
+    fn is_before_any_work(&self) -> bool {
+        match self {
+            Self::Http(HttpFailure::Status(status, _)) => REFUSED.contains(status),
+            Self::Rpc(RpcError { status, code, supported, .. }) => {
+                REFUSED.contains(status) || UNKNOWN.contains(code) || !supported.is_empty()
+            }
+            _ => false,
         }
     }
 
@@ -82,7 +103,7 @@ impl McpFailure {
     pub(super) fn told(self, changes: bool) -> ToolError {
         let reason = match self {
             Self::Http(failure) => return failure.told(changes),
-            Self::Rpc(error) => format!("服务返回错误 {}：{}", error.code, error.message),
+            Self::Rpc(error) => format!("服务返回错误 {}：{}", error.code, calls::escape(&error.message)),
             Self::Unreadable => "服务返回的内容无法读取".to_owned(),
             Self::WantsInput => "工具需要用户另外提供信息，这里无法提供".to_owned(),
         };

@@ -49,7 +49,7 @@ pub(super) struct Listing {
 
 /// Asks a server for all of its tools.
 pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result<Listing, McpFailure> {
-    let mut all = Vec::new();
+    let mut all = Listing::default();
     let (mut cursor, mut asked) = (None, HashSet::new());
     for _ in 0..MOST_PAGES {
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
@@ -58,33 +58,42 @@ pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result
         let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
             return Err(McpFailure::Unreadable);
         };
-        all.extend(tools);
+        all.add(&connection.definition.name, &tools);
         cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         // A list that leads back to a page that was read has no end.
         let goes_on = cursor.as_ref().is_some_and(|cursor| asked.insert(cursor.clone()));
-        if !goes_on || all.len() > MOST_TOOLS {
+        if !goes_on || all.seen() > MOST_TOOLS {
             break;
         }
     }
-    Ok(listing(&connection.definition.name, &all))
+    Ok(all)
 }
 
-fn listing(row: &str, all: &[Value]) -> Listing {
-    let mut tools: Vec<Listed> = Vec::new();
-    for tool in all {
-        let Some(listed) = listed(row, tool).filter(|_| tools.len() < MOST_TOOLS) else { continue };
-        if tools.iter().all(|known| known.own_name != listed.own_name) {
-            let name = free(&listed.name, &tools);
-            tools.push(Listed { name, ..listed });
+impl Listing {
+    /// Takes the next page; what comes after the most tools that one server may have is counted and not looked at.
+    fn add(&mut self, row: &str, page: &[Value]) {
+        for tool in page {
+            let listed = if self.seen() < MOST_TOOLS { listed(row, tool) } else { None };
+            let new = |listed: &Listed| self.tools.iter().all(|known| known.own_name != listed.own_name);
+            match listed.filter(new) {
+                Some(listed) => {
+                    let name = free(&listed.name, &self.tools);
+                    self.tools.push(Listed { name, ..listed });
+                }
+                None => self.unusable += 1,
+            }
         }
     }
-    Listing { unusable: all.len() - tools.len(), tools }
+
+    fn seen(&self) -> usize {
+        self.tools.len() + self.unusable
+    }
 }
 
 fn listed(row: &str, tool: &Value) -> Option<Listed> {
     let text = |name: &str| tool.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let own_name = text("name").filter(|name| name.len() <= LONGEST_OWN_NAME)?;
-    let mut parameters = parameters::checked(tool.get("inputSchema")?).ok()?;
+    let mut parameters = parameters::bounded(tool.get("inputSchema")?).ok()?;
     let mirrored = mirrored(&parameters)?;
     plain(&mut parameters);
     let description = text("description").or_else(|| text("title")).unwrap_or(own_name);
@@ -141,8 +150,14 @@ fn plain(schema: &mut Value) {
 mod tests {
     use super::*;
 
+    fn listing(page: &[Value]) -> Listing {
+        let mut listing = Listing::default();
+        listing.add("row", page);
+        listing
+    }
+
     fn names(all: &[Value]) -> (Vec<String>, usize) {
-        let Listing { tools, unusable } = listing("row", all);
+        let Listing { tools, unusable } = listing(all);
         (tools.into_iter().map(|tool| tool.name).collect(), unusable)
     }
 
@@ -175,6 +190,10 @@ mod tests {
             assert_eq!(names(&[with(schema), tool("b")]), (vec!["row_b".to_owned()], 1));
         }
         assert_eq!(names(&[json!({}), json!("a"), tool(""), tool(&"a".repeat(129))]), (Vec::new(), 4));
+        let pattern = json!({"type": "object", "properties": {"a": {"pattern": "(?=a)b"}}});
+        assert_eq!(names(&[with(pattern)]).1, 0, "what the server checks itself is not compiled");
+        let late: Vec<Value> = std::iter::repeat_n(json!({}), MOST_TOOLS).chain([tool("a")]).collect();
+        assert_eq!(names(&late), (Vec::new(), MOST_TOOLS + 1), "what comes after the most tools is not looked at");
         let many: Vec<Value> = (0..300).map(|number| tool(&format!("t{number}"))).collect();
         assert_eq!(names(&many).1, 300 - MOST_TOOLS);
     }
@@ -184,8 +203,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {
             "a": {"type": "string", "description": "x\n## y <z>", "x-mcp-header": "A"},
         }});
-        let found =
-            listing("row", &[json!({"name": "t", "description": "a\n\n## b\u{7} </tool>", "inputSchema": schema})]);
+        let found = listing(&[json!({"name": "t", "description": "a\n\n## b\u{7} </tool>", "inputSchema": schema})]);
         let [tool] = &found.tools[..] else { panic!("one tool") };
         assert_eq!(tool.description, "a ## b ＜/tool>");
         assert_eq!(tool.parameters["properties"], json!({"a": {"type": "string", "description": "x ## y ＜z>"}}));

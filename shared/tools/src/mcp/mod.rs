@@ -15,4 +15,7 @@ mod listing;
 mod server;
 mod tool;
 
+#[cfg(test)]
+mod tests;
+
 pub use server::McpServer;

@@ -87,12 +87,13 @@ impl McpServer {
         tools.into_iter().map(tool).collect()
     }
 
-    /// Asks for the list, and calls one tool if one is named, outside of any turn and limit; shows the last that was
-    /// sent and what came back.
-    pub async fn test_call(&self, tool: Option<&str>, arguments: &Value) -> Trial {
+    /// Asks for the list, and calls one tool if one is named, outside of any turn and limit but within `time`; shows the
+    /// last that was sent and what came back.
+    pub async fn test_call(&self, tool: Option<&str>, arguments: &Value, time: Duration) -> Trial {
         let empty = Trial { request: None, response: None, content: String::new(), error: None };
         let audience = Audience { progress: Progress::default(), trial: Some(Mutex::new(empty.clone())) };
-        let tried = self.tried(tool, arguments, &audience).await;
+        let over = |_| Err(McpFailure::from(EgressError::TimedOut).told(tool.is_some()));
+        let tried = timeout(time, self.tried(tool, arguments, &audience)).await.unwrap_or_else(over);
         let seen = audience.trial.map(|trial| trial.into_inner().unwrap_or_else(PoisonError::into_inner));
         let mut trial = seen.unwrap_or(empty);
         match tried {
@@ -115,7 +116,8 @@ impl McpServer {
         };
         let arguments =
             arguments::checked(&listed.parameters, arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
-        McpTool { connection: Arc::clone(&self.connection), listed }.ask(arguments, audience).await
+        let tool = McpTool { connection: Arc::clone(&self.connection), listed };
+        tool.ask(arguments, audience).await.map(|content| tool.framed(content))
     }
 }
 

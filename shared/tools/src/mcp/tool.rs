@@ -32,7 +32,7 @@ impl McpTool {
             return Ok(text);
         }
         let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
-        Err(ToolError::Model { failure, content: format!("工具调用失败：{text}") })
+        Err(ToolError::Model { failure, content: format!("工具调用失败：{}", calls::escape(&text)) })
     }
 
     fn is_idempotent(&self) -> bool {
@@ -59,5 +59,10 @@ impl Tool for McpTool {
     /// A little more than a request may take, so that it ends with a reason of its own.
     fn timeout(&self) -> Duration {
         self.connection.timeout() + Duration::from_secs(5)
+    }
+
+    /// A server's words are no markup: calls and frames that it writes stay text.
+    fn framed(&self, content: String) -> String {
+        calls::escape(&content)
     }
 }

@@ -1,4 +1,4 @@
 mod call;
 mod definition;
 mod import;
-mod support;
+pub(crate) mod support;

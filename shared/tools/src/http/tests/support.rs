@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use conversation::ToolCall;
 use dynoxide::Database;
 use egress::{Egress, Network, Policy};
 use serde_json::{Value, json};
@@ -15,13 +16,13 @@ use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
 
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
-use crate::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 /// TLS is not what these tests are about.
-pub(super) const OPEN: Policy = Policy::public().with_http();
+pub(crate) const OPEN: Policy = Policy::public().with_http();
 
 /// Answers each connection with the next of its answers, the last one again and again, and keeps what it was sent.
-pub(super) struct Host {
+pub(crate) struct Host {
     address: SocketAddr,
     received: Arc<Mutex<Vec<String>>>,
 }
@@ -41,7 +42,7 @@ impl Network for OneName {
 }
 
 impl Host {
-    pub(super) async fn answering(answers: &[&str]) -> Self {
+    pub(crate) async fn answering(answers: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -59,35 +60,35 @@ impl Host {
         Self { address, received }
     }
 
-    pub(super) fn received(&self) -> Vec<String> {
+    pub(crate) fn received(&self) -> Vec<String> {
         self.received.lock().unwrap().clone()
     }
 
     /// The tool of a definition that asks this host.
-    pub(super) async fn tool(&self, definition: &Value) -> HttpTool {
+    pub(crate) async fn tool(&self, definition: &Value) -> HttpTool {
         self.tool_with(definition, &[("TOOL_SECRET_KEY", "canary/7f3a")]).await
     }
 
-    pub(super) async fn tool_with(&self, definition: &Value, settings: &[(&str, &str)]) -> HttpTool {
+    pub(crate) async fn tool_with(&self, definition: &Value, settings: &[(&str, &str)]) -> HttpTool {
         let definition = parse(definition).unwrap();
         let Endpoint::Web(endpoint) = definition.endpoint.clone() else { panic!("a host") };
         let secrets = ToolSecrets::from_settings(&Settings::from_pairs(settings.iter().copied())).unwrap();
         HttpTool::new(definition, endpoint, self.egress(), &secrets, store().await.rate_limiter)
     }
 
-    pub(super) fn egress(&self) -> Egress {
+    pub(crate) fn egress(&self) -> Egress {
         Egress::new(OPEN, OneName(self.address))
     }
 }
 
-pub(super) fn parse(definition: &Value) -> Result<ToolDefinition, String> {
+pub(crate) fn parse(definition: &Value) -> Result<ToolDefinition, String> {
     let taken = ["search_web".to_owned()];
     let rules = Rules { policy: OPEN, taken: &taken };
     ToolDefinition::parse(definition.to_string().as_bytes(), rules).map_err(|failure| failure.message)
 }
 
 /// A definition with this endpoint and a text parameter for each of these names.
-pub(super) fn definition(endpoint: &Value, parameters: &[&str]) -> Value {
+pub(crate) fn definition(endpoint: &Value, parameters: &[&str]) -> Value {
     let properties: serde_json::Map<String, Value> =
         parameters.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
     json!({
@@ -96,22 +97,32 @@ pub(super) fn definition(endpoint: &Value, parameters: &[&str]) -> Value {
     })
 }
 
-pub(super) fn answer(status: &str, body: &str) -> String {
+pub(crate) fn answer(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-pub(super) async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolOutput, ToolError> {
-    let context = ToolContext {
+pub(crate) async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolOutput, ToolError> {
+    tool.call(arguments, &context()).await
+}
+
+fn context() -> ToolContext {
+    ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_mins(1),
         pages: KnownPages::default(),
         progress: Progress::default(),
-    };
-    tool.call(arguments, &context).await
+    }
+}
+
+/// What the model reads of a call within a turn.
+pub(crate) async fn told(tool: impl Tool + 'static, arguments: Value) -> String {
+    let call = ToolCall { id: "c1".to_owned(), name: tool.spec().name, arguments };
+    let session = ToolRegistry::new(vec![Arc::new(tool)]).session(context());
+    session.run(&call).await.unwrap().result.content
 }
 
 /// What the model reads: of an answer, or of a failure after its code.
-pub(super) async fn read(tool: &dyn Tool, arguments: Value) -> String {
+pub(crate) async fn read(tool: &dyn Tool, arguments: Value) -> String {
     match call(tool, arguments).await {
         Ok(output) => output.content,
         Err(ToolError::Model { failure, content }) => format!("{}: {content}", failure.code),
@@ -119,7 +130,7 @@ pub(super) async fn read(tool: &dyn Tool, arguments: Value) -> String {
     }
 }
 
-pub(super) async fn store() -> Store {
+pub(crate) async fn store() -> Store {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
