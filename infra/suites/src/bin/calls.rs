@@ -66,6 +66,7 @@ async fn use_all(world: &World, caller: &Caller) {
         Completion::of(["不客气。"]),
         Completion::of(["不用谢。"]),
         Completion::of(["你好。"]),
+        Completion::of(["你好，小王。"]),
     ]);
     let first = json!({ "message": "茶是什么？" });
     let turn = caller.chat("one", &first).await;
