@@ -57,7 +57,20 @@ mod ui_chat;
 mod usage;
 mod wires;
 
+use serde_json::json;
+use support::{Completion, EventStream, Gate, TestApp};
+
 /// A search as the model writes it in the form that its prompt teaches.
 fn call(query: &str) -> String {
     format!("<tool_call>{{\"tool\": \"search_web\", \"query\": \"{query}\"}}</tool_call>")
+}
+
+/// A turn that has shown `半句` and waits at the gate for the rest of its answer; with the conversation's id.
+async fn half_said(app: &TestApp, gate: &Gate) -> (EventStream, String) {
+    app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
+    let mut turn = app.open(&json!({ "message": "说" })).await;
+    let start = turn.next().await.unwrap();
+    assert_eq!(turn.until("content").await["content"], "半句");
+    gate.reached().await;
+    (turn, start["conversationId"].as_str().unwrap().to_owned())
 }

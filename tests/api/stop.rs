@@ -1,26 +1,16 @@
 //! Turns that somebody wants no more of: stopped, or deleted with their conversation, here or from another instance.
 
 use serde_json::{Value, json};
-use support::{Answer, Client, Completion, EventStream, FakeTavily, Gate, TestApp};
+use support::{Answer, Client, Completion, FakeTavily, Gate, TestApp};
 
 use crate::auth::database;
-use crate::call;
+use crate::{call, half_said};
 
 /// Two instances over one database, and its address.
 async fn two_instances() -> (TestApp, TestApp, String) {
     let database = database().await;
     let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
     (TestApp::with(&settings).await, TestApp::with(&settings).await, database)
-}
-
-/// A turn that has shown `半句` and would wait for ever for the rest of its answer.
-async fn half_said(app: &TestApp, gate: &Gate) -> (EventStream, String) {
-    app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
-    let mut turn = app.open(&json!({ "message": "说" })).await;
-    let start = turn.next().await.unwrap();
-    assert_eq!(turn.until("content").await["content"], "半句");
-    gate.reached().await;
-    (turn, start["conversationId"].as_str().unwrap().to_owned())
 }
 
 async fn stop(client: &Client, id: &str) -> (u16, Value) {

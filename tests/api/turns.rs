@@ -1,19 +1,9 @@
 //! Turns over time: history, two at once, clients that leave, deletion and restarts in the middle.
 
 use serde_json::{Value, json};
-use support::{Client, Completion, EventStream, Gate, TestApp, within};
+use support::{Client, Completion, Gate, TestApp, within};
 
-use crate::call;
-
-/// A turn that has shown `半句` and waits at the gate for the rest of its answer.
-async fn half_said(app: &TestApp, gate: &Gate) -> (EventStream, String) {
-    app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
-    let mut turn = app.open(&json!({ "message": "说" })).await;
-    let start = turn.next().await.unwrap();
-    assert_eq!(turn.until("content").await["content"], "半句");
-    gate.reached().await;
-    (turn, start["conversationId"].as_str().unwrap().to_owned())
-}
+use crate::{call, half_said};
 
 async fn contents(client: &Client, id: &str) -> Vec<Value> {
     let stored = client.settled(id).await;

@@ -6,7 +6,7 @@ use runtime_api::{Answer, Function, HttpEvent, RuntimeApi};
 use serde_json::{Value, json};
 use settings::Settings;
 use store::TableNames;
-use support::{FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
+use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::TcpListener;
 
 /// The binary that Cargo built for these tests, or another build of it, such as a release's: `CHAT_BINARY`.
@@ -35,6 +35,19 @@ pub(crate) struct Sibling {
 impl Instance {
     pub(crate) async fn start() -> Self {
         Self::with(&[]).await
+    }
+
+    /// The events of a turn that searches and then answers `茶是一种饮料。`; nothing runs in the instance any more.
+    pub(crate) async fn searched(&self) -> Vec<Value> {
+        self.model.replies([
+            Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
+            Completion::of(["茶是一种饮料。"]),
+        ]);
+        let mut answer = self.ask("茶是什么？").await.streamed();
+        answer.prelude().await;
+        let events = events(&answer.rest().await);
+        self.function.freeze();
+        events
     }
 
     /// Starts one with more settings; they win over its own.

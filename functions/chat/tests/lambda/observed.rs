@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use support::{Completion, FakeTavily, Reply, within};
 use tokio::net::UdpSocket;
 
-use crate::instance::{Instance, events, only};
+use crate::instance::{Instance, only};
 
 fn is_metric(line: &str) -> bool {
     line.contains("\"_aws\"")
@@ -18,14 +18,7 @@ async fn metrics(instance: &Instance, count: usize) -> Vec<Value> {
 #[tokio::test]
 async fn a_turn_writes_its_metrics_before_its_body_ends() {
     let instance = Instance::start().await;
-    instance.model.replies([
-        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
-        Completion::of(["茶是一种饮料。"]),
-    ]);
-    let mut answer = instance.ask("茶是什么？").await.streamed();
-    answer.prelude().await;
-    let events = events(&answer.rest().await);
-    instance.function.freeze();
+    let events = instance.searched().await;
     let lines = metrics(&instance, 2).await;
     let (turn, tool) = (&lines[0], &lines[1]);
     let counted = ["Turns", "FailedTurns", "Rounds", "ModelCalls", "SearchCredits"].map(|name| turn[name].clone());

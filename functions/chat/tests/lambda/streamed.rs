@@ -25,14 +25,7 @@ async fn an_answer_leaves_the_function_while_the_model_still_writes_it() {
 #[tokio::test]
 async fn f093_everything_is_stored_before_the_body_ends_and_nothing_is_left_to_run() {
     let instance = Instance::start().await;
-    instance.model.replies([
-        Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
-        Completion::of(["茶是一种饮料。"]),
-    ]);
-    let mut answer = instance.ask("茶是什么？").await.streamed();
-    answer.prelude().await;
-    let events = events(&answer.rest().await);
-    instance.function.freeze();
+    let events = instance.searched().await;
     assert_eq!(only(&events, "done")["finishReason"], "stop");
     let sibling = instance.sibling().await;
     let conversation = sibling.conversation(&only(&events, "start")["conversationId"]).await;
