@@ -1,115 +1,29 @@
 //! Keys and tokens at every route: who has none, a bad one or somebody else's gets nowhere, and learns nothing.
 
+mod bad_keys;
+mod product;
+mod tables;
+mod tokens;
+
 use std::time::SystemTime;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use local::{Data, Options, Server, StartError};
-use ring::rand::SystemRandom;
-use ring::signature::{Ed25519KeyPair, KeyPair};
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use settings::Settings;
-use store::{ApiKey, NewKey, Store, TableNames};
-use support::{Answer, Completion, TestApp};
-use tokio::net::TcpListener;
+use store::{ApiKey, NewKey};
+use support::{Answer, Completion};
 use tower::ServiceExt;
 use web::Place;
 
+use self::bad_keys::bad_keys;
+use self::product::text;
+pub(crate) use self::product::{database, product, with_keys, with_keys_and};
+use self::tables::{ADMINISTRATION, ROUTES};
+
 /// A conversation that nobody has.
 const ABSENT: &str = "01J00000000000000000000000";
-
-/// Every route that asks who calls: method, path, body.
-const ROUTES: [(&str, &str, &str); 21] = [
-    ("POST", "/api/chat", r#"{"message":"hi"}"#),
-    ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
-    ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
-    ("GET", "/api/ui/chat/{id}/stream", ""),
-    ("GET", "/api/agents", ""),
-    ("GET", "/api/conversations", ""),
-    ("GET", "/api/conversations/{id}", ""),
-    ("PATCH", "/api/conversations/{id}", r#"{"title":"mine"}"#),
-    ("DELETE", "/api/conversations/{id}", ""),
-    ("POST", "/api/conversations/{id}/stop", ""),
-    ("POST", "/api/conversations/{id}/regenerate", "{}"),
-    ("GET", "/api/conversations/{id}/stream", ""),
-    ("GET", "/api/models", ""),
-    ("GET", "/api/tools", ""),
-    ("GET", "/api/usage", ""),
-    ("GET", "/api/me/export", ""),
-    ("DELETE", "/api/me", r#"{"confirm":"erase"}"#),
-    ("HEAD", "/api/models", ""),
-    ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),
-    ("GET", "/v1/models", ""),
-    ("GET", "/v1/models/{*model}", ""),
-];
-
-/// Every route for administrators alone.
-const ADMINISTRATION: [(&str, &str, &str); 13] = [
-    ("GET", "/api/admin/executions", ""),
-    ("GET", "/api/admin/agents", ""),
-    ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
-    ("GET", "/api/admin/agents/{id}", ""),
-    ("PUT", "/api/admin/agents/{id}", r#"{"name":"mine"}"#),
-    ("DELETE", "/api/admin/agents/{id}", ""),
-    ("GET", "/api/admin/tools", ""),
-    ("POST", "/api/admin/tools", r#"{"name":"mine"}"#),
-    ("POST", "/api/admin/tools/import", r#"{"document":{}}"#),
-    ("GET", "/api/admin/tools/{id}", ""),
-    ("PUT", "/api/admin/tools/{id}", r#"{"name":"mine"}"#),
-    ("DELETE", "/api/admin/tools/{id}", ""),
-    ("POST", "/api/admin/tools/{id}/test", r#"{"arguments":{}}"#),
-];
-
-/// Every route that is for everybody.
-const OPEN: [&str; 4] = ["/", "/assets/{file}", "/healthz", "/v1/{*rest}"];
-
-/// The product over a database that the test reaches too.
-pub(crate) struct Product {
-    pub(crate) app: TestApp,
-    store: Store,
-}
-
-pub(crate) async fn product(settings: &[(&str, &str)]) -> Product {
-    let endpoint = database().await;
-    let endpoint = ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str());
-    let app = TestApp::with(&[settings, &[endpoint]].concat()).await;
-    let settings = Settings::from_pairs([endpoint]);
-    let names = TableNames::from_settings(&settings).unwrap();
-    Product { app, store: Store::new(&store::sdk_config(&settings).unwrap(), names) }
-}
-
-pub(crate) async fn with_keys() -> Product {
-    product(&[("AUTH", "api_key")]).await
-}
-
-/// Serves an empty database; gives its address.
-pub(crate) async fn database() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()));
-    endpoint
-}
-
-impl Product {
-    pub(crate) async fn key(&self, owner: &str, expires: Option<SystemTime>) -> ApiKey {
-        let key = ApiKey::generate().unwrap();
-        let new = NewKey { owner: owner.to_owned(), administrator: false, expires };
-        self.store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
-        key
-    }
-
-    async fn ask(&self, (method, path, body): (&str, &str, &str), id: &str, headers: &[(&str, &str)]) -> Answer {
-        let json = [("content-type", "application/json")];
-        self.app.send(method, &path.replace("{id}", id), &[headers, &json].concat(), body).await
-    }
-}
-
-fn text(key: &ApiKey) -> String {
-    key.text().expose_secret().to_owned()
-}
 
 /// All of an answer that two requests may have in common.
 fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
@@ -119,64 +33,6 @@ fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
     }
     let body = if answer.body.is_empty() { Value::Null } else { answer.error_body() };
     (answer.status, headers.into_iter().collect(), body)
-}
-
-#[test]
-fn the_tables_of_this_suite_name_every_route() {
-    let source = include_str!("../../functions/chat/src/lib.rs");
-    let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
-    for path in routes {
-        assert!(
-            OPEN.contains(&path) || ROUTES.iter().chain(&ADMINISTRATION).any(|(_, known, _)| *known == path),
-            "{path}"
-        );
-    }
-}
-
-/// Forty ways to have no valid key.
-async fn bad_keys(product: &Product) -> Vec<String> {
-    let (good, other) = (product.key("ada", None).await, product.key("bob", None).await);
-    let (revoked, expired) = (product.key("ada", None).await, product.key("ada", Some(SystemTime::UNIX_EPOCH)).await);
-    product.store.keys.revoke(revoked.id(), SystemTime::now()).await.unwrap();
-    let (good, other) = (text(&good), text(&other));
-    let (head, secret) = good.rsplit_once('_').unwrap();
-    let flipped = if secret.starts_with('0') { "1" } else { "0" };
-    let token = |header: &str, claims: &str| {
-        format!("{}.{}.AAAA", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims))
-    };
-    let mut bad = vec![
-        text(&revoked),
-        text(&expired),
-        text(&ApiKey::generate().unwrap()),
-        text(&ApiKey::generate().unwrap()),
-        format!("{head}_{flipped}{}", &secret[1..]),
-        format!("{head}_{}", other.rsplit_once('_').unwrap().1),
-        format!("{}_{secret}", other.rsplit_once('_').unwrap().0),
-        format!("{head}_{}", "0".repeat(64)),
-        format!("{head}_{}", "f".repeat(64)),
-        format!("{head}_"),
-        format!("_{secret}"),
-        format!("{head}_{secret}0"),
-        format!("{head}_{}", &secret[1..]),
-        format!("{head}_{}", secret.to_uppercase() + "A"),
-        format!("{}_{secret}", head.to_lowercase() + "a"),
-        format!("LC{}", &good[2..]),
-        format!("{good}{good}"),
-        format!("\"{good}\""),
-        format!("{good},{other}"),
-        format!("{good};{other}"),
-        good.chars().rev().collect(),
-        secret.to_owned(),
-        head.to_owned(),
-        "lc_".to_owned(),
-        "lc__".to_owned(),
-        token(r#"{"alg":"none"}"#, r#"{"sub":"ada","role":"admin"}"#),
-        token(r#"{"alg":"HS256","typ":"JWT"}"#, r#"{"sub":"ada","exp":9999999999}"#),
-    ];
-    let odd =
-        ["x", "ada", "local", "admin", "null", "undefined", "true", "0", "*", "%", "%00", "../../K", "' OR '1'='1"];
-    bad.extend(odd.map(str::to_owned));
-    bad
 }
 
 #[tokio::test]
@@ -347,69 +203,6 @@ async fn f147_a_function_that_nobody_configured_serves_the_page_and_health_alone
         }
         for path in ["/", "/healthz", "/assets/app.js"] {
             assert_eq!(ask("GET", path, "").await.0, 200, "{path}");
-        }
-    }
-}
-
-/// An issuer on loopback with one key.
-async fn issuer(pair: &Ed25519KeyPair) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let key = json!({
-        "kty": "OKP", "crv": "Ed25519", "kid": "1", "x": URL_SAFE_NO_PAD.encode(pair.public_key().as_ref()),
-    });
-    let discovery = json!({ "issuer": url, "jwks_uri": format!("{url}/keys") }).to_string();
-    let keys = json!({ "keys": [key] }).to_string();
-    let routes = axum::Router::new()
-        .route("/.well-known/openid-configuration", axum::routing::get(|| async { discovery }))
-        .route("/keys", axum::routing::get(|| async { keys }));
-    tokio::spawn(async move { axum::serve(listener, routes).await });
-    url
-}
-
-fn token(pair: &Ed25519KeyPair, claims: &Value) -> String {
-    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-    let message = format!("{}.{}", part(&json!({"alg": "EdDSA", "kid": "1"})), part(claims));
-    format!("{message}.{}", URL_SAFE_NO_PAD.encode(pair.sign(message.as_bytes())))
-}
-
-fn key_pair() -> Ed25519KeyPair {
-    let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
-    Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap()
-}
-
-#[tokio::test]
-async fn f114_tokens_of_the_issuer_are_callers_and_others_are_not() {
-    let (pair, forger) = (key_pair(), key_pair());
-    let url = issuer(&pair).await;
-    let product = product(&[("AUTH", "jwt"), ("AUTH_JWT_ISSUER", &url), ("AUTH_JWT_AUDIENCE", "chat")]).await;
-    product.app.model.answer(|_| Completion::of(["好。"]));
-    let claims = |name: &str, value: Value| {
-        let mut claims = json!({"iss": url, "aud": "chat", "sub": "ada", "exp": 9_999_999_999_u64});
-        claims[name] = value;
-        claims
-    };
-    let ada = format!("Bearer {}", token(&pair, &claims("sub", "ada".into())));
-    let bob = token(&pair, &claims("sub", "bob".into()));
-    let chat = ("POST", "/api/chat", r#"{"message":"hi","stream":false}"#);
-    let id = product.ask(chat, "", &[("authorization", &ada)]).await.ok()["conversationId"].clone();
-    let read = ("GET", "/api/conversations/{id}", "");
-    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("authorization", &ada)]).await.status, 200);
-    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("x-api-key", &bob)]).await.error().0, 404);
-    let bad = [
-        token(&forger, &claims("sub", "ada".into())),
-        token(&pair, &claims("iss", "https://evil.example".into())),
-        token(&pair, &claims("aud", "other".into())),
-        token(&pair, &claims("exp", 1.into())),
-        token(&pair, &claims("nbf", 9_999_999_998_u64.into())),
-        token(&pair, &claims("sub", Value::Null)),
-        text(&product.key("ada", None).await),
-    ];
-    for route in ROUTES {
-        let expected = shape(&product.ask(route, ABSENT, &[]).await);
-        assert_eq!(expected.0, 401);
-        for token in &bad {
-            assert_eq!(shape(&product.ask(route, ABSENT, &[("x-api-key", token)]).await), expected, "{route:?}");
         }
     }
 }

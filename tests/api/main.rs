@@ -32,6 +32,7 @@ mod native;
 mod native_faults;
 mod not_calls;
 mod ollama;
+mod only_for;
 mod openai;
 mod openai_tools;
 mod options;

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use http::HeaderMap;
 use model::{ToolPath, ToolsFrom};
 use serde::Serialize;
-use web::ApiError;
+use web::{ApiError, Caller};
 
 use crate::{App, agents, capabilities};
 
@@ -40,11 +40,10 @@ struct ModelRow {
     failing: bool,
 }
 
-/// The models that a request may name, each with what is known of it now.
-pub(crate) async fn models(State(app): State<App>) -> Json<ModelList> {
-    let models = &app.config.models;
-    let default = models.default_model().map(|client| &client.config().name);
-    let rows = models.iter().map(async |client| {
+/// The models that the caller may name, each with what is known of it now.
+pub(crate) async fn models(State(app): State<App>, Caller { owner, .. }: Caller) -> Json<ModelList> {
+    let default = app.config.models.default_model().map(|client| &client.config().name);
+    let rows = app.models_for(&owner).iter().map(async |client| {
         let config = client.config();
         let tools = capabilities::known(&app.store, client).await;
         ModelRow {

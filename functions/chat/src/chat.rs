@@ -5,10 +5,9 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, body::Body};
 use conversation::{ErrorCode, ToolChoice, new_id};
 use http::HeaderMap;
-use model::ModelClient;
 use protocols::{Accumulated, Native, TurnRequest};
 use serde::Deserialize;
-use store::Question;
+use store::{Owner, Question};
 use tokio::time::Instant;
 use web::{ApiError, Arrival, Credentials, RequestId};
 
@@ -42,7 +41,7 @@ pub(crate) async fn chat(
         model: request.model.as_deref(),
         tool_choice: request.tool_choice.as_ref(),
     };
-    let chosen = choose(&app, wanted).await?;
+    let chosen = choose(&app, &owner, wanted).await?;
     let form = Form { stream: request.stream, accumulated, request_id: id.0 };
     let (conversation_id, question) = (request.conversation_id, Question::Words(request.message));
     let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
@@ -113,8 +112,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) tool_choice: Option<&'a ToolChoice>,
 }
 
-/// Finds the agent and the models, and checks every name that the request uses.
-pub(crate) async fn choose(app: &App, wanted: Wanted<'_>) -> Result<Chosen, ApiError> {
+/// Finds the agent and the caller's models, and checks every name that the request uses.
+pub(crate) async fn choose(app: &App, owner: &Owner, wanted: Wanted<'_>) -> Result<Chosen, ApiError> {
     let agent_id = wanted.agent_id.unwrap_or(agents::DEFAULT).to_owned();
     let definition = app.agents.find(&agent_id).await?;
     let agent = definition.assemble(app).await?;
@@ -126,24 +125,8 @@ pub(crate) async fn choose(app: &App, wanted: Wanted<'_>) -> Result<Chosen, ApiE
         }
     }
     let tool_choice = wanted.tool_choice.cloned().unwrap_or_else(|| definition.choice(&agent));
-    let models = models(app, wanted.model, definition.model.as_deref())?;
+    let models = app.models_for(owner).chain(wanted.model, definition.model.as_deref())?;
     Ok(Chosen { agent_id, agent, models, tool_choice })
-}
-
-/// The model that the request names, else the agent's, else the default one; then those that take over when it fails.
-pub(crate) fn models(app: &App, wanted: Option<&str>, of_agent: Option<&str>) -> Result<Vec<ModelClient>, ApiError> {
-    let models = &app.config.models;
-    // An agent outlives the settings: a model that is gone from them is no reason to refuse the turn.
-    let fitting = of_agent.and_then(|name| models.get(name)).or_else(|| models.default_model());
-    let found = match wanted {
-        Some(name) => models.get(name),
-        None => fitting,
-    };
-    let found = found.ok_or_else(|| {
-        let names: Vec<_> = models.iter().map(|client| client.config().name.as_str()).collect();
-        invalid(format!("`modelType` names no model; there are: {}", names.join(", ")))
-    })?;
-    Ok(models.chain(&found.config().name))
 }
 
 fn invalid(sentence: String) -> ApiError {

@@ -27,6 +27,9 @@ fn assemble(settings: &Settings) -> Result<(App, Front), String> {
     if let Some(warning) = config.auth.warning() {
         tracing::warn!("{warning}");
     }
+    for note in config.notes() {
+        tracing::warn!("{note}");
+    }
     if let Some(name) = settings.var("AWS_LAMBDA_FUNCTION_NAME") {
         config.metrics = Metrics::to(name, std::io::stdout());
     }

@@ -24,6 +24,7 @@ mod executions;
 mod lambda;
 mod me;
 mod metrics;
+mod models;
 mod observed;
 mod openai;
 mod outages;

@@ -1,6 +1,6 @@
 //! `/v1`: OpenAI's wire, over the same agents, models and tools as the product's own.
 
-use agent::Caller;
+use agent::Caller as Client;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -11,16 +11,16 @@ use http::{HeaderMap, HeaderValue, header};
 use model::{Effort, ModelClient, Thinking, Wire, Wishes};
 use protocols::openai::{ChatRequest, Chunks, Head, Sampling, completion, error_body};
 use serde::Serialize;
+use store::Owner;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 use tools::ToolRegistry;
-use web::{ApiError, Arrival, Credentials, ErrorShape};
+use web::{ApiError, Arrival, Caller, Credentials, ErrorShape};
 
 use crate::App;
 use crate::agents::{self, AgentDefinition};
 use crate::answering::Past;
 use crate::begin::{self, Chosen};
-use crate::chat::models;
 use crate::passing::{self, Passing};
 
 /// How errors are written under `/v1`.
@@ -39,7 +39,7 @@ pub(crate) async fn completions(
 ) -> Result<Response, ApiError> {
     let request = ChatRequest::parse(&web::json_body(&headers, body).await?)?;
     let owner = credentials.identify(None)?.owner;
-    let chosen = choose(&app, &request).await?;
+    let chosen = choose(&app, &owner, &request).await?;
     let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
     let head = head(&request);
     let (stream, include_usage) = (request.stream, request.include_usage);
@@ -59,7 +59,7 @@ fn head(request: &ChatRequest) -> Head {
 
 fn past(request: ChatRequest) -> Past {
     let ChatRequest { history, text, since, tools, parallel, sampling, .. } = request;
-    let caller = Caller { since, tools, one_call: !parallel, wishes: wishes(sampling) };
+    let caller = Client { since, tools, one_call: !parallel, wishes: wishes(sampling) };
     Past { text, history, summary: None, caller: Some(caller) }
 }
 
@@ -87,17 +87,18 @@ fn wishes(sampling: Sampling) -> Wishes {
 }
 
 /// Finds who answers: a model with the default agent, or an agent with its model.
-async fn choose(app: &App, request: &ChatRequest) -> Result<Chosen, ApiError> {
+async fn choose(app: &App, owner: &Owner, request: &ChatRequest) -> Result<Chosen, ApiError> {
     let of_agent = request.model.strip_prefix(AGENT);
     let agent_id = of_agent.unwrap_or(agents::DEFAULT).to_owned();
     let wanted = of_agent.is_none().then_some(request.model.as_str());
-    if wanted.is_some_and(|name| app.config.models.get(name).is_none()) {
+    let offered = app.models_for(owner);
+    if wanted.is_some_and(|name| offered.get(name).is_none()) {
         return Err(ErrorCode::ModelNotFound.into());
     }
     let definition = app.agents.find(&agent_id).await.map_err(no_model)?;
     let mut chosen = Chosen {
         agent: definition.assemble(app).await?,
-        models: models(app, wanted, definition.model.as_deref())?,
+        models: offered.chain(wanted, definition.model.as_deref())?,
         tool_choice: ToolChoice::Auto,
         agent_id,
     };
@@ -173,22 +174,23 @@ impl Model {
 }
 
 /// `GET /v1/models`: what `model` of a request may be.
-pub(crate) async fn list(State(app): State<App>) -> Result<Response, ApiError> {
-    Ok(Json(ModelList { object: "list", data: all(&app).await? }).into_response())
+pub(crate) async fn list(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
+    Ok(Json(ModelList { object: "list", data: all(&app, &owner).await? }).into_response())
 }
 
 /// `GET /v1/models/{model}`: one of them.
 pub(crate) async fn model(
     State(app): State<App>,
+    Caller { owner, .. }: Caller,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Model>, ApiError> {
     let Path(id) = id.map_err(|_| ApiError::from(ErrorCode::ModelNotFound))?;
-    let found = all(&app).await?.into_iter().find(|model| model.id == id);
+    let found = all(&app, &owner).await?.into_iter().find(|model| model.id == id);
     found.map(Json).ok_or_else(|| ErrorCode::ModelNotFound.into())
 }
 
-async fn all(app: &App) -> Result<Vec<Model>, ApiError> {
-    let models = app.config.models.iter().map(|client| Model::new(client.config().name.clone(), client.provider()));
+async fn all(app: &App, owner: &Owner) -> Result<Vec<Model>, ApiError> {
+    let models = app.models_for(owner).iter().map(|client| Model::new(client.config().name.clone(), client.provider()));
     let agents = app.agents.all().await?;
     let agents = agents.into_iter().map(|row| Model::new(format!("{AGENT}{}", row.id), "lambda-chat"));
     Ok(models.chain(agents).collect())

@@ -39,7 +39,7 @@ pub(crate) async fn regenerate(
         model: request.model.as_deref(),
         tool_choice: request.tool_choice.as_ref(),
     };
-    let chosen = chat::choose(&app, wanted).await?;
+    let chosen = chat::choose(&app, &owner, wanted).await?;
     let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
     // An equal body about another conversation, or on another route, is another request.
     let same = [b"again ", id.as_bytes(), b" ", &body].concat();

@@ -41,7 +41,7 @@ pub(crate) async fn chat(
         model: turn.model.as_deref(),
         tool_choice: turn.tool_choice.as_ref(),
     };
-    let chosen = choose(&app, wanted).await?;
+    let chosen = choose(&app, &owner, wanted).await?;
     let conversation_id = find(&app, &owner, &chat_id).await?;
     let again = regenerate && is_last(&app, &owner, conversation_id.as_deref(), &turn.message).await?;
     let question = if again { Question::Again } else { Question::Words(turn.message) };

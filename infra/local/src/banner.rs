@@ -48,7 +48,8 @@ fn models(config: &Config) -> String {
                 config.name
             )
         } else {
-            format!("{} ({}{mark})", config.name, config.model)
+            let private = config.only_for.as_ref().map(|owner| format!(", only for {}", owner.escape_debug()));
+            format!("{} ({}{mark}{})", config.name, config.model, private.unwrap_or_default())
         }
     };
     config.models.iter().map(row).collect::<Vec<_>>().join(", ")

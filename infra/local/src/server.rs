@@ -128,7 +128,7 @@ fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> Joi
 /// Puts the demo endpoints in the place of whatever is not configured: real HTTP on loopback, behind the same clients.
 /// Tells whether the search is one of them.
 async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &CancellationToken) -> Result<bool, StartError> {
-    let (no_model, no_search) = (config.models.default_model().is_none(), config.search.is_none());
+    let (no_model, no_search) = (config.models.iter().next().is_none(), config.search.is_none());
     if !no_model && !no_search {
         return Ok(false);
     }

@@ -48,6 +48,8 @@ pub struct ModelConfig {
     pub tools: ToolsMode,
     /// The name of the model that takes over when this one fails.
     pub fallback: Option<String>,
+    /// The name of the one caller for whom it exists; `None` for everybody.
+    pub only_for: Option<String>,
     /// What the operator chose for its replies.
     pub options: Options,
     /// Whether this is the built-in demonstration.

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod entry;
+mod fallback;
 mod options;
 mod url;
 
@@ -17,11 +18,13 @@ use crate::{ModelClient, ModelConfig, Options, ToolsMode, Wire};
 
 const DEMO: &str = "demo";
 
+const PRIVATE: &str = "MODELS: each model has \"onlyFor\": there is no default, and other callers have no model";
+
 /// All configured models and the default one; cheap to clone.
 #[derive(Clone)]
 pub struct Models {
     clients: Vec<ModelClient>,
-    default: usize,
+    default: Option<usize>,
     notes: Vec<String>,
     connect: Connect,
 }
@@ -54,11 +57,7 @@ impl Models {
         builtin::read(settings, &mut found)?;
         entry::read(settings, &mut found)?;
         options::read(settings, &mut found)?;
-        let accepted = || SettingError::new("DEFAULT_MODEL", "the name of a configured model");
-        let default = match settings.var("DEFAULT_MODEL") {
-            Some(name) => found.configs.iter().position(|one| one.name == name).ok_or_else(accepted)?,
-            None => 0,
-        };
+        let default = found.default_place(settings)?;
         let connect = Connect::new(http, timers);
         let clients = found.configs.into_iter().map(|config| connect.client(config)).collect();
         Ok(Self { clients, default, notes: found.notes, connect })
@@ -75,15 +74,16 @@ impl Models {
             wire: Wire::Openai,
             tools: ToolsMode::Auto,
             fallback: None,
+            only_for: None,
             options: Options::default(),
             demo: true,
         };
-        self.default = self.clients.len();
+        self.default = Some(self.clients.len());
         self.clients.push(self.connect.client(config));
         self
     }
 
-    /// The client of that name.
+    /// The client of that name, whomever it is for.
     pub fn get(&self, name: &str) -> Option<&ModelClient> {
         self.iter().find(|client| client.config().name == name)
     }
@@ -101,12 +101,12 @@ impl Models {
         chain
     }
 
-    /// The default; `None` when no model is configured.
+    /// The default; `None` when no model is configured for everybody.
     pub fn default_model(&self) -> Option<&ModelClient> {
-        self.clients.get(self.default)
+        self.clients.get(self.default?)
     }
 
-    /// All, in the order of the settings.
+    /// All, in the order of the settings, whomever they are for.
     pub fn iter(&self) -> std::slice::Iter<'_, ModelClient> {
         self.clients.iter()
     }
@@ -114,6 +114,23 @@ impl Models {
     /// Sentences for the operator about settings that name a model without making one; they hold no values.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+}
+
+impl Found {
+    /// The place of the default one, which is a model for everybody; a remark when there is none.
+    fn default_place(&mut self, settings: &Settings) -> Result<Option<usize>, SettingError> {
+        let for_all = |one: &ModelConfig| one.only_for.is_none();
+        let Some(name) = settings.var("DEFAULT_MODEL") else {
+            let first = self.configs.iter().position(for_all);
+            if first.is_none() && !self.configs.is_empty() {
+                self.notes.push(PRIVATE.to_owned());
+            }
+            return Ok(first);
+        };
+        let named = self.configs.iter().position(|one| one.name == name && for_all(one));
+        let accepted = || SettingError::new("DEFAULT_MODEL", "the name of a configured model without \"onlyFor\"");
+        named.ok_or_else(accepted).map(Some)
     }
 }
 

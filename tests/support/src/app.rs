@@ -73,6 +73,12 @@ impl TestApp {
 
     /// Ends the server and starts another one over the same data.
     pub async fn restart(&mut self) {
+        self.restart_with(&[]).await;
+    }
+
+    /// The same with more settings.
+    pub async fn restart_with(&mut self, more: &[(&str, &str)]) {
+        self.settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         self.shut_down().await;
         let server = serve(&self.settings, self.folder.as_ref()).await;
         self.client = Client::new(&server.url());

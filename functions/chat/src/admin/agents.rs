@@ -8,12 +8,13 @@ use conversation::{ErrorCode, new_id};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use store::{DefineError, Kind};
-use web::{Administrator, ApiError};
+use web::{Administrator, ApiError, Caller};
 
 use super::shown::Shown;
 use super::{id, refused};
 use crate::App;
 use crate::agents::{AgentDefinition, DEFAULT};
+use crate::models::Offered;
 
 impl Shown {
     fn built_in() -> Self {
@@ -37,11 +38,11 @@ pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Jso
 /// Stores a new agent under an id of its own.
 pub(crate) async fn create(
     State(app): State<App>,
-    _: Administrator,
+    administrator: Administrator,
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<Shown>), ApiError> {
-    let definition = read(&app, &headers, body).await?;
+    let definition = read(&app, &administrator.0, &headers, body).await?;
     let stored = stored(&app, &new_id(), &definition).await?;
     Ok((StatusCode::CREATED, Json(stored)))
 }
@@ -62,13 +63,13 @@ pub(crate) async fn get(
 /// Replaces an agent; the default one gets its row by this.
 pub(crate) async fn replace(
     State(app): State<App>,
-    _: Administrator,
+    administrator: Administrator,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Shown>, ApiError> {
     let id = id(path)?;
-    let definition = read(&app, &headers, body).await?;
+    let definition = read(&app, &administrator.0, &headers, body).await?;
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
     let replaced = app.store.definitions.replace(Kind::Agent, &id, name, &document, now).await;
     app.agents.forget().await;
@@ -97,19 +98,27 @@ async fn stored(app: &App, id: &str, definition: &AgentDefinition) -> Result<Sho
 }
 
 /// The definition in a body, every name of which must exist.
-async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
+async fn read(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
     let definition = AgentDefinition::parse(&web::json_body(headers, body).await?)?;
-    let invalid = |sentence: String| Err(ApiError::new(ErrorCode::InvalidRequest, sentence));
-    if let Some(model) = &definition.model
-        && app.config.models.get(model).is_none()
-    {
-        let names: Vec<_> = app.config.models.iter().map(|client| client.config().name.as_str()).collect();
-        return invalid(format!("`model` names no model; there are: {}", names.join(", ")));
+    let wrong = match definition.model.as_deref().and_then(|name| wrong_model(app.models_for(&caller.owner), name)) {
+        None => unknown_tool(app, &definition).await?,
+        wrong => wrong,
+    };
+    match wrong {
+        Some(sentence) => Err(ApiError::new(ErrorCode::InvalidRequest, sentence)),
+        None => Ok(definition),
     }
-    if let Some(sentence) = unknown_tool(app, &definition).await? {
-        return invalid(sentence);
+}
+
+/// What is wrong with the model of an agent, which is for everybody: so must be the model.
+fn wrong_model(offered: Offered<'_>, name: &str) -> Option<String> {
+    match offered.get(name) {
+        None => Some(format!("`model` names no model; there are: {}", offered.names())),
+        Some(client) if client.config().only_for.is_some() => {
+            Some("`model` must be a model for everybody: this one is yours alone".to_owned())
+        }
+        Some(_) => None,
     }
-    Ok(definition)
 }
 
 /// What is wrong with the tools of an agent: each must be one of the product or a defined one, switched on or not.

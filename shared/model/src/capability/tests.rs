@@ -15,6 +15,7 @@ fn capability(tools: ToolsMode, model: &str, provider: &Provider) -> Capability 
         wire: Wire::Openai,
         tools,
         fallback: None,
+        only_for: None,
         options: crate::Options::default(),
         demo: false,
     };

@@ -65,6 +65,7 @@ impl Builtin {
             wire: self.wire,
             tools: ToolsMode::Auto,
             fallback: None,
+            only_for: None,
             options: Options::default(),
             demo: false,
         });

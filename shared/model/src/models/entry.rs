@@ -1,14 +1,14 @@
 use serde::Deserialize;
 use settings::{SettingError, Settings};
 
-use super::{Found, key, url};
+use super::{Found, fallback, key, url};
 use crate::{ModelConfig, Options, ToolsMode, Wire};
 
 const VARIABLE: &str = "MODELS";
 
 const ACCEPTED: &str = "a JSON array of objects with \"name\", \"model\", \"baseUrl\" or \"apiKeyVar\" or both, and at \
-                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native or prompt) and \
-                        \"fallback\"";
+                        will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native or prompt), \
+                        \"fallback\" and \"onlyFor\", a caller's name";
 
 /// One element of `MODELS`; a field that is not known is a mistake rather than a wish for later.
 #[derive(Deserialize)]
@@ -23,6 +23,7 @@ struct Entry {
     #[serde(default)]
     tools: ToolsMode,
     fallback: Option<String>,
+    only_for: Option<String>,
 }
 
 /// Adds the models of `MODELS`, and checks the names of all.
@@ -35,15 +36,17 @@ pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), Setting
         }
         entry.add(settings, found)?;
     }
-    let known = |name: &String| found.configs.iter().any(|config| config.name == *name);
-    let lost = found.configs.iter().any(|one| one.fallback.as_ref().is_some_and(|to| !known(to) || *to == one.name));
-    if lost { Err(SettingError::new(VARIABLE, "as \"fallback\" the name of another configured model")) } else { Ok(()) }
+    match fallback::wrong(&found.configs) {
+        Some(_) => Err(SettingError::new(VARIABLE, format!("as \"fallback\" {}", fallback::ACCEPTED))),
+        None => Ok(()),
+    }
 }
 
 impl Entry {
     fn add(self, settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
         let name = self.name.trim().to_owned();
-        if self.model.trim().is_empty() || (self.base_url.is_none() && self.api_key_var.is_none()) {
+        let nobody = self.only_for.as_ref().is_some_and(|owner| owner.trim().is_empty());
+        if self.model.trim().is_empty() || nobody || (self.base_url.is_none() && self.api_key_var.is_none()) {
             return Err(SettingError::new(VARIABLE, ACCEPTED));
         }
         let api_key = self.api_key_var.as_deref().map(|variable| key(settings, variable)).transpose()?.flatten();
@@ -56,10 +59,19 @@ impl Entry {
             }
         }
         let base_url = self.base_url()?;
-        let Self { model, wire, tools, fallback, .. } = self;
-        let model = model.trim().to_owned();
-        let options = Options::default();
-        found.configs.push(ModelConfig { name, base_url, api_key, model, wire, tools, fallback, options, demo: false });
+        let Self { model, wire, tools, fallback, only_for, .. } = self;
+        found.configs.push(ModelConfig {
+            name,
+            base_url,
+            api_key,
+            model: model.trim().to_owned(),
+            wire,
+            tools,
+            fallback,
+            only_for,
+            options: Options::default(),
+            demo: false,
+        });
         Ok(())
     }
 

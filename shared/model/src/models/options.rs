@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use settings::{SettingError, Settings};
 
-use super::Found;
+use super::{Found, fallback};
 use crate::parameters::Parameters;
 use crate::providers::{self, PROVIDERS};
 use crate::{Effort, ModelConfig, Options, Price, Sampling, Thinking, Wire};
@@ -100,15 +100,9 @@ pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), Setting
             None => return Err(mistake(NAMES)),
         }
     }
-    fallbacks(&found.configs)
-}
-
-/// Those of `MODELS` were checked where they were read.
-fn fallbacks(configs: &[ModelConfig]) -> Result<(), SettingError> {
-    let known = |name: &String| configs.iter().any(|config| config.name == *name);
-    let lost = |config: &&ModelConfig| config.fallback.as_ref().is_some_and(|to| !known(to) || *to == config.name);
-    match configs.iter().find(lost) {
-        Some(config) => Err(config.mistake("fallback", "the name of another configured model")),
+    // Those of `MODELS` were checked where they were read.
+    match fallback::wrong(&found.configs) {
+        Some(config) => Err(config.mistake("fallback", fallback::ACCEPTED)),
         None => Ok(()),
     }
 }

@@ -85,7 +85,7 @@ fn the_default_is_the_first_or_the_one_that_is_named() {
     assert_eq!(summary(&named).1.as_deref(), Some("openai"));
     let unknown = [&both[..], &[("DEFAULT_MODEL", "gpt-secret")]].concat();
     let error = read(&unknown).err().unwrap();
-    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model");
+    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model without \"onlyFor\"");
 }
 
 #[test]
@@ -120,6 +120,8 @@ fn a_mistake_in_models_is_an_error_that_names_the_variable_and_no_value() {
         r#"[{"name":"secret","model":"m","baseUrl":"http://x","fallback":"secret"}]"#,
         r#"[{"name":"secret","model":"m","baseUrl":"ftp://x"}]"#,
         r#"[{"name":"secret","model":"m","wire":"ollama","apiKeyVar":"KEY"}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":" "}]"#,
+        r#"[{"name":"secret","model":"m","baseUrl":"http://x","onlyFor":["secret"]}]"#,
     ] {
         let error = entry(json).err().unwrap();
         assert_eq!(error.variable, "MODELS", "{json}");
@@ -218,4 +220,48 @@ fn a_client_tells_how_many_tokens_its_model_takes() {
     assert_eq!(context("https://api.openai.com/v1", "gpt-4o-mini"), Some(128_000));
     assert_eq!(context("https://api.openai.com/v1", "unheard-of"), None);
     assert_eq!(context("http://localhost:8000", "gpt-4o-mini"), None);
+}
+
+/// A row of `MODELS`, with whom it is for and its fallback.
+fn row(name: &str, only_for: &str, fallback: &str) -> String {
+    let or_null = |text: &str| if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
+    let (only_for, fallback) = (or_null(only_for), or_null(fallback));
+    format!(r#"{{"name":"{name}","model":"m","baseUrl":"http://x","onlyFor":{only_for},"fallback":{fallback}}}"#)
+}
+
+fn rows<const N: usize>(rows: [(&str, &str, &str); N]) -> String {
+    format!("[{}]", rows.map(|(name, only_for, fallback)| row(name, only_for, fallback)).join(","))
+}
+
+#[test]
+fn a_model_for_one_caller_is_never_the_default() {
+    let json = rows([("mine", " ada", ""), ("ours", "", "")]);
+    assert_eq!(summary(&[("MODELS", &json)]).1.as_deref(), Some("ours"));
+    let models = read(&[("MODELS", &json)]).unwrap();
+    assert_eq!(models.get("mine").unwrap().config().only_for.as_deref(), Some(" ada"), "a name is kept as it is");
+    assert_eq!(models.notes(), [""; 0]);
+    let error = read(&[("MODELS", &json), ("DEFAULT_MODEL", "mine")]).err().unwrap();
+    assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model without \"onlyFor\"");
+    let models = read(&[("MODELS", &rows([("mine", "ada", "")]))]).unwrap();
+    assert!(models.default_model().is_none());
+    let note = "MODELS: each model has \"onlyFor\": there is no default, and other callers have no model";
+    assert_eq!(models.notes(), [note]);
+}
+
+#[test]
+fn a_model_for_one_caller_takes_over_only_where_that_caller_asks() {
+    let accepted = "the name of another configured model that all callers of this one have";
+    let error = |pairs: &[(&str, &str)]| read(pairs).err().map(|error| error.to_string());
+    for refused in
+        [rows([("ours", "", "mine"), ("mine", "ada", "")]), rows([("his", "bob", "mine"), ("mine", "ada", "")])]
+    {
+        assert_eq!(error(&[("MODELS", &refused)]), Some(format!("MODELS: expected as \"fallback\" {accepted}")));
+    }
+    let fine = rows([("mine", "ada", "second"), ("second", "ada", "ours"), ("ours", "", "")]);
+    let models = read(&[("MODELS", &fine)]).unwrap();
+    let chain: Vec<String> = models.chain("mine").iter().map(|client| client.config().name.clone()).collect();
+    assert_eq!(chain, ["mine", "second", "ours"]);
+    let options = ("MODEL_OPTIONS", r#"{"ours":{"fallback":"mine"}}"#);
+    let expected = format!("MODEL_OPTIONS: expected as \"fallback\" of `ours` {accepted}");
+    assert_eq!(error(&[("MODELS", &fine), options]), Some(expected));
 }

@@ -124,6 +124,7 @@ fn a_server_that_runs_anywhere_is_named() {
         wire: Wire::Openai,
         tools: crate::ToolsMode::Auto,
         fallback: None,
+        only_for: None,
         options: crate::Options { provider, ..crate::Options::default() },
         demo: false,
     };

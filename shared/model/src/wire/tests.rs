@@ -79,6 +79,7 @@ pub(super) fn chosen(model: &str, wire: Wire, base_url: &str, options: Options) 
         wire,
         tools: ToolsMode::Auto,
         fallback: None,
+        only_for: None,
         options,
         demo: false,
     };

@@ -1,5 +1,6 @@
 use http::Uri;
 use settings::{SettingError, Settings};
+use store::Owner;
 
 /// Where the routes are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,17 @@ impl AuthConfig {
     /// Whether anybody may call and say to be anyone.
     pub fn is_open(&self) -> bool {
         self.mode == Mode::Open
+    }
+
+    /// Who calls by this name: the holder of a key that was made for it, the subject of a token, or, where authentication
+    /// is off, who says it; `None` where nobody may call.
+    pub fn owner(&self, name: &str) -> Option<Owner> {
+        match &self.mode {
+            Mode::Unset => None,
+            Mode::Open => Some(Owner::unverified(name)),
+            Mode::ApiKey => Some(Owner::key_holder(name)),
+            Mode::Token(issuer) => Some(Owner::subject(&issuer.issuer, name)),
+        }
     }
 
     /// The value of `AUTH` that is in force, for people to read.
@@ -129,6 +141,20 @@ mod tests {
         assert_eq!(read(Place::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "none");
         assert_eq!(read(Place::Lambda, &[none, ("AWS_SAM_LOCAL", "true")]).unwrap(), "none");
         assert_eq!(read(Place::Lambda, &[("AUTH", "api_key")]).unwrap(), "api_key");
+    }
+
+    #[test]
+    fn a_name_is_somebody_in_the_way_in_which_callers_prove_it() {
+        let owner = |pairs: &[(&str, &str)]| {
+            let settings = Settings::from_pairs(pairs.iter().copied());
+            AuthConfig::from_settings(&settings, Place::Lambda).unwrap().owner("ada")
+        };
+        let insists = ("AUTH_NONE_ON_LAMBDA", "yes");
+        let (issuer, audience) = (("AUTH_JWT_ISSUER", "https://id.example"), ("AUTH_JWT_AUDIENCE", "chat"));
+        assert_eq!(owner(&[]), None);
+        assert_eq!(owner(&[("AUTH", "none"), insists]), Some(Owner::unverified("ada")));
+        assert_eq!(owner(&[("AUTH", "api_key")]), Some(Owner::key_holder("ada")));
+        assert_eq!(owner(&[("AUTH", "jwt"), issuer, audience]), Some(Owner::subject("https://id.example", "ada")));
     }
 
     #[test]

@@ -33,6 +33,7 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
         wire: Wire::Openai,
         tools: ToolsMode::Auto,
         fallback: None,
+        only_for: None,
         options: crate::Options::default(),
         demo: false,
     };

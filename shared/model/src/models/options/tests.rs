@@ -95,9 +95,18 @@ fn a_value_out_of_its_range_is_told_the_range() {
         (r#"{"main":{"maxTokens":0}}"#, "as \"maxTokens\" of `main` a whole number from 1 to 100000000"),
         (r#"{"main":{"contextTokens":0}}"#, "as \"contextTokens\" of `main` a whole number from 1 to 100000000"),
         (r#"{"main":{"firstByteSeconds":901}}"#, "as \"firstByteSeconds\" of `main` a whole number from 1 to 900"),
-        (r#"{"main":{"fallback":"main"}}"#, "as \"fallback\" of `main` the name of another configured model"),
-        (r#"{"main":{"fallback":"secret"}}"#, "as \"fallback\" of `main` the name of another configured model"),
-        (r#"{"main":{"fallback":"lost"}}"#, "as \"fallback\" of `main` the name of another configured model"),
+        (
+            r#"{"main":{"fallback":"main"}}"#,
+            "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
+        ),
+        (
+            r#"{"main":{"fallback":"secret"}}"#,
+            "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
+        ),
+        (
+            r#"{"main":{"fallback":"lost"}}"#,
+            "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
+        ),
         (r#"{"claude":{"fallback":"main"}}"#, "as \"fallback\" of `claude` nothing where MODELS gives one"),
         (r#"{"claude":{"provider":"vllm"}}"#, "as \"provider\" of `claude` anthropic"),
         (

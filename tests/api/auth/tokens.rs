@@ -1,0 +1,76 @@
+//! Tokens of an issuer.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::SystemRandom;
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde_json::{Value, json};
+use support::Completion;
+use tokio::net::TcpListener;
+
+use super::product::{product, text};
+use super::tables::ROUTES;
+use super::{ABSENT, shape};
+
+/// An issuer on loopback with one key.
+async fn issuer(pair: &Ed25519KeyPair) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let key = json!({
+        "kty": "OKP", "crv": "Ed25519", "kid": "1", "x": URL_SAFE_NO_PAD.encode(pair.public_key().as_ref()),
+    });
+    let discovery = json!({ "issuer": url, "jwks_uri": format!("{url}/keys") }).to_string();
+    let keys = json!({ "keys": [key] }).to_string();
+    let routes = axum::Router::new()
+        .route("/.well-known/openid-configuration", axum::routing::get(|| async { discovery }))
+        .route("/keys", axum::routing::get(|| async { keys }));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    url
+}
+
+fn token(pair: &Ed25519KeyPair, claims: &Value) -> String {
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let message = format!("{}.{}", part(&json!({"alg": "EdDSA", "kid": "1"})), part(claims));
+    format!("{message}.{}", URL_SAFE_NO_PAD.encode(pair.sign(message.as_bytes())))
+}
+
+fn key_pair() -> Ed25519KeyPair {
+    let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
+    Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap()
+}
+
+#[tokio::test]
+async fn f114_tokens_of_the_issuer_are_callers_and_others_are_not() {
+    let (pair, forger) = (key_pair(), key_pair());
+    let url = issuer(&pair).await;
+    let product = product(&[("AUTH", "jwt"), ("AUTH_JWT_ISSUER", &url), ("AUTH_JWT_AUDIENCE", "chat")]).await;
+    product.app.model.answer(|_| Completion::of(["好。"]));
+    let claims = |name: &str, value: Value| {
+        let mut claims = json!({"iss": url, "aud": "chat", "sub": "ada", "exp": 9_999_999_999_u64});
+        claims[name] = value;
+        claims
+    };
+    let ada = format!("Bearer {}", token(&pair, &claims("sub", "ada".into())));
+    let bob = token(&pair, &claims("sub", "bob".into()));
+    let chat = ("POST", "/api/chat", r#"{"message":"hi","stream":false}"#);
+    let id = product.ask(chat, "", &[("authorization", &ada)]).await.ok()["conversationId"].clone();
+    let read = ("GET", "/api/conversations/{id}", "");
+    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("authorization", &ada)]).await.status, 200);
+    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("x-api-key", &bob)]).await.error().0, 404);
+    let bad = [
+        token(&forger, &claims("sub", "ada".into())),
+        token(&pair, &claims("iss", "https://evil.example".into())),
+        token(&pair, &claims("aud", "other".into())),
+        token(&pair, &claims("exp", 1.into())),
+        token(&pair, &claims("nbf", 9_999_999_998_u64.into())),
+        token(&pair, &claims("sub", Value::Null)),
+        text(&product.key("ada", None).await),
+    ];
+    for route in ROUTES {
+        let expected = shape(&product.ask(route, ABSENT, &[]).await);
+        assert_eq!(expected.0, 401);
+        for token in &bad {
+            assert_eq!(shape(&product.ask(route, ABSENT, &[("x-api-key", token)]).await), expected, "{route:?}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Models with `onlyFor`: they exist for one caller, and others find nothing of them.
+
+use serde_json::{Value, json};
+use support::{Answer, Client, Completion, FakeModel, MODEL, Reply, TestApp};
+
+use crate::auth::with_keys_and;
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// The product with two more models: `mine`, for `ada` alone, in whose place `spare` answers, which is for everybody.
+struct Private {
+    app: TestApp,
+    mine: FakeModel,
+    spare: FakeModel,
+}
+
+impl Private {
+    async fn start() -> Self {
+        let (mine, spare) = (FakeModel::start().await, FakeModel::start().await);
+        let models = models(&mine, &spare);
+        let app = TestApp::with(&[("MODELS", &models)]).await;
+        for (model, words) in [(&app.model, "公"), (&mine, "私"), (&spare, "替")] {
+            model.answer(move |_| Completion::of([words]));
+        }
+        Self { app, mine, spare }
+    }
+}
+
+fn models(mine: &FakeModel, spare: &FakeModel) -> String {
+    let row = |name: &str, model: &FakeModel| json!({"name": name, "baseUrl": model.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL});
+    let (mut mine, spare) = (row("mine", mine), row("spare", spare));
+    mine["onlyFor"] = "ada".into();
+    mine["fallback"] = "spare".into();
+    json!([mine, spare]).to_string()
+}
+
+/// `mine` alone.
+fn only(model: &FakeModel, only_for: &Value) -> String {
+    let mut row = json!({"name": "mine", "baseUrl": model.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL});
+    row["onlyFor"] = only_for.clone();
+    json!([row]).to_string()
+}
+
+fn names(list: &Value, field: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap().to_owned()).collect()
+}
+
+/// Status and body of a refusal, which does not name the private model.
+fn refusal(answer: &Answer) -> (u16, Value) {
+    assert!(!answer.text().contains("mine"), "{}", answer.text());
+    (answer.status, answer.error_body())
+}
+
+#[tokio::test]
+async fn a_private_model_is_listed_for_its_owner_alone() {
+    let Private { app, .. } = Private::start().await;
+    let (ada, bob) = (app.user("ada"), app.user("bob"));
+    let own = async |client: &Client| names(&client.get("/api/models").await.ok()["models"], "name");
+    assert_eq!(own(&ada).await, ["openai", "mine", "spare"]);
+    let defaults: Vec<bool> = ada.get("/api/models").await.ok()["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["default"] == true)
+        .collect();
+    assert_eq!(defaults, [true, false, false]);
+    let of_openai = async |client: &Client| names(&client.get("/v1/models").await.ok()["data"], "id");
+    assert_eq!(of_openai(&ada).await, ["openai", "mine", "spare", "agent:default"]);
+    for other in [&bob, &app.client(), &app.user("Ada"), &app.user("ada ada")] {
+        assert_eq!(own(other).await, ["openai", "spare"]);
+        assert_eq!(of_openai(other).await, ["openai", "spare", "agent:default"]);
+        let found = other.get("/v1/models/mine").await;
+        assert_eq!(refusal(&found), refusal(&other.get("/v1/models/nobodys").await));
+        assert_eq!(found.error(), (404, "model_not_found".to_owned()));
+    }
+    assert_eq!(ada.get("/v1/models/mine").await.ok()["id"], "mine");
+}
+
+/// A turn by each of the routes that take a model's name: method, path and body.
+fn requests(conversation: &str, model: &str) -> [(String, Value); 5] {
+    let message = json!({"role": "user", "id": "u", "parts": [{"type": "text", "text": "问"}]});
+    [
+        ("/api/chat".to_owned(), json!({"message": "问", "modelType": model})),
+        ("/api/agent".to_owned(), json!({"message": "问", "modelType": model, "agentId": "default"})),
+        (format!("/api/conversations/{conversation}/regenerate"), json!({"modelType": model})),
+        (
+            "/api/ui/chat".to_owned(),
+            json!({"id": "c", "messages": [message], "trigger": "submit-message", "modelType": model}),
+        ),
+        ("/v1/chat/completions".to_owned(), json!({"model": model, "messages": [{"role": "user", "content": "问"}]})),
+    ]
+}
+
+#[tokio::test]
+async fn asking_for_a_private_model_is_asking_for_one_that_does_not_exist() {
+    let Private { app, mine, .. } = Private::start().await;
+    let (ada, bob) = (app.user("ada"), app.user("bob"));
+    let (of_ada, of_bob) = (ada.ask("问").await.conversation_id(), bob.ask("问").await.conversation_id());
+    let wanted = requests(&of_bob, "mine").into_iter().zip(requests(&of_bob, "nobodys"));
+    for ((path, private), (_, unknown)) in wanted {
+        let refused = bob.post(&path, &private).await;
+        assert_eq!(refusal(&refused), refusal(&bob.post(&path, &unknown).await), "{path}");
+        assert!([400, 404].contains(&refused.status), "{path}");
+    }
+    let told = bob.post("/api/chat", &requests(&of_bob, "mine")[0].1).await.json()["error"]["message"].clone();
+    assert_eq!(told, "`modelType` names no model; there are: openai, spare");
+    assert_eq!(mine.requests().len(), 0);
+    for (count, (path, body)) in requests(&of_ada, "mine").into_iter().enumerate() {
+        let answer = ada.post(&path, &body).await;
+        assert_eq!((answer.status, answer.text().contains('私')), (200, true), "{path}");
+        assert_eq!(mine.requests().len(), count + 1, "{path}");
+    }
+    let told =
+        ada.post("/api/chat", &json!({"message": "问", "modelType": "x"})).await.json()["error"]["message"].clone();
+    assert_eq!(told, "`modelType` names no model; there are: openai, mine, spare");
+}
+
+#[tokio::test]
+async fn where_authentication_is_off_a_body_may_say_whose_model_it_is() {
+    let Private { app, mine, .. } = Private::start().await;
+    let turn = app.chat(&json!({"message": "问", "modelType": "mine", "userId": "ada"})).await;
+    assert_eq!((turn.content().as_str(), mine.requests().len()), ("私", 1));
+    let contradicts = json!({"message": "问", "modelType": "mine", "userId": "ada"});
+    assert_eq!(app.user("bob").post("/api/chat", &contradicts).await.status, 400, "the header wins");
+}
+
+#[tokio::test]
+async fn a_private_model_may_have_a_fallback_for_everybody() {
+    let Private { app, mine, spare } = Private::start().await;
+    mine.answer(|_| Reply::json(500, &json!({})));
+    let turn = app.user("ada").chat(&json!({"message": "问", "modelType": "mine"})).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason(), spare.requests().len()), ("替", "stop", 1));
+}
+
+#[tokio::test]
+async fn no_agent_is_defined_on_a_private_model_and_the_owner_is_told_why() {
+    let Private { app, .. } = Private::start().await;
+    let (ada, bob) = (app.user("ada"), app.user("bob"));
+    let agent = |model: &str| json!({"name": "a", "model": model});
+    let sentence = |answer: Answer| (answer.status, answer.json()["error"]["message"].clone());
+    let unknown = json!("`model` names no model; there are: openai, spare");
+    assert_eq!(sentence(bob.post("/api/admin/agents", &agent("mine")).await), (400, unknown.clone()));
+    assert_eq!(sentence(bob.put("/api/admin/agents/default", &agent("mine")).await), (400, unknown));
+    let why = json!("`model` must be a model for everybody: this one is yours alone");
+    assert_eq!(sentence(ada.post("/api/admin/agents", &agent("mine")).await), (400, why.clone()));
+    assert_eq!(sentence(ada.put("/api/admin/agents/default", &agent("mine")).await), (400, why));
+    assert_eq!(ada.post("/api/admin/agents", &agent("spare")).await.status, 201);
+}
+
+#[tokio::test]
+async fn an_agent_whose_model_became_private_answers_others_with_the_default_one() {
+    let model = FakeModel::start().await;
+    let mut app = TestApp::on_disk_with(&[("MODELS", &only(&model, &Value::Null))]).await;
+    let agent = app.post("/api/admin/agents", &json!({"name": "a", "model": "mine"})).await.json()["id"].clone();
+    app.restart_with(&[("MODELS", &only(&model, &"ada".into()))]).await;
+    model.answer(|_| Completion::of(["私"]));
+    app.model.answer(|_| Completion::of(["公"]));
+    let named = format!("agent:{}", agent.as_str().unwrap());
+    for (user, words) in [("bob", "公"), ("ada", "私")] {
+        let client = app.user(user);
+        let turn = client.chat(&json!({"message": "问", "agentId": agent})).await;
+        assert_eq!(turn.content(), words);
+        let asked = json!({"model": named, "messages": [{"role": "user", "content": "问"}]});
+        let answer = client.post("/v1/chat/completions", &asked).await.ok();
+        assert_eq!(answer["choices"][0]["message"]["content"], words);
+    }
+}
+
+#[tokio::test]
+async fn a_deployment_whose_only_model_is_private_has_no_default_and_no_demo() {
+    let model = FakeModel::start().await;
+    model.answer(|_| Completion::of(["私"]));
+    let row = only(&model, &"ada".into());
+    let app = TestApp::with(&[("OPENAI_MODEL", ""), ("MODELS", &row)]).await;
+    assert_eq!(app.get("/api/models").await.ok(), json!({"models": []}));
+    let nothing = app.post("/api/chat", &json!({"message": "问"})).await;
+    assert_eq!(nothing.json()["error"]["message"], "`modelType` names no model; there are: ");
+    let ada = app.user("ada");
+    let without = ada.post("/api/chat", &json!({"message": "问"})).await;
+    assert_eq!(without.json()["error"]["message"], "`modelType` names no model; there are: mine");
+    assert_eq!(ada.chat(&json!({"message": "问", "modelType": "mine"})).await.content(), "私");
+}
+
+#[tokio::test]
+async fn f121_a_private_model_is_for_whoever_proves_to_be_its_owner() {
+    let (mine, spare) = (FakeModel::start().await, FakeModel::start().await);
+    let product = with_keys_and(&[("MODELS", &models(&mine, &spare))]).await;
+    mine.answer(|_| Completion::of(["私"]));
+    let (ada, bob) = (product.key_text("ada").await, product.key_text("bob").await);
+    let body = json!({"message": "问", "modelType": "mine", "userId": "ada", "stream": false}).to_string();
+    for (key, status) in [(&bob, 400), (&ada, 200)] {
+        let headers = [("x-api-key", key.as_str()), ("x-user-id", "ada"), JSON];
+        assert_eq!(product.app.send("POST", "/api/chat", &headers, body.as_str()).await.status, status);
+        let found = product.app.send("GET", "/v1/models/mine", &headers, "").await;
+        assert_eq!(found.status == 200, status == 200);
+        let listed = product.app.send("GET", "/api/models", &headers, "").await.ok();
+        assert_eq!(names(&listed["models"], "name").contains(&"mine".to_owned()), status == 200);
+    }
+    assert_eq!(mine.requests().len(), 1);
+}
