@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use settings::Settings;
 use tracing_subscriber::EnvFilter;
 
+use crate::backup::{BackupCommand, RestoreCommand};
 use crate::keys::KeysCommand;
 use crate::recording::RECORD_TURNS;
 use crate::replay::ReplayCommand;
@@ -39,6 +40,8 @@ enum Command {
     /// Deletes users, and writes out what they have.
     #[command(subcommand)]
     Users(UsersCommand),
+    Backup(BackupCommand),
+    Restore(RestoreCommand),
     /// Runs a recorded turn again, without a network.
     Replay(ReplayCommand),
     Smoke(SmokeCommand),
@@ -94,6 +97,8 @@ pub fn run() -> ExitCode {
             Command::Serve(serve) => serve_until_stopped(serve, settings).await,
             Command::Keys(command) => ended(command.run(settings, SystemTime::now()).await),
             Command::Users(command) => ended(command.run(settings).await),
+            Command::Backup(command) => ended(Box::pin(unless_stopped(command.run(settings, SystemTime::now()))).await),
+            Command::Restore(command) => ended(Box::pin(command.run(settings)).await),
             Command::Replay(command) => replayed(command).await,
             Command::Smoke(command) => checked(command, &settings).await,
         }
@@ -117,6 +122,14 @@ async fn checked(command: SmokeCommand, settings: &Settings) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => failed("a check failed", 1),
         Err(error) => failed(&error.to_string(), WRONG_USE),
+    }
+}
+
+/// What a command came to that leaves a draft behind unless it ends in an orderly way.
+async fn unless_stopped(command: impl Future<Output = Result<Said, CommandError>>) -> Result<Said, CommandError> {
+    tokio::select! {
+        outcome = command => outcome,
+        () = stop_signal() => Err(CommandError::Stopped),
     }
 }
 
@@ -215,7 +228,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_refused() {
-        let lines: [&[&str]; 22] = [
+        let lines: [&[&str]; 25] = [
             &["--port", "70000"],
             &["--host", "example.com"],
             &["dance"],
@@ -238,6 +251,9 @@ mod tests {
             &["smoke", "http://127.0.0.1:1", "--key-from"],
             &["users", "delete", ""],
             &["users", "delete", "a", "--issuer", "id.example"],
+            &["backup"],
+            &["restore"],
+            &["restore", "x", "--aws", "--data", "y"],
         ];
         for arguments in lines {
             assert!(CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).is_err(), "{arguments:?}");

@@ -3,6 +3,7 @@
 //!
 //! [`Server::start`] is what `cargo run` calls, and what the tests call; [`replay`] runs a recorded turn again.
 
+mod backup;
 mod banner;
 mod command_line;
 mod database;

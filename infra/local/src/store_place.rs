@@ -42,14 +42,20 @@ pub(crate) enum CommandError {
     /// What the command is about is not there.
     #[error("{0}")]
     Absent(String),
+    /// A file is not what the command takes.
+    #[error("{0}")]
+    Refused(String),
+    /// Somebody ended it.
+    #[error("stopped")]
+    Stopped,
 }
 
 impl CommandError {
     /// 2 for a mistake in what was said, 1 for what failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Start(StartError::Store(_)) | Self::Store(_) | Self::File(_) | Self::Absent(_) => 1,
-            Self::Start(_) => WRONG_USE,
+            Self::Start(StartError::Store(_)) | Self::Store(_) | Self::File(_) | Self::Absent(_) | Self::Stopped => 1,
+            Self::Start(_) | Self::Refused(_) => WRONG_USE,
         }
     }
 }

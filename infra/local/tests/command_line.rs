@@ -89,7 +89,7 @@ fn help_says_what_there_is_and_wrong_use_is_exit_code_2() {
     assert!(help.status.success());
     let text = String::from_utf8(help.stdout).unwrap();
     assert!(
-        ["--port", "--data", "--ephemeral", "--record", "keys", "users", "replay", "smoke"]
+        ["--port", "--data", "--ephemeral", "--record", "keys", "users", "backup", "restore", "replay", "smoke"]
             .iter()
             .all(|word| text.contains(word)),
         "{text}"

@@ -21,6 +21,9 @@ const ATTEMPTS: u32 = 5;
 /// What the sort keys of documents begin with.
 const DOCUMENT: &str = "I#";
 
+/// What the sort keys of names begin with.
+const NAME: &str = "N#";
+
 /// The kinds of documents, each with names of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -79,8 +82,14 @@ impl Kind {
 
     /// The item that keeps a name for one document.
     fn name(self, name: &str) -> Key {
-        Key::new(self.partition(), format!("N#{}", encode(name)))
+        Key::new(self.partition(), format!("{NAME}{}", encode(name)))
     }
+}
+
+/// Whether this is the key of a document, or of the item that keeps a name for one.
+pub(crate) fn is_definition(pk: &str, sk: &str) -> bool {
+    let of_kind = [Kind::Tool, Kind::Agent].iter().any(|kind| kind.partition() == pk);
+    of_kind && (sk.starts_with(DOCUMENT) || sk.starts_with(NAME))
 }
 
 impl Definitions {

@@ -16,7 +16,7 @@ use crate::table::{Expression, Table, Write};
 use crate::{Owner, StoreError};
 
 /// The partition of all keys: it makes them listable, and a few hundred bytes each are read at most once a minute.
-const PARTITION: &str = "K";
+pub(crate) const PARTITION: &str = "K";
 
 /// A caller waits for this: longest wait for one look-up.
 const PATIENCE: Duration = Duration::from_secs(4);

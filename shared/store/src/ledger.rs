@@ -159,6 +159,12 @@ fn entry(usage: &Usage) -> Expression {
     }
 }
 
+/// Whether this is the key of a day's sums.
+pub(crate) fn is_day(pk: &str, sk: &str) -> bool {
+    let of_owner = pk.strip_prefix("U#").and_then(|rest| rest.strip_suffix("#U")).is_some_and(|one| !one.contains('#'));
+    (of_owner || pk == EVERYBODY) && sk.strip_prefix("D#").and_then(Day::parse).is_some()
+}
+
 /// Days sort as their dates do.
 fn place(day: Day) -> String {
     format!("D#{day}")

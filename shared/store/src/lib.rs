@@ -34,6 +34,7 @@
 //! consistent.
 
 mod aws;
+mod backup;
 mod batch;
 mod bounded;
 mod clock;
@@ -66,6 +67,7 @@ mod tool_facts;
 mod transaction;
 
 pub use aws::sdk_config;
+pub use backup::{Backup, Check, Contents, Restore, Restored, Unusable, Wish};
 pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Renewed, Role,
     Status, StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,

@@ -6,11 +6,14 @@ use crate::item::{Item, Read, item, s};
 use crate::key::{Key, Owner, encode};
 use crate::table::Expression;
 
+/// What the sort keys of chat ids begin with.
+pub(crate) const CHAT_PREFIX: &str = "N#";
+
 /// The attribute of a head that holds the chat id under which its conversation was made.
-pub(super) const CHAT: &str = "chat";
+pub(crate) const CHAT: &str = "chat";
 
 /// The attribute of a chat id's item that says where it leads.
-pub(super) const LEADS_TO: &str = "conversation";
+pub(crate) const LEADS_TO: &str = "conversation";
 
 impl ConversationStore {
     /// The conversation that a client knows by this id: the one that was made under it, else the one whose own id it is.
@@ -47,5 +50,10 @@ pub(super) fn chat_item(owner: &Owner, chat_id: &str, conversation: &str) -> Ite
 }
 
 fn chat_key(owner: &Owner, chat_id: &str) -> Key {
-    Key::new(owner.partition(), format!("N#{}", encode(chat_id)))
+    chat_key_in(owner.partition(), chat_id)
+}
+
+/// Where a chat id of the owner of this partition lies.
+pub(crate) fn chat_key_in(partition: impl Into<String>, chat_id: &str) -> Key {
+    Key::new(partition, format!("{CHAT_PREFIX}{}", encode(chat_id)))
 }

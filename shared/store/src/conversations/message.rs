@@ -4,6 +4,7 @@ use conversation::FinishReason;
 
 use super::bounds::{Piece, calls, pieces, sources};
 use super::head::Head;
+use super::transcript::{SUMMARY, TRANSCRIPT_PREFIX};
 use super::turn::{Answer, NewTurn, Tally, TurnEnd, TurnLease};
 use super::{Role, Status, StoredMessage};
 use crate::StoreError;
@@ -24,6 +25,21 @@ pub(super) const ASIDE: &str = "aside";
 /// The sort key of the message at a place; all of one width, so that text order is the order of places.
 pub(super) fn message_sk(seq: u64) -> String {
     format!("{MESSAGE_PREFIX}{seq:012}")
+}
+
+/// The place that a sort key under a conversation says; the last of all for a summary, `None` where it is no such key.
+pub(crate) fn place_in(sk: &str) -> Option<u64> {
+    if sk == SUMMARY {
+        return Some(u64::MAX);
+    }
+    let (rest, is_message) = match sk.strip_prefix(MESSAGE_PREFIX) {
+        Some(rest) => (rest, true),
+        None => (sk.strip_prefix(TRANSCRIPT_PREFIX)?, false),
+    };
+    let (place, piece) = rest.split_at_checked(12)?;
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+    let is_piece = is_message && piece.strip_prefix('#').and_then(number).is_some();
+    number(place).filter(|_| piece.is_empty() || is_piece)
 }
 
 pub(super) fn message_key(partition: &str, seq: u64) -> Key {

@@ -15,6 +15,9 @@ use crate::table::Expression;
 /// What the sort keys of transcripts begin with.
 pub(super) const TRANSCRIPT_PREFIX: &str = "T#";
 
+/// The sort key of what stands for the oldest turns.
+pub(super) const SUMMARY: &str = "S";
+
 /// The longest question in a prompt, in bytes; the message itself keeps all of it.
 const LONGEST_ASKED: usize = 160 * 1024;
 
@@ -52,7 +55,7 @@ pub(super) fn summary_item(lease: &TurnLease, summary: &Summary) -> Result<Item,
 }
 
 pub(super) fn summary_key(lease: &TurnLease) -> Key {
-    Key::new(&lease.partition, "S")
+    Key::new(&lease.partition, SUMMARY)
 }
 
 /// A turn as prompts read it, the question first.

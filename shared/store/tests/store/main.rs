@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
 mod again;
+mod backup;
+mod backup_lines;
 mod cache;
 mod chats;
 mod definitions;

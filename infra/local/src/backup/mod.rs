@@ -1,0 +1,126 @@
+//! The commands `backup` and `restore`: the data table as a file, and back.
+
+mod lines;
+mod restore;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use settings::Settings;
+use store::Backup;
+use tempfile::NamedTempFile;
+
+pub(crate) use self::restore::RestoreCommand;
+use crate::command_line::{Said, say};
+use crate::store_place::{CommandError, StorePlace};
+
+/// After how many items it is said how far a command got.
+const PROGRESS: u64 = 10_000;
+
+/// The file that means the output.
+const OUTPUT: &str = "-";
+
+/// Writes everything that users own to a file: the data table, a JSON object a line; the last one says `end`.
+///
+/// It holds what users wrote, and hashes of their keys. A file is there whole or not at all.
+#[derive(Args, Debug)]
+pub(crate) struct BackupCommand {
+    /// The file to write, which must not exist; `-` for the output.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    place: StorePlace,
+}
+
+impl BackupCommand {
+    /// Does it, and gives what there is to say.
+    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
+        let draft = Draft::of(&self.out)?;
+        let opened = self.place.open(settings).await?;
+        let mut backup = opened.store.backup(now);
+        let mut out = draft.writer()?;
+        write(&mut backup, &mut out).await?;
+        if backup.items() == 0 {
+            return Err(CommandError::Absent(format!("there is nothing in the table {}", backup.table())));
+        }
+        out.flush()?;
+        drop(out);
+        draft.keep(&self.out)?;
+        Ok(Said { result: String::new(), note: backed_up(&backup) })
+    }
+}
+
+/// Where a backup is written until it is whole.
+enum Draft {
+    Output,
+    File(NamedTempFile),
+}
+
+impl Draft {
+    /// A file beside the wished one that only its user may read; it goes unless it is kept.
+    fn of(out: &Path) -> Result<Self, CommandError> {
+        if out == Path::new(OUTPUT) {
+            return Ok(Self::Output);
+        }
+        if out.exists() {
+            return Err(CommandError::Refused(format!(
+                "{} exists; name a new file, or - for the output",
+                out.display()
+            )));
+        }
+        let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self::File(tempfile::Builder::new().prefix(".backup-").tempfile_in(folder)?))
+    }
+
+    fn writer(&self) -> io::Result<Box<dyn Write + Send>> {
+        Ok(match self {
+            Self::Output => Box::new(BufWriter::new(io::stdout())),
+            Self::File(file) => Box::new(BufWriter::new(file.as_file().try_clone()?)),
+        })
+    }
+
+    fn keep(self, out: &Path) -> io::Result<()> {
+        let Self::File(file) = self else { return Ok(()) };
+        file.as_file().sync_all()?;
+        file.persist_noclobber(out).map(|_| ()).map_err(|refused| refused.error)
+    }
+}
+
+async fn write(backup: &mut Backup, out: &mut impl Write) -> Result<(), CommandError> {
+    let mut progress = Progress::default();
+    while let Some(lines) = backup.next().await? {
+        for line in lines {
+            out.write_all(line.as_bytes())?;
+            out.write_all(b"\n")?;
+        }
+        progress.reached(backup.items());
+    }
+    Ok(())
+}
+
+fn backed_up(backup: &Backup) -> String {
+    let said = format!("backed up {} items of the table {}", backup.items(), backup.table());
+    match backup.unknown() {
+        0 => said,
+        unknown => {
+            format!(
+                "{said}; {unknown} of them are of a newer release or of something else, and only that can restore them"
+            )
+        }
+    }
+}
+
+/// Says every so many items how far a command got.
+#[derive(Default)]
+struct Progress(u64);
+
+impl Progress {
+    fn reached(&mut self, items: u64) {
+        if items / PROGRESS > self.0 / PROGRESS {
+            say(&mut io::stderr(), &format!("{items} items"));
+        }
+        self.0 = items;
+    }
+}

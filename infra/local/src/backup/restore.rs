@@ -1,0 +1,108 @@
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use settings::Settings;
+use store::{Check, Contents, Restored, Store, Wish};
+
+use super::lines::Lines;
+use super::{OUTPUT, Progress};
+use crate::command_line::{Said, say};
+use crate::store_place::{CommandError, StorePlace};
+
+/// How much is held at a time: lines, and bytes of them unless one is longer.
+const HELD: (usize, usize) = (256, 1024 * 1024);
+
+/// Writes a backup into the data table, after it was read through; what is there stays as it is.
+///
+/// Broken off, it is given again.
+#[derive(Args, Debug)]
+pub(crate) struct RestoreCommand {
+    /// What `backup` wrote.
+    file: PathBuf,
+    /// Writes over what differs, also where a conversation went on since; but never over keys.
+    #[arg(long)]
+    replace: bool,
+    /// Says what would be done and writes nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Leaves API keys out: those that were revoked and deleted since would be valid again.
+    #[arg(long)]
+    without_keys: bool,
+    #[command(flatten)]
+    place: StorePlace,
+}
+
+impl RestoreCommand {
+    /// Does it, and gives what there is to say.
+    pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
+        let contents = self.check()?;
+        let opened = self.place.open(settings).await?;
+        let Contents { items, table, at, .. } = &contents;
+        say(&mut io::stderr(), &format!("{items} items of the table {table}, backed up at {at}"));
+        let restored = self.restore(&opened.store, contents).await?;
+        Ok(Said { result: self.told(restored), note: self.advice().to_owned() })
+    }
+
+    /// Reads the file through before anything is written.
+    fn check(&self) -> Result<Contents, CommandError> {
+        if self.file == Path::new(OUTPUT) || !self.file.metadata()?.is_file() {
+            return Err(self.refused(&"a file is accepted and no pipe, because it is read twice"));
+        }
+        let (mut lines, mut check) = (Lines::of(&self.file)?, Check::default());
+        while let Some(line) = lines.next().map_err(|error| self.refused(&error))? {
+            check.line(&line).map_err(|why| self.refused(&why))?;
+        }
+        check.end().map_err(|why| self.refused(&why))
+    }
+
+    fn refused(&self, why: &dyn Display) -> CommandError {
+        CommandError::Refused(format!("{} cannot be restored: {why}", self.file.display()))
+    }
+
+    async fn restore(&self, store: &Store, contents: Contents) -> Result<Restored, CommandError> {
+        let wish = Wish { replace: self.replace, dry_run: self.dry_run, without_keys: self.without_keys };
+        let (mut lines, mut restore, mut progress) =
+            (Lines::of(&self.file)?, store.restore(contents, wish), Progress::default());
+        loop {
+            let some = held(&mut lines)?;
+            if some.is_empty() {
+                return Ok(restore.restored());
+            }
+            restore.lines(&some).await?;
+            progress.reached(restore.restored().all());
+        }
+    }
+
+    fn told(&self, restored: Restored) -> String {
+        let Restored { written, replaced, there, kept, left_out } = restored;
+        let not_done = if self.dry_run { "nothing is written; it would be: " } else { "" };
+        format!(
+            "{not_done}{written} written, {replaced} written over, {there} already there, {kept} kept as they are, \
+             {left_out} left out"
+        )
+    }
+
+    fn advice(&self) -> &'static str {
+        if self.dry_run {
+            ""
+        } else if self.without_keys {
+            "Users who were erased since the backup are back: `users delete` them again."
+        } else {
+            "Keys that were deleted since the backup are valid again, and users who were erased are back: \
+             `keys list` and `keys revoke`, `users delete`."
+        }
+    }
+}
+
+/// The next lines, as many as are held at a time.
+fn held(lines: &mut Lines) -> io::Result<Vec<String>> {
+    let ((most, most_bytes), mut some, mut bytes) = (HELD, Vec::new(), 0);
+    while some.len() < most && bytes < most_bytes {
+        let Some(line) = lines.next()? else { break };
+        bytes += line.len();
+        some.push(line);
+    }
+    Ok(some)
+}

@@ -1,0 +1,231 @@
+//! `lambda-chat backup` and `restore` as a person uses them, beside a server that runs.
+
+#![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use local::{Data, Options, Server};
+use serde_json::{Value, json};
+use settings::Settings;
+use tempfile::TempDir;
+
+/// The program on a data folder; gives its exit code, its output and what it said besides.
+async fn lambda_chat(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
+    command.args(arguments).arg("--data").arg(folder).env_clear();
+    let Output { status, stdout, stderr } =
+        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// What a command answers that does what it shall.
+async fn done(folder: &Path, arguments: &[&str]) -> String {
+    let (code, out, error) = lambda_chat(folder, arguments).await;
+    assert_eq!(code, 0, "{error}");
+    out
+}
+
+/// The one line of a command that refuses.
+async fn refusal(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let (exit, out, error) = lambda_chat(folder, arguments).await;
+    assert_eq!((exit, out.as_str(), error.lines().count()), (code, "", 1), "{error}");
+    error
+}
+
+/// The product with its demo model over a folder, and one who calls it.
+struct Chat {
+    server: Server,
+    client: transport::Client,
+    key: String,
+}
+
+impl Chat {
+    async fn over(folder: &Path, key: &str) -> Self {
+        let auth = if key.is_empty() { "none" } else { "api_key" };
+        let options = Options {
+            host: Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+            data: Data::Folder(folder.to_owned()),
+            dynamodb: None,
+            settings: Settings::from_pairs([("AUTH", auth), ("CHAT_RATE_LIMIT", "100000/60s")]),
+        };
+        let server = Box::pin(Server::start(options)).await.unwrap();
+        Self { server, client: transport::client().unwrap(), key: key.to_owned() }
+    }
+
+    async fn ask(&self, conversation: Option<&str>, words: &str) -> String {
+        let mut body = json!({ "message": words, "stream": false });
+        if let Some(id) = conversation {
+            body["conversationId"] = id.into();
+        }
+        let request = self.client.post(format!("{}/api/chat", self.server.url())).header("x-api-key", &self.key);
+        let answer = request.json(&body).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let answer: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        answer["conversationId"].as_str().unwrap().to_owned()
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        let request = self.client.get(format!("{}{path}", self.server.url())).header("x-api-key", &self.key);
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), serde_json::from_str(&answer.text().await.unwrap()).unwrap())
+    }
+
+    async fn delete(&self, path: &str) -> u16 {
+        let url = format!("{}{path}", self.server.url());
+        let request = self.client.request(reqwest::Method::DELETE, url).header("x-api-key", &self.key);
+        request.send().await.unwrap().status().as_u16()
+    }
+
+    /// Everything that the caller sees.
+    async fn all(&self) -> Vec<(u16, Value)> {
+        let mut all = vec![self.get("/api/conversations").await, self.get("/api/usage").await];
+        let listed = all[0].1["conversations"].as_array().into_iter().flatten();
+        let ids: Vec<String> = listed.map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+        for id in ids {
+            all.push(self.get(&format!("/api/conversations/{id}")).await);
+        }
+        all
+    }
+}
+
+fn file(folder: &TempDir, name: &str) -> (PathBuf, String) {
+    let file = folder.path().join(name);
+    let text = file.to_str().unwrap().to_owned();
+    (file, text)
+}
+
+#[tokio::test]
+async fn what_was_damaged_reads_as_before_after_a_restore_while_the_server_runs() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let ada = done(data.path(), &["keys", "create", "--user", "ada"]).await;
+    let bob = done(data.path(), &["keys", "create", "--user", "bob"]).await;
+    let ada = Chat::over(data.path(), ada.trim()).await;
+    let bob = Chat { server: ada.server, client: ada.client.clone(), key: bob.trim().to_owned() };
+    bob.ask(None, "你好").await;
+    let bobs = bob.all().await;
+    let ada = Chat { key: ada.key, ..bob };
+    let id = ada.ask(None, "你好").await;
+    ada.ask(Some(&id), "还有呢").await;
+    let before = ada.all().await;
+    let (backup, name) = file(&files, "all.jsonl");
+    done(data.path(), &["backup", "--out", &name]).await;
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert!(!fs::read_to_string(&backup).unwrap().contains(&ada.key), "hashes of keys alone");
+
+    assert_eq!(ada.delete(&format!("/api/conversations/{id}")).await, 204);
+    done(data.path(), &["users", "delete", "bob"]).await;
+    let would = done(data.path(), &["restore", &name, "--dry-run"]).await;
+    assert_eq!(ada.get(&format!("/api/conversations/{id}")).await.0, 404);
+    let told = done(data.path(), &["restore", &name]).await;
+    assert_eq!(would, format!("nothing is written; it would be: {told}"));
+    assert_eq!(ada.all().await, before);
+    assert_eq!(
+        done(data.path(), &["restore", &name]).await,
+        "0 written, 0 written over, 16 already there, 0 kept as they are, 0 left out\n"
+    );
+    ada.server.shut_down().await;
+
+    let elsewhere = TempDir::new().unwrap();
+    let told = done(elsewhere.path(), &["restore", &name]).await;
+    assert_eq!(told, "16 written, 0 written over, 0 already there, 0 kept as they are, 0 left out\n");
+    let ada = Chat::over(elsewhere.path(), &ada.key).await;
+    assert_eq!(ada.all().await, before);
+    let bob = Chat { key: bob.key, ..ada };
+    assert_eq!(bob.all().await, bobs);
+    bob.server.shut_down().await;
+}
+
+#[tokio::test]
+async fn a_backup_while_turns_run_gives_conversations_that_go_on() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let chat = Chat::over(data.path(), "").await;
+    let ids = futures_util::future::join_all((0..6).map(|_| chat.ask(None, "你好"))).await;
+    let talks = futures_util::future::join_all(ids.iter().map(|id| chat.ask(Some(id), "还有呢")));
+    let (backup, name) = file(&files, "all.jsonl");
+    let arguments = ["backup", "--out", &name];
+    let _ = tokio::join!(talks, done(data.path(), &arguments));
+    chat.server.shut_down().await;
+    let elsewhere = TempDir::new().unwrap();
+    done(elsewhere.path(), &["restore", backup.to_str().unwrap()]).await;
+    let chat = Chat::over(elsewhere.path(), "").await;
+    let conversations = chat.all().await.split_off(2);
+    assert_eq!(conversations.len(), ids.len());
+    for (status, answer) in conversations {
+        let (head, messages) = (&answer["conversation"], answer["messages"].as_array().unwrap());
+        assert_eq!((status, json!(messages.len())), (200, head["messageCount"].clone()), "{answer}");
+        // A lease that is not over yet is as good as on the other side.
+        if messages.last().unwrap()["status"] != "running" {
+            chat.ask(head["id"].as_str(), "好").await;
+        }
+    }
+    chat.server.shut_down().await;
+}
+
+#[tokio::test]
+async fn a_backup_can_be_piped_and_writes_over_no_file() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    done(data.path(), &["keys", "create", "--user", "ada"]).await;
+    let (code, out, error) = lambda_chat(data.path(), &["backup", "--out", "-"]).await;
+    assert_eq!((code, error.as_str()), (0, "backed up 1 items of the table lambda-chat-data\n"));
+    let (_, name) = file(&files, "piped.jsonl");
+    fs::write(&name, out).unwrap();
+    let told = done(data.path(), &["restore", &name, "--without-keys"]).await;
+    assert_eq!(told, "0 written, 0 written over, 0 already there, 0 kept as they are, 1 left out\n");
+    let said = refusal(data.path(), &["backup", "--out", &name], 2).await;
+    assert!(said.contains("exists") && said.contains(&name), "{said}");
+}
+
+#[tokio::test]
+async fn an_empty_table_is_no_backup_and_leaves_no_file() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (_, name) = file(&files, "all.jsonl");
+    let said = refusal(data.path(), &["backup", "--out", &name], 1).await;
+    assert!(said.contains("nothing"), "{said}");
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn what_cannot_be_restored_is_one_line_and_nothing_is_written() {
+    let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    done(data.path(), &["keys", "create", "--user", "ada"]).await;
+    let (_, whole) = file(&files, "whole.jsonl");
+    done(data.path(), &["backup", "--out", &whole]).await;
+    let whole = fs::read(&whole).unwrap();
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let cases: [(&[u8], &str); 6] = [
+        (b"", "no backup"),
+        (b"\x1f\x8b\x08\x00\xff", "unpack"),
+        (&whole[..whole.len() / 2], "cut"),
+        (text.lines().next().unwrap().as_bytes(), "cut"),
+        (&text.replace("\"form\":1", "\"form\":2").into_bytes(), "form 2"),
+        (&text.replace("\"K\"", "\"Q\"").into_bytes(), "line 2"),
+    ];
+    let empty = TempDir::new().unwrap();
+    for (number, (bytes, why)) in cases.into_iter().enumerate() {
+        let (file, name) = file(&files, &format!("{number}.jsonl"));
+        fs::write(file, bytes).unwrap();
+        let said = refusal(empty.path(), &["restore", &name, "--replace"], 2).await;
+        assert!(said.contains(&name) && said.contains(why) && !said.contains("ada"), "{said}");
+    }
+    for name in ["-", files.path().to_str().unwrap()] {
+        assert!(refusal(empty.path(), &["restore", name], 2).await.contains("a file is accepted"));
+    }
+    refusal(empty.path(), &["restore", "/nowhere/x"], 1).await;
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "the store was not even opened");
+}
+
+#[tokio::test]
+async fn a_line_longer_than_any_item_is_refused() {
+    let files = TempDir::new().unwrap();
+    let (path, name) = file(&files, "long.jsonl");
+    fs::write(path, vec![b'x'; 8 * 1024 * 1024]).unwrap();
+    assert!(refusal(files.path(), &["restore", &name], 2).await.contains("longer line"));
+}

@@ -1,0 +1,102 @@
+use crate::conversations::{CHAT_PREFIX, HEAD_PREFIX, place_in};
+use crate::definitions::is_definition;
+use crate::item::{Item, Read};
+use crate::key::{PK, SK, is_ulid};
+use crate::keys;
+use crate::ledger::is_day;
+
+/// Where an item stands in the key table of the data table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A conversation's head; the partition of what lies under it.
+    Head(String),
+    /// Where a client's own id leads.
+    Chat,
+    /// What lies in this partition under a conversation; its place, and `u64::MAX` for what sums up many.
+    Under(String, u64),
+    /// What was consumed on a day.
+    Day,
+    /// An API key.
+    Key,
+    /// A definition, or the item that keeps its name.
+    Definition,
+}
+
+impl Place {
+    /// `None` for an item that no release up to this one makes.
+    pub(super) fn of(item: &Item) -> Option<Self> {
+        let (pk, sk) = (item.text(PK).ok()?, item.text(SK).ok()?);
+        let place = match pk.split('#').collect::<Vec<_>>().as_slice() {
+            ["U", _] if is_head(sk) => Self::Head(format!("{pk}#{sk}")),
+            ["U", _] if sk.starts_with(CHAT_PREFIX) => Self::Chat,
+            ["U", _, "C", id] if is_ulid(id) => Self::Under(pk.to_owned(), place_in(sk)?),
+            _ if is_day(pk, sk) => Self::Day,
+            _ if pk == keys::PARTITION && is_ulid(sk) => Self::Key,
+            _ if is_definition(pk, sk) => Self::Definition,
+            _ => return None,
+        };
+        Some(place)
+    }
+}
+
+fn is_head(sk: &str) -> bool {
+    sk.strip_prefix(HEAD_PREFIX).is_some_and(is_ulid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Owner;
+    use crate::key::Key;
+
+    const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+    fn place(pk: &str, sk: &str) -> Option<Place> {
+        Place::of(&Key::new(pk, sk).attributes())
+    }
+
+    #[test]
+    fn every_row_of_the_key_table_has_its_place() {
+        let owner = Owner::new("a#b");
+        let under = owner.conversation_partition(ID);
+        let at = |place| Some(Place::Under(under.clone(), place));
+        assert_eq!(place(&owner.partition(), &format!("C#{ID}")), Some(Place::Head(under.clone())));
+        assert_eq!(place(&owner.partition(), "N#%23"), Some(Place::Chat));
+        assert_eq!(place(&under, "M#000000000007"), at(7));
+        assert_eq!(place(&under, "M#000000000007#12"), at(7));
+        assert_eq!(place(&under, "T#000000000008"), at(8));
+        assert_eq!(place(&under, "S"), at(u64::MAX));
+        assert_eq!(place(&owner.usage_partition(), "D#2026-11-21"), Some(Place::Day));
+        assert_eq!(place("USAGE", "D#2026-11-21"), Some(Place::Day));
+        assert_eq!(place("K", ID), Some(Place::Key));
+        for sk in ["I#x", "N#x"] {
+            assert_eq!(place("D#tools", sk), Some(Place::Definition));
+            assert_eq!(place("D#agents", sk), Some(Place::Definition));
+        }
+    }
+
+    #[test]
+    fn what_is_in_no_row_of_it_has_none() {
+        let under = format!("U#a#C#{ID}");
+        for (pk, sk) in [
+            ("", ""),
+            ("U#a", "C#1"),
+            ("U#a", "D#2026-11-21"),
+            ("U#a#I", "x"),
+            ("U#a#C#1", "M#000000000001"),
+            (&under, "M#1"),
+            (&under, "M#000000000001#"),
+            (&under, "M#000000000001x"),
+            (&under, "M#00000000000é"),
+            (&under, "T#000000000001#1"),
+            (&under, "SS"),
+            ("U#a#U", "D#2026-2-30"),
+            ("K", "x"),
+            ("D#others", "I#x"),
+            ("SC#x", "-"),
+        ] {
+            assert_eq!(place(pk, sk), None, "{pk} {sk}");
+        }
+        assert_eq!(Place::of(&Item::new()), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! What is no backup, or not a whole one, is told before anything is written.
+
+use serde_json::Value;
+use store::{Store, Unusable};
+
+use crate::backup::{backed_up, checked};
+use crate::support::{alice, answer, at, database, first_turn, store_at};
+
+async fn lines() -> Vec<String> {
+    let store: Store = store_at(&database().await).await;
+    let lease = store.conversations.begin(&alice(), &first_turn("问"), at(0)).await.unwrap();
+    store.conversations.finish(&lease, &answer("好"), at(1)).await.unwrap();
+    backed_up(&store).await
+}
+
+/// The lines with one of them changed.
+fn changed(lines: &[String], at: usize, change: impl Fn(&mut Value)) -> Vec<String> {
+    let mut lines = lines.to_vec();
+    let mut line = serde_json::from_str(&lines[at]).unwrap();
+    change(&mut line);
+    lines[at] = line.to_string();
+    lines
+}
+
+#[tokio::test]
+async fn a_backup_begins_with_what_it_is_and_ends_with_its_count() {
+    let lines = lines().await;
+    assert_eq!(lines[0], r#"{"backup":{"form":1,"table":"data","at":"2027-01-15T08:00:05.000Z","shape":1}}"#);
+    assert!(lines[1].starts_with(r#"{"Item":{"#) && lines[1].contains(r#""seq":{"N":"2"}"#), "{}", lines[1]);
+    assert!(lines[5].starts_with(r#"{"end":{"items":4,"sha256":""#), "{}", lines[5]);
+    assert_eq!(checked(&lines).unwrap().items, 4);
+}
+
+#[tokio::test]
+async fn a_cut_or_damaged_backup_is_told() {
+    let lines = lines().await;
+    for end in 1..lines.len() {
+        assert_eq!(checked(&lines[..end]), Err(Unusable::Cut));
+        let mut torn = lines[..=end].to_vec();
+        torn[end] = torn[end].chars().take(torn[end].chars().count() / 2).collect();
+        assert_eq!(checked(&torn), Err(Unusable::Cut));
+    }
+    let without: Vec<String> = [&lines[..2], &lines[3..]].concat();
+    assert_eq!(checked(&without), Err(Unusable::Damaged));
+    let other: Vec<String> = lines.iter().map(|line| line.replace('好', "坏")).collect();
+    assert_eq!(checked(&other), Err(Unusable::Damaged));
+    assert_eq!(checked(&[lines.clone(), lines].concat()), Err(Unusable::Line(7, "behind the last line")));
+}
+
+#[tokio::test]
+async fn what_is_no_backup_is_told() {
+    for text in
+        ["", "\u{1f}\u{8b}", "{}", r#"{"kind":"export","form":1}"#, r#"{"Item":{}}"#, r#"{"backup":{"form":1}}"#]
+    {
+        assert_eq!(checked(&[text.to_owned()]), Err(Unusable::Foreign), "{text}");
+    }
+    assert_eq!(checked(&[]), Err(Unusable::Foreign));
+}
+
+#[tokio::test]
+async fn what_a_newer_release_made_is_told() {
+    let lines = lines().await;
+    for header in [r#"{"backup":{"form":2,"of":[]}}"#, r#"{"backup":{"form":2,"table":"t","at":"","shape":9}}"#] {
+        assert_eq!(checked(&[header.to_owned()]), Err(Unusable::NewerForm(2)));
+    }
+    let newer = |item: &mut Value| item["Item"]["v"]["N"] = "2".into();
+    assert_eq!(checked(&changed(&lines, 2, newer)), Err(Unusable::NewerItem(3)));
+    let readable = |item: &mut Value| {
+        newer(item);
+        item["Item"]["minReader"] = serde_json::json!({ "N": "1" });
+    };
+    assert_eq!(checked(&changed(&lines, 2, readable)), Err(Unusable::Damaged), "but for its sum it would do");
+}
+
+#[tokio::test]
+async fn items_that_are_not_of_the_data_table_are_told() {
+    let lines = lines().await;
+    let foreign = Err(Unusable::Line(3, "no item of the data table of Lambda Chat"));
+    let set = |name: &'static str, value: &'static str| move |item: &mut Value| item["Item"][name]["S"] = value.into();
+    assert_eq!(checked(&changed(&lines, 2, set("pk", "SC#x"))), foreign);
+    assert_eq!(checked(&changed(&lines, 2, set("sk", "X"))), foreign);
+    assert_eq!(checked(&changed(&lines, 2, |item| item["Item"]["v"] = Value::Null)), Err(Unusable::Line(3, "no item")));
+    let mut alone = lines.clone();
+    alone.remove(1);
+    let parted = Unusable::Line(2, "an item of a conversation that does not stand before it");
+    assert_eq!(checked(&alone), Err(parted));
+    let mut more = lines;
+    more.insert(1, r#"{"again":1}"#.to_owned());
+    assert_eq!(checked(&more), Err(Unusable::Line(2, "about items that are not there")));
+    more[1] = r#"{"kind":"day"}"#.to_owned();
+    assert_eq!(checked(&more), Err(Unusable::Line(2, "no line of a backup")));
+    let versionless = |item: &mut Value| {
+        item["Item"].as_object_mut().unwrap().remove("v");
+    };
+    more.remove(1);
+    assert_eq!(checked(&changed(&more, 2, versionless)), foreign);
+}
