@@ -1,6 +1,8 @@
 //! What is kept of a turn's calls: who made them, with what, and how they went.
 
 use agent::CallRecord;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use store::Execution;
 
@@ -15,7 +17,10 @@ const SECRET_NAMES: [&str; 8] =
     ["password", "passwd", "secret", "token", "apikey", "authorization", "credential", "privatekey"];
 
 /// What keys and tokens begin with.
-const SECRET_BEGINNINGS: [&str; 7] = ["Bearer ", "Basic ", "sk-", "tvly-", "ghp_", "AKIA", "eyJ"];
+const SECRET_BEGINNINGS: [&str; 6] = ["sk-", "tvly-", "ghp_", "lc_", "AKIA", "eyJ"];
+
+/// No key or token is shorter, and few words are as long.
+const SHORTEST_SECRET: usize = 16;
 
 /// The calls for an answer as rows, those too that have not finished.
 pub(crate) fn of_answer(calls: &[CallRecord], message_id: &str, agent: &str, conversation_id: &str) -> Vec<Execution> {
@@ -62,11 +67,33 @@ fn masked(value: &Value) -> Value {
             Value::Object(fields.iter().map(field).collect())
         }
         Value::Array(items) => items.iter().map(masked).collect(),
-        Value::String(text) if SECRET_BEGINNINGS.iter().any(|beginning| text.trim_start().starts_with(beginning)) => {
-            MASKED.into()
-        }
+        Value::String(text) if holds_secret(text) => MASKED.into(),
         other => other.clone(),
     }
+}
+
+/// Whether a word of the text is a key, a token, or what follows the name of a scheme of HTTP's `Authorization`.
+fn holds_secret(text: &str) -> bool {
+    let words = || text.split_whitespace().map(|word| word.trim_matches(|mark: char| "\"'`,;:()<>".contains(mark)));
+    let mut schemes = words().zip(words().skip(1));
+    words().any(is_key) || schemes.any(|(scheme, word)| is_credential(scheme, word))
+}
+
+fn is_key(word: &str) -> bool {
+    is_opaque(word) && SECRET_BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
+}
+
+fn is_credential(scheme: &str, word: &str) -> bool {
+    match scheme.to_ascii_lowercase().as_str() {
+        "bearer" => is_opaque(word),
+        // A name and a password with a colon between them.
+        "basic" => STANDARD.decode(word).is_ok_and(|pair| pair.contains(&b':')),
+        _ => false,
+    }
+}
+
+fn is_opaque(word: &str) -> bool {
+    word.len() >= SHORTEST_SECRET && word.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -84,13 +111,41 @@ mod tests {
     fn f122_what_may_be_a_secret_is_not_kept() {
         let arguments = json!({
             "query": "茶", "api_key": "x", "Authorization": 7, "nested": [{"X-Auth-Token": "t", "n": 1}],
-            "header": "Bearer abc", "text": "sk-123", "note": "a sketch",
+            "header": "Bearer 0123456789abcdef", "text": "sk-0123456789abc", "note": "a sketch",
         });
         let expected = json!({
             "query": "茶", "api_key": "***", "Authorization": "***", "nested": [{"X-Auth-Token": "***", "n": 1}],
             "header": "***", "text": "***", "note": "a sketch",
         });
         assert_eq!(kept(&arguments), expected);
+    }
+
+    #[test]
+    fn f122_a_key_is_not_kept_wherever_it_stands_and_words_that_begin_like_one_are() {
+        for secret in [
+            "Basic YWRhOnNlc2FtZQ==",
+            "curl -H 'Authorization: Bearer abcdefghijklmnop'",
+            "bearer\tabcdefghijklmnop",
+            "my key is `tvly-0123456789abcdef`, use it",
+            "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhZGEifQ.AAAA",
+            "AKIAIOSFODNN7EXAMPLE",
+            "lc_01J00000000000000000000000_0",
+        ] {
+            assert_eq!(kept(&json!(secret)), MASKED, "{secret}");
+        }
+        for words in [
+            "Basic income in Finland",
+            "Basic mathematics",
+            "basic",
+            "Bearer of bad news",
+            "sk-learn or sk-SK",
+            "the bearer bonds",
+            "AKIA",
+            "eyJ is how a token begins",
+            "好".repeat(20).as_str(),
+        ] {
+            assert_eq!(kept(&json!(words)), words);
+        }
     }
 
     #[test]
