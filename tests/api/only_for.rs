@@ -26,8 +26,12 @@ impl Private {
     }
 }
 
+/// A row of `MODELS`.
+fn row(name: &str, model: &FakeModel) -> Value {
+    json!({"name": name, "baseUrl": model.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL})
+}
+
 fn models(mine: &FakeModel, spare: &FakeModel) -> String {
-    let row = |name: &str, model: &FakeModel| json!({"name": name, "baseUrl": model.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL});
     let (mut mine, spare) = (row("mine", mine), row("spare", spare));
     mine["onlyFor"] = "ada".into();
     mine["fallback"] = "spare".into();
@@ -36,7 +40,7 @@ fn models(mine: &FakeModel, spare: &FakeModel) -> String {
 
 /// `mine` alone.
 fn only(model: &FakeModel, only_for: &Value) -> String {
-    let mut row = json!({"name": "mine", "baseUrl": model.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL});
+    let mut row = row("mine", model);
     row["onlyFor"] = only_for.clone();
     json!([row]).to_string()
 }

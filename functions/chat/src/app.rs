@@ -82,7 +82,8 @@ async fn count_refusals(
 fn built_in(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if let Some(search) = &config.search {
-        let search = Arc::new(Search::new(search.clone(), config.http.clone(), store));
+        let search = Search::new(search.clone(), config.http.clone(), store);
+        let search = Arc::new(search.watched_by(Arc::new(config.metrics.clone())));
         tools.push(Arc::new(WebSearch::new(Arc::clone(&search))));
         tools.push(Arc::new(ReadUrl::new(search)));
     }

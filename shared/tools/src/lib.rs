@@ -33,7 +33,7 @@ pub use known_pages::KnownPages;
 pub use progress::Progress;
 pub use read_url::ReadUrl;
 pub use registry::{ToolBinding, ToolRegistry};
-pub use search::{Budget, DailySearches, Search, SearchConfig};
+pub use search::{Budget, CreditWatch, DailySearches, RefusedBy, Search, SearchConfig};
 pub use session::{Ran, ToolSession};
 pub use tool::{Tool, ToolContext, ToolError, ToolOutput};
 pub use web_search::WebSearch;

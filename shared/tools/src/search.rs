@@ -12,7 +12,9 @@ mod request;
 mod results;
 mod shown;
 mod text;
+mod watch;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,7 @@ pub(crate) use self::question::{Question, Reply};
 pub(crate) use self::request::{Mode, SearchRequest};
 pub(crate) use self::results::{FoundPage, SearchResults, summary, visible, web_address};
 pub(crate) use self::text::{Told, failed, from_the_web, told};
+pub use self::watch::{CreditWatch, RefusedBy};
 use crate::tavily::{Fetched, Tavily};
 
 /// Longest time of a question, with its waits and second attempts.
@@ -109,6 +112,12 @@ impl Search {
             emergency: EmergencyLimiter::new(limit),
             allowance: Allowance::new(daily, store.ledger.clone()),
         }
+    }
+
+    /// Tells `watch` how the credits stand.
+    #[must_use]
+    pub fn watched_by(self, watch: Arc<dyn CreditWatch>) -> Self {
+        Self { account: self.account.watched_by(watch), ..self }
     }
 
     /// The answer to `question`: from the cache, from an equal question that is being asked, or from the provider.
@@ -197,7 +206,10 @@ impl Search {
         let cheaper = match self.account.standing(clock.now()).await {
             Standing::Enough => None,
             Standing::Low => question.cheaper(),
-            Standing::Spent => return Err(SearchFailure::Spent),
+            Standing::Nothing(by) => {
+                self.account.tell_refused(by, clock.now());
+                return Err(SearchFailure::Spent);
+            }
         };
         let key = format!("search:{}", owner.as_str());
         let admission = match self.limiter.admit(&key, self.limit, clock.now()).await {
@@ -221,6 +233,9 @@ impl Search {
         let asked = self.tavily.ask(question, clock).await;
         if asked.as_ref().is_err_and(|failure| failure.is_free()) {
             self.allowance.give_back(booking).await;
+        }
+        if matches!(asked, Err(SearchFailure::Exhausted)) {
+            self.account.tell_refused(RefusedBy::Plan, clock.now());
         }
         asked
     }

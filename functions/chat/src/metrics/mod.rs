@@ -1,6 +1,7 @@
 //! What is counted: names and numbers of turns, never words. A line of the log each, which `CloudWatch` makes metrics of
 //! (`line`); docs/operations.md says what they mean.
 
+mod credits;
 mod line;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ const INPUT_TOKENS: Metric = Metric("InputTokens", "Count");
 const OUTPUT_TOKENS: Metric = Metric("OutputTokens", "Count");
 const COST: Metric = Metric("EstimatedCost", "None");
 const CREDITS: Metric = Metric("SearchCredits", "Count");
+const CREDITS_SPENT: Metric = Metric("SearchCreditsSpent", "Percent");
+const SEARCHES_REFUSED: Metric = Metric("SearchesRefused", "Count");
 const CACHE_HITS: Metric = Metric("CacheHits", "Count");
 const TOOL_CALLS: Metric = Metric("ToolCalls", "Count");
 const TOOL_TIME: Metric = Metric("ToolTime", "Milliseconds");
@@ -35,7 +38,7 @@ const MODEL_ERRORS: Metric = Metric("ModelErrors", "Count");
 
 /// The names of all metrics that are written.
 #[cfg(test)]
-const ALL: [Metric; 19] = [
+const ALL: [Metric; 21] = [
     TURNS,
     FAILED_TURNS,
     STOPPED_TURNS,
@@ -50,6 +53,8 @@ const ALL: [Metric; 19] = [
     OUTPUT_TOKENS,
     COST,
     CREDITS,
+    CREDITS_SPENT,
+    SEARCHES_REFUSED,
     CACHE_HITS,
     TOOL_CALLS,
     TOOL_TIME,

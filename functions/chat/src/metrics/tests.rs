@@ -7,6 +7,7 @@ use conversation::{Event, ToolCall, ToolFailure, ToolReport, Usage};
 use model::AttemptMade;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use tools::{CreditWatch, RefusedBy};
 use web::Arrival;
 
 use super::*;
@@ -153,6 +154,19 @@ fn refusals_are_counted_by_code_but_not_those_that_anybody_can_cause() {
     let resumed = json!({"FunctionName": "chat", "ResumedReaders": 1, "turnId": "t1"});
     let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines, [line("rate_limited"), line("quota_exhausted"), resumed]);
+}
+
+#[test]
+fn credits_are_told_as_a_part_of_the_budget_and_as_searches_that_were_refused() {
+    let paper = Paper::default();
+    let metrics = Metrics::to("chat", paper.clone());
+    metrics.spent(80, UNIX_EPOCH);
+    CreditWatch::refused(&metrics, RefusedBy::Plan, UNIX_EPOCH);
+    CreditWatch::refused(&metrics, RefusedBy::Budget, UNIX_EPOCH);
+    let refused = |by: &str| json!({"FunctionName": "chat", "By": by, "SearchesRefused": 1});
+    let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
+    let spent = json!({"FunctionName": "chat", "SearchCreditsSpent": 80});
+    assert_eq!(lines, [spent, refused("plan"), refused("budget")]);
 }
 
 fn file(path: &str) -> String {

@@ -1,8 +1,9 @@
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use store::{SearchCredits, SpentCredits};
 
-use super::SearchFailure;
+use super::{CreditWatch, RefusedBy, SearchFailure};
 
 /// Below this part of an allowance, in percent, searches are cheap ones.
 const LOW: u64 = 25;
@@ -26,25 +27,31 @@ pub(super) enum Standing {
     Enough,
     /// Less than a quarter: enough for what is cheap.
     Low,
-    /// Nothing, or the provider itself said so: only what is cached.
-    Spent,
+    /// Nothing: only what is cached.
+    Nothing(RefusedBy),
 }
 
 impl Budget {
     fn standing(self, spent: SpentCredits, now: SystemTime) -> Standing {
         if spent.paused_until.is_some_and(|until| now < until) {
-            return Standing::Spent;
+            return Standing::Nothing(RefusedBy::Plan);
         }
         let of = |budget: Option<u64>, spent: u64| match budget {
-            Some(budget) if spent >= budget => Standing::Spent,
+            Some(budget) if spent >= budget => Standing::Nothing(RefusedBy::Budget),
             Some(budget) if (budget - spent).saturating_mul(100) < budget.saturating_mul(LOW) => Standing::Low,
             _ => Standing::Enough,
         };
         match (of(self.month, spent.month), of(self.day, spent.day)) {
-            (Standing::Spent, _) | (_, Standing::Spent) => Standing::Spent,
+            (Standing::Nothing(by), _) | (_, Standing::Nothing(by)) => Standing::Nothing(by),
             (Standing::Low, _) | (_, Standing::Low) => Standing::Low,
             _ => Standing::Enough,
         }
+    }
+
+    /// How much of the tighter of the two is spent; `None` without a budget.
+    fn percent(self, spent: SpentCredits) -> Option<u64> {
+        let of = |budget: Option<u64>, spent: u64| spent.saturating_mul(100).checked_div(budget?);
+        of(self.month, spent.month).max(of(self.day, spent.day))
     }
 }
 
@@ -53,11 +60,16 @@ pub(super) struct Account {
     provider: String,
     budget: Budget,
     credits: SearchCredits,
+    watch: Arc<dyn CreditWatch>,
 }
 
 impl Account {
     pub(super) fn new(provider: String, budget: Budget, credits: SearchCredits) -> Self {
-        Self { provider, budget, credits }
+        Self { provider, budget, credits, watch: Arc::new(()) }
+    }
+
+    pub(super) fn watched_by(self, watch: Arc<dyn CreditWatch>) -> Self {
+        Self { watch, ..self }
     }
 
     /// What may still be spent; when the counts cannot be read, searches go on, as they do without the cache.
@@ -66,7 +78,15 @@ impl Account {
             tracing::warn!("the spent credits cannot be read");
             return Standing::Enough;
         };
+        if let Some(percent) = self.budget.percent(spent) {
+            self.watch.spent(percent, now);
+        }
         self.budget.standing(spent, now)
+    }
+
+    /// Tells that a question is not asked.
+    pub(super) fn tell_refused(&self, by: RefusedBy, now: SystemTime) {
+        self.watch.refused(by, now);
     }
 
     /// Counts what an answer cost.
@@ -103,7 +123,7 @@ mod tests {
     fn f141_a_budget_is_low_below_a_quarter_and_spent_at_its_end() {
         let month = Budget { month: Some(1000), day: None };
         let seen = [0, 750, 751, 999, 1000, 5000].map(|spent| standing(month, spent, 0));
-        let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Spent];
+        let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Nothing(RefusedBy::Budget)];
         assert_eq!(seen, [enough, enough, low, low, spent, spent]);
         assert_eq!(standing(Budget { month: None, day: Some(1) }, 9, 0), enough);
         assert_eq!(standing(Budget { month: None, day: Some(1) }, 0, 1), spent);
@@ -115,8 +135,18 @@ mod tests {
         let both = Budget { month: Some(1000), day: Some(40) };
         let seen =
             [(100, 0), (100, 31), (800, 31), (100, 40), (1000, 0)].map(|(month, day)| standing(both, month, day));
-        let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Spent];
+        let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Nothing(RefusedBy::Budget)];
         assert_eq!(seen, [enough, low, low, spent, spent]);
+    }
+
+    #[test]
+    fn f141_what_is_spent_is_told_in_percent_of_the_tighter_budget() {
+        let percent = |budget: Budget| budget.percent(SpentCredits { month: 300, day: 30, paused_until: None });
+        let [month, day] = [Some(1000), Some(40)];
+        assert_eq!(percent(Budget { month, day }), Some(75));
+        assert_eq!(percent(Budget { month, day: None }), Some(30));
+        assert_eq!(percent(Budget { month: Some(299), day }), Some(100));
+        assert_eq!(percent(Budget::default()), None);
     }
 
     #[test]
@@ -124,6 +154,6 @@ mod tests {
         let until = SystemTime::UNIX_EPOCH + Duration::from_secs(9);
         let spent = SpentCredits { month: 0, day: 0, paused_until: Some(until) };
         let at = |second| Budget::default().standing(spent, SystemTime::UNIX_EPOCH + Duration::from_secs(second));
-        assert_eq!([at(8), at(9)], [Standing::Spent, Standing::Enough]);
+        assert_eq!([at(8), at(9)], [Standing::Nothing(RefusedBy::Plan), Standing::Enough]);
     }
 }

@@ -1,7 +1,24 @@
 //! What searches may cost.
 
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
 use super::support::*;
-use crate::search::{Budget, Notice, SearchConfig, SearchFailure};
+use crate::search::{Budget, CreditWatch, Notice, RefusedBy, SearchConfig, SearchFailure};
+
+/// Takes down what it is told.
+#[derive(Default)]
+struct Told(Mutex<Vec<Result<u64, RefusedBy>>>);
+
+impl CreditWatch for Told {
+    fn refused(&self, by: RefusedBy, _: SystemTime) {
+        self.0.lock().unwrap().push(Err(by));
+    }
+
+    fn spent(&self, percent: u64, _: SystemTime) {
+        self.0.lock().unwrap().push(Ok(percent));
+    }
+}
 
 /// The depths that the provider was asked for.
 fn depths(provider: &Provider) -> Vec<String> {
@@ -67,4 +84,29 @@ async fn f078_without_the_store_nothing_is_counted_and_searches_go_on() {
     let search = search_with(within(Budget { month: Some(1), day: Some(1) }, &provider), &dead_store().await);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
     assert_eq!(seen(find(&search, "二", 20).await), fetched(2));
+}
+
+#[tokio::test]
+async fn f141_whoever_watches_is_told_how_much_is_spent_and_what_is_not_asked_for_it() {
+    let (provider, told) = (Provider::start().await, Arc::new(Told::default()));
+    let search = search_with(within(Budget { month: Some(6), day: None }, &provider), &store().await);
+    let search = search.watched_by(Arc::clone(&told) as Arc<dyn CreditWatch>);
+    for query in ["一", "一", "二", "三"] {
+        let _ = find(&search, query, 0).await;
+    }
+    let _old = find(&search, "一", 3700).await.unwrap();
+    let expected = [Ok(0), Ok(50), Ok(100), Err(RefusedBy::Budget), Ok(100), Err(RefusedBy::Budget)];
+    assert_eq!(*told.0.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn f064_whoever_watches_is_told_of_every_search_that_the_plan_has_no_credits_for() {
+    let (provider, told, store) = (Provider::start().await, Arc::new(Told::default()), store().await);
+    let [one, two] =
+        [(); 2].map(|()| search_with(config(&provider), &store).watched_by(Arc::clone(&told) as Arc<dyn CreditWatch>));
+    provider.script([Reply::Status(432)]);
+    assert_eq!(seen(find(&one, "一", 0).await), Err(SearchFailure::Exhausted));
+    assert_eq!(seen(find(&two, "二", 10).await), Err(SearchFailure::Spent));
+    assert_eq!(seen(find(&two, "二", 3700).await), fetched(2));
+    assert_eq!(*told.0.lock().unwrap(), [Err(RefusedBy::Plan), Err(RefusedBy::Plan)]);
 }
