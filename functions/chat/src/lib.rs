@@ -56,6 +56,7 @@ pub use config::Config;
 pub use lambda::run;
 pub use metrics::Metrics;
 pub use traces::Traces;
+pub use turn_log::{AFTER as LOG_AFTER, PERIOD as LOG_PERIOD};
 
 /// The route table.
 fn routes(app: App) -> Router {

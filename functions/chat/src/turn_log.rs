@@ -18,10 +18,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// A turn that is over before costs no write.
-const AFTER: Duration = Duration::from_secs(2);
+pub const AFTER: Duration = Duration::from_secs(2);
 
 /// The time between two writes.
-const PERIOD: Duration = Duration::from_millis(250);
+pub const PERIOD: Duration = Duration::from_millis(250);
 
 /// The longest that is waited for a write.
 const PATIENCE: Duration = Duration::from_secs(2);
