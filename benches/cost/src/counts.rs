@@ -1,0 +1,146 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Request;
+
+/// How far two runs may differ in bytes and tokens, as a share: times and random ids are a little longer or shorter.
+const SLACK: f64 = 0.03;
+
+/// What was counted, of all kinds of turns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// By the names of the kinds.
+    pub turns: BTreeMap<String, Turn>,
+    /// What depends on how long a turn lasts, and stands in none of them.
+    pub while_it_runs: WhileItRuns,
+}
+
+/// What was counted of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turn {
+    /// What the tables were asked, sorted.
+    pub requests: Vec<Request>,
+    /// Bytes of new items that stay until their owner deletes them.
+    pub bytes_stored: f64,
+    /// Calls of models.
+    pub model_calls: f64,
+    /// Requests to the search provider.
+    pub searches: f64,
+    /// Tokens that models read, as the product estimates them.
+    pub input_tokens: f64,
+    /// Tokens that they wrote.
+    pub output_tokens: f64,
+    /// What the search charged.
+    pub search_credits: f64,
+    /// Bytes of the answer's body, to the client.
+    pub bytes_out: f64,
+    /// Bytes of the bodies of requests to models and the search.
+    pub bytes_asked: f64,
+    /// Bytes of the lines that the function logs.
+    pub bytes_logged: f64,
+}
+
+/// The requests that repeat as a turn goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhileItRuns {
+    /// A renewal of the lease.
+    pub renewal: Request,
+    /// The look whether the conversation is still there, after a log was written.
+    pub after_log: Request,
+    /// An item of a log: its bytes without events.
+    pub log_item_bytes: f64,
+    /// Bytes in it of a piece of two Chinese characters.
+    pub log_event_bytes: f64,
+}
+
+impl Counts {
+    /// Where these differ from others, in words; nothing when they are the same but for a little more or less in bytes and
+    /// tokens.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let names: Vec<_> = self.turns.keys().chain(other.turns.keys()).collect();
+        let mut found: Vec<String> = names
+            .into_iter()
+            .filter_map(|name| match (self.turns.get(name), other.turns.get(name)) {
+                (Some(one), Some(two)) => one.difference(two).map(|what| format!("{name}: {what}")),
+                _ => Some(format!("{name} is in one of them alone")),
+            })
+            .collect();
+        found.dedup();
+        found.extend(self.while_it_runs.difference(&other.while_it_runs));
+        found
+    }
+}
+
+impl Turn {
+    fn difference(&self, other: &Self) -> Option<String> {
+        if self.requests != other.requests {
+            let missing = |one: &Self, two: &Self| -> Vec<String> {
+                let gone = one.requests.iter().filter(|request| !two.requests.contains(request));
+                gone.map(ToString::to_string).collect()
+            };
+            return Some(format!(
+                "{} and {} requests; here alone {:?}, there alone {:?}",
+                self.requests.len(),
+                other.requests.len(),
+                missing(self, other),
+                missing(other, self)
+            ));
+        }
+        let about = about(&[
+            ("bytes stored", self.bytes_stored, other.bytes_stored),
+            ("input tokens", self.input_tokens, other.input_tokens),
+            ("output tokens", self.output_tokens, other.output_tokens),
+            ("bytes out", self.bytes_out, other.bytes_out),
+            ("bytes asked", self.bytes_asked, other.bytes_asked),
+            ("bytes logged", self.bytes_logged, other.bytes_logged),
+        ]);
+        let exact = |turn: &Self| [turn.model_calls, turn.searches, turn.search_credits].map(|count| count.to_string());
+        about.or_else(|| (exact(self) != exact(other)).then(|| format!("{:?} {:?}", exact(self), exact(other))))
+    }
+}
+
+impl WhileItRuns {
+    fn difference(&self, other: &Self) -> Option<String> {
+        if (&self.renewal, &self.after_log) != (&other.renewal, &other.after_log) {
+            return Some(format!("while a turn runs: {self:?} and {other:?}"));
+        }
+        about(&[
+            ("bytes of a log's item", self.log_item_bytes, other.log_item_bytes),
+            ("bytes of an event", self.log_event_bytes, other.log_event_bytes),
+        ])
+    }
+}
+
+fn about(pairs: &[(&str, f64, f64)]) -> Option<String> {
+    let far = |(_, one, two): &&(&str, f64, f64)| (one - two).abs() > SLACK * one.max(*two);
+    pairs.iter().find(far).map(|(what, one, two)| format!("{what}: {one} and {two}"))
+}
+
+impl Turn {
+    /// Reads the lines that the function logged of a turn.
+    pub(crate) fn logged(log: &[u8]) -> Self {
+        let lines = log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut lines = lines.map(|line| serde_json::from_slice::<Value>(line).expect("a line of the log is JSON"));
+        let turn = lines.find(|line| line["Turns"] == 1).expect("a turn is logged");
+        let of = |name: &str| turn[name].as_f64().unwrap_or_default();
+        Self {
+            model_calls: of("ModelCalls"),
+            input_tokens: of("InputTokens"),
+            output_tokens: of("OutputTokens"),
+            search_credits: of("SearchCredits"),
+            bytes_logged: number(log.len()),
+            ..Self::default()
+        }
+    }
+}
+
+/// Numbers here are small enough for a float to hold them exactly.
+#[expect(clippy::cast_precision_loss, reason = "no count comes near 2⁵³")]
+pub(crate) fn number(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,107 @@
+//! What a write costs by the documented rules, from the items before and after it: the second opinion beside the
+//! database's own.
+
+use dynoxide::Database;
+use dynoxide::types::item_size;
+use serde_json::{Value, json};
+
+/// Bytes that a unit of writing holds.
+const UNIT: usize = 1024;
+
+/// The items that a request writes, as they are at one time.
+pub(crate) struct Images(Vec<Option<Value>>);
+
+/// A written item; its name in [`crate::Request::items`] has the same place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Written {
+    /// The bytes that it grew by.
+    pub grown: usize,
+    /// Whether DynamoDB deletes it by itself.
+    pub expires: bool,
+    /// Units, doubled in a transaction.
+    pub write: f64,
+    /// Units of the index.
+    pub index: f64,
+}
+
+impl Written {
+    /// The bytes that stay until somebody deletes them.
+    pub(crate) fn kept(&self) -> usize {
+        if self.expires { 0 } else { self.grown }
+    }
+}
+
+impl Images {
+    /// Reads them; none for a request that only reads.
+    pub(crate) fn of(database: &Database, operation: &str, question: &Value) -> Self {
+        Self(keys(operation, question).iter().map(|(table, key)| get(database, table, key)).collect())
+    }
+
+    /// What it costs that these became those. A transaction prepares and commits each of its items; its index is written
+    /// once.
+    pub(crate) fn became(&self, after: &Self, operation: &str) -> Vec<Written> {
+        let factor = if operation.starts_with("Transact") { 2.0 } else { 1.0 };
+        let pairs = self.0.iter().zip(&after.0);
+        pairs.map(|(before, after)| written(before.as_ref(), after.as_ref(), factor)).collect()
+    }
+}
+
+fn written(before: Option<&Value>, after: Option<&Value>, factor: f64) -> Written {
+    let bytes = |item: Option<&Value>| item.map_or(0, size);
+    let write = factor * units(bytes(before).max(bytes(after)));
+    let (grown, expires) =
+        (bytes(after).saturating_sub(bytes(before)), after.is_some_and(|item| !item[store::EXPIRES].is_null()));
+    Written { grown, expires, write, index: index(before, after) }
+}
+
+/// An item is in the index when it has its sort key. It is written there when anything of it changes, and moved, which
+/// is two writes, when the sort key does.
+fn index(before: Option<&Value>, after: Option<&Value>) -> f64 {
+    let place =
+        |item: Option<&Value>| item.map(|item| item[store::UPDATED_AT].clone()).filter(|place| !place.is_null());
+    match (place(before), place(after)) {
+        (None, None) => 0.0,
+        (Some(one), Some(other)) if one == other && before == after => 0.0,
+        (Some(one), Some(other)) if one != other => units(before.map_or(0, size)) + units(after.map_or(0, size)),
+        _ => units(before.map_or(0, size).max(after.map_or(0, size))),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "items have 400 KB at most")]
+fn units(bytes: usize) -> f64 {
+    bytes.div_ceil(UNIT).max(1) as f64
+}
+
+fn size(item: &Value) -> usize {
+    item_size(&serde_json::from_value(item.clone()).expect("items are items"))
+}
+
+fn get(database: &Database, table: &str, key: &Value) -> Option<Value> {
+    let request = json!({ "TableName": table, "Key": key, "ConsistentRead": true });
+    let answer = database.get_item(serde_json::from_value(request).expect("a request is one")).expect("it answers");
+    answer.item.map(|item| serde_json::to_value(item).expect("items are JSON"))
+}
+
+/// The written keys with their tables, in the order of the request.
+fn keys(operation: &str, question: &Value) -> Vec<(String, Value)> {
+    let single = |about: &Value| (about["TableName"].as_str().unwrap_or_default().to_owned(), key(about));
+    match operation {
+        "PutItem" | "UpdateItem" | "DeleteItem" => vec![single(question)],
+        "TransactWriteItems" => values(&question["TransactItems"]).map(single).collect(),
+        "BatchWriteItem" => {
+            let tables = question["RequestItems"].as_object().into_iter().flatten();
+            tables.flat_map(|(table, parts)| values(parts).map(move |part| (table.clone(), key(part)))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What stands in each part of a list under its one name.
+fn values(parts: &Value) -> impl Iterator<Item = &Value> {
+    parts.as_array().into_iter().flatten().filter_map(|part| part.as_object()?.values().next())
+}
+
+fn key(about: &Value) -> Value {
+    let key = if about["Key"].is_object() { &about["Key"] } else { &about["Item"] };
+    json!({ "pk": key["pk"], "sk": key["sk"] })
+}

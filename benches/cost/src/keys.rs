@@ -1,0 +1,47 @@
+//! What an item is, by its key; `shared/store/src/lib.rs` has the table of keys.
+
+use serde_json::Value;
+
+/// The word for what lies under a key.
+pub(crate) fn kind(key: &Value) -> &'static str {
+    let text = |name: &str| key[name]["S"].as_str().unwrap_or_default();
+    of(text("pk"), text("sk"))
+}
+
+/// The word for what lies in a partition, whatever the sort key.
+pub(crate) fn kind_of_partition(pk: &str) -> &'static str {
+    of(pk, "")
+}
+
+fn of(pk: &str, sk: &str) -> &'static str {
+    match pk.split_once('#').map_or(pk, |(first, _)| first) {
+        "U" => of_owner(pk, sk),
+        "K" => "key",
+        "D" => "definitions",
+        "USAGE" => "day of all",
+        "SC" => "search result",
+        "CR" => "credits",
+        "X" => "day of calls",
+        "TF" => "model's tools",
+        "OE" => "endpoint",
+        "RL" => "limit",
+        other => panic!("an unknown key: {other}"),
+    }
+}
+
+/// Owners are encoded: they hold no `#`.
+fn of_owner(pk: &str, sk: &str) -> &'static str {
+    match (pk.split('#').nth(2), sk.split('#').next()) {
+        (None, Some("N")) => "chat id",
+        (None, _) => "head",
+        (Some("C"), Some("M")) => "message",
+        (Some("C"), Some("S")) => "summary",
+        (Some("C"), Some("T")) => "transcript",
+        (Some("C"), _) => "conversation",
+        (Some("U"), _) => "day of the caller",
+        (Some("I"), _) => "idempotency",
+        (Some("S"), _) => "log",
+        (Some("X"), _) => "call",
+        _ => panic!("an unknown key of an owner"),
+    }
+}

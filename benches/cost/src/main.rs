@@ -1,0 +1,56 @@
+//! What a thousand turns cost; `docs/cost.md` shows it.
+//!
+//! Without arguments it prints all tables, by the prices of a file if one is named; `write` puts them into the document,
+//! and `measure` counts the product's requests again first.
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a program for the command line, which ends with what fails"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cost::{Bills, Counts, Inputs, filled, tables};
+
+#[tokio::main]
+async fn main() {
+    let argument = std::env::args().nth(1);
+    if argument.as_deref() == Some("measure") {
+        measure().await;
+    }
+    let prices = argument.as_deref().filter(|argument| !["measure", "write"].contains(argument));
+    let inputs = Inputs::read(&read(&prices.map_or_else(|| own("inputs.json"), PathBuf::from)));
+    let counts: Counts = serde_json::from_str(&read(&own("counts.json"))).expect("the counts are JSON");
+    let tables = tables(Bills { counts: &counts, inputs: &inputs });
+    if prices.is_none() && argument.is_some() {
+        let document = own("../../docs/cost.md");
+        return fs::write(&document, filled(&read(&document), &tables)).expect("the document can be written");
+    }
+    for (name, table) in tables {
+        println!("{name}\n\n{table}");
+    }
+}
+
+/// Counts again; what was counted before stays unless something is different.
+async fn measure() {
+    let now = Box::pin(cost::measure()).await;
+    let before =
+        fs::read_to_string(own("counts.json")).ok().and_then(|text| serde_json::from_str::<Counts>(&text).ok());
+    let differences = before.unwrap_or_default().differences(&now);
+    for difference in &differences {
+        println!("{difference}");
+    }
+    if !differences.is_empty() {
+        let counts = serde_json::to_string_pretty(&now).expect("counts are JSON");
+        fs::write(own("counts.json"), counts + "\n").expect("the counts can be written");
+    }
+}
+
+fn own(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("the file is there")
+}

@@ -1,0 +1,143 @@
+//! Runs the kinds of turns and counts.
+
+use serde_json::{Value, json};
+use support::Gate;
+
+use crate::counts::{Counts, Turn, WhileItRuns, number};
+use crate::kinds::{Before, KINDS, Kind, Said};
+use crate::{Product, Request, Seen, script};
+
+/// How often a kind is tried again that a slow machine made last for two seconds.
+const TRIES: u32 = 5;
+
+/// The counts of all kinds.
+pub async fn measure() -> Counts {
+    let mut counts = Counts::default();
+    for kind in &KINDS {
+        let (of_time, turn) = Box::pin(in_time(kind)).await;
+        if kind.is_slow() {
+            counts.while_it_runs = while_it_runs(&of_time);
+        }
+        counts.turns.insert(kind.name.to_owned(), turn);
+    }
+    counts
+}
+
+/// The requests that there are because time passed, and all the others with the rest that is counted.
+async fn in_time(kind: &Kind) -> (Vec<Seen>, Turn) {
+    for _ in 0..TRIES {
+        let (seen, turn) = Box::pin(run(kind)).await;
+        let mut requests: Vec<Request> = Vec::new();
+        let mut of_time = Vec::new();
+        for seen in seen {
+            if seen.request.is_of_time() || kind.is_slow() && seen.request.is_a_look_at_the_head() {
+                of_time.push(seen);
+            } else {
+                requests.push(seen.request);
+            }
+        }
+        requests.sort_by(|one, other| one.partial_cmp(other).expect("units are numbers"));
+        if of_time.is_empty() || kind.is_slow() {
+            return (of_time, Turn { requests, ..turn });
+        }
+    }
+    panic!("{}: the machine is too slow for a turn of less than two seconds", kind.name)
+}
+
+async fn run(kind: &Kind) -> (Vec<Seen>, Turn) {
+    let mut product = Product::start().await;
+    product.search.answer(script::found);
+    let conversation = before(&product, kind).await;
+    if kind.new_instance {
+        product.renew().await;
+    }
+    product.tables.take();
+    product.logged();
+    let asked = product.asked();
+    let body = ask(&product, kind.stored, kind.replies, conversation.as_deref()).await;
+    let seen = product.tables.take();
+    let turn = Turn {
+        bytes_stored: seen.iter().flat_map(|seen| &seen.written).map(|item| number(item.kept())).sum(),
+        searches: number(product.search.requests().len() - asked.searches),
+        bytes_asked: number(product.asked().bytes - asked.bytes),
+        bytes_out: number(body.len()),
+        ..Turn::logged(&product.logged())
+    };
+    (seen, turn)
+}
+
+/// What happens before the turn; gives the conversation that it belongs to.
+async fn before(product: &Product, kind: &Kind) -> Option<String> {
+    let mut conversation = None;
+    match kind.before {
+        Before::Nothing => {}
+        Before::TheSame => _ = ask(product, kind.stored, kind.replies, None).await,
+        Before::Turns(turns, replies) => {
+            for _ in 0..turns {
+                let told = ask(product, true, replies, conversation.as_deref()).await;
+                conversation = Some(started(&told));
+            }
+        }
+    }
+    conversation
+}
+
+/// A turn to its end.
+async fn ask(product: &Product, stored: bool, replies: &[Said], conversation: Option<&str>) -> Vec<u8> {
+    let gate = Gate::new();
+    product.model.replies(replies.iter().map(|said| script::reply(*said, &gate)));
+    let message = json!({ "role": "user", "content": script::QUESTION });
+    let (path, body) = if stored {
+        ("/api/chat", json!({ "message": script::QUESTION, "conversationId": conversation }))
+    } else {
+        ("/v1/chat/completions", json!({ "model": "openai", "stream": true, "messages": [message] }))
+    };
+    let waiting = async {
+        if replies.iter().any(|said| matches!(said, Said::Slowly(_))) {
+            product.tables.until(|request| request.is_of_time() && request.operation == "UpdateItem").await;
+            product.tables.until(|request| request.is_of_time() && request.operation == "BatchWriteItem").await;
+        }
+        gate.open();
+    };
+    let (answer, ()) = tokio::join!(product.post(path, &body), waiting);
+    answer.body
+}
+
+/// The conversation that a stream of events names.
+fn started(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let start = text.lines().find_map(|line| line.strip_prefix("data: ")).expect("a turn has a first event");
+    let start: Value = serde_json::from_str(start).expect("events are JSON");
+    start["conversationId"].as_str().expect("a start names its conversation").to_owned()
+}
+
+fn while_it_runs(seen: &[Seen]) -> WhileItRuns {
+    let first = |operation: &str| {
+        let found = seen.iter().find(|seen| seen.request.operation == operation);
+        found.expect("a slow turn makes it").request.clone()
+    };
+    let logs: Vec<_> = seen.iter().flat_map(|seen| log_items(&seen.question)).collect();
+    let events: Vec<usize> = logs.iter().flat_map(|(_, events)| events).copied().collect();
+    let mean = |sizes: &[usize]| (number(sizes.iter().sum()) / number(sizes.len())).round();
+    WhileItRuns {
+        renewal: first("UpdateItem"),
+        after_log: first("GetItem"),
+        log_item_bytes: mean(&logs.iter().map(|(size, _)| *size).collect::<Vec<_>>()),
+        log_event_bytes: mean(&events),
+    }
+}
+
+/// The items of logs in a request: the bytes of each beside its events, and those of each piece of an answer.
+fn log_items(question: &Value) -> Vec<(usize, Vec<usize>)> {
+    let tables = question["RequestItems"].as_object().into_iter().flatten();
+    let puts = tables.filter_map(|(_, puts)| puts.as_array()).flatten();
+    let item = |put: &Value| {
+        let item = &put["PutRequest"]["Item"];
+        let events = item["events"]["S"].as_str()?;
+        let whole = dynoxide::types::item_size(&serde_json::from_value(item.clone()).ok()?);
+        // A line break stands between two events.
+        let pieces = events.split('\n').filter(|event| event.starts_with(r#"{"t":"#)).map(|event| event.len() + 1);
+        Some((whole - events.len(), pieces.collect()))
+    };
+    puts.filter_map(item).collect()
+}

@@ -1,0 +1,118 @@
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use chat::{App, Config, Metrics};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use settings::Settings;
+use store::{ApiKey, NewKey, Store, TableNames};
+use support::{Answer, Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
+use tokio::net::TcpListener;
+use web::Place;
+
+use crate::Counted;
+
+/// The function as it is deployed, with its default settings and keys of callers, in this process.
+pub struct Product {
+    /// The model `openai`.
+    pub model: FakeModel,
+    /// What it searches with.
+    pub search: FakeTavily,
+    /// Its tables.
+    pub tables: Counted,
+    settings: Settings,
+    client: Client,
+    key: String,
+    log: Log,
+}
+
+/// Requests that left the function.
+pub(crate) struct Asked {
+    pub(crate) searches: usize,
+    /// Of all bodies.
+    pub(crate) bytes: usize,
+}
+
+/// The lines that the function writes.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Product {
+    /// Starts it over empty tables.
+    pub async fn start() -> Self {
+        let (model, search, tables) = (FakeModel::start().await, FakeTavily::start().await, Counted::start().await);
+        let settings = Settings::from_pairs([
+            ("AUTH", "api_key"),
+            // Nobody is held up by turns just before: a caller who asks at the pace of people finds the limiter idle.
+            ("CHAT_RATE_LIMIT", "1000000/60s"),
+            ("SEARCH_RATE_LIMIT", "1000000/60s"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", &tables.address),
+            ("AWS_REGION", "local"),
+            ("AWS_ACCESS_KEY_ID", "local"),
+            ("AWS_SECRET_ACCESS_KEY", "local"),
+            ("OPENAI_BASE_URL", &model.url()),
+            ("OPENAI_MODEL", MODEL),
+            ("OPENAI_API_KEY", MODEL_KEY),
+            ("TAVILY_BASE_URL", &search.url()),
+            ("TAVILY_API_KEY", SEARCH_KEY),
+        ]);
+        let aws = store::sdk_config(&settings).expect("an endpoint is enough");
+        let names = TableNames::from_settings(&settings).expect("the default names are names");
+        store::create_tables(&aws, &names).await.expect("tables can be made");
+        let key = ApiKey::generate().expect("there is randomness");
+        let owner = NewKey { owner: "ann".to_owned(), administrator: false, expires: None };
+        Store::new(&aws, names).keys.create(&key, &owner, SystemTime::now()).await.expect("a key can be stored");
+        let key = key.text().expose_secret().to_owned();
+        let (log, client) = (Log::default(), Client::new(""));
+        let mut product = Self { model, search, tables, settings, client, key, log };
+        product.renew().await;
+        product
+    }
+
+    /// Puts a new instance in the place of the running one, over the same tables.
+    pub async fn renew(&mut self) {
+        let http = transport::client().expect("the HTTP client builds");
+        let mut config = Config::from_settings(&self.settings, Place::Local, http).expect("the settings are right");
+        // Names of functions that CloudFormation makes have about this length.
+        config.metrics = Metrics::to("lambda-chat-ChatFunction-0123456789ab", self.log.clone());
+        let app = App::new(config, &store::sdk_config(&self.settings).expect("an endpoint is enough"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let routes = app.router().into_make_service_with_connect_info::<SocketAddr>();
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        self.client = Client::new(&format!("http://{address}"));
+    }
+
+    /// A request with the caller's key, to the end of its answer.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        let headers = [("x-api-key", self.key.as_str()), ("content-type", "application/json")];
+        let answer = self.client.send("POST", path, &headers, body.to_string()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer
+    }
+
+    /// What models and the search were asked so far.
+    pub(crate) fn asked(&self) -> Asked {
+        let of_model: usize = self.model.requests().iter().map(|request| request.request.body.len()).sum();
+        let searches = self.search.requests();
+        let of_search: usize = searches.iter().map(|body| body.to_string().len()).sum();
+        Asked { searches: searches.len(), bytes: of_model + of_search }
+    }
+
+    /// What was logged since the last time.
+    pub fn logged(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

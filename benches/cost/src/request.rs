@@ -1,0 +1,125 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::images::Written;
+use crate::keys::{kind, kind_of_partition};
+
+/// A request to DynamoDB: what it is about and what is charged for it.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// The API's name of it.
+    pub operation: String,
+    /// The items by what they are, each with what is done to it where that differs from the operation.
+    pub items: Vec<String>,
+    /// Read request units.
+    pub read: f64,
+    /// Write request units, those of the index not counted.
+    pub write: f64,
+    /// Write request units of the index.
+    pub index: f64,
+    /// Whether a condition did not hold, which is charged all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
+}
+
+impl Request {
+    /// Reads a request and its answer, which says what was consumed.
+    pub(crate) fn read(operation: &str, question: &Value, answer: &Value) -> Self {
+        let mut request = Self {
+            operation: operation.to_owned(),
+            items: items(question),
+            read: 0.0,
+            write: 0.0,
+            index: 0.0,
+            refused: false,
+        };
+        match &answer["ConsumedCapacity"] {
+            Value::Array(tables) => tables.iter().for_each(|table| request.add(table)),
+            Value::Null => request.add_refused(answer),
+            table => request.add(table),
+        }
+        request
+    }
+
+    fn add(&mut self, table: &Value) {
+        let units = |what: &Value| what["CapacityUnits"].as_f64().unwrap_or_default();
+        if matches!(&*self.operation, "GetItem" | "Query" | "BatchGetItem" | "Scan") {
+            self.read += units(table);
+            return;
+        }
+        let indexes = table["LocalSecondaryIndexes"].as_object().into_iter().flatten();
+        self.index += indexes.map(|(_, index)| units(index)).sum::<f64>();
+        self.write += units(&table["Table"]);
+    }
+
+    /// A condition that does not hold costs the write that it kept from happening: of the item that is there, at least a
+    /// unit. What a transaction that is refused costs is not counted here, so none may be.
+    fn add_refused(&mut self, answer: &Value) {
+        let kind = answer["__type"].as_str().unwrap_or_default();
+        assert!(kind.ends_with("#ConditionalCheckFailedException"), "{}: {answer}", self.operation);
+        let size = match serde_json::from_value(answer["Item"].clone()) {
+            Ok(item) => dynoxide::types::item_size(&item),
+            Err(_) => 0,
+        };
+        self.refused = true;
+        self.write = dynoxide::types::write_capacity_units(size);
+    }
+
+    /// Holds what the database says of a write against the documented rules.
+    pub(crate) fn check(&self, written: &[Written]) {
+        let write: f64 = written.iter().map(|item| item.write).sum();
+        let index: f64 = written.iter().map(|item| item.index).sum();
+        assert!(self.read > 0.0 || (self.write, self.index) == (write, index), "{self:?}: {written:?}");
+    }
+
+    /// Whether it repeats while a turn goes on, so that its number depends on the time: a renewal of the lease, or a part
+    /// of the turn's log.
+    pub fn is_of_time(&self) -> bool {
+        let only = |kind: &str| self.items.iter().all(|item| item == kind);
+        (self.operation == "UpdateItem" && only("head")) || (self.operation == "BatchWriteItem" && only("put log"))
+    }
+
+    /// Whether it looks if the conversation is there.
+    pub(crate) fn is_a_look_at_the_head(&self) -> bool {
+        self.operation == "GetItem" && self.items == ["head"]
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operation, items, read, write, index, refused } = self;
+        let refused = if *refused { ", refused" } else { "" };
+        write!(f, "{operation} of {}: {read} + {write} + {index}{refused}", items.join(", "))
+    }
+}
+
+fn items(question: &Value) -> Vec<String> {
+    if let Some(parts) = question["TransactItems"].as_array() {
+        return parts.iter().filter_map(|part| part.as_object()?.iter().next()).map(in_transaction).collect();
+    }
+    if let Some(tables) = question["RequestItems"].as_object() {
+        let requests = tables.values().filter_map(Value::as_array).flatten();
+        return requests.filter_map(|request| request.as_object()?.iter().next()).map(in_batch).collect();
+    }
+    if question["KeyConditionExpression"].is_string() {
+        let partition = question["ExpressionAttributeValues"][":pk"]["S"].as_str().unwrap_or_default();
+        return vec![kind_of_partition(partition).to_owned()];
+    }
+    let key = if question["Key"].is_object() { &question["Key"] } else { &question["Item"] };
+    vec![kind(key).to_owned()]
+}
+
+fn in_transaction((action, about): (&String, &Value)) -> String {
+    let key = if about["Key"].is_object() { &about["Key"] } else { &about["Item"] };
+    format!("{} {}", action.to_lowercase(), kind(key))
+}
+
+fn in_batch((action, about): (&String, &Value)) -> String {
+    match action.as_str() {
+        "PutRequest" => format!("put {}", kind(&about["Item"])),
+        _ => format!("delete {}", kind(&about["Key"])),
+    }
+}

@@ -1,0 +1,56 @@
+//! What the model says and the search finds.
+
+use serde_json::{Value, json};
+use support::{Completion, FakeTavily, Gate, Reply};
+
+use crate::kinds::Said;
+
+/// The words of a question.
+pub(crate) const QUESTION: &str = "这个周末杭州的天气怎么样，适合去西湖边走走吗？";
+
+/// What a page says, over and over.
+const CONTENT: &str = "周末杭州以多云为主，气温十七到二十三度，早晚有雾，";
+
+/// The characters that a search shows of a page.
+const SHOWN: usize = 600;
+
+/// The characters of a page that is read.
+const PAGE: usize = 6000;
+
+/// Two characters each.
+const WORDS: [&str; 6] = ["今天", "我们", "可以", "看到", "西湖", "边上"];
+
+/// A reply; the provider counts nothing, so that the product estimates the tokens of what was really said.
+pub(crate) fn reply(said: Said, gate: &Gate) -> Reply {
+    let pieces = |count: usize| WORDS.into_iter().cycle().take(count);
+    let stream = Completion::new();
+    let stream = match said {
+        Said::Pieces(count) => pieces(count).fold(stream, Completion::text),
+        Said::Slowly(count) => {
+            let stream = pieces(count / 2).fold(stream, Completion::text).wait(gate);
+            pieces(count - count / 2).fold(stream, Completion::text)
+        }
+        Said::Call(call) => stream.text(&format!("<tool_call>{call}</tool_call>")),
+    };
+    stream.finish("stop").done().reply()
+}
+
+/// What the search provider answers: as many pages as were asked for, or the page.
+pub(crate) fn found(body: &Value) -> Reply {
+    if let Some(url) = body["urls"].get(0) {
+        let row = json!({ "url": url, "raw_content": text(PAGE), "images": [] });
+        let answer = json!({ "results": [row], "failed_results": [], "usage": { "credits": 1 } });
+        return Reply::json(200, &answer);
+    }
+    let query = body["query"].as_str().unwrap_or_default();
+    let page = |n: u64| {
+        let (title, url) = (format!("{query}：第{n}页"), format!("https://example.com/{n}"));
+        json!({ "title": title, "url": url, "content": text(SHOWN), "score": 0.9, "raw_content": null })
+    };
+    let pages: Vec<_> = (1..=body["max_results"].as_u64().unwrap_or_default()).map(page).collect();
+    FakeTavily::result(query, &pages.into(), &json!(text(SHOWN / 3)))
+}
+
+fn text(characters: usize) -> String {
+    CONTENT.chars().cycle().take(characters).collect()
+}

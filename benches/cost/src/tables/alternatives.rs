@@ -1,0 +1,69 @@
+use super::{count, money, table};
+use crate::bill::Bill;
+use crate::{Bills, SEARCHING, USUAL};
+
+/// The kinds that are told.
+const TOLD: [&str; 4] = ["short answer", USUAL, "long answer", SEARCHING];
+
+/// Where managed instances begin to cost less than Lambda by duration.
+pub(super) fn managed(bills: Bills<'_>) -> String {
+    let inputs = bills.inputs;
+    let instances = inputs.assumed("managedInstances");
+    let hour = instances * inputs.price("instance") * (1.0 + inputs.price("managementFee"));
+    let streams = instances * inputs.assumed("streamsPerInstance");
+    let rows = TOLD.map(|name| {
+        let bill = bills.of(name);
+        let most = streams * 3600.0 / bill.seconds();
+        let even = hour / on_lambda(&bill);
+        [
+            name.to_owned(),
+            money(on_lambda(&bill) * 1e3),
+            count(even),
+            format!("{:.0}", even * bill.seconds() / 3600.0),
+            count(most),
+            money(hour / most * 1e3),
+        ]
+    });
+    let head = [
+        "turn",
+        "Lambda's duration, 1,000",
+        "turns an hour to break even",
+        "streams then",
+        "turns an hour at most",
+        "1,000 then",
+    ];
+    format!(
+        "{} an hour, whether anybody chats or not, for {streams} streams at one time.\n\n{}",
+        money(hour),
+        table(head, rows)
+    )
+}
+
+/// Where containers that always run do.
+pub(super) fn containers(bills: Bills<'_>) -> String {
+    let inputs = bills.inputs;
+    let assumed = |name| inputs.assumed(name);
+    let processor = assumed("containerProcessors") * inputs.price("fargateProcessor");
+    let memory = assumed("containerGigabytes") * inputs.price("fargateMemory");
+    let hours = assumed("hoursOfAMonth");
+    let parts = [
+        assumed("containers") * (processor + memory),
+        inputs.price("balancer") + inputs.price("balancerUnit"),
+        assumed("publicAddresses") * inputs.price("publicAddress"),
+    ];
+    let month: f64 = parts.iter().sum::<f64>() * hours;
+    let [containers, balancer, addresses] = parts.map(|part| money(part * hours));
+    let processors = assumed("containers") * assumed("containerProcessors") * assumed("processorUse");
+    let rows = TOLD.map(|name| {
+        let bill = bills.of(name);
+        let even = month / (on_lambda(&bill) + inputs.price("lambdaRequest"));
+        let most = processors * 3600.0 / bill.processor_seconds();
+        [name.to_owned(), count(even), count(even / 30.0), count(most)]
+    });
+    let table = table(["turn", "turns a month to break even", "a day", "turns an hour at most"], rows);
+    format!("{} a month: containers {containers}, balancer {balancer}, addresses {addresses}.\n\n{table}", money(month))
+}
+
+fn on_lambda(bill: &Bill<'_>) -> f64 {
+    bill.duration(256.0, "lambdaArm64")
+}

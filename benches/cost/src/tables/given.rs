@@ -1,0 +1,24 @@
+use super::words;
+use crate::Inputs;
+
+/// The prices, and where they stand.
+pub(super) fn prices(inputs: &Inputs) -> String {
+    let rows = inputs.prices.iter().map(|(name, price)| {
+        [
+            format!("`{name}`"),
+            price.price.to_string(),
+            price.per.clone(),
+            format!("<{}>", price.page),
+            price.told.clone(),
+        ]
+    });
+    words(["name", "price", "per", "page", "read where"], rows)
+}
+
+/// The assumptions, and why.
+pub(super) fn assumptions(inputs: &Inputs) -> String {
+    let row = |(name, assumed): (&String, &crate::Assumption)| {
+        [format!("`{name}`"), assumed.value.to_string(), assumed.why.clone()]
+    };
+    words(["name", "value", "why"], inputs.assumptions.iter().map(row))
+}

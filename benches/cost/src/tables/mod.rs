@@ -1,0 +1,63 @@
+//! The tables of `docs/cost.md`, each under its name.
+
+mod alternatives;
+mod given;
+mod monthly;
+mod settings;
+mod turns;
+
+use crate::Bills;
+
+/// A table's name and its lines in Markdown.
+pub type Table = (&'static str, String);
+
+/// All of them.
+pub fn tables(bills: Bills<'_>) -> Vec<Table> {
+    vec![
+        ("requests", turns::requests(bills)),
+        ("answer", turns::listed(bills, crate::USUAL)),
+        ("search", turns::listed(bills, crate::SEARCHING)),
+        ("time", turns::of_time(bills)),
+        ("thousand", turns::thousand(bills)),
+        ("memory", settings::memory(bills)),
+        ("cache", settings::cache(bills)),
+        ("doors", settings::doors(bills)),
+        ("managed", alternatives::managed(bills)),
+        ("containers", alternatives::containers(bills)),
+        ("month", monthly::fixed(bills)),
+        ("storage", monthly::storage(bills)),
+        ("prices", given::prices(bills.inputs)),
+        ("assumptions", given::assumptions(bills.inputs)),
+    ]
+}
+
+/// A table of these columns; all but the first stand to the right.
+fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rule: String = (0..N).map(|column| if column == 0 { "|---" } else { "|---:" }).collect();
+    let head = line(&head.map(str::to_owned));
+    rows.into_iter().fold(format!("{head}{rule}|\n"), |table, row| table + &line(&row))
+}
+
+/// A table of words, all of which stand to the left.
+fn words<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    table(head, rows).replacen("---:", "---", N)
+}
+
+/// An amount of money: cents and less where it is small.
+fn money(amount: f64) -> String {
+    if amount < 1.0 { format!("{amount:.4}") } else { format!("{amount:.2}") }
+}
+
+/// A count, with its thousands set apart.
+fn count(number: f64) -> String {
+    let digits = format!("{:.0}", number.round());
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+/// Bytes as KB of a thousand.
+fn kilobytes(bytes: f64) -> String {
+    format!("{:.1}", bytes / 1e3)
+}

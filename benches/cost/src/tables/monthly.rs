@@ -1,0 +1,46 @@
+use super::{count, kilobytes, money, table, words};
+use crate::Bills;
+use crate::counts::number;
+
+/// The template that makes the alarms.
+const TEMPLATE: &str = include_str!("../../../../template.yaml");
+
+/// What an account has for nothing.
+const FREE: f64 = 10.0;
+
+/// What costs the same in every month.
+pub(super) fn fixed(bills: Bills<'_>) -> String {
+    let inputs = bills.inputs;
+    let (alarms, metrics) = (alarms(), inputs.assumed("metricsInUse"));
+    let beyond = |number: f64| (number - FREE).max(0.0);
+    let parts = [
+        (format!("alarms on {alarms} metrics"), alarms, beyond(alarms), "alarm"),
+        (format!("{metrics} metrics in use"), metrics, beyond(metrics), "metric"),
+        ("the dashboard".to_owned(), 1.0, 0.0, "dashboard"),
+    ];
+    let rows =
+        parts.map(|(what, all, paid, name)| [what, money(all * inputs.price(name)), money(paid * inputs.price(name))]);
+    words(["what", "a month", "if the account uses its free allowance for nothing else"], rows)
+}
+
+/// The metrics that alarms of the template look at.
+fn alarms() -> f64 {
+    let resources = TEMPLATE.split("Type: AWS::CloudWatch::Alarm").skip(1);
+    let own = resources.map(|resource| {
+        let end = resource.find("\n    Type: ").unwrap_or(resource.len());
+        resource.get(..end).unwrap_or_default().matches("MetricStat:").count().max(1)
+    });
+    number(own.sum())
+}
+
+/// What stays in the data table.
+pub(super) fn storage(bills: Bills<'_>) -> String {
+    let inputs = bills.inputs;
+    let price = inputs.price("dynamodbStorage") + inputs.price("dynamodbRecovery");
+    let stored = bills.all().filter(|bill| bill.kind.stored);
+    let rows = stored.map(|bill| {
+        let (name, bytes) = (bill.kind.name.to_owned(), bill.turn.bytes_stored);
+        [name, kilobytes(bytes), count(bytes * 1e6 / 1e9), money(bytes * 1e6 / 1e9 * price)]
+    });
+    table(["turn", "KB kept", "GB of a million turns", "a month for them"], rows)
+}

@@ -1,0 +1,90 @@
+use super::{count, kilobytes, money, table, words};
+use store::ConversationStore;
+
+use crate::counts::{Turn, WhileItRuns};
+use crate::{Bills, Request};
+
+/// What was counted of each kind.
+pub(super) fn requests(bills: Bills<'_>) -> String {
+    let head = [
+        "turn",
+        "requests",
+        "read units",
+        "write units",
+        "model calls",
+        "tokens read",
+        "written",
+        "credits",
+        "KB to the client",
+        "KB asked",
+        "KB logged",
+    ];
+    let rows = bills.all().map(|bill| {
+        let Turn { requests, model_calls, input_tokens, output_tokens, search_credits, .. } = bill.turn;
+        let sum = |units: fn(&Request) -> f64| requests.iter().map(units).sum::<f64>();
+        [
+            bill.kind.name.to_owned(),
+            requests.len().to_string(),
+            count(sum(|request| request.read)),
+            format!("{} + {}", count(sum(|request| request.write)), count(sum(|request| request.index))),
+            count(*model_calls),
+            count(*input_tokens),
+            count(*output_tokens),
+            count(*search_credits),
+            kilobytes(bill.turn.bytes_out),
+            kilobytes(bill.turn.bytes_asked),
+            kilobytes(bill.turn.bytes_logged),
+        ]
+    });
+    table(head, rows)
+}
+
+/// Each request of a kind.
+pub(super) fn listed(bills: Bills<'_>, name: &str) -> String {
+    let rows = bills.of(name).turn.requests.iter().map(|request| {
+        let Request { operation, items, read, write, index, refused } = request;
+        let refused = if *refused { ", refused" } else { "" };
+        [operation.clone(), format!("{}{refused}", items.join(", ")), count(*read), format!("{write} + {index}")]
+    });
+    words(["request", "of", "read units", "write units"], rows)
+}
+
+/// What there is because turns last.
+pub(super) fn of_time(bills: Bills<'_>) -> String {
+    let rows = bills.all().map(|bill| {
+        let of_time = bill.of_time();
+        let name = bill.kind.name.to_owned();
+        [name, format!("{:.1}", bill.seconds()), count(of_time.renewals), count(of_time.logs), count(of_time.write)]
+    });
+    let table = table(["turn", "seconds", "renewals", "writes of the log", "write units"], rows);
+    let WhileItRuns { renewal, after_log, log_item_bytes, log_event_bytes } = &bills.counts.while_it_runs;
+    let [every, after, period] =
+        [ConversationStore::RENEWAL, chat::LOG_AFTER, chat::LOG_PERIOD].map(|d| d.as_secs_f64());
+    let formulas = format!(
+        "    renewals          = ⌊T / {every}⌋, each of {} + {} write units (the head, and its entry in the index)\n    \
+         writes of the log = ⌊min(W, T − {after}) / {period}⌋ + 2 if T ≥ {after}, else none, and {} read unit at the end\n    \
+         bytes of a write  = {log_item_bytes} and {log_event_bytes} for each piece, a unit for each 1,024 begun\n",
+        renewal.write, renewal.index, after_log.read
+    );
+    format!("{formulas}\n{table}")
+}
+
+/// What a thousand of each kind cost.
+pub(super) fn thousand(bills: Bills<'_>) -> String {
+    let head = ["1,000 turns", "Lambda", "DynamoDB", "logs, traces", "data out", "AWS together", "search", "model"];
+    let rows = bills.all().map(|bill| {
+        let lambda = bill.of_aws() - bill.database() - bill.observed() - bill.data_out();
+        let thousand = |share: f64| money(share * 1e3);
+        [
+            bill.kind.name.to_owned(),
+            thousand(lambda),
+            thousand(bill.database()),
+            thousand(bill.observed()),
+            thousand(bill.data_out()),
+            thousand(bill.of_aws()),
+            thousand(bill.search()),
+            thousand(bill.model()),
+        ]
+    });
+    table(head, rows)
+}
