@@ -11,6 +11,8 @@ pub struct Kind {
     pub replies: &'static [Said],
     /// Whether the product keeps the conversation; else the caller does, and asks at `/v1`.
     pub stored: bool,
+    /// Whether it may be repeated by its `Idempotency-Key`, which the page always sends.
+    pub has_key: bool,
 }
 
 /// What happened before a turn that is counted.
@@ -42,7 +44,8 @@ const SEARCH: Said = Call(r#"{"tool": "search_web", "query": "杭州 周末 天�
 /// An answer of some paragraphs.
 const ANSWER: Said = Pieces(300);
 
-const PLAIN: Kind = Kind { name: "", before: Before::Nothing, new_instance: true, replies: &[ANSWER], stored: true };
+const PLAIN: Kind =
+    Kind { name: "", before: Before::Nothing, new_instance: true, replies: &[ANSWER], stored: true, has_key: false };
 
 /// The kind that most tables look at.
 pub const USUAL: &str = "answer";
@@ -52,7 +55,7 @@ pub const SEARCHING: &str = "one search";
 pub const CACHED: &str = "the same search, cached";
 
 /// All kinds, in the order in which they are told.
-pub const KINDS: [Kind; 10] = [
+pub const KINDS: [Kind; 11] = [
     Kind { name: "short answer", replies: &[Pieces(30)], ..PLAIN },
     Kind {
         name: "short answer, warm instance",
@@ -62,6 +65,7 @@ pub const KINDS: [Kind; 10] = [
         ..PLAIN
     },
     Kind { name: USUAL, ..PLAIN },
+    Kind { name: "answer, asked by the page", has_key: true, ..PLAIN },
     Kind { name: "long answer", replies: &[Slowly(1000)], ..PLAIN },
     Kind { name: SEARCHING, replies: &[SEARCH, ANSWER], ..PLAIN },
     Kind { name: CACHED, replies: &[SEARCH, ANSWER], before: Before::TheSame, ..PLAIN },

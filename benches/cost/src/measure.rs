@@ -10,6 +10,9 @@ use crate::{Product, Request, Seen, script};
 /// How often a kind is tried again that a slow machine made last for two seconds.
 const TRIES: u32 = 5;
 
+/// As the page makes one for each question.
+const KEY: &str = "01940000-0000-7000-8000-000000000000";
+
 /// The counts of all kinds.
 pub async fn measure() -> Counts {
     let mut counts = Counts::default();
@@ -54,7 +57,7 @@ async fn run(kind: &Kind) -> (Vec<Seen>, Turn) {
     product.tables.take();
     product.logged();
     let asked = product.asked();
-    let body = ask(&product, kind.stored, kind.replies, conversation.as_deref()).await;
+    let body = ask(&product, kind, kind.replies, conversation.as_deref()).await;
     let seen = product.tables.take();
     let turn = Turn {
         bytes_stored: seen.iter().flat_map(|seen| &seen.written).map(|item| number(item.kept())).sum(),
@@ -71,10 +74,10 @@ async fn before(product: &Product, kind: &Kind) -> Option<String> {
     let mut conversation = None;
     match kind.before {
         Before::Nothing => {}
-        Before::TheSame => _ = ask(product, kind.stored, kind.replies, None).await,
+        Before::TheSame => _ = ask(product, kind, kind.replies, None).await,
         Before::Turns(turns, replies) => {
             for _ in 0..turns {
-                let told = ask(product, true, replies, conversation.as_deref()).await;
+                let told = ask(product, kind, replies, conversation.as_deref()).await;
                 conversation = Some(started(&told));
             }
         }
@@ -83,15 +86,16 @@ async fn before(product: &Product, kind: &Kind) -> Option<String> {
 }
 
 /// A turn to its end.
-async fn ask(product: &Product, stored: bool, replies: &[Said], conversation: Option<&str>) -> Vec<u8> {
+async fn ask(product: &Product, kind: &Kind, replies: &[Said], conversation: Option<&str>) -> Vec<u8> {
     let gate = Gate::new();
     product.model.replies(replies.iter().map(|said| script::reply(*said, &gate)));
     let message = json!({ "role": "user", "content": script::QUESTION });
-    let (path, body) = if stored {
+    let (path, body) = if kind.stored {
         ("/api/chat", json!({ "message": script::QUESTION, "conversationId": conversation }))
     } else {
         ("/v1/chat/completions", json!({ "model": "openai", "stream": true, "messages": [message] }))
     };
+    let key = kind.has_key.then_some(KEY);
     let waiting = async {
         if replies.iter().any(|said| matches!(said, Said::Slowly(_))) {
             product.tables.until(|request| request.is_of_time() && request.operation == "UpdateItem").await;
@@ -99,7 +103,7 @@ async fn ask(product: &Product, stored: bool, replies: &[Said], conversation: Op
         }
         gate.open();
     };
-    let (answer, ()) = tokio::join!(product.post(path, &body), waiting);
+    let (answer, ()) = tokio::join!(product.post(path, &body, key), waiting);
     answer.body
 }
 

@@ -95,9 +95,10 @@ impl Product {
         self.client = Client::new(&format!("http://{address}"));
     }
 
-    /// A request with the caller's key, to the end of its answer.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        let headers = [("x-api-key", self.key.as_str()), ("content-type", "application/json")];
+    /// A request with the caller's key, to the end of its answer; by its own key it may be repeated.
+    pub async fn post(&self, path: &str, body: &Value, idempotency_key: Option<&str>) -> Answer {
+        let mut headers = vec![("x-api-key", self.key.as_str()), ("content-type", "application/json")];
+        headers.extend(idempotency_key.map(|key| ("idempotency-key", key)));
         let answer = self.client.send("POST", path, &headers, body.to_string()).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer
