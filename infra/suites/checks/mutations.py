@@ -74,3 +74,45 @@ MUTATIONS = [
     ("lambda:path/2021-11-15/", "lambda:path/2015-03-31/"),
     ("        MaxExecutionEnvironments: !Ref MostInstances\n", ""),
 ]
+
+# The same for infra/pipeline/bootstrap.yaml, where execution.py has to notice each.
+BOOTSTRAP = [
+    ("                  - lambda:CreateAlias\n", ""),
+    ("                  - lambda:ListTags\n", ""),
+    ("                  - lambda:CreateAlias\n", "                  - lambda:CreateAlias\n                  - lambda:InvokeFunction\n"),
+    ("                  - lambda:PutFunctionScalingConfig\n", ""),
+    ("Action: lambda:PassCapacityProvider\n", "Action: lambda:GetCapacityProvider\n"),
+    ("function:${StackName}-*", "function:${StackName}-Chat*"),
+    ("                Action: s3:GetObject\n", "                Action: s3:PutObject\n"),
+    ("                  - dynamodb:UpdateTimeToLive\n", ""),
+    ("                  - dynamodb:UpdateTable\n", "                  - dynamodb:UpdateTable\n                  - dynamodb:PutItem\n"),
+    ("table/${StackName}-*", "table/*-data"),
+    ("                  - logs:PutMetricFilter\n", ""),
+    ("log-group:/lambda-chat/${StackName}*", "log-group:/aws/lambda/${StackName}*"),
+    ("                  - iam:UpdateAssumeRolePolicy\n", "                  - iam:UpdateAssumeRolePolicy\n                  - iam:AttachRolePolicy\n"),
+    ("role/${StackName}-ChatRole-*\n", "role/${StackName}-OtherRole-*\n"),
+    ("                Action: iam:PassRole\n                Resource:\n", "                Action: iam:GetRole\n                Resource:\n"),
+    ("[codedeploy.amazonaws.com, lambda.amazonaws.com]", "[codedeploy.amazonaws.com]"),
+    ("[codedeploy.amazonaws.com, lambda.amazonaws.com]", "[codedeploy.amazonaws.com, ec2.amazonaws.com, lambda.amazonaws.com]"),
+    ("                  - codedeploy:StopDeployment\n", ""),
+    ("                  - codedeploy:CreateDeployment\n", ""),
+    ("deploymentconfig:CodeDeployDefault.Lambda*", "deploymentconfig:CodeDeployDefault.ECS*"),
+    ("dashboard/${StackName}-*", "dashboard/${StackName}"),
+    ("                  - cloudwatch:TagResource\n", ""),
+    ("                  - apigateway:TagResource\n", ""),
+    ("                  - apigateway:SetWebACL\n", ""),
+    ("::/apis/*\n", "::/apis/*/routes\n"),
+    ("::/tags/*\n", "::/vpclinks/*\n"),
+    ("                  - cloudfront:PublishFunction\n", ""),
+    ("wafv2:*:${AWS::AccountId}:*/webacl/*", "wafv2:*:${AWS::AccountId}:*/ipset/*"),
+]
+# And for template.yaml: what the pipeline's role does not suffice for any more, or what it is too much for.
+RESOURCES = [
+    ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      VpcConfig: { SubnetIds: [subnet-1] }\n"),
+    ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      ProvisionedConcurrencyConfig: { ProvisionedConcurrentExecutions: 1 }\n"),
+    ("SSESpecification: { SSEEnabled: true }", "SSESpecification: { SSEEnabled: true, KMSMasterKeyId: alias/own }"),
+    ("  DeploymentRole:\n", "  OtherRole:\n    Type: AWS::IAM::Role\n    Properties: { AssumeRolePolicyDocument: { Statement: [{ Principal: { Service: lambda.amazonaws.com } }] } }\n  DeploymentRole:\n"),
+    ("            Principal: { Service: codedeploy.amazonaws.com }\n", "            Principal: { Service: [codedeploy.amazonaws.com, edgelambda.amazonaws.com] }\n"),
+    ("  DeploymentRole:\n", "  Queue:\n    Type: AWS::SQS::Queue\n  DeploymentRole:\n"),
+    ("    Type: AWS::Logs::MetricFilter\n", "    Type: AWS::Logs::LogGroup\n"),
+]

@@ -1,0 +1,217 @@
+"""Holds the role with which CloudFormation makes the stack (infra/pipeline/bootstrap.yaml) against what the stack's resources need.
+
+What a type needs, its provider says itself: the schemas that cfn-lint brings list the permissions of each handler and of tagging. A
+provider lists what any property of the type may need, so handlers.py says which permissions belong to properties that nothing here
+sets. Held against it are both directions: what the role lacks on a resource, by every way of deploying, and what it has for none.
+Every rule is shown to be alive: mutations.py breaks either template, and each break has to be found.
+"""
+
+import json
+import logging
+import re
+import sys
+from fnmatch import fnmatchcase
+
+import source
+from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
+from handlers import ARNS, NAMES, NOT_HERE, ONLY_WITH, PASSED
+from mutations import BOOTSTRAP, RESOURCES
+from profiles import PROFILES, decided, transformed
+from samtranslator.yaml_helper import yaml_parse
+
+REGION, ACCOUNT, STACK = "eu-west-1", "123456789012", "lambda-chat"
+PSEUDO = {
+    "AWS::Partition": "aws",
+    "AWS::Region": REGION,
+    "AWS::AccountId": ACCOUNT,
+    "AWS::StackName": STACK,
+    "StackName": STACK,
+    "Artefacts.Arn": "arn:aws:s3:::artefacts",
+}
+ROLE = "ExecutionRole"
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def written(value):
+    """A text of a template with what it refers to filled in."""
+    if isinstance(value, dict):
+        ((kind, of),) = value.items()
+        value = {"Fn::Sub": of, "Ref": f"${{{of}}}", "Fn::GetAtt": "${" + ".".join(listed(of)) + "}"}[kind]
+    return re.sub(r"\$\{([^}]+)\}", lambda found: PSEUDO.get(found[1], named(found[1])), value)
+
+
+def named(resource):
+    """What CloudFormation calls a resource that has no name of its own."""
+    return f"{STACK}-{resource}-1A2B3C"
+
+
+def matches(pattern, text):
+    """IAM's patterns know * and ?, and no brackets."""
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+class Role:
+    """What a role may do: pairs of an action, in small letters as IAM compares it, and the pattern of an ARN."""
+
+    def __init__(self, bootstrap):
+        policies = bootstrap["Resources"][ROLE]["Properties"]["Policies"]
+        self.statements = [one for policy in policies for one in policy["PolicyDocument"]["Statement"]]
+        self.allowed = [
+            (action.lower(), written(pattern), one)
+            for one in self.statements
+            for action in listed(one["Action"])
+            for pattern in listed(one["Resource"])
+        ]
+
+    def may(self, action, arns):
+        return any(held == action and any(matches(pattern, arn) for arn in arns) for held, pattern, _ in self.allowed)
+
+
+class Resource:
+    """A resource of the stack, with what its provider needs to make, change, read and delete it."""
+
+    def __init__(self, name, of):
+        self.name, self.kind, self.of = name, of["Type"], of
+        self.schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, self.kind).schema
+
+    def sets(self, wanted):
+        """Whether a property is set, or one within it."""
+
+        def within(value):
+            if isinstance(value, list):
+                return any(within(one) for one in value)
+            return isinstance(value, dict) and (wanted in value or any(within(one) for one in value.values()))
+
+        return within(self.of.get("Properties", {}))
+
+    def asks(self):
+        """Everything that the provider lists."""
+        handlers = self.schema.get("handlers", {})
+        tagging = self.schema.get("tagging", {})
+        asked = {action for name, one in handlers.items() if name != "list" for action in one["permissions"]}
+        if tagging.get("cloudFormationSystemTags") or self.sets("Tags"):
+            asked |= set(tagging.get("permissions", []))
+        return {action.lower() for action in asked}
+
+    def needs(self):
+        unset = [one for key, actions in ONLY_WITH.get(self.kind, {}).items() if not self.sets(key) for one in actions]
+        other = [pattern for pattern, _ in NOT_HERE.get(self.kind, [])]
+        left_out = [pattern.lower() for pattern in unset + other]
+        return {action for action in self.asks() if not any(matches(pattern, action) for pattern in left_out)}
+
+    def uses(self, action, pattern):
+        """Whether an action on what a pattern describes is for this resource. A role is handed over for the sake of others."""
+        wanted = action in self.needs() or action == PASSED and self.kind == "AWS::IAM::Role"
+        return wanted and any(matches(pattern, arn) for arn in self.arns())
+
+    def arns(self):
+        """What this resource, or what it is made from, is called in policies."""
+        name = self.physical()
+        function = next((one for one in re.findall(r"[A-Za-z]+Function", json.dumps(self.of)) if one != self.name), self.name)
+        values = {"name": name, "function": named(function), "region": REGION, "account": ACCOUNT}
+        return [f"arn:aws:{pattern.format(**values)}" for pattern in ARNS[self.kind]]
+
+    def physical(self):
+        given = self.of.get("Properties", {}).get(NAMES.get(self.kind))
+        return written(given) if given else named(self.name)
+
+
+def deployed(text):
+    """Every resource of the stack as it is in each way of deploying that has it."""
+    return [
+        Resource(name, of)
+        for parameters in PROFILES.values()
+        for name, of in decided(transformed(text, parameters), parameters)["Resources"].items()
+    ]
+
+
+def every_way(text, resources):
+    for name in set(transformed(text, {})["Resources"]) - {one.name for one in resources}:
+        yield f"no profile deploys {name}"
+
+
+def known(resources):
+    for kind in sorted({one.kind for one in resources} - set(ARNS)):
+        yield f"handlers.py does not say what an {kind} is called"
+    for kind in sorted((set(ARNS) | set(ONLY_WITH) | set(NOT_HERE)) - {one.kind for one in resources}):
+        yield f"handlers.py speaks of {kind}, of which there is none"
+    for one in {one.kind: one for one in resources}.values():
+        said = json.dumps(one.schema)
+        asked = {action.lower() for handler in one.schema["handlers"].values() for action in handler["permissions"]}
+        for key, actions in ONLY_WITH.get(one.kind, {}).items():
+            if f'"{key}"' not in said:
+                yield f"{one.kind} has no property {key}"
+            for action in actions:
+                if not any(matches(action.lower(), each) for each in asked):
+                    yield f"the provider of {one.kind} does not ask for {action}"
+        for pattern, _ in NOT_HERE.get(one.kind, []):
+            if not any(matches(pattern.lower(), each) for each in asked):
+                yield f"the provider of {one.kind} does not ask for {pattern}"
+
+
+def lacks(role, resources):
+    for one in resources:
+        for action in sorted(one.needs()):
+            if action != PASSED and not role.may(action, one.arns()):
+                yield f"the role lacks {action} for {one.name}"
+
+
+def surplus(role, resources):
+    needed = set().union(*(one.needs() for one in resources))
+    for action in sorted({action for action, _, _ in role.allowed} - needed):
+        yield f"the role may {action}, which no resource needs"
+    reached = {}
+    for action, pattern, statement in role.allowed:
+        reached.setdefault((statement["Sid"], pattern), []).append(action)
+    for (sid, pattern), actions in reached.items():
+        if not any(one.uses(action, pattern) for one in resources for action in actions):
+            yield f"{sid} reaches {pattern}, where no resource needs it"
+
+
+def handed_over(role, resources):
+    """Roles go to the services that they trust, and to no others."""
+    given = [one for one in role.statements if PASSED in (action.lower() for action in listed(one["Action"]))]
+    services = [one.get("Condition", {}).get("StringEquals", {}).get("iam:PassedToService", []) for one in given]
+    trusted = set()
+    for one in resources:
+        if one.kind == "AWS::IAM::Role":
+            statements = one.of["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+            trusted |= {name for each in statements for name in listed(each["Principal"]["Service"])}
+            if not role.may(PASSED, one.arns()):
+                yield f"the role may not hand {one.name} over"
+    if sorted(trusted) != sorted(set().union(*map(set, map(listed, services)))) or not all(services):
+        yield f"roles are handed to {services}, and are for {sorted(trusted)}"
+
+
+def findings(resources, bootstrap):
+    unknown = sorted(known(resources))
+    if unknown:
+        return unknown
+    role = Role(yaml_parse(bootstrap))
+    return sorted({*lacks(role, resources), *surplus(role, resources), *handed_over(role, resources)})
+
+
+def main():
+    logging.disable()  # the translator speaks of its own metrics
+    text = (source.ROOT / "template.yaml").read_text()
+    bootstrap = (source.ROOT / "infra/pipeline/bootstrap.yaml").read_text()
+    resources = deployed(text)
+    found = [*every_way(text, resources), *findings(resources, bootstrap)]
+    for old, new in BOOTSTRAP:
+        if old not in bootstrap or not findings(resources, bootstrap.replace(old, new, 1)):
+            found.append(f"no rule notices {old!r} becoming {new!r}, or it is not there")
+    for old, new in RESOURCES:
+        if old not in text or not findings(deployed(text.replace(old, new, 1)), bootstrap):
+            found.append(f"no rule notices {old!r} becoming {new!r}, or it is not there")
+    for finding in found:
+        print(f"  bootstrap.yaml: {finding}")
+    if found:
+        sys.exit(1)
+    kinds, breaks = len({one.kind for one in resources}), len(BOOTSTRAP) + len(RESOURCES)
+    print(f"  ok: the role has what {kinds} types of resources need and no more, and {breaks} ways of breaking that are noticed")
+
+
+main()

@@ -1,0 +1,174 @@
+"""What CloudFormation's providers leave open of the permissions that they list: which are for properties that nothing here sets."""
+
+PASSED = "iam:passrole"
+
+# What is needed only where a property is set, by the type that has it. A property that comes to be set is noticed.
+ONLY_WITH = {
+    "AWS::Lambda::Function": {
+        "VpcConfig": ["ec2:*"],
+        "FileSystemConfigs": ["elasticfilesystem:*", "s3files:*"],
+        "KmsKeyArn": ["kms:*"],
+        "CodeSigningConfigArn": [
+            "lambda:GetCodeSigningConfig",
+            "lambda:PutFunctionCodeSigningConfig",
+            "lambda:DeleteFunctionCodeSigningConfig",
+        ],
+        "Layers": ["lambda:GetLayerVersion"],
+        "RecursiveLoop": ["lambda:PutFunctionRecursionConfig"],
+        "RuntimeManagementConfig": ["lambda:PutRuntimeManagementConfig", "lambda:AssociateRuntimeAlias"],
+        "S3ObjectVersion": ["s3:GetObjectVersion"],
+        "CapacityProviderConfig": ["lambda:PassCapacityProvider"],
+        "FunctionScalingConfig": ["lambda:PutFunctionScalingConfig"],
+        "ReservedConcurrentExecutions": ["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"],
+    },
+    "AWS::Lambda::Version": {
+        "ProvisionedConcurrencyConfig": ["lambda:PutProvisionedConcurrencyConfig"],
+        "RuntimePolicy": ["lambda:PutRuntimeManagementConfig"],
+        "FunctionScalingConfig": ["lambda:PutFunctionScalingConfig"],
+    },
+    "AWS::Lambda::Alias": {
+        "ProvisionedConcurrencyConfig": [
+            "lambda:PutProvisionedConcurrencyConfig",
+            "lambda:DeleteProvisionedConcurrencyConfig",
+        ],
+    },
+    "AWS::DynamoDB::Table": {
+        "KMSMasterKeyId": ["kms:*"],
+        "ResourcePolicy": ["dynamodb:PutResourcePolicy", "dynamodb:DeleteResourcePolicy"],
+        "ContributorInsightsSpecification": ["dynamodb:UpdateContributorInsights"],
+        "KinesisStreamSpecification": [
+            "kinesis:*",
+            "dynamodb:EnableKinesisStreamingDestination",
+            "dynamodb:DisableKinesisStreamingDestination",
+            "dynamodb:UpdateKinesisStreamingDestination",
+        ],
+        "ImportSourceSpecification": ["dynamodb:ImportTable", "dynamodb:DescribeImport", "logs:*", "s3:*"],
+    },
+    "AWS::Logs::LogGroup": {
+        "KmsKeyId": ["logs:AssociateKmsKey", "logs:DisassociateKmsKey"],
+        "DataProtectionPolicy": [
+            "logs:PutDataProtectionPolicy",
+            "logs:DeleteDataProtectionPolicy",
+            "logs:CreateLogDelivery",
+            "s3:REST.PUT.OBJECT",
+            "firehose:TagDeliveryStream",
+        ],
+        # To read the two would need leave for all groups; without it a group is made, and only its drift cannot be told.
+        "FieldIndexPolicies": ["logs:PutIndexPolicy", "logs:DeleteIndexPolicy", "logs:DescribeIndexPolicies"],
+        "ResourcePolicyDocument": [
+            "logs:PutResourcePolicy",
+            "logs:DeleteResourcePolicy",
+            "logs:DescribeResourcePolicies",
+        ],
+        "DeletionProtectionEnabled": ["logs:PutLogGroupDeletionProtection"],
+        "BearerTokenAuthenticationEnabled": ["logs:PutBearerTokenAuthentication"],
+    },
+    "AWS::IAM::Role": {
+        "ManagedPolicyArns": ["iam:AttachRolePolicy", "iam:DetachRolePolicy"],
+        "PermissionsBoundary": ["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary"],
+        "MaxSessionDuration": ["iam:UpdateRole"],
+        "Description": ["iam:UpdateRoleDescription"],
+    },
+    "AWS::CodeDeploy::DeploymentGroup": {
+        "Deployment": ["codedeploy:GetApplicationRevision"],
+        "OnPremisesInstanceTagFilters": ["codedeploy:RegisterOnPremisesInstance"],
+    },
+    "AWS::ApiGateway::RestApi": {
+        "Policy": ["apigateway:UpdateRestApiPolicy"],
+        "BodyS3Location": ["s3:GetObject"],
+    },
+    "AWS::ApiGatewayV2::Api": {"BodyS3Location": ["s3:GetObject"]},
+    "AWS::CloudFront::Distribution": {
+        "Tags": ["cloudfront:CreateDistributionWithTags"],
+        "VpcOriginConfig": ["cloudfront:GetVpcOrigin"],
+        "ConnectionMode": ["cloudfront:CreateConnectionGroup", "cloudfront:GetConnectionGroup"],
+        "ContinuousDeploymentPolicyId": ["cloudfront:UpdateDistributionWithStagingConfig"],
+    },
+}
+
+# What is needed for something else than there is here, and why.
+NOT_HERE = {
+    "AWS::WAFv2::WebACLAssociation": [
+        (f"{service}:*", "a firewall stands before a REST API alone")
+        for service in ("elasticloadbalancing", "appsync", "cognito-idp", "apprunner", "ec2", "amplify", "bedrock-agentcore")
+    ]
+    + [(f"wafv2:{verb}PermissionPolicy", "it shares groups of rules") for verb in ("Put", "Get")],
+    "AWS::DynamoDB::Table": [
+        (f"dynamodb:{action}", "it is for replicas in other regions")
+        for action in (
+            "CreateTableReplica",
+            "AssociateTableReplica",
+            "Scan",
+            "Query",
+            "UpdateItem",
+            "PutItem",
+            "GetItem",
+            "DeleteItem",
+            "BatchWriteItem",
+        )
+    ]
+    + [("iam:CreateServiceLinkedRole", "it is for replicas in other regions")],
+}
+
+# The properties that give resources their names; others are named after the stack and themselves.
+NAMES = {
+    "AWS::Lambda::Function": "FunctionName",
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::Logs::MetricFilter": "LogGroupName",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::CodeDeploy::Application": "ApplicationName",
+    "AWS::CodeDeploy::DeploymentGroup": "ApplicationName",
+    "AWS::CloudWatch::Alarm": "AlarmName",
+    "AWS::CloudWatch::Dashboard": "DashboardName",
+}
+
+# What policies call a resource and what its provider touches besides, behind `arn:aws:`. What has numbers for names has some.
+FUNCTION = "lambda:{region}:{account}:function:{function}"
+CODE = "s3:::artefacts/0123456789abcdef"
+DEPLOYMENTS = [
+    "codedeploy:{region}:{account}:deploymentgroup:{name}/{name}",
+    "codedeploy:{region}:{account}:application:{name}",
+    "codedeploy:{region}:{account}:deploymentconfig:CodeDeployDefault.LambdaCanary10Percent5Minutes",
+]
+SETTINGS = "appconfig:{region}:{account}:application/a1b2c3d"
+REST, HTTP, TAGS = "apigateway:{region}::/restapis", "apigateway:{region}::/apis", "apigateway:{region}::/tags/arn"
+CLOUDFRONT = "cloudfront::{account}:"
+ARNS = {
+    "AWS::Lambda::Function": [
+        "lambda:{region}:{account}:function:{name}",
+        "lambda:{region}:{account}:capacity-provider:chat",
+        CODE,
+    ],
+    "AWS::Lambda::Version": [FUNCTION],
+    "AWS::Lambda::Alias": [FUNCTION, *(one.replace("{name}", "lambda-chat-deployed") for one in DEPLOYMENTS)],
+    "AWS::Lambda::Url": [FUNCTION],
+    "AWS::Lambda::Permission": [FUNCTION],
+    "AWS::DynamoDB::Table": ["dynamodb:{region}:{account}:table/{name}"],
+    "AWS::Logs::LogGroup": ["logs:{region}:{account}:log-group:{name}", "logs:{region}:{account}:log-group::log-stream:"],
+    "AWS::Logs::MetricFilter": ["logs:{region}:{account}:log-group:/lambda-chat/lambda-chat"],
+    "AWS::IAM::Role": ["iam::{account}:role/{name}"],
+    "AWS::CodeDeploy::Application": [DEPLOYMENTS[1]],
+    "AWS::CodeDeploy::DeploymentGroup": DEPLOYMENTS,
+    "AWS::CloudWatch::Alarm": ["cloudwatch:{region}:{account}:alarm:{name}"],
+    "AWS::CloudWatch::Dashboard": ["cloudwatch::{account}:dashboard/{name}"],
+    "AWS::AppConfig::Application": [SETTINGS],
+    "AWS::AppConfig::ConfigurationProfile": [SETTINGS, SETTINGS + "/configurationprofile/a1b2c3d"],
+    "AWS::AppConfig::HostedConfigurationVersion": [
+        SETTINGS,
+        SETTINGS + "/configurationprofile/a1b2c3d",
+        SETTINGS + "/configurationprofile/a1b2c3d/hostedconfigurationversion/1",
+    ],
+    "AWS::ApiGateway::RestApi": [REST, REST + "/a1b2c3", TAGS],
+    "AWS::ApiGateway::Deployment": [REST + "/a1b2c3/deployments"],
+    "AWS::ApiGateway::Stage": [REST + "/a1b2c3/stages/live", TAGS],
+    "AWS::ApiGatewayV2::Api": [HTTP, HTTP + "/a1b2c3", TAGS],
+    "AWS::ApiGatewayV2::Stage": [HTTP + "/a1b2c3/stages", TAGS],
+    "AWS::CloudFront::Distribution": [CLOUDFRONT + "distribution/A1B2C3"],
+    "AWS::CloudFront::Function": [CLOUDFRONT + "function/{name}"],
+    "AWS::CloudFront::OriginAccessControl": [CLOUDFRONT + "origin-access-control/A1B2C3"],
+    "AWS::WAFv2::WebACLAssociation": [
+        "wafv2:{region}:{account}:regional/webacl/chat/00000000-0000-4000-8000-000000000000",
+        REST + "/a1b2c3/stages/live",
+    ],
+}
