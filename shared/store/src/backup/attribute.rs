@@ -1,7 +1,10 @@
 //! Items as DynamoDB's own JSON, which keeps the type of every value.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>: numbers are texts,
-//! bytes are Base64. Sets are sorted, because DynamoDB gives them in any order and two equal items shall be one text.
+//! bytes are Base64. Attributes and sets are sorted, because DynamoDB gives them in any order and two equal items shall be one
+//! text.
+
+use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -11,12 +14,11 @@ use serde_json::{Map, Value, json};
 use crate::StoreError;
 use crate::item::Item;
 
-/// An item as an object of typed values.
+/// An item as an object of typed values, in the order of their names.
 pub(super) fn to_json(item: &Item) -> Result<Value, StoreError> {
-    item.iter()
-        .map(|(name, value)| Ok((name.clone(), written(value)?)))
-        .collect::<Result<Map<_, _>, _>>()
-        .map(Value::from)
+    let attributes: BTreeMap<_, _> = item.iter().collect();
+    let typed = attributes.into_iter().map(|(name, value)| Ok((name.clone(), written(value)?)));
+    typed.collect::<Result<Map<_, _>, _>>().map(Value::from)
 }
 
 /// The item that such an object says; `None` when it says none.
@@ -126,7 +128,7 @@ mod tests {
         let blobs = |all: [&[u8]; 2]| AttributeValue::Bs(all.map(Blob::new).into());
         let item = |set| Item::from([("b".to_owned(), set), ("n".to_owned(), AttributeValue::N("1e-7".to_owned()))]);
         let (one, other) = (item(blobs([b"\xff", b"a"])), item(blobs([b"a", b"\xff"])));
-        assert_eq!(to_json(&one).unwrap(), json!({ "b": { "BS": ["/w==", "YQ=="] }, "n": { "N": "1e-7" } }));
+        assert_eq!(to_json(&one).unwrap().to_string(), r#"{"b":{"BS":["/w==","YQ=="]},"n":{"N":"1e-7"}}"#);
         assert_eq!(same(&one, &other), Ok(true));
         assert_eq!(same(&one, &Item::new()), Ok(false));
     }
