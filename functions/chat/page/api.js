@@ -5,6 +5,9 @@ import { forgetKey, key, newKey } from "./key.js";
 
 const PATIENCE_MS = 30_000;
 
+/** An erasure waits for running turns, and then deletes item by item; a function has at most fifteen minutes. */
+const ERASURE_MS = 900_000;
+
 /** A request that failed: `code` and `message` as the server gave them, or `network`, `offline`, `cut`, `unreadable`. */
 export class ApiError extends Error {
   constructor({ code, message = "", status = 0, retryable = false, retryAfter = 0, requestId = null }) {
@@ -41,6 +44,31 @@ export function listAgents() {
 /** Asks which models there are. */
 export function listModels() {
   return json("GET", "/api/models");
+}
+
+/**
+ * Reads everything that is kept of the caller: bytes of JSON lines, in pieces as they come.
+ *
+ * Where the connection breaks the pieces just end; whether they are all of it is for their last line to say.
+ */
+export async function* exportMe(signal) {
+  const response = await authorized("/api/me/export", { method: "GET", signal });
+  if (!response.ok) throw await failure(response);
+  const reader = response.body.getReader();
+  try {
+    for (;;) {
+      const piece = await nextPiece(reader, signal, PATIENCE_MS);
+      if (piece === null) return;
+      yield piece;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Erases everything that is kept of the caller; `confirm` says that this is meant. Resolves to how much was erased. */
+export function eraseMe(confirm) {
+  return json("DELETE", "/api/me", { confirm }, ERASURE_MS);
 }
 
 /** Asks the server to stop the turn that runs in a conversation. Resolves to whether there is one. */
@@ -132,9 +160,9 @@ function impatient(read, patienceMs) {
   return Promise.race([read, silence]).finally(() => clearTimeout(timer));
 }
 
-async function json(method, path, body) {
+async function json(method, path, body, patienceMs = PATIENCE_MS) {
   const headers = body ? { "content-type": "application/json" } : {};
-  const response = await authorized(path, { method, headers, body: body && JSON.stringify(body) });
+  const response = await authorized(path, { method, headers, body: body && JSON.stringify(body), patienceMs });
   if (!response.ok) throw await failure(response);
   return response.status === 204
     ? null
@@ -157,9 +185,9 @@ async function authorized(path, options) {
  *
  * The path is taken from where the page is, which may be below the stage of an API.
  */
-async function attempt(path, options, used) {
+async function attempt(path, { patienceMs = PATIENCE_MS, ...options }, used) {
   const headers = { ...options.headers, ...(used !== null && { "x-api-key": used }), ...(await digest(options)) };
-  const signal = options.signal ?? AbortSignal.timeout(PATIENCE_MS);
+  const signal = options.signal ?? AbortSignal.timeout(patienceMs);
   try {
     return await fetch(`.${path}`, { ...options, headers, signal, cache: "no-store" });
   } catch {

@@ -4,6 +4,7 @@ import { Agents } from "./agents.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { Conversations } from "./conversations.js";
+import { Data } from "./data.js";
 import { wireDialogs, ask } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { Drawer } from "./drawer.js";
@@ -26,6 +27,7 @@ const chat = new Chat({
 });
 const composer = new Composer({ onSend: (text) => chat.send(text), onStop: () => chat.stop() });
 chat.use(composer);
+new Data({ onErased: beginAnew });
 
 function onStarted({ id, title, visible }) {
   conversations.update({ id, ...(title && { title }), updatedAt: new Date().toISOString() });
@@ -75,6 +77,12 @@ function forget() {
   sessionStorage.clear();
   history.replaceState(null, "", "#/");
   location.reload();
+}
+
+/** Nothing is left to be shown, and nothing that this browser keeps belongs to anything: the page begins anew. */
+function beginAnew() {
+  localStorage.clear();
+  forget();
 }
 
 /** The address is the conversation's: the skip link moves the focus without it. */

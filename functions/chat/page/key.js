@@ -37,6 +37,11 @@ export function newKey(rejected) {
   return asking;
 }
 
+/** Asks nobody any more: the key that was used is gone, and the page is about to begin anew. */
+export function stopAsking() {
+  asking = new Promise(() => {});
+}
+
 /** A header can carry visible ASCII only. */
 function check(entered) {
   if (!/^[!-~]+$/.test(entered)) throw new Error("A key is made of letters, digits and signs, without spaces.");

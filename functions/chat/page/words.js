@@ -80,6 +80,20 @@ export function usageWords({ inputTokens, outputTokens, searchCredits, estimated
   return parts.join(" · ");
 }
 
+/** A number of bytes, such as `12 KB` or `3.4 MB`. */
+export function sizeWords(bytes) {
+  if (bytes < 1000) return plural(bytes, "byte");
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} KB` : `${number(Math.round(bytes / 100_000) / 10)} MB`;
+}
+
+/** What an erasure found, such as `12 conversations, 1 key and 40 other records`. */
+export function erasedWords({ conversations, keys, others }) {
+  const parts = [plural(conversations, "conversation"), plural(keys, "key"), plural(others, "other record")];
+  const found = parts.filter((_, at) => [conversations, keys, others][at] > 0);
+  if (found.length === 0) return "There was nothing left to erase.";
+  return `Gone for good: ${new Intl.ListFormat("en").format(found)}.`;
+}
+
 /** A duration in seconds with one decimal below ten. */
 export function seconds(ms) {
   if (ms < 50) return "< 0.1 s";

@@ -51,6 +51,57 @@ test("c2 a stream that is cut is taken up again where it was, without loss or do
   assert.equal(await page.getByRole("button", { name: "Send" }).count(), 1);
 });
 
+/** Why a stream cannot be taken up again, and what the server answers then to who has it up to a frame. */
+const LOST = [
+  ["the server has nothing of it", () => ({ status: 204 })],
+  ["the server cannot go on telling it", (last) => ({ contentType: "text/event-stream", body: interrupted(last) })],
+];
+
+function interrupted(last) {
+  const [turn, number] = last.split("-");
+  const event = { type: "error", code: "interrupted", message: "Interrupted.", retryable: true, requestId: "r" };
+  return `id: ${turn}-${Number(number) + 1}\ndata: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`;
+}
+
+for (const [why, answer] of LOST) {
+  test(`c2 a stream that is cut and cannot be taken up again, because ${why}, is read as it is stored`, async (t) => {
+    const { page, url, model } = await stage(t);
+    const cable = await openCable(url);
+    t.after(() => cable.close());
+    let resumed;
+    const resuming = new Promise((resolve) => {
+      resumed = resolve;
+    });
+    await page.route("**/stream", (route) => resumed(route), { times: 1 });
+    await page.goto(cable.url);
+    await ask(page, "Tell me.");
+    const reply = await model.next();
+    reply.say("The first half");
+    await reads(prose(page), "The first half");
+    cable.cut();
+    const route = await resuming;
+    reply.say(" and the second.");
+    reply.end();
+    await settled(url, page.url().split("/").at(-1));
+    await route.fulfill(answer(route.request().headers()["last-event-id"]));
+    await reads(prose(page), "The first half and the second.");
+    await lastAnswer(page)
+      .getByText("Interrupted: the connection was lost while you were reading. This is the answer as the server has it.")
+      .waitFor();
+    assert.deepEqual(await page.locator(".bubble").allTextContents(), ["Tell me."]);
+    assert.equal(await page.locator(".answer").count(), 1);
+    await page.getByRole("button", { name: "Send" }).waitFor();
+  });
+}
+
+/** Waits until the answer in a conversation is stored whole. */
+async function settled(url, id) {
+  for (;;) {
+    const { messages } = await (await fetch(`${url}/api/conversations/${id}`)).json();
+    if (messages.at(-1).status !== "running") return;
+  }
+}
+
 test("c2 when the server is gone too, what was read stays, and can be read again later", async (t) => {
   const { page, url, model, server } = await stage(t);
   const cable = await openCable(url);

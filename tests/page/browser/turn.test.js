@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ask, askAndAnswer, lastAnswer, prose, reads, stage } from "../support/stage.js";
+import { openTool } from "../support/wire.js";
 
 test("a question, its search, its sources and its answer appear as they happen", async (t) => {
   const { page, url, model, search } = await stage(t);
@@ -42,6 +43,42 @@ test("a question, its search, its sources and its answer appear as they happen",
   const citation = prose(page).getByRole("link", { name: "Source 1" });
   assert.equal(await citation.getAttribute("href"), "https://weather.example/beijing");
   assert.equal(await lastAnswer(page).locator(".thinking").getAttribute("open"), null);
+});
+
+test("what a tool says while it runs is shown by its last line, and goes when the result is there", async (t) => {
+  const host = await openTool();
+  t.after(() => host.close());
+  const { page, url, model } = await stage(t, { settings: { ALLOW_PRIVATE_TOOLS: "yes" } });
+  const define = async (method, path, body) => {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${url}/api/admin/${path}`, { method, headers, body: JSON.stringify(body) });
+    assert.ok(answer.ok, await answer.text());
+  };
+  const endpoint = { urlTemplate: `${host.url}/report` };
+  await define("POST", "tools", { name: "report", description: "Reports.", type: "streamable", endpoint });
+  await define("PUT", "agents/default", { name: "Default", tools: [{ tool: "report" }] });
+  await page.goto(url);
+  await ask(page, "Report, please.");
+  const asking = await model.next();
+  asking.say('<tool_call>{"tool":"report"}</tool_call>');
+  asking.end();
+  const call = await host.next();
+  const running = lastAnswer(page).locator(".step.running");
+  await reads(running, "Using report");
+  call.say("Reading page 1 of 3\nReading page");
+  await reads(running.locator(".outcome"), "Reading page");
+  call.say(" 2 of 3\n");
+  await reads(running.locator(".outcome"), "Reading page 2 of 3");
+  call.say("\nReading page 3 of 3");
+  await reads(running.locator(".outcome"), "Reading page 3 of 3");
+  call.end();
+  const done = lastAnswer(page).locator(".step.ok");
+  await done.filter({ hasText: /^Used report/ }).waitFor();
+  assert.doesNotMatch(await done.textContent(), /Reading page/);
+  const reply = await model.next();
+  reply.say("All is well.");
+  reply.end();
+  await reads(prose(page), "All is well.");
 });
 
 test("an answer is still there after a reload and after a restart of the server", async (t) => {

@@ -41,7 +41,7 @@ class Gate {
   async #take(incoming, outgoing) {
     let text = "";
     for await (const piece of incoming.setEncoding("utf8")) text += piece;
-    const exchange = this.#wrap(JSON.parse(text), outgoing);
+    const exchange = this.#wrap(text === "" ? null : JSON.parse(text), outgoing);
     const waiting = this.#waiting.shift();
     if (waiting) waiting(exchange);
     else this.#arrived.push(exchange);
@@ -134,6 +134,29 @@ class SearchCall {
     this.#outgoing.end(JSON.stringify(body));
   }
 }
+
+/** One call of a tool that is defined as a row: what it says comes as it is said. */
+class ToolCall {
+  #outgoing;
+
+  constructor(outgoing) {
+    this.#outgoing = outgoing;
+  }
+
+  /** Sends a piece of the result. */
+  say(text) {
+    if (!this.#outgoing.headersSent) this.#outgoing.writeHead(200, { "content-type": "text/plain" });
+    this.#outgoing.write(text);
+  }
+
+  /** Ends the result. */
+  end() {
+    this.#outgoing.end();
+  }
+}
+
+/** The host of a tool. */
+export const openTool = () => Gate.open((_, outgoing) => new ToolCall(outgoing));
 
 /** A model endpoint of the OpenAI wire. */
 export const openModel = () => Gate.open((body, outgoing) => new ModelCall(body, outgoing));

@@ -9,12 +9,14 @@ import {
   callNumbers,
   callWords,
   endWords,
+  erasedWords,
   errorWords,
   lastLine,
   resultWords,
   scalarCount,
   seconds,
   shortened,
+  sizeWords,
   usageWords,
   writerWords,
 } from "../../../functions/chat/page/words.js";
@@ -162,4 +164,15 @@ test("a Retry-After may be seconds or a date, or nothing to go by", () => {
     waits.map((header) => waitOf(header, now)),
     [12, 2, 30, 0, 0, 0, 0],
   );
+});
+
+test("sizes and erasures are said in whole words", () => {
+  const sizes = [1, 999, 1000, 12_345, 999_999, 3_449_999, 1_234_567_890].map(sizeWords);
+  assert.deepEqual(sizes, ["1 byte", "999 bytes", "1 KB", "12 KB", "1000 KB", "3.4 MB", "1,234.6 MB"]);
+  assert.equal(
+    erasedWords({ conversations: 1200, keys: 1, others: 40 }),
+    "Gone for good: 1,200 conversations, 1 key, and 40 other records.",
+  );
+  assert.equal(erasedWords({ conversations: 0, keys: 0, others: 1 }), "Gone for good: 1 other record.");
+  assert.equal(erasedWords({ conversations: 0, keys: 0, others: 0 }), "There was nothing left to erase.");
 });
