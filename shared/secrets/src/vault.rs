@@ -1,8 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
-use aws_sigv4::sign::v4::SigningParams;
+use aws::{Call, JSON};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use settings::{SettingError, Settings};
@@ -19,8 +17,6 @@ const LONGEST: usize = 256 * 1024;
 /// The longest name of a place, in bytes; an ARN has at most 2048.
 const LONGEST_NAME: usize = 2048;
 
-const CONTENT_TYPE: &str = "application/x-amz-json-1.1";
-
 /// Who keeps a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
@@ -36,10 +32,7 @@ pub(crate) struct Vault {
     /// The setting that names the place.
     setting: String,
     name: String,
-    /// With a slash at its end.
-    endpoint: String,
-    region: String,
-    credentials: Credentials,
+    aws: aws::Service,
 }
 
 #[derive(Serialize)]
@@ -117,10 +110,8 @@ impl Vault {
     ) -> Result<Option<Self>, SettingError> {
         let plausible = |text: &str| (is_sendable(text) && text.len() <= LONGEST_NAME).then(|| text.to_owned());
         let Some(name) = settings.parsed(setting, service.accepted(), plausible)? else { return Ok(None) };
-        let endpoint = settings.parsed(service.endpoint_variable(), "an http or https URL", endpoint)?;
-        let (region, credentials) = identity(settings, endpoint.is_some())?;
-        let endpoint = endpoint.unwrap_or_else(|| default_endpoint(service, &region));
-        Ok(Some(Self { service, setting: setting.to_owned(), name, endpoint, region, credentials }))
+        let aws = aws::Service::from_settings(settings, service.id(), service.endpoint_variable())?;
+        Ok(Some(Self { service, setting: setting.to_owned(), name, aws }))
     }
 
     pub(crate) fn unreadable(&self) -> SecretError {
@@ -155,13 +146,10 @@ impl Vault {
 
     /// Asks, and reads the answer to its end.
     async fn exchange(&self, client: &transport::Client, now: SystemTime) -> Result<(u16, Vec<u8>), String> {
-        let body = self.question()?;
-        let mut request = client.post(&self.endpoint).header("content-type", CONTENT_TYPE);
-        request = request.header("x-amz-target", self.service.target());
-        for (name, value) in self.signature(&body, now)? {
-            request = request.header(name, value);
-        }
-        let mut response = request.body(body).send().await.map_err(|_| "the service cannot be reached")?;
+        let headers = [("content-type", JSON), ("x-amz-target", self.service.target())];
+        let call = Call { path: "/", headers: &headers, body: self.question()? };
+        let request = self.aws.request(client, call, now).map_err(|error| error.to_string())?;
+        let mut response = request.send().await.map_err(|_| "the service cannot be reached")?;
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|_| "the answer broke off")? {
             if answer.len() + chunk.len() > LONGEST {
@@ -178,25 +166,6 @@ impl Vault {
             Service::Secrets => Question::Secret { id: &self.name },
         };
         serde_json::to_vec(&question).map_err(|error| error.to_string())
-    }
-
-    /// The headers that sign a request (Signature Version 4).
-    fn signature(&self, body: &[u8], now: SystemTime) -> Result<Vec<(String, String)>, String> {
-        let identity = self.credentials.clone().into();
-        let parameters = SigningParams::builder()
-            .identity(&identity)
-            .region(&self.region)
-            .name(self.service.id())
-            .time(now)
-            .settings(SigningSettings::default())
-            .build()
-            .map_err(|_| "the request cannot be signed")?
-            .into();
-        let headers = [("content-type", CONTENT_TYPE), ("x-amz-target", self.service.target())];
-        let request = SignableRequest::new("POST", &self.endpoint, headers.into_iter(), SignableBody::Bytes(body));
-        let signed = sign(request.map_err(|_| "the request cannot be signed")?, &parameters);
-        let (instructions, _) = signed.map_err(|_| "the request cannot be signed")?.into_parts();
-        Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }
 
@@ -217,44 +186,9 @@ fn refusal(status: u16, answer: &[u8]) -> String {
     if plain { format!("status {status}, {code}") } else { format!("status {status}") }
 }
 
-fn endpoint(text: &str) -> Option<String> {
-    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
-    let plausible = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#@".contains(&byte));
-    plausible.then(|| format!("{}/", text.trim_end_matches('/')))
-}
-
-fn default_endpoint(service: Service, region: &str) -> String {
-    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
-    format!("https://{}.{region}.amazonaws.com{suffix}/", service.id())
-}
-
-/// Region and credentials from the environment; a stand-in takes any.
-fn identity(settings: &Settings, stand_in: bool) -> Result<(String, Credentials), SettingError> {
-    let var = |name: &str, accepted: &str, instead: &str| match settings.var(name) {
-        None if stand_in => Ok(instead.to_owned()),
-        None => Err(SettingError::new(name, accepted)),
-        Some(value) => Ok(value.to_owned()),
-    };
-    let region = match settings.var("AWS_DEFAULT_REGION") {
-        Some(region) if settings.var("AWS_REGION").is_none() => region.to_owned(),
-        _ => var("AWS_REGION", "the name of an AWS region, such as eu-central-1", "us-east-1")?,
-    };
-    let id = var("AWS_ACCESS_KEY_ID", "an access key id", "local")?;
-    let secret = var("AWS_SECRET_ACCESS_KEY", "the secret of AWS_ACCESS_KEY_ID", "local")?;
-    let token = settings.var("AWS_SESSION_TOKEN").map(str::to_owned);
-    Ok((region, Credentials::new(id, secret, token, None, "environment")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn services_are_asked_in_their_region() {
-        let address = |service, region| default_endpoint(service, region);
-        assert_eq!(address(Service::Parameters, "eu-west-1"), "https://ssm.eu-west-1.amazonaws.com/");
-        assert_eq!(address(Service::Secrets, "cn-north-1"), "https://secretsmanager.cn-north-1.amazonaws.com.cn/");
-    }
 
     #[test]
     fn a_refusal_keeps_its_code_and_not_its_sentence() {

@@ -1,17 +1,23 @@
-//! Checks of a running deployment, as a client makes them over HTTP: nothing here knows how the product is made.
+//! Checks of a running deployment, as a client makes them: nothing here knows how the product is made, and no check by
+//! which [`Door`] it comes in.
 //!
 //! [`run`] makes every check of one list, in its order, and each says what came where something else was expected. Four
 //! turns are paid for. Every conversation that a check made is deleted at the end, whatever came of the check.
 
+mod answer;
 mod checks;
+mod door;
 mod fault;
+mod http_door;
 mod limits;
+pub mod questions;
 mod target;
 mod told;
 mod turn;
 mod visit;
 
 pub use checks::{Outcome, Verdict};
+pub use door::{Door, Lost, Request, Response};
 pub use fault::Fault;
 pub use limits::Limits;
 pub use target::{Target, TargetError};

@@ -1,11 +1,12 @@
 use std::time::Duration;
 
-use reqwest::{RequestBuilder, Response};
+use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
-use crate::target::{refused, sent, why};
+use crate::answer::refused;
+use crate::door::{Request, Response};
 use crate::told::{Frame, content, whole};
-use crate::{Fault, Limits};
+use crate::{Fault, Limits, Target};
 
 /// A turn as one client reads it.
 pub(crate) struct Turn {
@@ -21,10 +22,10 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// Asks, and reads the head of the answer, which must be a stream.
-    pub(crate) async fn open(request: RequestBuilder, limits: Limits) -> Result<Self, Fault> {
+    pub(crate) async fn open(target: &Target, request: Request, limits: Limits) -> Result<Self, Fault> {
         let asked = Instant::now();
-        let response = sent(request, limits.turn).await?;
-        if response.status() != 200 {
+        let response = target.sent(request, limits.turn).await?;
+        if response.status != 200 {
             return Err(Fault::new("a stream", refused(response, limits.answer).await));
         }
         let until = asked + limits.turn;
@@ -61,10 +62,9 @@ impl Turn {
     /// One read of the connection; false at its end.
     async fn read(&mut self) -> Result<bool, Fault> {
         let late = |_| Fault::new("more of the stream", "nothing in time: it does not end");
-        let read = timeout_at(self.until, self.response.chunk()).await.map_err(late)?;
-        let Some(bytes) = read.map_err(|error| Fault::new("more of the stream", why(&error)))? else {
-            return Ok(false);
-        };
+        let read = timeout_at(self.until, self.response.body.next()).await.map_err(late)?;
+        let Some(bytes) = read else { return Ok(false) };
+        let bytes = bytes.map_err(|lost| Fault::new("more of the stream", lost.to_string()))?;
         self.rest.extend_from_slice(&bytes);
         let now = Instant::now();
         while let Some(end) = self.rest.windows(2).position(|pair| pair == b"\n\n") {

@@ -1,8 +1,8 @@
-use reqwest::Method;
+use http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::target::{Answer, answered};
+use crate::answer::Answer;
 use crate::turn::Turn;
 use crate::{Fault, Target, Wish};
 
@@ -31,8 +31,8 @@ impl Visit {
     }
 
     /// A request of the caller and its whole answer.
-    pub(crate) async fn ask(&self, method: Method, path: &str) -> Result<Answer, Fault> {
-        answered(self.target.caller(method, path).await?, self.wish.limits.answer).await
+    pub(crate) async fn ask(&mut self, method: Method, path: &str) -> Result<Answer, Fault> {
+        self.target.answered(self.target.caller(method, path).await?, self.wish.limits.answer).await
     }
 
     /// A new conversation's first turn, up to its `start`.
@@ -47,7 +47,7 @@ impl Visit {
         let body = body.to_string();
         let request = self.target.caller(Method::POST, "/api/chat").await?;
         let request = request.header("content-type", "application/json").header(HASH, hash(&body)).body(body);
-        let mut turn = Turn::open(request, self.wish.limits).await?;
+        let mut turn = Turn::open(&self.target, request, self.wish.limits).await?;
         turn.until("`start` first", |_| true).await?;
         let (kind, id) = (turn.frames.first().map(|frame| frame.kind().to_owned()), turn.started("conversationId"));
         Fault::unless(kind.as_deref() == Some("start"), "`start` first", || format!("{kind:?}"))?;
@@ -56,7 +56,7 @@ impl Visit {
     }
 
     /// The stored answer of a conversation's last turn.
-    pub(crate) async fn stored(&self, conversation: &str) -> Result<Value, Fault> {
+    pub(crate) async fn stored(&mut self, conversation: &str) -> Result<Value, Fault> {
         let answer = self.ask(Method::GET, &format!("/api/conversations/{conversation}")).await?;
         answer.must_be(200)?;
         let document = answer.json();
@@ -65,7 +65,7 @@ impl Visit {
     }
 
     /// The stored answer must be whole, and these words.
-    pub(crate) async fn must_hold(&self, conversation: &str, words: &str) -> Result<(), Fault> {
+    pub(crate) async fn must_hold(&mut self, conversation: &str, words: &str) -> Result<(), Fault> {
         let stored = self.stored(conversation).await?;
         let text = |field: &str| stored.get(field).and_then(Value::as_str).unwrap_or_default();
         let (role, status) = (text("role"), text("status"));

@@ -1,21 +1,19 @@
-use reqwest::Method;
+use http::Method;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Verdict;
 use super::stream::no_turn;
 use crate::Fault;
+use crate::questions::LONG;
 use crate::told::{Frame, done};
 use crate::turn::Turn;
 use crate::visit::Visit;
 
-/// Long enough to be left and stopped.
-const LONG: &str = "Write the numbers from 1 to 300 as English words, one on each line, without a tool.";
-
 pub(super) async fn storage(visit: &mut Visit) -> Result<Verdict, Fault> {
     let Some(turn) = visit.turn.as_ref().filter(|_| visit.ended) else { return Ok(no_turn()) };
-    let words = turn.content();
-    visit.must_hold(&turn.started("conversationId"), &words).await?;
+    let (id, words) = (turn.started("conversationId"), turn.content());
+    visit.must_hold(&id, &words).await?;
     Ok(Verdict::Passed(format!("{} characters", words.chars().count())))
 }
 
@@ -28,7 +26,7 @@ pub(super) async fn resume(visit: &mut Visit) -> Result<Verdict, Fault> {
     drop(first);
     let path = format!("/api/conversations/{id}/stream");
     let request = visit.target.caller(Method::GET, &path).await?.header("last-event-id", format!("{turn}-{number}"));
-    let mut rest = Turn::open(request, visit.wish.limits).await?;
+    let mut rest = Turn::open(&visit.target, request, visit.wish.limits).await?;
     rest.read_out(number + 1).await?;
     let told_by = rest.frames.first().and_then(|frame| frame.id.as_ref()).map(|(turn, _)| turn);
     Fault::unless(told_by == Some(&turn), "the rest of the same turn", || "another turn".to_owned())?;
@@ -61,7 +59,7 @@ pub(super) async fn deletion(visit: &mut Visit) -> Result<Verdict, Fault> {
     first.map(|()| Verdict::Passed(format!("{} conversations", made.len())))
 }
 
-async fn gone(visit: &Visit, id: &str) -> Result<(), Fault> {
+async fn gone(visit: &mut Visit, id: &str) -> Result<(), Fault> {
     let path = format!("/api/conversations/{id}");
     visit.ask(Method::DELETE, &path).await?.must_be(204)?;
     visit.ask(Method::GET, &path).await?.must_be(404)

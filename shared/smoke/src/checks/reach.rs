@@ -1,9 +1,9 @@
-use reqwest::Method;
+use http::Method;
 use tokio::time::Instant;
 
 use super::Verdict;
 use crate::Fault;
-use crate::target::answered;
+use crate::door::Request;
 use crate::visit::Visit;
 
 /// What only callers may read.
@@ -11,7 +11,7 @@ const GUARDED: &str = "/api/conversations?limit=1";
 
 pub(super) async fn health(visit: &mut Visit) -> Result<Verdict, Fault> {
     let asked = Instant::now();
-    let answer = answered(visit.target.stranger(Method::GET, "/healthz"), visit.wish.limits.answer).await?;
+    let answer = visit.target.answered(Request::new(Method::GET, "/healthz"), visit.wish.limits.answer).await?;
     answer.must_be(200)?;
     let body = answer.json();
     let text = |field: &str| body.get(field).and_then(|value| value.as_str()).unwrap_or_default();
@@ -20,7 +20,7 @@ pub(super) async fn health(visit: &mut Visit) -> Result<Verdict, Fault> {
 }
 
 pub(super) async fn page(visit: &mut Visit) -> Result<Verdict, Fault> {
-    let answer = answered(visit.target.stranger(Method::GET, "/"), visit.wish.limits.answer).await?;
+    let answer = visit.target.answered(Request::new(Method::GET, "/"), visit.wish.limits.answer).await?;
     answer.must_be(200)?;
     Fault::unless(answer.content_type.starts_with("text/html"), "a page", || "something else".to_owned())?;
     Ok(Verdict::Passed(format!("{} bytes", answer.body.len())))
@@ -28,13 +28,13 @@ pub(super) async fn page(visit: &mut Visit) -> Result<Verdict, Fault> {
 
 pub(super) async fn access(visit: &mut Visit) -> Result<Verdict, Fault> {
     let limit = visit.wish.limits.answer;
-    let bare = answered(visit.target.stranger(Method::GET, GUARDED), limit).await?;
+    let bare = visit.target.answered(Request::new(Method::GET, GUARDED), limit).await?;
     if bare.status == 200 && visit.target.is_here() && !visit.target.has_key() {
         return Ok(Verdict::Skipped("this server on this machine answers without a key".to_owned()));
     }
     Fault::unless(bare.status == 401, "401 without a key", || bare.said())?;
-    let wrong = visit.target.stranger(Method::GET, GUARDED).header("x-api-key", "not-a-key");
-    let wrong = answered(wrong, limit).await?;
+    let wrong = Request::new(Method::GET, GUARDED).header("x-api-key", "not-a-key");
+    let wrong = visit.target.answered(wrong, limit).await?;
     Fault::unless(wrong.status == 401, "401 with a wrong key", || wrong.said())?;
     let right = visit.ask(Method::GET, GUARDED).await?;
     let expected = if visit.target.has_key() { "200 with the key" } else { "a key to be given (--key-from)" };

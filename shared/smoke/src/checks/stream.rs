@@ -2,11 +2,9 @@ use std::time::Duration;
 
 use super::Verdict;
 use crate::Fault;
+use crate::questions::COUNT;
 use crate::told::{Frame, done};
 use crate::visit::Visit;
-
-/// Short enough for one flight of a network, so that a collected answer comes in one or two reads.
-const COUNT: &str = "Count from 1 to 30, separated by commas, without a tool.";
 
 /// An answer in fewer pieces than this tells nothing.
 const MIN_PIECES: usize = 8;

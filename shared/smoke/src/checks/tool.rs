@@ -1,14 +1,11 @@
-use reqwest::Method;
+use http::Method;
 use serde_json::Value;
 
 use super::Verdict;
 use crate::Fault;
+use crate::questions::{SUM, TOOL};
 use crate::told::done;
 use crate::visit::Visit;
-
-/// A tool that costs nothing.
-const TOOL: &str = "calculator";
-const SUM: &str = "What is 37 * 43?";
 
 pub(super) async fn round(visit: &mut Visit) -> Result<Verdict, Fault> {
     if !offered(visit).await? {
@@ -32,7 +29,7 @@ pub(super) async fn round(visit: &mut Visit) -> Result<Verdict, Fault> {
     Ok(Verdict::Passed(format!("{} frames", turn.frames.len())))
 }
 
-async fn offered(visit: &Visit) -> Result<bool, Fault> {
+async fn offered(visit: &mut Visit) -> Result<bool, Fault> {
     let answer = visit.ask(Method::GET, "/api/tools").await?;
     answer.must_be(200)?;
     let document = answer.json();

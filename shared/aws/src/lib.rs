@@ -1,0 +1,161 @@
+//! Requests to services of AWS, signed (Signature Version 4) with region and credentials of the environment.
+//!
+//! For services of which a few calls are needed: their SDKs would be most of a function.
+
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4::SigningParams;
+use reqwest::RequestBuilder;
+use settings::{SettingError, Settings};
+
+/// The form in which most services are asked.
+pub const JSON: &str = "application/x-amz-json-1.1";
+
+/// One service in one region, and the right to ask it.
+pub struct Service {
+    id: &'static str,
+    /// Without a slash at its end.
+    endpoint: String,
+    region: String,
+    credentials: Credentials,
+}
+
+/// A `POST` to a service.
+pub struct Call<'a> {
+    /// Path and query, of characters that need no escape.
+    pub path: &'a str,
+    /// What is signed beside the body.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// What is asked.
+    pub body: Vec<u8>,
+}
+
+/// A request that cannot be signed: its address or its headers are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the request cannot be signed")]
+pub struct Unsigned;
+
+impl Service {
+    /// The service that signatures and addresses name `id`; where `endpoint_variable` names a stand-in, any region and
+    /// credentials will do.
+    ///
+    /// # Errors
+    /// A stand-in that is no address, or no region or credentials in the environment.
+    pub fn from_settings(settings: &Settings, id: &'static str, endpoint_variable: &str) -> Result<Self, SettingError> {
+        let stand_in = settings.parsed(endpoint_variable, "an http or https URL", endpoint)?;
+        let (region, credentials) = identity(settings, stand_in.is_some())?;
+        let endpoint = stand_in.unwrap_or_else(|| default_endpoint(id, &region));
+        Ok(Self { id, endpoint, region, credentials })
+    }
+
+    /// A signed request, which holds for some minutes.
+    ///
+    /// # Errors
+    /// [`Unsigned`].
+    pub fn request(
+        &self,
+        http: &transport::Client,
+        call: Call<'_>,
+        now: SystemTime,
+    ) -> Result<RequestBuilder, Unsigned> {
+        let url = format!("{}{}", self.endpoint, call.path);
+        let signature = self.signature(&url, &call, now)?;
+        let told = call.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let request = told.chain(signature).fold(http.post(url), |request, (name, value)| request.header(name, value));
+        Ok(request.body(call.body))
+    }
+
+    /// The headers that sign a request.
+    fn signature(&self, url: &str, call: &Call<'_>, now: SystemTime) -> Result<Vec<(String, String)>, Unsigned> {
+        let identity = self.credentials.clone().into();
+        let parameters = SigningParams::builder()
+            .identity(&identity)
+            .region(&self.region)
+            .name(self.id)
+            .time(now)
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|_| Unsigned)?
+            .into();
+        let headers = call.headers.iter().copied();
+        let request = SignableRequest::new("POST", url, headers, SignableBody::Bytes(&call.body));
+        let signed = sign(request.map_err(|_| Unsigned)?, &parameters).map_err(|_| Unsigned)?;
+        let (instructions, _) = signed.into_parts();
+        Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").field("id", &self.id).field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+fn endpoint(text: &str) -> Option<String> {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
+    let plausible = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#@".contains(&byte));
+    plausible.then(|| text.trim_end_matches('/').to_owned())
+}
+
+fn default_endpoint(id: &str, region: &str) -> String {
+    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+    format!("https://{id}.{region}.amazonaws.com{suffix}")
+}
+
+/// Region and credentials from the environment; a stand-in takes any.
+fn identity(settings: &Settings, stand_in: bool) -> Result<(String, Credentials), SettingError> {
+    let var = |name: &str, accepted: &str, instead: &str| match settings.var(name) {
+        None if stand_in => Ok(instead.to_owned()),
+        None => Err(SettingError::new(name, accepted)),
+        Some(value) => Ok(value.to_owned()),
+    };
+    let region = match settings.var("AWS_DEFAULT_REGION") {
+        Some(region) if settings.var("AWS_REGION").is_none() => region.to_owned(),
+        _ => var("AWS_REGION", "the name of an AWS region, such as eu-central-1", "us-east-1")?,
+    };
+    let id = var("AWS_ACCESS_KEY_ID", "an access key id", "local")?;
+    let secret = var("AWS_SECRET_ACCESS_KEY", "the secret of AWS_ACCESS_KEY_ID", "local")?;
+    let token = settings.var("AWS_SESSION_TOKEN").map(str::to_owned);
+    Ok((region, Credentials::new(id, secret, token, None, "environment")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_asked_in_their_region() {
+        assert_eq!(default_endpoint("ssm", "eu-west-1"), "https://ssm.eu-west-1.amazonaws.com");
+        assert_eq!(default_endpoint("lambda", "cn-north-1"), "https://lambda.cn-north-1.amazonaws.com.cn");
+    }
+
+    #[tokio::test]
+    async fn a_request_is_signed_and_shows_no_secret() {
+        let aws = [
+            ("AWS_REGION", "eu-west-1"),
+            ("AWS_ACCESS_KEY_ID", "AKIA"),
+            ("AWS_SECRET_ACCESS_KEY", "canary"),
+            ("AWS_SESSION_TOKEN", "token"),
+        ];
+        let service = Service::from_settings(&Settings::from_pairs(aws), "lambda", "ELSEWHERE").unwrap();
+        assert!(!format!("{service:?}").contains("canary"));
+        let call = Call { path: "/functions/f?Qualifier=7", headers: &[("x-more", "1")], body: b"{}".to_vec() };
+        let request = service.request(&transport::client().unwrap(), call, SystemTime::UNIX_EPOCH).unwrap();
+        let request = request.build().unwrap();
+        assert_eq!(request.url().as_str(), "https://lambda.eu-west-1.amazonaws.com/functions/f?Qualifier=7");
+        let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
+        let scope = "AWS4-HMAC-SHA256 Credential=AKIA/19700101/eu-west-1/lambda/aws4_request, ";
+        assert!(header("authorization").starts_with(scope), "{}", header("authorization"));
+        assert!(header("authorization").contains("SignedHeaders=host;x-amz-date;x-amz-security-token;x-more, "));
+        assert_eq!((header("x-amz-date"), header("x-amz-security-token")), ("19700101T000000Z".into(), "token".into()));
+    }
+
+    #[test]
+    fn a_stand_in_needs_an_address_and_nothing_else() {
+        let made = |address: &str| Service::from_settings(&Settings::from_pairs([("AT", address)]), "ssm", "AT");
+        assert_eq!(made("http://127.0.0.1:9/").unwrap().endpoint, "http://127.0.0.1:9");
+        assert_eq!(made("nowhere").unwrap_err().variable, "AT");
+    }
+}
