@@ -48,6 +48,16 @@ pub enum Lost {
     Refused(String),
 }
 
+impl From<reqwest::Error> for Lost {
+    fn from(error: reqwest::Error) -> Self {
+        match error {
+            error if error.is_connect() => Self::Unreachable,
+            error if error.is_timeout() => Self::Late,
+            _ => Self::Broken,
+        }
+    }
+}
+
 impl Request {
     pub(crate) fn new(method: Method, path: &str) -> Self {
         Self { method, path: path.to_owned(), headers: Vec::new(), body: None }

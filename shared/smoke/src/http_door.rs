@@ -17,20 +17,12 @@ impl Door for HttpDoor {
             let asked = self.http.request(request.method, format!("{}{}", self.base, request.path));
             let asked = request.headers.into_iter().fold(asked, |asked, (name, value)| asked.header(name, value));
             let asked = request.body.into_iter().fold(asked, reqwest::RequestBuilder::body);
-            let response = asked.send().await.map_err(|error| lost(&error))?;
+            let response = asked.send().await?;
             let status = response.status().as_u16();
             let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
             let content_type = content_type.unwrap_or_default().to_owned();
-            let body = response.bytes_stream().map_err(|error| lost(&error)).boxed();
+            let body = response.bytes_stream().map_err(Lost::from).boxed();
             Ok(Response { status, content_type, body })
         })
-    }
-}
-
-fn lost(error: &reqwest::Error) -> Lost {
-    match error {
-        error if error.is_connect() => Lost::Unreachable,
-        error if error.is_timeout() => Lost::Late,
-        _ => Lost::Broken,
     }
 }

@@ -1,0 +1,66 @@
+use std::time::{Duration, SystemTime};
+
+use aws::{Call, JSON};
+use serde_json::json;
+use settings::{SettingError, Settings};
+use tokio::time::{sleep, timeout};
+
+use crate::hook::Event;
+
+/// Longest time for one attempt.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The pause before each attempt.
+const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1)];
+
+/// Who moves callers to a new version, and waits to hear whether it may.
+pub(crate) struct CodeDeploy {
+    http: transport::Client,
+    service: aws::Service,
+}
+
+/// `CodeDeploy` could not be told; it takes the deployment for failed when it has waited for an hour.
+#[derive(Debug, thiserror::Error)]
+#[error("CodeDeploy was not told")]
+pub(crate) struct Untold;
+
+impl CodeDeploy {
+    pub(crate) fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+        let service = aws::Service::from_settings(settings, "codedeploy", "AWS_ENDPOINT_URL_CODEDEPLOY")?;
+        Ok(Self { http, service })
+    }
+
+    /// Tells it, three times if need be.
+    pub(crate) async fn tell(&self, event: &Event, good: bool) -> Result<(), Untold> {
+        let status = if good { "Succeeded" } else { "Failed" };
+        for pause in PAUSES {
+            sleep(pause).await;
+            match timeout(PATIENCE, self.put(event, status))
+                .await
+                .unwrap_or_else(|_| Err("no answer in time".to_owned()))
+            {
+                Ok(()) => {
+                    tracing::info!(status, "CodeDeploy was told");
+                    return Ok(());
+                }
+                Err(reason) => tracing::error!(status, reason, "CodeDeploy was not told"),
+            }
+        }
+        Err(Untold)
+    }
+
+    /// The API's `PutLifecycleEventHookExecutionStatus`.
+    async fn put(&self, event: &Event, status: &str) -> Result<(), String> {
+        let body = json!({
+            "deploymentId": event.deployment_id,
+            "lifecycleEventHookExecutionId": event.lifecycle_event_hook_execution_id,
+            "status": status,
+        });
+        let target = "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus";
+        let headers = [("content-type", JSON), ("x-amz-target", target)];
+        let call = Call { path: "/", headers: &headers, body: body.to_string().into_bytes() };
+        let request = self.service.request(&self.http, call, SystemTime::now()).map_err(|error| error.to_string())?;
+        let answer = request.send().await.map_err(|_| "no connection".to_owned())?;
+        if answer.status().is_success() { Ok(()) } else { Err(format!("status {}", answer.status().as_u16())) }
+    }
+}

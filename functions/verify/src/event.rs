@@ -1,0 +1,117 @@
+//! Events of a function's URL (payload format 2.0): written for the version that is checked, read by the model.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use smoke::Request;
+
+/// Nobody's address: the request comes from no network.
+const SOURCE: &str = "127.0.0.1";
+
+const HOST: &str = "deployment-check.invalid";
+
+/// The event that a URL would make of a request.
+pub(crate) fn written(request: Request, now: SystemTime) -> Value {
+    let Request { method, path, headers, body } = request;
+    let (path, query) = path.split_once('?').unwrap_or((&path, ""));
+    let told = headers.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+    let headers: Map<String, Value> = [("host".to_owned(), Value::from(HOST))].into_iter().chain(told).collect();
+    let millis = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let http = json!({
+        "method": method.as_str(), "path": path, "protocol": "HTTP/1.1", "sourceIp": SOURCE, "userAgent": "deployment-check",
+    });
+    let mut event = json!({
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers,
+        "requestContext": {
+            "accountId": "anonymous",
+            "apiId": "deployment-check",
+            "domainName": HOST,
+            "domainPrefix": "deployment-check",
+            "http": http,
+            "requestId": "deployment-check",
+            "routeKey": "$default",
+            "stage": "$default",
+            "timeEpoch": u64::try_from(millis).unwrap_or_default(),
+        },
+        "isBase64Encoded": false,
+    });
+    if let Some(body) = body {
+        event["body"] = Value::from(body);
+    }
+    event
+}
+
+/// As much of such an event as the model looks at.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UrlEvent {
+    pub(crate) raw_path: String,
+    request_context: Context,
+    /// Names in lower case.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    body: Option<String>,
+    #[serde(default)]
+    is_base64_encoded: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Context {
+    http: Http,
+}
+
+#[derive(Debug, Deserialize)]
+struct Http {
+    method: String,
+}
+
+impl UrlEvent {
+    pub(crate) fn method(&self) -> &str {
+        &self.request_context.http.method
+    }
+
+    /// The token of `Authorization: Bearer …`; empty when there is none.
+    pub(crate) fn token(&self) -> &str {
+        let header = self.headers.get("authorization").map(String::as_str).unwrap_or_default();
+        header.strip_prefix("Bearer ").unwrap_or_default()
+    }
+
+    /// The body, in the form that was sent.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        let body = self.body.as_deref().unwrap_or_default();
+        if self.is_base64_encoded { STANDARD.decode(body).unwrap_or_default() } else { body.as_bytes().to_vec() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+
+    fn request(path: &str, body: Option<&str>) -> Request {
+        let headers = vec![("authorization", "Bearer sk".to_owned())];
+        Request { method: Method::POST, path: path.to_owned(), headers, body: body.map(str::to_owned) }
+    }
+
+    #[test]
+    fn a_request_is_an_event_and_is_read_out_of_one() {
+        let event = written(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
+        assert_eq!((&event["rawPath"], &event["rawQueryString"]), (&json!("/api/x"), &json!("limit=1")));
+        let mut event: UrlEvent = serde_json::from_value(event).unwrap();
+        assert_eq!((event.method(), event.raw_path.as_str(), event.token()), ("POST", "/api/x", "sk"));
+        assert_eq!(event.body(), b"{}");
+        (event.body, event.is_base64_encoded) = (Some("e30=".to_owned()), true);
+        assert_eq!(event.body(), b"{}");
+        let bare: UrlEvent = serde_json::from_value(written(request("/", None), UNIX_EPOCH)).unwrap();
+        assert!(bare.body().is_empty());
+    }
+}

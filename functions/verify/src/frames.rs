@@ -1,0 +1,75 @@
+//! The frames of AWS (`application/vnd.amazon.eventstream`) in which Lambda streams an answer to whoever invokes a function.
+
+use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
+use aws_smithy_eventstream::smithy::parse_response_headers;
+use aws_smithy_types::event_stream::Message;
+use bytes::{Bytes, BytesMut};
+use serde::Deserialize;
+use smoke::Lost;
+
+/// More than any frame: a length that is none would be waited for.
+const LONGEST: usize = 16 * 1024 * 1024;
+
+/// Takes frames apart as they come in, at whatever places they were cut; both of a frame's checksums are held against it.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    decoder: MessageFrameDecoder,
+    rest: BytesMut,
+    ended: bool,
+}
+
+/// The last frame's document.
+#[derive(Deserialize)]
+struct Complete {
+    #[serde(rename = "ErrorCode")]
+    code: Option<String>,
+}
+
+impl Frames {
+    /// What the function wrote, as far as `read` completes it.
+    ///
+    /// # Errors
+    /// Bytes that are no frame, and what Lambda says of a function that failed.
+    pub(crate) fn push(&mut self, read: &[u8]) -> Result<Bytes, Lost> {
+        self.rest.extend_from_slice(read);
+        let mut payload = BytesMut::new();
+        while let DecodedFrame::Complete(message) =
+            self.decoder.decode_frame(&mut self.rest).map_err(|_| Lost::Broken)?
+        {
+            self.message(&message, &mut payload)?;
+        }
+        if self.rest.len() > LONGEST { Err(Lost::Broken) } else { Ok(payload.freeze()) }
+    }
+
+    /// Whether the function has come to its end, by Lambda's own word: a connection also ends when it breaks.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn message(&mut self, message: &Message, payload: &mut BytesMut) -> Result<(), Lost> {
+        let headers = parse_response_headers(message).map_err(|_| Lost::Broken)?;
+        match (headers.message_type.as_str(), headers.smithy_type.as_str()) {
+            ("event", "PayloadChunk") => payload.extend_from_slice(message.payload()),
+            ("event", "InvokeComplete") => {
+                let complete: Complete = serde_json::from_slice(message.payload()).map_err(|_| Lost::Broken)?;
+                if let Some(code) = complete.code.filter(|code| !code.is_empty()) {
+                    return Err(Lost::Refused(format!("a function that failed ({})", plain(&code))));
+                }
+                self.ended = true;
+            }
+            // What is added to the protocol one day is no fault of the function.
+            ("event", _) => {}
+            (_, kind) => return Err(Lost::Refused(format!("a failure of Lambda ({})", plain(kind)))),
+        }
+        Ok(())
+    }
+}
+
+/// A code as AWS writes them; nothing else is repeated.
+pub(crate) fn plain(code: &str) -> &str {
+    let word = code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+    if word { code } else { "unknown" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use aws_smithy_eventstream::frame::write_message_to;
+use aws_smithy_types::event_stream::{Header, HeaderValue};
+
+use super::*;
+
+fn message(kind: &'static str, name: &'static str, payload: &'static str) -> Message {
+    let header = |name: &'static str, value: &'static str| Header::new(name, HeaderValue::String(value.into()));
+    let named = if kind == "event" { ":event-type" } else { ":exception-type" };
+    Message::new(payload).add_header(header(":message-type", kind)).add_header(header(named, name))
+}
+
+fn encoded(messages: &[Message]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for message in messages {
+        write_message_to(message, &mut bytes).unwrap();
+    }
+    bytes
+}
+
+fn answer() -> Vec<u8> {
+    encoded(&[
+        message("event", "PayloadChunk", "one "),
+        message("event", "Later", "unknown"),
+        message("event", "PayloadChunk", "two"),
+        message("event", "InvokeComplete", "{}"),
+    ])
+}
+
+#[test]
+fn an_answer_is_the_same_wherever_it_was_cut() {
+    let bytes = answer();
+    for at in 0..=bytes.len() {
+        let mut frames = Frames::default();
+        let (first, rest) = bytes.split_at(at);
+        let read = [frames.push(first).unwrap(), frames.push(rest).unwrap()].concat();
+        assert_eq!((read.as_slice(), frames.ended()), (b"one two".as_slice(), true), "cut at {at}");
+    }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_has_not_ended() {
+    let bytes = answer();
+    for at in 0..bytes.len() {
+        let mut frames = Frames::default();
+        frames.push(&bytes[..at]).unwrap();
+        assert!(!frames.ended(), "cut off at {at}");
+    }
+}
+
+#[test]
+fn a_bit_that_was_lost_is_noticed_by_a_checksum() {
+    let bytes = encoded(&[message("event", "PayloadChunk", "one")]);
+    // Behind the lengths, which a checksum of their own covers: with them a frame may wait for more than there is.
+    for at in 8..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        assert_eq!(Frames::default().push(&bytes), Err(Lost::Broken), "byte {at}");
+    }
+    let mut shorter = bytes;
+    shorter[3] -= 1;
+    assert_eq!(Frames::default().push(&shorter), Err(Lost::Broken));
+}
+
+#[test]
+fn a_frame_longer_than_any_is_not_waited_for() {
+    let mut frames = Frames::default();
+    frames.push(&[0x7f; 12]).unwrap();
+    assert_eq!(frames.push(&vec![0; LONGEST + 1]), Err(Lost::Broken));
+}
+
+#[test]
+fn a_function_that_failed_is_told_by_its_code_alone() {
+    let failed = r#"{"ErrorCode":"Runtime.ExitError","ErrorDetails":"canary"}"#;
+    let told = Frames::default().push(&encoded(&[message("event", "InvokeComplete", failed)])).unwrap_err();
+    assert_eq!(told.to_string(), "a function that failed (Runtime.ExitError)");
+    let told = Frames::default().push(&encoded(&[message("exception", "ServiceException", "canary")])).unwrap_err();
+    assert_eq!(told.to_string(), "a failure of Lambda (ServiceException)");
+    let odd = r#"{"ErrorCode":"the canary sang"}"#;
+    let told = Frames::default().push(&encoded(&[message("event", "InvokeComplete", odd)])).unwrap_err();
+    assert_eq!(told.to_string(), "a function that failed (unknown)");
+}

@@ -1,0 +1,98 @@
+use std::time::{Duration, SystemTime};
+
+use secrets::Secret;
+use serde::Deserialize;
+use settings::{SettingError, Settings};
+use smoke::{Limits, Outcome, Target, Verdict, Wish};
+use tokio::time::{Instant, timeout_at};
+
+use crate::Invoke;
+use crate::code_deploy::{CodeDeploy, Untold};
+
+/// The model that plays along; `template.yaml` adds it to the checked function's.
+const MODEL: &str = "deployment-check";
+
+/// Kept of an invocation for telling the outcome.
+const RESERVE: Duration = Duration::from_secs(15);
+
+/// The model's pace is known: its longest answer takes twelve seconds.
+const LONGEST_TURN: Duration = Duration::from_secs(30);
+
+/// What `CodeDeploy` calls a hook with.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Event {
+    pub(crate) deployment_id: String,
+    pub(crate) lifecycle_event_hook_execution_id: String,
+}
+
+/// Checks a version, and tells `CodeDeploy` what came of it.
+pub(crate) struct Hook {
+    /// What cannot be checked has failed: an hour would pass before `CodeDeploy` noticed a hook that does not start.
+    plan: Result<Plan, SettingError>,
+    code_deploy: CodeDeploy,
+}
+
+/// What is checked, and with which key.
+struct Plan {
+    version: Invoke,
+    key: Secret,
+}
+
+impl Hook {
+    pub(crate) fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+        let plan = Plan::from_settings(settings, http.clone());
+        Ok(Self { plan, code_deploy: CodeDeploy::from_settings(settings, http)? })
+    }
+
+    /// Makes the checks within the invocation's time, and tells their outcome. Whatever keeps them from being made, or
+    /// from coming to their end, is a failure of the deployment.
+    pub(crate) async fn called(&self, event: &Event, deadline: SystemTime) -> Result<(), Untold> {
+        let left = deadline.duration_since(SystemTime::now()).unwrap_or_default().saturating_sub(RESERVE);
+        let good = match &self.plan {
+            Ok(plan) => plan.holds(Instant::now() + left).await,
+            Err(error) => {
+                tracing::error!(%error, "nothing could be checked");
+                false
+            }
+        };
+        self.code_deploy.tell(event, good).await
+    }
+}
+
+impl Plan {
+    fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
+        let key = Secret::from_settings(settings, "CHECK_API_KEY")?;
+        let key = key.ok_or_else(|| SettingError::new("CHECK_API_KEY_PARAMETER", "the name of an SSM parameter"))?;
+        Ok(Self { version: Invoke::from_settings(settings, http)?, key })
+    }
+
+    /// Whether every check was made by then, and none failed. A task of their own, so that a panic is one more failure.
+    async fn holds(&self, until: Instant) -> bool {
+        let target = Target::behind(self.version.clone(), self.key.clone());
+        let limits = Limits { turn: LONGEST_TURN, ..Limits::default() };
+        let checks = tokio::spawn(smoke::run(target, Wish { model: Some(MODEL.to_owned()), limits }, say));
+        let stop = checks.abort_handle();
+        match timeout_at(until, checks).await {
+            Ok(Ok(good)) => good,
+            Ok(Err(_)) => {
+                tracing::error!("the checks broke off");
+                false
+            }
+            Err(_) => {
+                stop.abort();
+                tracing::error!("the checks took too long");
+                false
+            }
+        }
+    }
+}
+
+fn say(outcome: &Outcome) {
+    let check = outcome.name;
+    match &outcome.verdict {
+        Verdict::Passed(figures) => tracing::info!(check, outcome = "ok", figures, "checked"),
+        Verdict::Skipped(reason) => tracing::warn!(check, outcome = "skipped", reason, "checked"),
+        Verdict::Failed(fault) => tracing::error!(check, outcome = "FAILED", %fault, "checked"),
+    }
+}

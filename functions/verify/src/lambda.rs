@@ -1,0 +1,75 @@
+use std::io::Write;
+use std::process::ExitCode;
+
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use settings::Settings;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::hook::Hook;
+use crate::model::Model;
+
+/// Which of the two functions this is.
+enum Function {
+    Hook(Hook),
+    Model(Model),
+}
+
+/// Runs the function until its instance ends: the hook where `CHECKED_FUNCTION` says what is checked, else the model.
+///
+/// A setting that cannot be parsed is one line and exit code 2; a runtime that breaks off is exit code 1.
+pub fn run() -> ExitCode {
+    let settings = Settings::from_env();
+    log(&settings);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match (Function::from_settings(&settings), runtime) {
+        (Err(error), _) => failed(&error.to_string(), 2),
+        (_, Err(error)) => failed(&error.to_string(), 1),
+        (Ok(function), Ok(runtime)) => match runtime.block_on(function.serve()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error.to_string(), 1),
+        },
+    }
+}
+
+impl Function {
+    fn from_settings(settings: &Settings) -> Result<Self, Error> {
+        Ok(match settings.var("CHECKED_FUNCTION") {
+            Some(_) => Self::Hook(Hook::from_settings(settings, transport::client()?)?),
+            None => Self::Model(Model::from_settings(settings)?),
+        })
+    }
+
+    async fn serve(self) -> Result<(), Error> {
+        match &self {
+            Self::Hook(hook) => {
+                let handler = |event: LambdaEvent<_>| async move {
+                    hook.called(&event.payload, event.context.deadline()).await.map_err(Error::from)
+                };
+                lambda_runtime::run(service_fn(handler)).await
+            }
+            Self::Model(model) => {
+                let handler = |event: LambdaEvent<_>| async move { Ok::<_, Error>(model.answer(event.payload).await) };
+                lambda_runtime::run(service_fn(handler)).await
+            }
+        }
+    }
+}
+
+fn failed(line: &str, code: u8) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "{line}");
+    ExitCode::from(code)
+}
+
+/// One JSON object per line, and of a panic only where it happened.
+fn log(settings: &Settings) {
+    let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
+    let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
+    tracing_subscriber::registry().with(targets).with(lines).init();
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a panic");
+    }));
+}

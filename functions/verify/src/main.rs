@@ -1,0 +1,7 @@
+//! The two functions that verify a deployment on AWS Lambda.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    verify::run()
+}

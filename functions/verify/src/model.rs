@@ -1,0 +1,74 @@
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, iter};
+use http::{HeaderValue, StatusCode, header};
+use lambda_runtime::{MetadataPrelude, StreamResponse};
+use secrecy::ExposeSecret;
+use secrets::Secret;
+use serde_json::json;
+use settings::{SettingError, Settings};
+use subtle::ConstantTimeEq;
+use tokio::time::sleep;
+
+use crate::event::UrlEvent;
+use crate::script::{Question, Script};
+
+type Body = BoxStream<'static, Result<Bytes, Infallible>>;
+
+/// Plays the model for whoever has the key.
+pub(crate) struct Model {
+    key: Secret,
+}
+
+impl Model {
+    /// Reads `CHECK_API_KEY`; makes no call.
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let key = Secret::from_settings(settings, "CHECK_API_KEY")?;
+        let key = key.ok_or_else(|| SettingError::new("CHECK_API_KEY_PARAMETER", "the name of an SSM parameter"))?;
+        Ok(Self { key })
+    }
+
+    /// Answers `POST /chat/completions` with a stream, and everything else with a refusal.
+    pub(crate) async fn answer(&self, event: UrlEvent) -> StreamResponse<Body> {
+        match self.script(&event).await {
+            Ok(script) => response(StatusCode::OK, "text/event-stream", told(script)),
+            Err(status) => {
+                let error = json!({"error": {"message": status.canonical_reason(), "type": "refused"}}).to_string();
+                response(status, "application/json", iter([Ok(Bytes::from(error))]).boxed())
+            }
+        }
+    }
+
+    async fn script(&self, event: &UrlEvent) -> Result<Script, StatusCode> {
+        if (event.method(), event.raw_path.as_str()) != ("POST", "/chat/completions") {
+            return Err(StatusCode::NOT_FOUND);
+        }
+        let key = self.key.reveal().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+        if !bool::from(event.token().as_bytes().ct_eq(key.expose_secret().as_bytes())) {
+            // A key that was changed a moment ago is not known here yet.
+            self.key.refused();
+            return Err(StatusCode::UNAUTHORIZED);
+        }
+        let question: Question = serde_json::from_slice(&event.body()).map_err(|_| StatusCode::BAD_REQUEST)?;
+        Ok(Script::of(&question))
+    }
+}
+
+/// Each line after its pause.
+fn told(script: Script) -> Body {
+    let lines = iter(script.lines).then(move |line| async move {
+        sleep(script.pause).await;
+        Ok(Bytes::from(line))
+    });
+    lines.boxed()
+}
+
+#[expect(clippy::field_reassign_with_default, reason = "the type is not exhaustive and has no builder")]
+fn response(status: StatusCode, content_type: &'static str, stream: Body) -> StreamResponse<Body> {
+    let mut metadata_prelude = MetadataPrelude::default();
+    metadata_prelude.status_code = status;
+    metadata_prelude.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    StreamResponse { metadata_prelude, stream }
+}
