@@ -10,6 +10,7 @@
 
 mod answer;
 mod app;
+mod broken;
 mod client;
 mod completion;
 mod crowd;
@@ -31,6 +32,7 @@ mod transcript;
 
 pub use answer::Answer;
 pub use app::TestApp;
+pub use broken::{Broken, Wrong};
 pub use client::Client;
 pub use completion::Completion;
 pub use crowd::Crowd;

@@ -1,0 +1,152 @@
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::Response;
+use futures_util::{StreamExt, stream};
+use tokio::net::TcpListener;
+
+/// What a version does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It collects a stream and sends it whole.
+    Collects,
+    /// It sends the first event, and the rest whole.
+    CollectsTheRest,
+    /// The end of a turn never comes.
+    NeverEnds,
+    /// The end comes, and the connection stays.
+    StaysOpen,
+    /// It knows of no turn to be resumed.
+    ResumesNothing,
+    /// It resumes from the start.
+    ForgetsThePlace,
+    /// It says that it stops, and does not.
+    DeafToStops,
+    /// It deletes nothing.
+    Keeps,
+    /// It lets in whoever has no key.
+    Open,
+}
+
+/// What stands before the product and does something wrong, as if the product did.
+#[derive(Clone)]
+pub struct Broken {
+    http: transport::Client,
+    behind: String,
+    wrong: Wrong,
+    /// A key that it adds for whoever has none.
+    key: Option<String>,
+}
+
+pub(crate) async fn served(router: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+    let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
+impl Broken {
+    /// Starts it before the product at this address; gives its own.
+    pub async fn start(behind: &str, wrong: Wrong) -> String {
+        Self::with_key(behind, wrong, None).await
+    }
+
+    /// The same with a key that it adds for whoever has none.
+    pub async fn with_key(behind: &str, wrong: Wrong, key: Option<String>) -> String {
+        let broken =
+            Self { http: transport::client().expect("a client can be made"), behind: behind.to_owned(), wrong, key };
+        served(Router::new().fallback(pass).with_state(broken)).await
+    }
+
+    /// Starts a database over another one that says yes to the transaction that ends a turn, and writes nothing.
+    pub async fn database(behind: &str) -> String {
+        let state = (transport::client().expect("a client can be made"), behind.to_owned());
+        served(Router::new().fallback(lose).with_state(state)).await
+    }
+
+    /// What it answers by itself.
+    fn own(&self, method: &Method, path: &str) -> Option<(StatusCode, &'static str)> {
+        match self.wrong {
+            Wrong::ResumesNothing if path.ends_with("/stream") => Some((StatusCode::NO_CONTENT, "")),
+            Wrong::DeafToStops if path.ends_with("/stop") => Some((StatusCode::ACCEPTED, r#"{"stopping":true}"#)),
+            Wrong::Keeps if method == Method::DELETE => Some((StatusCode::NO_CONTENT, "")),
+            _ => None,
+        }
+    }
+
+    fn request(&self, request: &Request, body: Bytes) -> reqwest::RequestBuilder {
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let passed = self.http.request(request.method().clone(), format!("{}{path}", self.behind)).body(body);
+        let mut names = vec!["content-type", "x-user-id", "x-api-key", "last-event-id"];
+        names.retain(|name| self.wrong != Wrong::ForgetsThePlace || *name != "last-event-id");
+        let passed = names.into_iter().fold(passed, |passed, name| {
+            request.headers().get(name).into_iter().fold(passed, |passed, value| passed.header(name, value))
+        });
+        match &self.key {
+            Some(key) if !request.headers().contains_key("x-api-key") => passed.header("x-api-key", key),
+            _ => passed,
+        }
+    }
+
+    async fn body(&self, response: reqwest::Response) -> Body {
+        let streamed = response.headers()["content-type"].as_bytes().starts_with(b"text/event-stream");
+        if !streamed {
+            return Body::from(response.bytes().await.expect("the product answers"));
+        }
+        let mut pieces = response.bytes_stream().map(|piece| piece.expect("the product answers"));
+        match self.wrong {
+            Wrong::Collects => Body::from(pieces.collect::<Vec<Bytes>>().await.concat()),
+            Wrong::CollectsTheRest => {
+                let first = pieces.next().await.expect("the product answers");
+                let rest = stream::once(async { Bytes::from(pieces.collect::<Vec<Bytes>>().await.concat()) });
+                Body::from_stream(stream::iter([first]).chain(rest).map(Ok::<_, std::io::Error>))
+            }
+            Wrong::NeverEnds => {
+                let before = pieces.take_while(|piece| {
+                    let ends = String::from_utf8_lossy(piece).contains(r#""type":"done""#);
+                    async move { !ends }
+                });
+                Body::from_stream(before.chain(stream::pending()).map(Ok::<_, std::io::Error>))
+            }
+            Wrong::StaysOpen => Body::from_stream(pieces.chain(stream::pending()).map(Ok::<_, std::io::Error>)),
+            _ => Body::from_stream(pieces.map(Ok::<_, std::io::Error>)),
+        }
+    }
+}
+
+async fn pass(State(broken): State<Broken>, request: Request) -> Response {
+    if let Some((status, body)) = broken.own(request.method(), request.uri().path()) {
+        return Response::builder().status(status).body(Body::from(body)).expect("the product answers");
+    }
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.expect("the product answers");
+    let response =
+        broken.request(&Request::from_parts(head, Body::empty()), body).send().await.expect("the product answers");
+    let mut answer = Response::builder().status(response.status());
+    if let Some(kind) = response.headers().get("content-type") {
+        answer = answer.header("content-type", kind);
+    }
+    if response.content_length() == Some(0) || response.headers().get("content-type").is_none() {
+        return answer.body(Body::empty()).expect("the product answers");
+    }
+    answer.body(broken.body(response).await).expect("the product answers")
+}
+
+async fn lose(State((http, behind)): State<(transport::Client, String)>, headers: HeaderMap, body: Bytes) -> Response {
+    let operation = headers["x-amz-target"].to_str().expect("the product answers");
+    if operation.ends_with(".TransactWriteItems") && String::from_utf8_lossy(&body).contains("REMOVE turn, leaseUntil")
+    {
+        return Response::new(Body::from("{}"));
+    }
+    let kept = ["x-amz-target", "content-type", "authorization", "x-amz-date"];
+    let request = kept.iter().fold(http.post(&behind).body(body), |request, name| {
+        headers.get(*name).into_iter().fold(request, |request, value| request.header(*name, value))
+    });
+    let answer = request.send().await.expect("the product answers");
+    let status = answer.status();
+    Response::builder()
+        .status(status)
+        .body(Body::from(answer.bytes().await.expect("the product answers")))
+        .expect("the product answers")
+}
