@@ -15,8 +15,8 @@ const MODEL: &str = "deployment-check";
 /// Kept of an invocation for telling the outcome.
 const RESERVE: Duration = Duration::from_secs(15);
 
-/// The model's pace is known: its longest answer takes twelve seconds.
-const LONGEST_TURN: Duration = Duration::from_secs(30);
+/// The model's pace is known: its longest answer takes nine seconds.
+const LONGEST_TURN: Duration = Duration::from_secs(20);
 
 /// What `CodeDeploy` calls a hook with.
 #[derive(Clone, Debug, Deserialize)]

@@ -9,9 +9,9 @@ use smoke::questions::{LONG, SUM, TOOL};
 /// Between two pieces. An answer of thirty takes two seconds.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// Between two lines of a long answer. Three hundred take twelve seconds: a stop from another instance is heard within
+/// Between two lines of a long answer. Three hundred take nine seconds: a stop from another instance is heard within
 /// three, and a turn of less than two is not written down for readers elsewhere.
-const LONG_PAUSE: Duration = Duration::from_millis(40);
+const LONG_PAUSE: Duration = Duration::from_millis(30);
 
 /// As much of a request as the script depends on.
 #[derive(Debug, Deserialize)]
@@ -99,7 +99,7 @@ mod tests {
         let ask = |text: &str| json!([system, {"role": "user", "content": [{"type": "text", "text": text}]}]);
         let (count, long) = (script(&ask(smoke::questions::COUNT)), script(&ask(LONG)));
         assert_eq!((count.lines.len(), seconds(&count)), (32, 1));
-        assert_eq!((long.lines.len(), seconds(&long)), (302, 12));
+        assert_eq!((long.lines.len(), seconds(&long)), (302, 9));
         let call = script(&ask(SUM)).lines;
         assert!(call[0].contains(r#""name":"calculator""#) && call[2].contains(r#""finish_reason":"tool_calls""#));
         let called =
