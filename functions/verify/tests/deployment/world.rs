@@ -54,13 +54,18 @@ impl Product {
         let key = ApiKey::generate().unwrap().text().expose_secret().to_owned();
         let model = ScriptedModel::start(&key).await;
         let row = json!([{
-            "name": CALLER, "model": CALLER, "baseUrl": model.address, "apiKeyVar": "CHECK_API_KEY", "tools": "native",
+            "name": CALLER,
+            "model": CALLER,
+            "baseUrl": model.address,
+            "apiKeyVar": "CHECK_API_KEY",
+            "tools": "native",
+            "onlyFor": CALLER,
         }]);
         let seen = between(database.to_owned()).await;
         let settings = [
             ("AUTH", "api_key"),
             ("AWS_ENDPOINT_URL_DYNAMODB", &seen),
-            ("MODELS", &row.to_string()),
+            ("EXTRA_MODELS", &row.to_string()),
             ("CHECK_API_KEY", &key),
         ];
         let app = TestApp::with(&settings).await;

@@ -102,6 +102,18 @@ fn an_entry_of_models_has_all_that_is_said_of_it() {
 }
 
 #[test]
+fn rows_that_are_added_beside_those_of_models_are_of_the_same_form() {
+    let rows =
+        |name: &str| format!(r#"[{{"name":"{name}","baseUrl":"https://x.example","model":"m","onlyFor":"ann"}}]"#);
+    let both = |more: &str| read(&[("MODELS", &rows("a")), ("EXTRA_MODELS", &rows(more)), ("DEFAULT_MODEL", "")]);
+    let models = both("b").unwrap();
+    let names: Vec<_> = models.iter().map(|client| client.config().name.as_str()).collect();
+    assert_eq!((names, models.get("b").unwrap().config().only_for.as_deref()), (vec!["a", "b"], Some("ann")));
+    assert_eq!(both("a").err().unwrap().variable, "EXTRA_MODELS");
+    assert_eq!(read(&[("EXTRA_MODELS", "[1]")]).err().unwrap().variable, "EXTRA_MODELS");
+}
+
+#[test]
 fn a_mistake_in_models_is_an_error_that_names_the_variable_and_no_value() {
     for json in [
         "secret",
