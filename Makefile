@@ -5,9 +5,15 @@ CARGO ?= cargo
 ROOT := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
 CARGO_TARGET_DIR ?= $(ROOT)target
 
-.PHONY: build-ChatFunction build-BufferedFunction build-ManagedFunction
+CHATS := build-ChatFunction build-BufferedFunction build-ManagedFunction
+CHECKS := build-CheckFunction build-CheckModelFunction
 
-build-ChatFunction build-BufferedFunction build-ManagedFunction:
-	$(CARGO) build --release --locked --package chat --bin chat --target-dir "$(CARGO_TARGET_DIR)"
-	cp "$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/release/chat" "$(ARTIFACTS_DIR)/bootstrap"
-	CARGO="$(CARGO)" $(ROOT)infra/pipeline/licences > "$(ARTIFACTS_DIR)/THIRD-PARTY"
+.PHONY: $(CHATS) $(CHECKS)
+
+$(CHATS): PACKAGE := chat
+$(CHECKS): PACKAGE := verify
+
+$(CHATS) $(CHECKS):
+	$(CARGO) build --release --locked --package $(PACKAGE) --bin $(PACKAGE) --target-dir "$(CARGO_TARGET_DIR)"
+	cp "$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/release/$(PACKAGE)" "$(ARTIFACTS_DIR)/bootstrap"
+	CARGO="$(CARGO)" $(ROOT)infra/pipeline/licences $(PACKAGE) > "$(ARTIFACTS_DIR)/THIRD-PARTY"

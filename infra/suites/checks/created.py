@@ -19,6 +19,10 @@ from moto.cloudformation.parsing import resource_class_from_type
 FUNCTION = {"Runtime": "provided.al2023", "Handler": "bootstrap"}
 
 
+# What verifies a deployment, each with a role of its own.
+CHECKS_ROLE = {"CheckFunction": "CheckRole", "CheckModelFunction": "CheckModelRole"}
+CHECKS = set(CHECKS_ROLE)
+
 # Moto knows a deployment, but not the methods of an API that takes any.
 NOT_UNDERSTOOD = {"AWS::ApiGateway::Deployment"}
 
@@ -72,8 +76,12 @@ def looked_at(resources, made):
     if set(made) != set(resources):
         yield f"not made: {sorted(set(resources) - set(made))}"
     yield from tables(made)
-    functions = [name for name, one in resources.items() if one["Type"] == "AWS::Lambda::Function"]
-    for name in functions:
+    functions = {name for name, one in resources.items() if one["Type"] == "AWS::Lambda::Function"}
+    for name in functions & CHECKS:
+        told = boto3.client("lambda").get_function_configuration(FunctionName=made[name])
+        if {key: told[key] for key in FUNCTION} != FUNCTION or made[CHECKS_ROLE[name]] not in told["Role"]:
+            yield f"{name} runs otherwise, or has another role"
+    for name in functions - CHECKS:
         told = boto3.client("lambda").get_function_configuration(FunctionName=made[name])
         if {key: told[key] for key in FUNCTION} != FUNCTION:
             yield f"{name} runs otherwise"

@@ -10,8 +10,9 @@ IN_THE_DESCRIPTION = [{"Ref": "MemorySize"}, {"Fn::If": ["HasCloudFront", "x-vie
 
 def addresses(template, _calls):
     urls = template.of_type("AWS::Lambda::Url")
-    if set(urls) != {"ChatFunctionUrl", "ManagedFunctionUrl"}:
+    if set(urls) != {"ChatFunctionUrl", "ManagedFunctionUrl", "CheckModelFunctionUrl"}:
         yield f"there are other URLs than known: {sorted(urls)}"
+    urls.pop("CheckModelFunctionUrl", None)
     for name, url in urls.items():
         properties = url["Properties"]
         if properties.get("InvokeMode") != "RESPONSE_STREAM":
@@ -22,7 +23,7 @@ def addresses(template, _calls):
             yield f"{name} is not the alias's"
         if properties["AuthType"] != (ONLY_THE_OWN_URL if name == "ChatFunctionUrl" else "NONE"):
             yield f"{name} is open behind another front door"
-    for name in template.functions():
+    for name in template.chats():
         if template.environment(name).get("AUTH") != {"Ref": "Auth"}:
             yield f"{name} is public and does not ask who is calling"
     if template.parameters.get("Auth", {}).get("Default") not in ("api_key", "jwt"):

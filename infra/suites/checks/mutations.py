@@ -73,6 +73,26 @@ MUTATIONS = [
     ("responseTransferMode: STREAM", "responseTransferMode: BUFFERED"),
     ("lambda:path/2021-11-15/", "lambda:path/2015-03-31/"),
     ("        MaxExecutionEnvironments: !Ref MostInstances\n", ""),
+    ("        Hooks:\n          PreTraffic: !If [HasCheckKeyParameter, !Ref CheckFunction, !Ref AWS::NoValue]\n", ""),
+    ("          PreTraffic: !If [HasCheckKeyParameter, !Ref CheckFunction, !Ref AWS::NoValue]\n", "          PreTraffic: !Ref CheckFunction\n"),
+    ("      - Assert: !Equals [!Ref Auth, api_key]\n", "      - Assert: !Equals [!Ref Auth, jwt]\n"),
+    ("    Type: AWS::IAM::Role\n    Condition: HasCheckKeyParameter\n", "    Type: AWS::IAM::Role\n"),
+    ("    IgnoreGlobals: [Environment, MemorySize, Tracing]\n", ""),
+    ("Resource: !Sub ${ChatFunction.Arn}:*", "Resource: !Sub ${ChatFunction.Arn}*"),
+    ("${ServerlessDeploymentApplication}/${ChatFunctionDeploymentGroup}", "${ServerlessDeploymentApplication}/*"),
+    ("function:${AWS::StackName}-CheckFunction-*", "function:${AWS::StackName}-*"),
+    ("Action: codedeploy:PutLifecycleEventHookExecutionStatus", "Action: codedeploy:StopDeployment"),
+    ("            Statement: [*checkKey, *checkLogs, *checkOwnKey]", "            Statement: [*checkLogs, *checkOwnKey]"),
+    ("          CHECKED_VERSION: !GetAtt ChatFunction.Version.Version\n", "          CHECKED_VERSION: $LATEST\n"),
+    ('"onlyFor":"deployment-check"', '"onlyFor":"local"'),
+    ("          - *checkModel\n", ""),
+    ("        CHECK_API_KEY_PARAMETER: !Ref CheckKeyParameter\n        MODEL_OPTIONS", "        MODEL_OPTIONS"),
+    (":parameter${CheckKeyParameter}", ":parameter/*"),
+    ("          CHECKED_FUNCTION: !Ref ChatFunction\n", "          CHECKED_FUNCTION: !Ref ChatFunction.Alias\n"),
+    (
+        "function:${AWS::StackName}-CheckFunction-*\n",
+        "function:${CheckFunction}\n",
+    ),
 ]
 
 # The same for infra/pipeline/bootstrap.yaml, where execution.py has to notice each.

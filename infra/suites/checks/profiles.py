@@ -20,7 +20,7 @@ PROVIDER = "arn:aws:lambda:eu-west-1:123456789012:capacity-provider:chat"
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 PROFILES = {
     "plain": {},
-    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC},
+    "hardened": {"FrontDoor": "cloudfront", "WebAclArn": FIREWALL, "AlarmTopicArn": TOPIC, "CheckKeyParameter": "/lambda-chat/check"},
     "rest": {"FrontDoor": "rest", "WebAclArn": REGIONAL, "Deployment": "AllAtOnce"},
     "managed": {"CapacityProvider": PROVIDER, "BufferedApi": "true"},
 }
@@ -34,9 +34,7 @@ class NoManagedPolicies:
 
 def transformed(text, parameters):
     """The CloudFormation that SAM makes of a template."""
-    template = yaml_parse(text)
-    template["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
-    return transform(template, parameters, NoManagedPolicies())
+    return transform(source.packed(yaml_parse(text)), parameters, NoManagedPolicies())
 
 
 def decided(template, parameters):

@@ -1,4 +1,4 @@
-"""What the function's source says about its settings and its tables."""
+"""What the functions' source says about their settings and the tables."""
 
 import re
 from pathlib import Path
@@ -15,15 +15,15 @@ CONSTANT = re.compile(r'const (\w+): &str = "([^"]+)";')
 
 
 def sources():
-    """The source of every room that the function is built from, without tests."""
-    for folder in [*sorted((ROOT / "shared").iterdir()), ROOT / "functions/chat"]:
+    """The source of every room that the functions are built from, without tests."""
+    for folder in [*sorted((ROOT / "shared").iterdir()), *sorted((ROOT / "functions").iterdir())]:
         for path in sorted(folder.glob("src/**/*.rs")):
             if "tests" not in path.parts and path.name != "tests.rs":
                 yield path, TESTS.split(path.read_text())[0]
 
 
 def settings():
-    """Every variable that the function reads, with both forms in which a key may be kept elsewhere."""
+    """Every variable that the functions read, with both forms in which a key may be kept elsewhere."""
     names = set()
     for _, text in sources():
         if "Settings" in text or "settings" in text:
@@ -40,3 +40,12 @@ def store_constants():
         if "store" in path.parts:
             constants |= dict(CONSTANT.findall(text))
     return {name: constants[name] for name in ("PK", "SK", "UPDATED_INDEX", "UPDATED_AT", "EXPIRES")}
+
+
+def packed(template):
+    """A template as `sam package` would leave it: what is built stands in a bucket."""
+    functions = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::Serverless::Function"]
+    for place in [template["Globals"]["Function"], *functions]:
+        if "CodeUri" in place:
+            place["CodeUri"] = "s3://bucket/key"
+    return template

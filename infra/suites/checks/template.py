@@ -10,6 +10,7 @@ import sys
 
 import deployment
 import source
+import verification
 from mutations import MUTATIONS
 from samtranslator.model.exceptions import InvalidDocumentException
 from samtranslator.translator.transform import transform
@@ -22,6 +23,8 @@ NOT_IN_THE_TEMPLATE = {
     "ARK_API_KEY": "a key is never a template's value",
     "OPENAI_API_KEY": "a key is never a template's value",
     "TAVILY_API_KEY": "a key is never a template's value",
+    "CHECK_API_KEY": "a key is never a template's value",
+    "CHECK_API_KEY_SECRET": "the stack's own key has one place",
     "AUTH_NONE_ON_LAMBDA": "nobody shall open a deployed function by a parameter",
     "ALLOW_PRIVATE_TOOLS": "the deployed function refuses it",
     "AWS_SAM_LOCAL": "set by the emulator",
@@ -35,6 +38,8 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_ENDPOINT_URL": "a name inside the SDK",
     "AWS_ENDPOINT_URL_SSM": "for tests",
     "AWS_ENDPOINT_URL_SECRETS_MANAGER": "for tests",
+    "AWS_ENDPOINT_URL_LAMBDA": "for tests",
+    "AWS_ENDPOINT_URL_CODEDEPLOY": "for tests",
 }
 TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}
 # Resources of which only the beginning is known: Lambda names its streams, definitions name their secrets, and what
@@ -44,6 +49,8 @@ OPEN_ENDS = (
     ':parameter${ToolSecretsUnder}*"}',
     ':secret:${ToolSecretsUnder}*"}',
     ':function:${AWS::StackName}-ChatFunction-*"}',
+    ':function:${AWS::StackName}-CheckFunction-*"}',
+    '"${ChatFunction.Arn}:*"}',
     ':alarm:*"}',
 )
 # What X-Ray is sent has no resource of its own.
@@ -57,9 +64,7 @@ class Template:
 
     def __init__(self, text):
         self.written = yaml_parse(text)
-        code_uri = yaml_parse(text)
-        code_uri["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
-        self.resources = transform(code_uri, {}, NoManagedPolicies())["Resources"]
+        self.resources = transform(source.packed(yaml_parse(text)), {}, NoManagedPolicies())["Resources"]
         self.parameters = self.written["Parameters"]
 
     def of_type(self, kind):
@@ -70,6 +75,10 @@ class Template:
 
     def functions(self):
         return self.of_type("AWS::Lambda::Function")
+
+    def chats(self):
+        """The functions that callers reach: all but those that verify a deployment."""
+        return {name: one for name, one in self.functions().items() if name not in verification.FUNCTIONS}
 
     def environment(self, name):
         return self.properties(name)["Environment"]["Variables"]
@@ -148,7 +157,7 @@ def key_schema(properties):
 def wildcards(template, _calls):
     for role in template.of_type("AWS::IAM::Role"):
         yield from wildcards_of(template, role)
-    for name, function in template.functions().items():
+    for name, function in template.chats().items():
         if function["Properties"].get("Role") != {"Fn::GetAtt": ["ChatRole", "Arn"]}:
             yield f"{name} runs with another role"
 
@@ -263,7 +272,7 @@ def parameters(template, _calls):
             yield f"{name} is not used"
 
 
-RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, *deployment.RULES]
+RULES = [environment, tables, wildcards, permissions, keys, limits, parameters, *deployment.RULES, *verification.RULES]
 
 
 def findings(text, calls):
