@@ -94,12 +94,24 @@ impl UrlEvent {
 #[cfg(test)]
 mod tests {
     use http::Method;
+    use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
 
     use super::*;
 
     fn request(path: &str, body: Option<&str>) -> Request {
         let headers = vec![("authorization", "Bearer sk".to_owned())];
         Request { method: Method::POST, path: path.to_owned(), headers, body: body.map(str::to_owned) }
+    }
+
+    #[test]
+    fn lambdas_own_types_read_the_event() {
+        let event = written(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
+        let event: ApiGatewayV2httpRequest = serde_json::from_value(event).unwrap();
+        assert_eq!((event.version.as_deref(), event.raw_path.as_deref()), (Some("2.0"), Some("/api/x")));
+        assert_eq!((event.raw_query_string.as_deref(), event.body.as_deref()), (Some("limit=1"), Some("{}")));
+        assert!(event.headers["authorization"] == "Bearer sk" && !event.is_base64_encoded);
+        let context = event.request_context;
+        assert_eq!((context.http.method, context.stage.as_deref()), (Method::POST, Some("$default")));
     }
 
     #[test]

@@ -67,23 +67,28 @@ impl Plan {
         Ok(Self { version: Invoke::from_settings(settings, http)?, key })
     }
 
-    /// Whether every check was made by then, and none failed. A task of their own, so that a panic is one more failure.
+    /// Whether every check was made by then, and none failed.
     async fn holds(&self, until: Instant) -> bool {
         let target = Target::behind(self.version.clone(), self.key.clone());
         let limits = Limits { turn: LONGEST_TURN, ..Limits::default() };
-        let checks = tokio::spawn(smoke::run(target, Wish { model: Some(MODEL.to_owned()), limits }, say));
-        let stop = checks.abort_handle();
-        match timeout_at(until, checks).await {
-            Ok(Ok(good)) => good,
-            Ok(Err(_)) => {
-                tracing::error!("the checks broke off");
-                false
-            }
-            Err(_) => {
-                stop.abort();
-                tracing::error!("the checks took too long");
-                false
-            }
+        held(until, smoke::run(target, Wish { model: Some(MODEL.to_owned()), limits }, say)).await
+    }
+}
+
+/// What the checks found by then. They are a task of their own, so that a panic is one more failure.
+async fn held(until: Instant, checks: impl Future<Output = bool> + Send + 'static) -> bool {
+    let checks = tokio::spawn(checks);
+    let stop = checks.abort_handle();
+    match timeout_at(until, checks).await {
+        Ok(Ok(good)) => good,
+        Ok(Err(_)) => {
+            tracing::error!("the checks broke off");
+            false
+        }
+        Err(_) => {
+            stop.abort();
+            tracing::error!("the checks took too long");
+            false
         }
     }
 }
@@ -94,5 +99,21 @@ fn say(outcome: &Outcome) {
         Verdict::Passed(figures) => tracing::info!(check, outcome = "ok", figures, "checked"),
         Verdict::Skipped(reason) => tracing::warn!(check, outcome = "skipped", reason, "checked"),
         Verdict::Failed(fault) => tracing::error!(check, outcome = "FAILED", %fault, "checked"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_that_break_off_or_take_too_long_have_failed() {
+        let until = || Instant::now() + Duration::from_secs(60);
+        assert!(held(until(), ready(true)).await);
+        assert!(!held(until(), ready(false)).await);
+        assert!(!held(until(), async { panic!("a check broke") }).await);
+        assert!(!held(until(), pending()).await);
     }
 }
