@@ -73,6 +73,14 @@ MUTATIONS = [
     ("responseTransferMode: STREAM", "responseTransferMode: BUFFERED"),
     ("lambda:path/2021-11-15/", "lambda:path/2015-03-31/"),
     ("        MaxExecutionEnvironments: !Ref MostInstances\n", ""),
+    (
+        "VersionNumber}\n      FunctionUrlConfig:\n        AuthType: NONE\n",
+        "VersionNumber}\n      FunctionUrlConfig:\n        AuthType: AWS_IAM\n",
+    ),
+    (
+        "VersionNumber}\n      FunctionUrlConfig:\n        AuthType: NONE\n",
+        "VersionNumber}\n      FunctionUrlConfig:\n        AuthType: NONE\n        Cors: { AllowOrigins: ['https://a.example'] }\n",
+    ),
     ("        Hooks:\n          PreTraffic: !If [HasCheckKeyParameter, !Ref CheckFunction, !Ref AWS::NoValue]\n", ""),
     ("          PreTraffic: !If [HasCheckKeyParameter, !Ref CheckFunction, !Ref AWS::NoValue]\n", "          PreTraffic: !Ref CheckFunction\n"),
     ("      - Assert: !Equals [!Ref Auth, api_key]\n", "      - Assert: !Equals [!Ref Auth, jwt]\n"),

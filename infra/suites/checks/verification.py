@@ -14,6 +14,7 @@ ENVIRONMENT = {
     },
     "CheckModelFunction": KEY,
 }
+URL = {"TargetFunctionArn": {"Ref": "CheckModelFunction"}, "AuthType": "NONE", "InvokeMode": "RESPONSE_STREAM"}
 KEPT = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${CheckKeyParameter}"
 LOGS = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:${ChatLogs}:log-stream:*"
 GROUP = "deploymentgroup:${ServerlessDeploymentApplication}/${ChatFunctionDeploymentGroup}"
@@ -57,8 +58,8 @@ def what_they_are(template, _calls):
             yield f"{name} is given {given}"
         if template.properties(name)["Role"] != {"Fn::GetAtt": [role, "Arn"]}:
             yield f"{name} runs with another role"
-    if template.properties("CheckModelFunctionUrl").get("InvokeMode") != "RESPONSE_STREAM":
-        yield "the model does not stream"
+    if template.properties("CheckModelFunctionUrl") != URL:
+        yield "the version cannot read the model as a stream, or browsers can"
     _, row, otherwise = template.environment("ChatFunction")["EXTRA_MODELS"]["Fn::If"]
     (row,) = json.loads(row["Fn::Sub"])
     if row["onlyFor"] != "deployment-check" or row["baseUrl"] != "${CheckModelFunctionUrl.FunctionUrl}" or otherwise:
