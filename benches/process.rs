@@ -47,13 +47,16 @@ impl Process {
         self.status("VmHWM:")
     }
 
-    /// The processor time used so far, of the kernel on its behalf too.
+    /// The processor time that its threads have used, the kernel's on their behalf included. A thread that ended meanwhile
+    /// counts no more, of which a server that runs has none to speak of.
     pub fn cpu(&self) -> Duration {
-        let stat = self.told("stat");
-        let (_, fields) = stat.rsplit_once(") ").expect("the name stands in brackets");
-        let ticks = fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
-        // Linux counts hundredths of a second here, whatever its clock does.
-        Duration::from_millis(ticks.sum::<u64>() * 10)
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux lists the threads");
+        let used = threads.filter_map(|thread| {
+            // The first of the numbers is the time on a processor, in nanoseconds.
+            let told = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            told.split(' ').next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(used.sum())
     }
 
     #[expect(clippy::cast_precision_loss, reason = "memory is far below the precision of a float")]

@@ -1,3 +1,4 @@
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -18,10 +19,14 @@ use crate::defined_tools::DefinedTools;
 use crate::running::Running;
 use crate::{Config, routes};
 
-/// The assembled function; clones share everything.
+/// The assembled function. Every route and layer has a clone of its own, and takes another for each request, so a clone is
+/// one count.
 #[derive(Clone)]
-pub struct App {
-    pub(crate) config: Arc<Config>,
+pub struct App(Arc<Parts>);
+
+/// What the function is put together of.
+pub struct Parts {
+    pub(crate) config: Config,
     pub(crate) store: Store,
     /// Every tool of the product, with the words of its settings; agents are made from it.
     pub(crate) agent: Agent,
@@ -49,7 +54,7 @@ impl App {
         let agents = Agents::new(store.definitions.clone());
         let tools = DefinedTools::new(&store, config.tool_policy, config.tool_secrets.clone());
         let (running, door) = (Running::default(), Door::default());
-        Self { config: Arc::new(config), store, agent, agents, tools, running, door, auth }
+        Self(Arc::new(Parts { config, store, agent, agents, tools, running, door, auth }))
     }
 
     /// The routes, with what every answer has around them.
@@ -61,6 +66,14 @@ impl App {
     /// Interrupts the running turns and waits until each is stored and has ended its stream; none can begin afterwards.
     pub async fn shut_down(&self) {
         self.running.shut_down().await;
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
     }
 }
 

@@ -118,9 +118,9 @@ pub(crate) async fn choose(app: &App, owner: &Owner, wanted: Wanted<'_>) -> Resu
     let definition = app.agents.find(&agent_id).await?;
     let agent = definition.assemble(app).await?;
     if let Some(ToolChoice::Tool(name)) = wanted.tool_choice {
-        let specs = agent.tools.specs();
-        if !specs.iter().any(|spec| spec.name == *name) {
-            let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        let mut names = agent.tools.names();
+        if !names.any(|known| known == name) {
+            let names: Vec<_> = agent.tools.names().collect();
             return Err(invalid(format!("`toolChoice` names no tool; there are: {}", names.join(", "))));
         }
     }

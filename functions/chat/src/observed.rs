@@ -67,7 +67,7 @@ impl Answering<'_> {
             conversation_id: ended.conversation_id,
             turn_id: self.turn_id,
             model: self.chosen.models.first().map(|model| model.config().name.as_str()).unwrap_or_default(),
-            tools: self.chosen.agent.tools.specs().into_iter().map(|spec| spec.name).collect(),
+            tools: self.chosen.agent.tools.names().map(str::to_owned).collect(),
             attempts: draft.attempts.made(),
             usage: draft.usage(),
             draft: &draft,

@@ -8,11 +8,9 @@ use model::Prompt;
 use crate::run::count::Measure;
 use crate::tokens::{Family, tokens};
 
-/// Measures everything that a prompt sends.
-pub(crate) fn prompt(family: Family, prompt: &Prompt) -> Measure {
-    [tools(family, &prompt.tools), messages(family, &prompt.messages)]
-        .into_iter()
-        .fold(text(family, &prompt.system), Measure::add)
+/// Measures everything that a prompt sends, its tools aside.
+pub(crate) fn words(family: Family, prompt: &Prompt) -> Measure {
+    text(family, &prompt.system) + messages(family, &prompt.messages)
 }
 
 /// Measures messages.

@@ -9,7 +9,7 @@ mod round;
 mod times;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use calls::Defect;
 use conversation::{ErrorCode, Failure, FinishReason, Message, PastTurn, Summary, ToolChoice, ToolSpec};
@@ -17,9 +17,11 @@ use futures_util::future::BoxFuture;
 use model::{Finish, ModelClient, ToolPath};
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
+use self::count::Measure;
 use self::times::Times;
 use crate::fallback::Silence;
 use crate::step::Round;
+use crate::tokens::Family;
 use crate::{Caller, Events, Recorder, Recording, prompt};
 
 /// Rounds with tools when no setting says otherwise.
@@ -128,7 +130,9 @@ struct Run<'a> {
     events: &'a Events,
     recording: Option<Arc<dyn Recording>>,
     session: Arc<ToolSession>,
-    specs: Vec<ToolSpec>,
+    specs: Arc<[ToolSpec]>,
+    /// What the tools take in a prompt, as the family counts that was asked first.
+    measured: OnceLock<(Family, Measure)>,
     /// What is told of earlier turns.
     history: Vec<Message>,
     /// The running turn: the question first.
@@ -170,7 +174,8 @@ impl<'a> Run<'a> {
             events,
             recording,
             session: Arc::new(agent.tools.session(ToolContext { deadline: times.closing, ..turn.context.clone() })),
-            specs: turn.specs(&agent.tools),
+            specs: turn.specs(&agent.tools).into(),
+            measured: OnceLock::new(),
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use conversation::{Message, ToolChoice, ToolSpec};
 
 use crate::Wishes;
@@ -10,7 +12,7 @@ pub struct Prompt {
     /// Oldest first; ends with what the model shall answer.
     pub messages: Vec<Message>,
     /// Sent as native tools; empty on the text path and with tools off.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Arc<[ToolSpec]>,
     /// Sent only together with `tools`.
     pub tool_choice: ToolChoice,
     /// What the request chooses over the operator's options.

@@ -4,6 +4,8 @@
 //! without its final blank line still counts, `id` and `retry` mean nothing, and a line that begins with `{` is given
 //! out as it is, because some endpoints write an error without `data:`.
 
+use std::borrow::Cow;
+
 use memchr::memchr2;
 
 /// Longest line and longest data of one event, in bytes.
@@ -99,7 +101,7 @@ impl SseDecoder {
         match line.first() {
             None => self.dispatch(out),
             Some(b':') => Ok(()),
-            Some(b'{') => out.frame(Frame::Bare(&String::from_utf8_lossy(line))),
+            Some(b'{') => out.frame(Frame::Bare(&text(line))),
             Some(_) => Ok(self.field(line)?),
         }
     }
@@ -130,7 +132,7 @@ impl SseDecoder {
 
     fn dispatch<E>(&mut self, out: &mut impl Frames<E>) -> Result<(), E> {
         let result = if std::mem::take(&mut self.has_data) {
-            let (kind, data) = (String::from_utf8_lossy(&self.kind), String::from_utf8_lossy(&self.data));
+            let (kind, data) = (text(&self.kind), text(&self.data));
             out.frame(Frame::Event { kind: &kind, data: &data })
         } else {
             Ok(())
@@ -139,6 +141,11 @@ impl SseDecoder {
         self.data.clear();
         result
     }
+}
+
+/// The bytes as text. What is right is found right in a fraction of the time that it takes to mend what is not.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 #[cfg(test)]

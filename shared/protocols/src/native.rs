@@ -5,28 +5,43 @@ use crate::Protocol;
 
 /// The product's own protocol: deltas, one `data:` line per frame with a numbered id, then `data: [DONE]`.
 pub struct Native {
-    turn_id: String,
+    frames: Frames,
     request_id: String,
-    frames: u64,
     writers: Writers,
+}
+
+/// Objects as frames that are numbered.
+struct Frames {
+    turn_id: String,
+    count: u64,
+    /// The last object, so that the next has room to be written in.
+    json: Vec<u8>,
 }
 
 impl Native {
     /// Frames are numbered `<turn_id>-1`, `-2`, …; `request_id` goes into an error frame.
     pub fn new(turn_id: impl Into<String>, request_id: impl Into<String>) -> Self {
-        Self { turn_id: turn_id.into(), request_id: request_id.into(), frames: 0, writers: Writers::default() }
+        let frames = Frames { turn_id: turn_id.into(), count: 0, json: Vec::new() };
+        Self { frames, request_id: request_id.into(), writers: Writers::default() }
     }
 
     /// Appends one frame that holds `payload`, and the end marker if it ends the turn.
     pub(crate) fn write<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
+        self.frames.write(payload, ends, out);
+    }
+}
+
+impl Frames {
+    fn write<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
         use std::fmt::Write;
-        self.frames += 1;
-        // Writing to a string and serialising plain data cannot fail.
-        let data = serde_json::to_string(payload).unwrap_or_default();
-        let _ = write!(out, "id: {}-{}\ndata: {data}\n\n", self.turn_id, self.frames);
-        if ends {
-            out.push_str("data: [DONE]\n\n");
-        }
+        self.count += 1;
+        self.json.clear();
+        // Writing to memory and serialising plain data cannot fail.
+        let _ = serde_json::to_writer(&mut self.json, payload);
+        let _ = write!(out, "id: {}-{}", self.turn_id, self.count);
+        out.push_str("\ndata: ");
+        out.push_str(std::str::from_utf8(&self.json).unwrap_or_default());
+        out.push_str(if ends { "\n\ndata: [DONE]\n\n" } else { "\n\n" });
     }
 }
 
@@ -34,11 +49,9 @@ impl Protocol for Native {
     fn frames(&mut self, event: &Event, out: &mut String) {
         self.writers.note(event);
         let ends = matches!(event, Event::Done { .. } | Event::Failed(_));
-        let (request_id, writers) = (std::mem::take(&mut self.request_id), std::mem::take(&mut self.writers));
-        if let Some(payload) = Payload::of(event, &request_id, writers.unexpected()) {
-            self.write(&payload, ends, out);
+        if let Some(payload) = Payload::of(event, &self.request_id, self.writers.unexpected()) {
+            self.frames.write(&payload, ends, out);
         }
-        (self.request_id, self.writers) = (request_id, writers);
     }
 }
 

@@ -97,6 +97,11 @@ impl ToolRegistry {
         self.entries.iter().map(|entry| entry.spec.clone()).collect()
     }
 
+    /// What they are called, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.spec.name.as_str())
+    }
+
     /// The state of one turn: its memo of calls.
     pub fn session(&self, context: ToolContext) -> ToolSession {
         ToolSession::new(Arc::clone(&self.entries), context)

@@ -127,7 +127,7 @@ async fn unknown_tool(app: &App, definition: &AgentDefinition) -> Result<Option<
     if bindings.all(|binding| app.agent.tools.has(&binding.tool)) {
         return Ok(None);
     }
-    let mut names: Vec<String> = app.agent.tools.specs().into_iter().map(|spec| spec.name).collect();
+    let mut names: Vec<String> = app.agent.tools.names().map(str::to_owned).collect();
     for (at, binding) in definition.tools.iter().flatten().enumerate() {
         if !names.contains(&binding.tool) && !app.tools.may_be_named(&binding.tool).await? {
             names.extend(app.tools.names().await?);

@@ -133,7 +133,7 @@ impl AgentDefinition {
     /// What it does about tools in the first round; a tool that it no longer has cannot be demanded.
     pub(crate) fn choice(&self, agent: &Agent) -> ToolChoice {
         match &self.tool_choice {
-            ToolChoice::Tool(name) if agent.tools.specs().iter().all(|spec| spec.name != *name) => ToolChoice::Auto,
+            ToolChoice::Tool(name) if agent.tools.names().all(|known| known != name) => ToolChoice::Auto,
             choice => choice.clone(),
         }
     }

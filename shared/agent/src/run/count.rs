@@ -39,9 +39,8 @@ pub(crate) struct Measure {
 }
 
 impl Asked {
-    pub(crate) fn new(prompt: &Prompt, model: &ModelConfig) -> Self {
-        let family = Family::of(&model.model);
-        Self { prompt: estimate::prompt(family, prompt), price: model.options.price, family }
+    pub(crate) fn new(prompt: Measure, model: &ModelConfig) -> Self {
+        Self { prompt, price: model.options.price, family: Family::of(&model.model) }
     }
 
     /// What the prompt and its reply consumed.
@@ -99,6 +98,26 @@ fn cost(price: Price, tokens: TokenUsage) -> u64 {
 }
 
 impl Run<'_> {
+    /// Measures a prompt of this turn for the model that is asked now.
+    pub(super) fn measure(&self, prompt: &Prompt) -> Measure {
+        let words = estimate::words(self.family(), prompt);
+        if prompt.tools.is_empty() { words } else { words + self.tools_measure() }
+    }
+
+    /// Measures the tools as they go over the wire. They are the same in every prompt of a turn, and to write them as JSON
+    /// is most of the work.
+    pub(super) fn tools_measure(&self) -> Measure {
+        let family = self.family();
+        match self.measured.get_or_init(|| (family, estimate::tools(family, &self.specs))) {
+            (known, measure) if *known == family => *measure,
+            _ => estimate::tools(family, &self.specs),
+        }
+    }
+
+    pub(super) fn family(&self) -> Family {
+        Family::of(&self.model().config().model)
+    }
+
     /// Adds what a reply consumed; of one that broke off, an estimate of what came.
     pub(super) fn count(&self, round: Option<&Round>) {
         let mut draft = self.events.draft();

@@ -39,7 +39,7 @@ impl Run<'_> {
 
     /// Keeps what fits beside the summary; gives how many of the uncovered turns do not.
     fn fit(&mut self, family: Family) -> usize {
-        let frame = self.frame(family) + context::tokens(&self.messages, family);
+        let frame = self.frame() + context::tokens(&self.messages, family);
         let room = self.room().map_or(u64::MAX, |room| room.saturating_sub(frame));
         let summary = self.summary.as_ref().map(|summary| Message::User { text: prompt::summary(&summary.text) });
         let taken = summary.as_ref().map_or(0, |message| context::tokens(std::slice::from_ref(message), family));
@@ -68,16 +68,16 @@ impl Run<'_> {
     }
 
     /// The tokens of what every prompt of this turn begins with.
-    fn frame(&self, family: Family) -> u64 {
+    fn frame(&self) -> u64 {
         let frame = Prompt { messages: Vec::new(), ..self.prompt(&super::Phase::Tools, "") };
-        estimate::prompt(family, &frame).tokens
+        self.measure(&frame).tokens
     }
 
     /// The messages of the running turn as far as they fit beside the rest.
     pub(super) fn fitting(&self, mut messages: Vec<Message>, system: &str) -> Vec<Message> {
         if let Some(room) = self.room() {
             let family = self.family();
-            let tools = if self.is_native() { estimate::tools(family, &self.specs).tokens } else { 0 };
+            let tools = if self.is_native() { self.tools_measure().tokens } else { 0 };
             let rest = estimate::text(family, system).tokens + tools + context::tokens(&self.history, family);
             context::fit(&mut messages, room.saturating_sub(rest), family);
         }
@@ -90,7 +90,7 @@ impl Run<'_> {
     pub(super) async fn trim(&mut self) -> bool {
         self.trimmed = true;
         let before = self.prompt_tokens();
-        let frame = self.frame(self.family());
+        let frame = self.frame();
         self.most = Some(frame + before.saturating_sub(frame) / 2);
         self.remember().await;
         self.prompt_tokens() < before
@@ -98,11 +98,7 @@ impl Run<'_> {
 
     fn prompt_tokens(&self) -> u64 {
         let prompt = self.prompt(&super::Phase::Tools, &self.said());
-        estimate::prompt(self.family(), &prompt).tokens
-    }
-
-    fn family(&self) -> Family {
-        Family::of(&self.model().config().model)
+        self.measure(&prompt).tokens
     }
 
     /// Has the model condense the oldest turns; when that fails they are left out.
@@ -130,7 +126,7 @@ impl Run<'_> {
         let left = self.turn.context.deadline.saturating_duration_since(Instant::now());
         let deadline = Instant::now() + LONGEST_SUMMARY.min(left / 4);
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
-        let asked = Asked::new(prompt, self.model().config());
+        let asked = Asked::new(self.measure(prompt), self.model().config());
         let limits = Limits { deadline, alternative: true, tape, attempts: self.events.attempts() };
         let mut reply = self.model().reply(prompt, limits).await.ok()?;
         let (mut text, mut counted, mut filter) = (String::new(), None, ThinkingFilter::default());

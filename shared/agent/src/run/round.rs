@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use conversation::{FinishReason, Message, ToolChoice};
 use model::{Limits, ModelError, Prompt, ToolPath};
 use tokio::time::timeout_at;
@@ -42,7 +44,7 @@ impl Run<'_> {
             said: &said,
             alternative,
         };
-        self.events.draft().ask(Asked::new(&prompt, self.model().config()));
+        self.events.draft().ask(Asked::new(self.measure(&prompt), self.model().config()));
         let read = step::read(reply, &reader).await;
         self.count(match &read {
             Ok(round) => Some(round),
@@ -75,7 +77,7 @@ impl Run<'_> {
         // Past calls stand in fields of their own only beside the tools that they called: several endpoints insist.
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if on { choice.clone() } else { ToolChoice::None };
-            let (messages, tools) = (replay::natively(&messages), self.specs.clone());
+            let (messages, tools) = (replay::natively(&messages), Arc::clone(&self.specs));
             return Prompt { system, messages, tools, tool_choice, wishes: self.wishes() };
         }
         let messages = replay::as_text(&self.guarded(messages), format, &self.turn.nonce);

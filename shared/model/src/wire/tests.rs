@@ -128,7 +128,7 @@ pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
         result("a", true, "noon"),
         result("b", false, "no such zone"),
     ];
-    Prompt { system: "Be brief.".to_owned(), messages, tools: vec![tool], tool_choice, ..Prompt::default() }
+    Prompt { system: "Be brief.".to_owned(), messages, tools: [tool].into(), tool_choice, ..Prompt::default() }
 }
 
 fn transcript(found: &[Result<Delta, ModelError>]) -> String {

@@ -13,7 +13,7 @@ fn with_tools(tool_choice: ToolChoice) -> Prompt {
         parameters: json!({"type": "object"}),
         examples: vec![],
     };
-    Prompt { tools: vec![tool], tool_choice, ..question() }
+    Prompt { tools: [tool].into(), tool_choice, ..question() }
 }
 
 fn after_a_call() -> Prompt {

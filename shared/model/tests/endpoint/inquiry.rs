@@ -132,7 +132,7 @@ async fn a_refusal_of_tools_is_a_lesson_and_another_refusal_is_none() {
         parameters: json!({"type": "object"}),
         examples: vec![],
     };
-    let with_tools = Prompt { tools: vec![tool], ..question() };
+    let with_tools = Prompt { tools: [tool].into(), ..question() };
     for (answer, prompt, error, path) in [
         (unsupported(), &with_tools, ModelError::ToolsUnsupported, ToolPath::Text),
         (unsupported(), &question(), ModelError::Rejected, ToolPath::Native),

@@ -1,6 +1,6 @@
 //! The other wires end to end.
 
-use model::{Delta, Finish, ModelClient, ModelError, Models};
+use model::{Delta, Finish, ModelClient, ModelError, Models, Prompt};
 use serde_json::{Value, json};
 use settings::Settings;
 
@@ -56,13 +56,13 @@ async fn ollama_is_asked_at_api_chat_and_streams_at_once_whatever_type_it_declar
 async fn ollama_tells_that_a_model_takes_no_tools() {
     let refusal = r#"{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}"#;
     let server = Server::start([Answer::json(400, refusal)]).await;
-    let mut prompt = question();
-    prompt.tools.push(conversation::ToolSpec {
+    let tool = conversation::ToolSpec {
         name: "now".to_owned(),
         description: String::new(),
         parameters: json!({"type": "object"}),
         examples: vec![],
-    });
+    };
+    let prompt = Prompt { tools: [tool].into(), ..question() };
     let outcome = ask(&client(&server, "ollama", "m"), &prompt, later()).await;
     assert_eq!(outcome, (vec![], Some(ModelError::ToolsUnsupported)));
 }

@@ -68,10 +68,19 @@ impl Bucket {
             .value(":v", n(SHAPE))
     }
 
+    /// How long it is until the caller is back at a full burst, by an item that is there or not.
+    pub(super) fn ahead(&self, item: Option<&Item>) -> Result<Duration, StoreError> {
+        let ahead = self.tat(item)?.saturating_sub(self.now);
+        Ok(Duration::from_micros(u64::try_from(ahead).unwrap_or(0)))
+    }
+
+    fn tat(&self, item: Option<&Item>) -> Result<i64, StoreError> {
+        Ok(item.map(|item| item.number::<i64>("tat")).transpose()?.unwrap_or(self.now))
+    }
+
     /// How many more may pass now, by an item that is there or not.
     pub(super) fn room(&self, item: Option<&Item>) -> Result<Room, StoreError> {
-        let tat = item.map(|item| item.number::<i64>("tat")).transpose()?.unwrap_or(self.now);
-        let ahead = tat.saturating_sub(self.now);
+        let ahead = self.tat(item)?.saturating_sub(self.now);
         if ahead <= 0 {
             return Ok(Room::Idle);
         }
@@ -81,8 +90,7 @@ impl Bucket {
 
     /// How long a full caller waits for the next place.
     pub(super) fn wait(&self, item: Option<&Item>) -> Result<Duration, StoreError> {
-        let tat = item.map(|item| item.number::<i64>("tat")).transpose()?.unwrap_or(self.now);
-        let over = tat.saturating_sub(self.latest(1));
+        let over = self.tat(item)?.saturating_sub(self.latest(1));
         Ok(Duration::from_micros(u64::try_from(over).unwrap_or(0)))
     }
 

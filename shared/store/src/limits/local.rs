@@ -11,33 +11,42 @@ const ALLOWANCE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Local {
     /// Until when a key has been denied, so that a caller who hammers costs the store nothing.
-    denied: HashMap<String, SystemTime>,
+    pub(super) denied: Until,
+    /// Until when a key is not back at its full burst, as far as is known here: what is tried first is mostly right, and
+    /// one write.
+    pub(super) busy: Until,
     spent: Option<SystemTime>,
 }
 
-impl Local {
-    /// How long the key stays denied, if it is.
-    pub(super) fn denied(&mut self, key: &str, now: SystemTime) -> Option<Duration> {
-        let left = self.denied.get(key)?.duration_since(now).ok().filter(|left| !left.is_zero());
+/// Keys for which something holds for a while; some are forgotten when there are too many.
+#[derive(Debug, Default)]
+pub(super) struct Until(HashMap<String, SystemTime>);
+
+impl Until {
+    /// For how long it still holds for a key, if it does.
+    pub(super) fn left(&mut self, key: &str, now: SystemTime) -> Option<Duration> {
+        let left = self.0.get(key)?.duration_since(now).ok().filter(|left| !left.is_zero());
         if left.is_none() {
-            self.denied.remove(key);
+            self.0.remove(key);
         }
         left
     }
 
-    /// Remembers a denial.
-    pub(super) fn deny(&mut self, key: String, now: SystemTime, retry_after: Duration) {
-        if self.denied.len() >= MOST_KEYS {
-            self.denied.retain(|_, until| *until > now);
+    /// Notes that it holds so long from now on.
+    pub(super) fn note(&mut self, key: &str, now: SystemTime, left: Duration) {
+        if self.0.len() >= MOST_KEYS {
+            self.0.retain(|_, until| *until > now);
         }
-        if self.denied.len() >= MOST_KEYS {
-            self.denied.clear();
+        if self.0.len() >= MOST_KEYS {
+            self.0.clear();
         }
-        if let Some(until) = now.checked_add(retry_after) {
-            self.denied.insert(key, until);
+        if let Some(until) = now.checked_add(left) {
+            self.0.insert(key.to_owned(), until);
         }
     }
+}
 
+impl Local {
     /// Takes the one request of this second, if it is still there.
     pub(super) fn spend_allowance(&mut self, now: SystemTime) -> bool {
         // A clock that was set back must not close the instance: an error here counts as long ago.
@@ -58,21 +67,21 @@ mod tests {
 
     #[test]
     fn f090_a_denial_is_remembered_until_its_end_and_no_longer() {
-        let (mut local, second) = (Local::default(), Duration::from_secs(1));
-        local.deny("k".to_owned(), UNIX_EPOCH, second * 6);
-        assert_eq!(local.denied("k", UNIX_EPOCH + second * 4), Some(second * 2));
-        assert_eq!(local.denied("k", UNIX_EPOCH + second * 6), None);
-        assert_eq!(local.denied("other", UNIX_EPOCH), None);
+        let (mut denied, second) = (Until::default(), Duration::from_secs(1));
+        denied.note("k", UNIX_EPOCH, second * 6);
+        assert_eq!(denied.left("k", UNIX_EPOCH + second * 4), Some(second * 2));
+        assert_eq!(denied.left("k", UNIX_EPOCH + second * 6), None);
+        assert_eq!(denied.left("other", UNIX_EPOCH), None);
     }
 
     #[test]
     fn f090_the_memory_of_denials_has_an_end() {
-        let mut local = Local::default();
+        let mut denied = Until::default();
         for key in 0..=MOST_KEYS {
-            local.deny(key.to_string(), UNIX_EPOCH, ALLOWANCE);
+            denied.note(&key.to_string(), UNIX_EPOCH, ALLOWANCE);
         }
-        assert_eq!(local.denied.len(), 1);
-        assert!(local.denied(&MOST_KEYS.to_string(), UNIX_EPOCH).is_some());
+        assert_eq!(denied.0.len(), 1);
+        assert!(denied.left(&MOST_KEYS.to_string(), UNIX_EPOCH).is_some());
     }
 
     #[test]

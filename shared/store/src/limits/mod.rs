@@ -2,8 +2,8 @@
 //!
 //! The number is the theoretical arrival time `tat`, in microseconds: the time at which the caller is back at a full
 //! burst. A request moves it one interval on, and may do so while it is at most `burst - 1` intervals ahead of now; several
-//! requests move it as many intervals at once. Both moves are conditional updates, so a decision is one or two writes and
-//! no read, and no two instances can spend the same place. Requests of one key that come while a decision about it is on
+//! requests move it as many intervals at once. Both moves are conditional updates, so a decision is a write and no read
+//! (two when the instance last saw the caller in another state), and no two instances can spend the same place. Requests of one key that come while a decision about it is on
 //! its way are decided together by the next one: a thousand at once cost a few writes, and never race each other.
 //! Between instances whose clocks differ by `e` at most, any window `w` admits at most `burst + (w + 2e) / interval`.
 
@@ -25,8 +25,9 @@ use crate::StoreError;
 use crate::clock::micros;
 use crate::table::{Table, Write};
 
-/// How often a decision starts again when requests of the same key at other instances get in between.
-const RACES: u32 = 4;
+/// The most writes of a decision: a second one when the caller is not in the state in which this instance saw him last,
+/// and further ones while requests of the same key at other instances get in between.
+const WRITES: u32 = 8;
 
 /// A limiter must not cost more than what it protects: longest wait for one decision of the store.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -76,7 +77,7 @@ impl RateLimiter {
             return Ok(Admission::Denied { retry_after: limit.window });
         }
         let id = Bucket::id(key, limit);
-        if let Some(retry_after) = self.local().denied(&id, now) {
+        if let Some(retry_after) = self.local().denied.left(&id, now) {
             return Ok(Admission::Denied { retry_after });
         }
         let (asker, decided) = Asker::new(now);
@@ -101,7 +102,7 @@ impl RateLimiter {
             let now = askers.iter().map(Asker::asked).max().unwrap_or(SystemTime::UNIX_EPOCH);
             let bucket = Bucket::new(&id, limit, micros(now));
             let requests = u32::try_from(askers.len()).unwrap_or(u32::MAX);
-            match self.decide_twice(&bucket, requests).await {
+            match self.decide_twice(&bucket, requests, now).await {
                 Ok(decision) => self.tell(&id, now, askers, decision),
                 Err(error) => {
                     // Whoever came meanwhile has waited for the same failure.
@@ -117,7 +118,7 @@ impl RateLimiter {
     fn tell(&self, id: &str, now: SystemTime, askers: Vec<Asker>, decision: Decision) {
         let Decision { admitted, retry_after } = decision;
         if askers.len() > admitted as usize {
-            self.local().deny(id.to_owned(), now, retry_after);
+            self.local().denied.note(id, now, retry_after);
         }
         for (place, asker) in askers.into_iter().enumerate() {
             let admits = place < admitted as usize;
@@ -134,34 +135,37 @@ impl RateLimiter {
         asker.tell(if passes { Ok(Admission::Admitted) } else { Err(error.clone()) });
     }
 
-    async fn decide_twice(&self, bucket: &Bucket, requests: u32) -> Result<Decision, StoreError> {
-        match self.decide_in_time(bucket, requests).await {
-            Err(StoreError::Busy) => self.decide_in_time(bucket, requests).await,
+    async fn decide_twice(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
+        match self.decide_in_time(bucket, requests, now).await {
+            Err(StoreError::Busy) => self.decide_in_time(bucket, requests, now).await,
             decided => decided,
         }
     }
 
-    async fn decide_in_time(&self, bucket: &Bucket, requests: u32) -> Result<Decision, StoreError> {
-        tokio::time::timeout(PATIENCE, self.decide(bucket, requests)).await.unwrap_or(Err(StoreError::Busy))
+    async fn decide_in_time(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
+        tokio::time::timeout(PATIENCE, self.decide(bucket, requests, now)).await.unwrap_or(Err(StoreError::Busy))
     }
 
-    async fn decide(&self, bucket: &Bucket, requests: u32) -> Result<Decision, StoreError> {
+    async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
         let mut admitted = requests.min(bucket.burst);
-        for _ in 0..RACES {
-            let refused = match self.table.update_and_read(&bucket.key, bucket.follow(admitted)).await? {
-                Write::Done(item) => return Ok(Decision { admitted, retry_after: bucket.wait(item.as_ref())? }),
+        let mut idle = self.local().busy.left(&bucket.key.pk, now).is_none();
+        for _ in 0..WRITES {
+            let spent = if idle { bucket.start(admitted) } else { bucket.follow(admitted) };
+            let refused = match self.table.update_and_read(&bucket.key, spent).await? {
+                Write::Done(item) => {
+                    self.local().busy.note(&bucket.key.pk, now, bucket.ahead(item.as_ref())?);
+                    return Ok(Decision { admitted, retry_after: bucket.wait(item.as_ref())? });
+                }
                 Write::Refused(item) => item,
             };
-            match bucket.room(refused.as_ref())? {
-                Room::Idle => {
-                    let started = self.table.update_and_read(&bucket.key, bucket.start(admitted)).await?;
-                    if let Write::Done(item) = started {
-                        return Ok(Decision { admitted, retry_after: bucket.wait(item.as_ref())? });
-                    }
-                }
+            idle = match bucket.room(refused.as_ref())? {
+                Room::Idle => true,
                 Room::Free(0) => return Ok(Decision { admitted: 0, retry_after: bucket.wait(refused.as_ref())? }),
-                Room::Free(places) => admitted = admitted.min(places),
-            }
+                Room::Free(places) => {
+                    admitted = admitted.min(places);
+                    false
+                }
+            };
         }
         Ok(Decision { admitted: 0, retry_after: bucket.interval() })
     }

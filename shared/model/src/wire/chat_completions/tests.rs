@@ -182,11 +182,11 @@ fn reasoning_goes_back_to_those_who_want_it_as_soon_as_tools_are_used() {
     let all = [Some(json!("greet")), Some(json!("look"))];
     assert_eq!(sent(&prompt, echoing), all);
     assert_eq!(sent(&prompt, quirks()), [None, None]);
-    let called = Prompt { tools: vec![], ..prompt.clone() };
+    let called = Prompt { tools: [].into(), ..prompt.clone() };
     assert_eq!(sent(&called, echoing), all);
     prompt.messages.truncate(4);
     assert_eq!(sent(&prompt, echoing), [Some(json!("greet"))]);
-    assert_eq!(sent(&Prompt { tools: vec![], ..prompt.clone() }, echoing), [None]);
+    assert_eq!(sent(&Prompt { tools: [].into(), ..prompt.clone() }, echoing), [None]);
     if let Message::Assistant { thinking, .. } = &mut prompt.messages[1] {
         thinking.clear();
     }
@@ -197,7 +197,7 @@ fn reasoning_goes_back_to_those_who_want_it_as_soon_as_tools_are_used() {
 fn a_choice_of_tools_is_sent_with_tools_only() {
     let sent = |with_tools, choice, quirks| {
         let prompt = conversation(choice);
-        let tools = if with_tools { prompt.tools } else { vec![] };
+        let tools = if with_tools { prompt.tools } else { [].into() };
         let (_, body) = body(encode, &Prompt { tools, ..prompt }, quirks);
         assert_eq!(body.get("tools").is_some(), with_tools);
         body.get("tool_choice").cloned()
