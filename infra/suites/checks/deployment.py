@@ -131,7 +131,8 @@ def canary(template, _calls):
         yield "by default a new version is not tried by a tenth of the calls for five minutes"
     for name, alarm in alarms.items():
         properties = alarm["Properties"]
-        if properties.get("TreatMissingData") != "notBreaching":
+        # What is ignored leaves an alarm as it is.
+        if properties.get("TreatMissingData") not in ("notBreaching", "ignore"):
             yield f"{name} goes off where nobody calls"
         if "AlarmActions" not in properties:
             yield f"{name} tells nobody"

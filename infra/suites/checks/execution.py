@@ -73,8 +73,9 @@ class Role:
 class Resource:
     """A resource of the stack, with what its provider needs to make, change, read and delete it."""
 
-    def __init__(self, name, of):
+    def __init__(self, name, of, functions):
         self.name, self.kind, self.of = name, of["Type"], of
+        self.function = next((one for one in functions if one in json.dumps(of)), name)
         self.schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, self.kind).schema
 
     def sets(self, wanted):
@@ -109,9 +110,7 @@ class Resource:
 
     def arns(self):
         """What this resource, or what it is made from, is called in policies."""
-        name = self.physical()
-        function = next((one for one in re.findall(r"[A-Za-z]+Function", json.dumps(self.of)) if one != self.name), self.name)
-        values = {"name": name, "function": named(function), "region": REGION, "account": ACCOUNT}
+        values = {"name": self.physical(), "function": named(self.function), "region": REGION, "account": ACCOUNT}
         return [f"arn:aws:{pattern.format(**values)}" for pattern in ARNS[self.kind]]
 
     def physical(self):
@@ -121,11 +120,12 @@ class Resource:
 
 def deployed(text):
     """Every resource of the stack as it is in each way of deploying that has it."""
-    return [
-        Resource(name, of)
-        for parameters in PROFILES.values()
-        for name, of in decided(transformed(text, parameters), parameters)["Resources"].items()
-    ]
+    every = []
+    for parameters in PROFILES.values():
+        resources = decided(transformed(text, parameters), parameters)["Resources"]
+        functions = [name for name, one in resources.items() if one["Type"] == "AWS::Lambda::Function"]
+        every += [Resource(name, of, functions) for name, of in resources.items()]
+    return every
 
 
 def every_way(text, resources):
