@@ -32,6 +32,40 @@ async fn a_turn_writes_its_metrics_before_its_body_ends() {
 }
 
 #[tokio::test]
+async fn f064_f141_how_the_search_credits_stand_is_told_when_a_search_is_about_to_be_made() {
+    let instance = Instance::with(&[("TAVILY_MONTHLY_CREDITS", "4")]).await;
+    let searched = async |query: &str| {
+        let call = format!(r#"<tool_call>{{"tool": "search_web", "query": "{query}"}}</tool_call>"#);
+        instance.model.replies([Completion::of([call]), Completion::of(["好。"])]);
+        instance.ask("查").await.streamed().rest().await;
+    };
+    instance.search.answer(FakeTavily::found);
+    searched("一").await;
+    instance.search.answer(|_| FakeTavily::failure(432, "used up"));
+    searched("二").await;
+    searched("三").await;
+    let of_credits = |line: &str| line.contains("\"SearchCreditsSpent\"") || line.contains("\"SearchesRefused\"");
+    let lines = instance.function.lines(5, |line| is_metric(line) && of_credits(line)).await;
+    let told = |line: &String| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        json!([line["SearchCreditsSpent"], line["SearchesRefused"], line["By"]])
+    };
+    let (spent, refused) = (|percent: u64| json!([percent, null, null]), json!([null, 1, "plan"]));
+    let expected = [spent(0), spent(50), refused.clone(), spent(50), refused];
+    assert_eq!(lines.iter().map(told).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn what_the_start_has_to_say_of_the_settings_is_in_the_log() {
+    let models = json!([{"name": "mine", "baseUrl": "http://127.0.0.1:1", "model": "m", "onlyFor": "ada"}]).to_string();
+    let instance = Instance::with(&[("OPENAI_MODEL", ""), ("MODELS", &models)]).await;
+    let lines = instance.function.lines(1, |line| line.contains("onlyFor")).await;
+    let line: Value = serde_json::from_str(&lines[0]).unwrap();
+    let note = "MODELS: each model has \"onlyFor\": there is no default, and other callers have no model";
+    assert_eq!((&line["level"], &line["message"]), (&json!("WARN"), &json!(note)));
+}
+
+#[tokio::test]
 async fn a_refused_request_is_counted_under_its_code() {
     let instance = Instance::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
     instance.model.replies([Completion::of(["好。"])]);
