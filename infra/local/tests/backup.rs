@@ -192,6 +192,30 @@ async fn an_empty_table_is_no_backup_and_leaves_no_file() {
     assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_that_somebody_stops_leaves_no_file() {
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, Signal, kill_process};
+    use tokio::net::TcpListener;
+
+    let (files, silent) = (TempDir::new().unwrap(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+    let (_, name) = file(&files, "all.jsonl");
+    let endpoint = format!("http://{}", silent.local_addr().unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
+    command.args(["backup", "--out", &name]).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
+    let backup = command.stderr(Stdio::piped()).spawn().unwrap();
+    // It has asked, so it has begun a file, and waits.
+    let _asked = tokio::time::timeout(Duration::from_secs(20), silent.accept()).await.unwrap().unwrap();
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
+    kill_process(Pid::from_child(&backup), Signal::INT).unwrap();
+    let Output { status, stderr, .. } = backup.wait_with_output().unwrap();
+    assert_eq!((status.code(), String::from_utf8(stderr).unwrap().as_str()), (Some(1), "lambda-chat: stopped\n"));
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
+}
+
 #[tokio::test]
 async fn what_cannot_be_restored_is_one_line_and_nothing_is_written() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());

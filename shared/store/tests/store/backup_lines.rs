@@ -1,10 +1,13 @@
 //! What is no backup, or not a whole one, is told before anything is written.
 
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use conversation::new_id;
 use serde_json::Value;
 use store::{Store, Unusable};
 
 use crate::backup::{backed_up, checked};
-use crate::support::{alice, answer, at, database, first_turn, store_at};
+use crate::support::{alice, answer, at, config, database, first_turn, store_at};
 
 async fn lines() -> Vec<String> {
     let store: Store = store_at(&database().await).await;
@@ -70,6 +73,23 @@ async fn what_a_newer_release_made_is_told() {
         item["Item"]["minReader"] = serde_json::json!({ "N": "1" });
     };
     assert_eq!(checked(&changed(&lines, 2, readable)), Err(Unusable::Damaged), "but for its sum it would do");
+}
+
+#[tokio::test]
+async fn what_this_release_cannot_restore_is_backed_up_all_the_same_and_counted() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    for (pk, v) in [("K", "1"), ("K", "2"), ("X", "1"), ("Y", "x")] {
+        let number = |text: &str| AttributeValue::N(text.to_owned());
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let client = Client::new(&config(&endpoint));
+        let put = client.put_item().table_name("data").item("pk", text(pk)).item("sk", text(&new_id()));
+        let put = if v == "x" { put } else { put.item("v", number(v)) };
+        put.send().await.unwrap();
+    }
+    let mut backup = store.backup(at(5));
+    while backup.next().await.unwrap().is_some() {}
+    assert_eq!((backup.items(), backup.unknown(), backup.table()), (4, 3, "data"));
 }
 
 #[tokio::test]
