@@ -8,10 +8,10 @@
 //! |---|---|---|---|
 //! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message), `tip` (place of the answer that it ends with); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, once somebody wants it to stop, `stopping` (that turn) | `begin`, `renew`, `stop`, `finish`, `rename` |
 //! | | `N#{chat id}` | where a client's own id leads: `conversation` | `begin`, `delete` |
-//! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt`; `aside` if another answer stands for it | `begin`, `finish` |
+//! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 where it has none, because the message tells all); `aside` if another answer stands for it | `begin`, `finish` |
 //! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
 //! | | `S` | what stands for the oldest turns in prompts: `summary` (JSON) | `finish` |
-//! | | `T#{place}` | what prompts read of the turn whose answer has that place: `asked`, `said` (JSON); `aside` like its answer | `begin`, `finish` |
+//! | | `T#{place}` | a transcript, what prompts read of the turn whose answer has that place: `said` (JSON), `turn`. It counts if the answer's `transcript` says that there is one, or the answer ended and has no `transcript`: then it is an older one with `asked` and maybe `aside`, which nobody reads | `finish` |
 //! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | what was consumed on a day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`Ledger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |

@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
@@ -8,7 +7,6 @@ use super::ConversationStore;
 use super::chat::{CHAT, LEADS_TO, chat_item};
 use super::head::{Head, first, lease, taken};
 use super::message::{cut_off, running_answer, user_message};
-use super::transcript::{opened, transcript_key};
 use super::turn::{BeginError, NewTurn, Question, TurnLease};
 use crate::StoreError;
 use crate::item::{Read, s};
@@ -29,21 +27,15 @@ impl ConversationStore {
     pub async fn begin(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
         match (&turn.conversation_id, &turn.question) {
             (Some(id), _) => self.begin_next(owner, id, turn, now).await,
-            (None, Question::Words(words)) => self.begin_new(owner, turn, words, now).await,
+            (None, Question::Words(_)) => self.begin_new(owner, turn, now).await,
             (None, Question::Again) => Err(BeginError::NothingAsked),
         }
     }
 
-    async fn begin_new(
-        &self,
-        owner: &Owner,
-        turn: &NewTurn,
-        words: &str,
-        now: SystemTime,
-    ) -> Result<TurnLease, BeginError> {
+    async fn begin_new(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
         let lease = lease(owner, &new_id(), &turn.turn_id, 2);
         let mut writes = self.opening(owner, &lease, turn, now)?;
-        writes.extend(self.messages_of(&lease, turn, words, now)?);
+        writes.extend(self.messages_of(&lease, turn, now)?);
         for attempt in 0..ATTEMPTS {
             match transact(&self.table.client, writes.clone()).await {
                 Ok(Outcome::Done) => return Ok(lease),
@@ -90,8 +82,8 @@ impl ConversationStore {
             if let Some(retry_after) = before.running.as_ref().and_then(|running| running.left(now)) {
                 return Err(BeginError::InProgress { retry_after });
             }
-            let (lease, asked) = self.next(owner, &before, turn).await?;
-            head = match self.take(&before, &lease, turn, &asked, now).await {
+            let lease = next(owner, &before, turn);
+            head = match self.take(&before, &lease, turn, now).await {
                 Ok(Outcome::Done) => return Ok(lease),
                 Ok(Outcome::Refused(item)) => item.map(|item| Head::read(&item)).transpose()?,
                 Ok(Outcome::Conflict) => {
@@ -104,32 +96,15 @@ impl ConversationStore {
         Err(StoreError::Busy.into())
     }
 
-    /// Where the turn goes, and what it answers.
-    async fn next<'a>(
-        &self,
-        owner: &Owner,
-        before: &Head,
-        turn: &'a NewTurn,
-    ) -> Result<(TurnLease, Cow<'a, str>), BeginError> {
-        let place = |answer| lease(owner, &before.id, &turn.turn_id, answer);
-        if let Question::Words(words) = &turn.question {
-            return Ok((place(before.seq + 2), Cow::Borrowed(words)));
-        }
-        let answered = self.table.get(&transcript_key(&owner.conversation_partition(&before.id), before.tip)).await?;
-        let asked = answered.ok_or(BeginError::NothingAsked)?.text("asked")?.to_owned();
-        Ok((TurnLease { replaces: Some(before.tip), ..place(before.seq + 1) }, Cow::Owned(asked)))
-    }
-
     async fn take(
         &self,
         before: &Head,
         lease: &TurnLease,
         turn: &NewTurn,
-        asked: &str,
         now: SystemTime,
     ) -> Result<Outcome, StoreError> {
         let mut writes = vec![self.table.updating(&lease.head, taken(before, lease, turn, now))?];
-        writes.extend(self.messages_of(lease, turn, asked, now)?);
+        writes.extend(self.messages_of(lease, turn, now)?);
         if before.running.is_some() {
             let (key, change) = cut_off(&lease.partition, before.seq);
             writes.push(self.table.updating(&key, change)?);
@@ -141,13 +116,13 @@ impl ConversationStore {
         &self,
         lease: &TurnLease,
         turn: &NewTurn,
-        asked: &str,
         now: SystemTime,
     ) -> Result<Vec<TransactWriteItem>, StoreError> {
-        let is_new = lease.replaces.is_none();
-        let mut items = if is_new { user_message(lease, turn, asked, now) } else { Vec::new() };
+        let mut items = match &turn.question {
+            Question::Words(words) => user_message(lease, turn, words, now),
+            Question::Again => Vec::new(),
+        };
         items.push(running_answer(lease, turn, now));
-        items.push(opened(lease, asked));
         items.into_iter().map(|item| self.table.putting(item, Expression::default())).collect()
     }
 
@@ -170,3 +145,12 @@ impl ConversationStore {
 
 /// Longest wait for the look after a write without an answer; the caller has waited already.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Where the turn goes.
+fn next(owner: &Owner, before: &Head, turn: &NewTurn) -> TurnLease {
+    let place = |answer| lease(owner, &before.id, &turn.turn_id, answer);
+    match &turn.question {
+        Question::Words(_) => place(before.seq + 2),
+        Question::Again => TurnLease { replaces: Some(before.tip), ..place(before.seq + 1) },
+    }
+}

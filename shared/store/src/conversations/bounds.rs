@@ -44,6 +44,11 @@ pub(super) fn pieces(content: &str, thinking: &str) -> Vec<Piece> {
     pieces
 }
 
+/// Whether a message's texts are one piece.
+pub(super) fn is_one_piece(content: &str, thinking: &str) -> bool {
+    content.len() + thinking.len() <= PIECE
+}
+
 /// Takes at most `most` bytes from the front, at a character boundary.
 fn take<'a>(text: &mut &'a str, most: usize) -> &'a str {
     let (front, rest) = text.split_at(text.floor_char_boundary(most));

@@ -1,6 +1,5 @@
 use super::ConversationStore;
 use super::head::head_key;
-use super::transcript::transcript_key;
 use crate::StoreError;
 use crate::item::{Item, Read, item, s};
 use crate::key::{Key, Owner, encode};
@@ -29,8 +28,7 @@ impl ConversationStore {
     /// What the user said last in a conversation; `None` where that is not known.
     pub async fn last_asked(&self, owner: &Owner, conversation: &str) -> Result<Option<String>, StoreError> {
         let Some(head) = self.head(owner, conversation).await? else { return Ok(None) };
-        let last = self.table.get(&transcript_key(&owner.conversation_partition(conversation), head.tip)).await?;
-        last.map(|item| item.text("asked").map(str::to_owned)).transpose()
+        self.asked_before(&owner.conversation_partition(conversation), head.tip).await
     }
 
     /// Frees the chat id of a conversation that is about to be deleted.

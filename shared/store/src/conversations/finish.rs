@@ -3,14 +3,14 @@ use std::time::SystemTime;
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use super::ConversationStore;
+use super::aside::{replaced, stands};
 use super::head::lease_end;
-use super::message::{ASIDE, answer_key, ended_answer, is_ended_by, message_key, stands};
+use super::message::{answer_key, ended_answer, is_ended_by};
 use super::stop::{STOPPING, renewed};
-use super::transcript::{ended, summary_item, transcript_key};
+use super::transcript::{Transcript, summary_item};
 use super::turn::{Answer, LeaseError, Renewed, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
-use crate::key::Key;
 use crate::pause::pause;
 use crate::table::{Expression, Write};
 use crate::transaction::{Outcome, transact};
@@ -32,28 +32,72 @@ impl ConversationStore {
         }
     }
 
-    /// Stores the answer and frees the conversation, in one transaction; once.
+    /// Stores the answer and frees the conversation, in one transaction; once. A long transcript is there before, and
+    /// counts from then on.
     ///
     /// An answer to a question that was answered before stands for the earlier answer from now on, unless it says nothing.
     /// A second call for the same turn changes nothing and succeeds. A lease that ran out still counts as long as no other
     /// turn took the conversation. Nothing is written into a conversation that was deleted.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
-        for attempt in 0..ATTEMPTS {
-            let outcome = transact(&self.table.client, self.end(lease, answer, now)?).await;
-            match outcome {
-                Ok(Outcome::Done) => return Ok(()),
-                Ok(Outcome::Refused(_)) if self.has_ended(lease).await? => return Ok(()),
-                Ok(Outcome::Refused(_)) => return Err(LeaseError::Lost),
-                Ok(Outcome::Conflict) => pause(attempt).await,
-                // A write without an answer may have happened.
-                Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => return Ok(()),
-                Err(error) => return Err(error.into()),
-            }
+        match self.end(lease, answer, now).await {
+            Ok(true) => Ok(()),
+            Ok(false) if self.has_ended(lease).await? => Ok(()),
+            Ok(false) => Err(LeaseError::Lost),
+            // A write without an answer may have happened.
+            Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => Ok(()),
+            Err(error) => Err(error.into()),
         }
-        Err(StoreError::Busy.into())
     }
 
-    fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<Vec<TransactWriteItem>, StoreError> {
+    async fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<bool, StoreError> {
+        let transcript = Transcript::of(lease, answer)?;
+        let end = self.last_writes(lease, answer, transcript.as_ref(), now)?;
+        match transcript.filter(Transcript::is_large) {
+            Some(large) if !self.write_ahead(lease, &large).await? => Ok(false),
+            _ => self.written(end).await,
+        }
+    }
+
+    /// Writes a transcript that does not count yet; false where the turn has lost its lease, or has ended.
+    ///
+    /// Its place is kept by a transaction under the lease, so before the head can be deleted, and whoever deletes what
+    /// lies under a head finds the place. The transcript goes nowhere else, however late it comes.
+    async fn write_ahead(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool, StoreError> {
+        // Changes nothing; to check a condition alone costs the same, and takes one more permission.
+        let holds = Expression::update("SET turn = :turn").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
+        let place = self.table.putting(transcript.place(lease), Expression::default())?;
+        let kept = match self.written(vec![self.table.updating(&lease.head, holds)?, place]).await {
+            // It may have been kept without an answer.
+            Err(StoreError::Busy) => Err(StoreError::Busy),
+            Ok(true) => Ok(false),
+            other => return other,
+        };
+        let (key, change) = transcript.written(lease);
+        match self.table.update(&key, change).await? {
+            Write::Done(_) => Ok(true),
+            Write::Refused(_) => kept,
+        }
+    }
+
+    /// Whether all of it was written; false where a condition did not hold.
+    async fn written(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+        for attempt in 0..ATTEMPTS {
+            match transact(&self.table.client, writes.clone()).await? {
+                Outcome::Done => return Ok(true),
+                Outcome::Refused(_) => return Ok(false),
+                Outcome::Conflict => pause(attempt).await,
+            }
+        }
+        Err(StoreError::Busy)
+    }
+
+    fn last_writes(
+        &self,
+        lease: &TurnLease,
+        answer: &Answer,
+        transcript: Option<&Transcript>,
+        now: SystemTime,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let tip = lease.replaces.filter(|_| !stands(lease, answer)).unwrap_or(lease.answer);
         let freed =
             Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}"))
@@ -61,21 +105,14 @@ impl ConversationStore {
                 .value(":tip", n(tip))
                 .value(":updated", n(millis(now)))
                 .value(":turn", s(&lease.turn_id));
-        let (answer_key, answered, further) = ended_answer(lease, answer, now)?;
-        let (transcript_key, said) = ended(lease, answer)?;
-        let mut writes = vec![
-            self.table.updating(&lease.head, freed)?,
-            self.table.updating(&answer_key, answered)?,
-            self.table.updating(&transcript_key, said)?,
-        ];
-        if let Some(summary) = &answer.summary {
-            writes.push(self.table.putting(summary_item(lease, summary)?, Expression::default())?);
+        let (answer_key, answered, further) = ended_answer(lease, answer, transcript, now)?;
+        let mut writes = vec![self.table.updating(&lease.head, freed)?, self.table.updating(&answer_key, answered)?];
+        if let Some((key, aside)) = replaced(lease, answer) {
+            writes.push(self.table.updating(&key, aside)?);
         }
-        for key in replaced(lease).filter(|_| stands(lease, answer)) {
-            let aside = Expression::update(format!("SET {ASIDE} = :aside")).and_when("attribute_exists(pk)");
-            writes.push(self.table.updating(&key, aside.value(":aside", n(1)))?);
-        }
-        for item in further {
+        let summary = answer.summary.as_ref().map(|summary| summary_item(lease, summary)).transpose()?;
+        let transcript = transcript.filter(|transcript| !transcript.is_large()).map(|small| small.item(lease));
+        for item in transcript.into_iter().chain(summary).chain(further) {
             writes.push(self.table.putting(item, Expression::default())?);
         }
         Ok(writes)
@@ -86,10 +123,4 @@ impl ConversationStore {
         let message = self.table.get(&answer_key(lease)).await?;
         Ok(message.is_some_and(|message| is_ended_by(&message, &lease.turn_id)))
     }
-}
-
-/// The message and the transcript that the turn's own stand for.
-fn replaced(lease: &TurnLease) -> impl Iterator<Item = Key> {
-    let keys = |place| [message_key(&lease.partition, place), transcript_key(&lease.partition, place)];
-    lease.replaces.into_iter().flat_map(keys)
 }

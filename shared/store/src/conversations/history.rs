@@ -1,21 +1,48 @@
-use conversation::{PastTurn, Summary};
+use std::collections::HashMap;
 
-use super::ConversationStore;
-use super::message::ASIDE;
-use super::transcript::{TRANSCRIPT_PREFIX, length, read, summary_key, transcript_key, transcript_sk};
+use conversation::{Message, PastTurn, Summary};
+
+use super::aside::ASIDE;
+use super::message::{MESSAGE_PREFIX, message_sk};
+use super::past::{Budget, READ_OF_IT, Telling, Told, asked};
+use super::transcript::{length, read, summary_key, transcript_sk};
 use super::turn::TurnLease;
+use super::{ConversationStore, Role};
 use crate::StoreError;
 use crate::item::{Item, Read, s};
 
-/// Transcripts that are read at once; most budgets end within them.
-const AT_ONCE: i32 = 16;
+/// Messages that are read at once, those of sixteen turns; most budgets end within them.
+const AT_ONCE: i32 = 32;
+
+/// Messages that are read at once for a question; more tries to answer it are rare.
+const FEW: i32 = 4;
 
 impl ConversationStore {
     /// What this turn answers, in the user's words.
     pub async fn question(&self, lease: &TurnLease) -> Result<String, StoreError> {
-        let item = self.table.get(&transcript_key(&lease.partition, lease.answer)).await?;
-        let item = item.ok_or_else(|| StoreError::fault("a turn without its question"))?;
-        item.text("asked").map(str::to_owned)
+        let asked = self.asked_before(&lease.partition, lease.answer).await?;
+        asked.ok_or_else(|| StoreError::fault("a turn without its question"))
+    }
+
+    /// What the user said last before a place.
+    pub(super) async fn asked_before(&self, partition: &str, place: u64) -> Result<Option<String>, StoreError> {
+        let mut start = None;
+        loop {
+            let call = self.table.query(partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+            let call = call
+                .expression_attribute_values(":first", s(MESSAGE_PREFIX))
+                .expression_attribute_values(":last", s(message_sk(place)))
+                .filter_expression("author = :user")
+                .expression_attribute_values(":user", s(Role::User.as_str()));
+            let (items, next) = self.table.page(call.scan_index_forward(false).limit(FEW), start).await?;
+            if let Some(question) = items.first() {
+                return asked(question).map(Some);
+            }
+            if next.is_none() {
+                return Ok(None);
+            }
+            start = next;
+        }
     }
 
     /// The turns before this one that fit `budget` characters, oldest first; whole turns only, newest preferred, and of
@@ -25,26 +52,21 @@ impl ConversationStore {
     /// first turn that does not fit, so that nothing in between is missing. Of several answers to a question only the one
     /// that the conversation shows is read, and none of that which this turn answers.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<PastTurn>, StoreError> {
-        let (mut turns, mut left, mut start) = (Vec::new(), budget, None);
+        let (mut turns, mut start) = (Vec::new(), None);
         if budget == 0 || lease.is_first() {
             return Ok(turns);
         }
+        let (mut budget, mut telling) = (Budget::of(budget), Telling::before(lease));
         loop {
-            let (items, next) = self.transcripts(lease, start).await?;
-            for item in &items {
-                let turn = read(item)?;
-                if lease.replaces == Some(turn.place) {
-                    continue;
-                }
-                let rest = left.checked_sub(length(&turn.messages));
-                if rest.is_none() && !turns.is_empty() {
-                    return Ok(oldest_first(turns));
-                }
-                left = rest.unwrap_or_default();
-                turns.push(turn);
-            }
-            if next.is_none() {
-                return Ok(oldest_first(turns));
+            let (items, next) = self.messages_before(lease, start).await?;
+            let told = telling.take(items)?;
+            let count = told.len();
+            let fitting = self.fitting(lease, told, &mut budget).await?;
+            let is_end = next.is_none() || fitting.len() < count;
+            turns.extend(fitting);
+            if is_end {
+                turns.reverse();
+                return Ok(turns);
             }
             start = next;
         }
@@ -56,23 +78,59 @@ impl ConversationStore {
         item.map(|item| item.json("summary")).transpose()
     }
 
-    /// A page of the transcripts before this turn, newest first, and where the next page begins.
-    async fn transcripts(
+    /// Those turns that fit, up to the first that does not. Transcripts are read of those alone that may fit.
+    async fn fitting(
+        &self,
+        lease: &TurnLease,
+        told: Vec<Told>,
+        budget: &mut Budget,
+    ) -> Result<Vec<PastTurn>, StoreError> {
+        let mut least = budget.clone();
+        let told: Vec<Told> = told.into_iter().take_while(|turn| least.takes(turn.least())).collect();
+        let mut transcripts = self.transcripts(lease, &told).await?;
+        let turns = told.into_iter().map(|turn| turn.whole(&mut transcripts));
+        Ok(turns.take_while(|turn| budget.takes(length(&turn.messages))).collect())
+    }
+
+    /// A page of the messages before this turn that stand, newest first, and where the next page begins.
+    async fn messages_before(
         &self,
         lease: &TurnLease,
         start: Option<Item>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let call =
             self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+        // Neither its own answer nor its own question, whose further pieces come behind it.
+        let last = lease.answer - if lease.replaces.is_some() { 1 } else { 2 };
         let call = call
-            .expression_attribute_values(":first", s(TRANSCRIPT_PREFIX))
-            .expression_attribute_values(":last", s(transcript_sk(lease.answer - 1)));
-        let call = call.filter_expression(format!("attribute_not_exists({ASIDE})"));
+            .expression_attribute_values(":first", s(MESSAGE_PREFIX))
+            .expression_attribute_values(":last", s(format!("{}$", message_sk(last))))
+            .projection_expression(READ_OF_IT)
+            // Further pieces have no author.
+            .filter_expression(format!("attribute_exists(author) AND attribute_not_exists({ASIDE})"));
         self.table.page(call.scan_index_forward(false).limit(AT_ONCE), start).await
     }
-}
 
-fn oldest_first(mut turns: Vec<PastTurn>) -> Vec<PastTurn> {
-    turns.reverse();
-    turns
+    /// The transcripts of these turns, which come newest first, by place.
+    async fn transcripts(&self, lease: &TurnLease, told: &[Told]) -> Result<HashMap<u64, Vec<Message>>, StoreError> {
+        let mut places = told.iter().filter(|turn| turn.has_transcript()).map(|turn| turn.place);
+        let (mut found, mut start) = (HashMap::new(), None);
+        let Some(newest) = places.next() else { return Ok(found) };
+        let oldest = places.last().unwrap_or(newest);
+        loop {
+            let call =
+                self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+            let call = call
+                .expression_attribute_values(":first", s(transcript_sk(oldest)))
+                .expression_attribute_values(":last", s(transcript_sk(newest)));
+            let (items, next) = self.table.page(call, start).await?;
+            for item in &items {
+                found.extend([read(item)?]);
+            }
+            if next.is_none() {
+                return Ok(found);
+            }
+            start = next;
+        }
+    }
 }

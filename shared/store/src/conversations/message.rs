@@ -2,9 +2,10 @@ use std::time::SystemTime;
 
 use conversation::FinishReason;
 
+use super::aside::{ASIDE, placed, set_aside};
 use super::bounds::{Piece, calls, pieces, sources};
 use super::head::Head;
-use super::transcript::{SUMMARY, TRANSCRIPT_PREFIX};
+use super::transcript::{SUMMARY, TRANSCRIPT, TRANSCRIPT_PREFIX, Transcript};
 use super::turn::{Answer, NewTurn, Tally, TurnEnd, TurnLease};
 use super::{Role, Status, StoredMessage};
 use crate::StoreError;
@@ -18,9 +19,6 @@ pub(super) const MESSAGE_PREFIX: &str = "M#";
 
 /// The length of a message's sort key; a further piece's is longer.
 const KEY_LEN: usize = MESSAGE_PREFIX.len() + 12;
-
-/// Marks answers, and their transcripts, that are not a part of the conversation because another one stands for them.
-pub(super) const ASIDE: &str = "aside";
 
 /// The sort key of the message at a place; all of one width, so that text order is the order of places.
 pub(super) fn message_sk(seq: u64) -> String {
@@ -74,27 +72,6 @@ pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime)
     set_aside(lease, message)
 }
 
-/// What answers a question again is not a part of the conversation until it is an answer: that way nothing need be
-/// undone when it never does.
-pub(super) fn set_aside(lease: &TurnLease, mut item: Item) -> Item {
-    if lease.replaces.is_some() {
-        item.insert(ASIDE.to_owned(), n(1));
-    }
-    item
-}
-
-/// Whether an answer is a part of the conversation from the end of its turn on: another one to a question has to be one,
-/// or a good answer would be lost to a try that broke off.
-pub(super) fn stands(lease: &TurnLease, answer: &Answer) -> bool {
-    let is_one = matches!(answer.end, TurnEnd::Done(_)) && !answer.content.trim().is_empty();
-    lease.replaces.is_none() || is_one
-}
-
-/// The change at the end of a turn, which makes its item a part of the conversation if the answer is.
-pub(super) fn placed(change: &str, lease: &TurnLease, answer: &Answer) -> String {
-    if stands(lease, answer) { format!("{change} REMOVE {ASIDE}") } else { change.to_owned() }
-}
-
 fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTime) -> Item {
     item(
         &message_key(&lease.partition, seq),
@@ -123,26 +100,27 @@ fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
 pub(super) fn ended_answer(
     lease: &TurnLease,
     answer: &Answer,
+    transcript: Option<&Transcript>,
     now: SystemTime,
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
     let pieces = pieces(&answer.content, &answer.thinking);
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
-    let change = Expression::update(placed(
+    let change = format!(
         "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, progress = :progress, \
-         parts = :parts, tally = :tally, endedAt = :ended",
-        lease,
-        answer,
-    ))
-    .and_when("turn = :turn")
-    .value(":turn", s(&lease.turn_id))
-    .value(":content", s(&pieces[0].content))
-    .value(":thinking", s(&pieces[0].thinking))
-    .value(":calls", s(json(&calls(&answer.tool_calls))?))
-    .value(":sources", s(json(&sources(&answer.sources))?))
-    .value(":progress", s(status.as_str()))
-    .value(":parts", n(pieces.len() - 1))
-    .value(":tally", s(json(&Tally { usage: answer.usage, end: answer.end, models: answer.models.clone() })?))
-    .value(":ended", n(millis(now)));
+         parts = :parts, tally = :tally, endedAt = :ended, {TRANSCRIPT} = :transcript"
+    );
+    let change = Expression::update(placed(&change, lease, answer))
+        .and_when("turn = :turn")
+        .value(":turn", s(&lease.turn_id))
+        .value(":content", s(&pieces[0].content))
+        .value(":thinking", s(&pieces[0].thinking))
+        .value(":calls", s(json(&calls(&answer.tool_calls))?))
+        .value(":sources", s(json(&sources(&answer.sources))?))
+        .value(":progress", s(status.as_str()))
+        .value(":parts", n(pieces.len() - 1))
+        .value(":tally", s(json(&Tally { usage: answer.usage, end: answer.end, models: answer.models.clone() })?))
+        .value(":transcript", n(transcript.map_or(0, |transcript| transcript.length)))
+        .value(":ended", n(millis(now)));
     let further = further_items(&lease.partition, lease.answer, &pieces);
     Ok((message_key(&lease.partition, lease.answer), change, further))
 }

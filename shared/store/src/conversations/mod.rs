@@ -1,8 +1,9 @@
 //! Conversations and their turns in the data table.
 //!
-//! A turn is one transaction at its begin (head, the user's message, a running answer, what models will read of it) and
-//! one at its end. What runs is said by a lease in the head; order is the head's sequence and never a clock.
+//! A turn is one transaction at its begin (head, the user's message, a running answer) and one at its end (head, answer,
+//! what models will read of it beyond that). What runs is said by a lease in the head; order is the head's sequence and never a clock.
 
+mod aside;
 mod begin;
 mod bounds;
 mod chat;
@@ -13,6 +14,7 @@ mod head;
 mod history;
 mod message;
 mod page;
+mod past;
 mod read;
 mod stop;
 mod transcript;

@@ -1,11 +1,15 @@
-//! What later prompts read of a turn: what was asked, then what the model wrote and read.
+//! What later prompts read of a turn behind its question: what the model wrote and read.
+//!
+//! Mostly that is one reply, and the answer as it is stored tells it. Only what it does not tell has an item of its own,
+//! which counts from when the answer says that there is one: without that it is what a turn left that died.
 
 use std::collections::HashSet;
 
-use conversation::{Message, PastTurn, Summary, ToolCall, ToolResult};
+use conversation::{Message, Summary, ToolCall, ToolResult};
 
-use super::bounds::{json_len, short_arguments, shorten};
-use super::message::{json, placed, set_aside};
+use super::aside::stands;
+use super::bounds::{is_one_piece, json_len, short_arguments, shorten};
+use super::message::{json, place_in};
 use super::turn::{Answer, TurnLease};
 use crate::StoreError;
 use crate::item::{Item, Read, item, s};
@@ -18,11 +22,16 @@ pub(super) const TRANSCRIPT_PREFIX: &str = "T#";
 /// The sort key of what stands for the oldest turns.
 pub(super) const SUMMARY: &str = "S";
 
-/// The longest question in a prompt, in bytes; the message itself keeps all of it.
-const LONGEST_ASKED: usize = 160 * 1024;
+/// The attribute of an answer whose turn ended that says how long its transcript is, in characters; 0 where the answer
+/// tells all. Older answers have none, and a transcript in any case.
+pub(super) const TRANSCRIPT: &str = "transcript";
 
-/// The longest rest of a transcript as JSON, in bytes; both stand in one item.
+/// The longest transcript as JSON, in bytes; it stands in one item.
 const LONGEST_SAID: usize = 220 * 1024;
+
+/// A transcript above this, in bytes, is written before its turn's end: by itself it costs half of what it costs in a
+/// transaction, and to keep its place costs as much as 4 KB by themselves.
+const LARGE: usize = 8 * 1024;
 
 /// What stays of a tool's result when a transcript is too long, in bytes.
 const SHORT_RESULT: usize = 2_000;
@@ -32,21 +41,59 @@ pub(super) fn transcript_sk(answer: u64) -> String {
     format!("{TRANSCRIPT_PREFIX}{answer:012}")
 }
 
-/// The transcript of a turn that has just begun; it stays as it is if the turn never ends.
-pub(super) fn opened(lease: &TurnLease, asked: &str) -> Item {
-    let key = transcript_key(&lease.partition, lease.answer);
-    set_aside(lease, item(&key, [("asked", s(shorten(asked, LONGEST_ASKED))), ("said", s("[]"))]))
-}
-
 pub(super) fn transcript_key(partition: &str, answer: u64) -> Key {
     Key::new(partition, transcript_sk(answer))
 }
 
-/// The end of a turn's transcript.
-pub(super) fn ended(lease: &TurnLease, answer: &Answer) -> Result<(Key, Expression), StoreError> {
-    let change = Expression::update(placed("SET said = :said", lease, answer)).and_when("attribute_exists(pk)");
-    let said = json(&fitting(paired(&answer.transcript)))?;
-    Ok((transcript_key(&lease.partition, lease.answer), change.value(":said", s(said))))
+/// What the answer's own item does not tell of a turn.
+pub(super) struct Transcript {
+    /// JSON.
+    said: String,
+    /// Its length in a prompt, in characters; never nothing.
+    pub(super) length: usize,
+}
+
+impl Transcript {
+    /// Whether it is written before the transaction that makes it count: in there each kilobyte costs twice.
+    pub(super) fn is_large(&self) -> bool {
+        self.said.len() > LARGE
+    }
+
+    /// What keeps its place until it is written, under a lease that held.
+    pub(super) fn place(&self, lease: &TurnLease) -> Item {
+        transcript_item(lease, "[]")
+    }
+
+    /// Writes it where its place was kept for this turn.
+    pub(super) fn written(&self, lease: &TurnLease) -> (Key, Expression) {
+        let change = Expression::update("SET said = :said").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
+        (transcript_key(&lease.partition, lease.answer), change.value(":said", s(&self.said)))
+    }
+
+    /// Its item.
+    pub(super) fn item(&self, lease: &TurnLease) -> Item {
+        transcript_item(lease, &self.said)
+    }
+
+    /// That of a turn that ends; `None` where the answer tells all, or is not a part of the conversation.
+    pub(super) fn of(lease: &TurnLease, answer: &Answer) -> Result<Option<Self>, StoreError> {
+        let said = fitting(paired(&answer.transcript));
+        let (content, thinking) = (&answer.content, &answer.thinking);
+        let is_told = is_one_piece(content, thinking) && said == told(content, thinking);
+        if is_told || !stands(lease, answer) {
+            return Ok(None);
+        }
+        Ok(Some(Self { said: json(&said)?, length: length(&said).max(1) }))
+    }
+}
+
+/// What a stored answer tells by itself: its words, without the line breaks that set them off from others.
+pub(super) fn told(content: &str, thinking: &str) -> Vec<Message> {
+    exchange(content.trim_start_matches('\n'), thinking, &[], &[])
+}
+
+fn transcript_item(lease: &TurnLease, said: &str) -> Item {
+    item(&transcript_key(&lease.partition, lease.answer), [("turn", s(&lease.turn_id)), ("said", s(said))])
 }
 
 /// The item of a conversation's summary.
@@ -58,18 +105,13 @@ pub(super) fn summary_key(lease: &TurnLease) -> Key {
     Key::new(&lease.partition, SUMMARY)
 }
 
-/// A turn as prompts read it, the question first.
-pub(super) fn read(item: &Item) -> Result<PastTurn, StoreError> {
-    if !item.is_understood() {
-        return Err(StoreError::fault("a transcript of another version"));
-    }
-    let mut messages = vec![Message::User { text: item.text("asked")?.to_owned() }];
-    messages.extend(item.json::<Vec<Message>>("said")?);
-    let place = item.text("sk")?.get(TRANSCRIPT_PREFIX.len()..).and_then(|place| place.parse().ok());
-    Ok(PastTurn { place: place.ok_or_else(|| StoreError::fault("a transcript that cannot be read"))?, messages })
+/// Reads a transcript; gives the place of its turn's answer too.
+pub(super) fn read(item: &Item) -> Result<(u64, Vec<Message>), StoreError> {
+    let place = place_in(item.text("sk")?).filter(|_| item.is_understood());
+    Ok((place.ok_or_else(|| StoreError::fault("a transcript of another version"))?, item.json("said")?))
 }
 
-/// The length of a turn in a prompt, in characters, without the words around it.
+/// The length of messages in a prompt, in characters, without the words around them.
 pub(super) fn length(messages: &[Message]) -> usize {
     messages.iter().map(message_length).sum()
 }

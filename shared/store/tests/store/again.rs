@@ -78,7 +78,7 @@ async fn a_question_is_answered_as_often_as_one_likes_and_the_answers_before_are
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q", "A")]).await;
     let id = &first.conversation_id;
-    for reply in ["B", "C", "D"] {
+    for reply in ["B", "C", "D", "E", "F"] {
         let lease = store.begin(&alice(), &again(id), at(1)).await.unwrap();
         assert_eq!(store.question(&lease).await.unwrap(), "Q");
         assert_eq!(history_of(&store, &lease, 1000).await, []);

@@ -27,7 +27,7 @@ async fn f082_the_sdks_own_second_attempt_writes_once() {
     wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     assert_eq!(store.get(&alice(), &lease.conversation_id).await.unwrap().message_count, 2);
-    assert_eq!(rows(&endpoint, "data").await.len(), 4);
+    assert_eq!(rows(&endpoint, "data").await.len(), 3);
 }
 
 #[tokio::test]

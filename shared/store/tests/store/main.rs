@@ -29,5 +29,6 @@ mod stream_log;
 mod support;
 mod tables;
 mod tool_facts;
+mod transcripts;
 mod turns;
 mod wire;

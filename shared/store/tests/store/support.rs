@@ -47,6 +47,11 @@ pub(crate) async fn rows(endpoint: &str, table: &str) -> Vec<HashMap<String, Att
     scan.into_paginator().items().send().collect::<Result<_, _>>().await.unwrap()
 }
 
+/// Puts an item of the data table as it is.
+pub(crate) async fn put(endpoint: &str, item: HashMap<String, AttributeValue>) {
+    Client::new(&config(endpoint)).put_item().table_name("data").set_item(Some(item)).send().await.unwrap();
+}
+
 pub(crate) fn names() -> TableNames {
     TableNames { data: "data".to_owned(), ephemeral: "ephemeral".to_owned() }
 }

@@ -1,0 +1,333 @@
+//! What is kept of a turn for prompts beside its messages, when it counts, and what becomes of it when it never does.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use conversation::{ErrorCode, Message, ToolCall, ToolResult};
+use serde_json::{Value, json};
+use store::{Answer, ConversationStore, LeaseError, NewTurn, Question, StoreError, TurnEnd, TurnLease};
+use tokio::task::JoinHandle;
+
+use crate::support::{
+    alice, answer, asked, at, database, first_turn, history_of, impatient_store_at, next_turn, put, rows, said,
+    store_at,
+};
+use crate::wire::{Fault, Gate, Wire};
+
+fn calling(text: &str) -> Message {
+    let call = ToolCall { id: "1".to_owned(), name: "search_web".to_owned(), arguments: json!({ "query": "茶" }) };
+    Message::Assistant { text: text.to_owned(), thinking: "hm".to_owned(), calls: vec![call] }
+}
+
+fn result(characters: usize) -> Message {
+    let (call_id, name) = ("1".to_owned(), "search_web".to_owned());
+    Message::Tool(ToolResult { call_id, name, ok: true, content: "茶".repeat(characters) })
+}
+
+/// What was said and read in a turn with a search that finds so much.
+fn searched(characters: usize) -> Vec<Message> {
+    vec![calling("looking"), result(characters), said("A")]
+}
+
+fn searching(characters: usize) -> Answer {
+    Answer { transcript: searched(characters), ..answer("looking\n\nA") }
+}
+
+/// A search whose transcript is written by itself.
+const LARGE: usize = 7_000;
+
+/// A call that is neither lost nor refused.
+fn passed() -> Fault {
+    let gate = Gate::default();
+    gate.open();
+    Fault::Held(gate)
+}
+
+async fn transcripts(endpoint: &str) -> usize {
+    rows(endpoint, "data").await.iter().filter(|row| row["sk"].as_s().unwrap().starts_with("T#")).count()
+}
+
+/// What the next turn after a conversation's last one reads.
+async fn read_next(store: &ConversationStore, id: &str, seconds: u64) -> Vec<Message> {
+    let next = store.begin(&alice(), &next_turn(id, "now"), at(seconds)).await.unwrap();
+    history_of(store, &next, usize::MAX).await
+}
+
+fn finishing(store: &ConversationStore, lease: &TurnLease) -> JoinHandle<Result<(), LeaseError>> {
+    let (store, lease) = (store.clone(), lease.clone());
+    tokio::spawn(async move { store.finish(&lease, &searching(LARGE), at(1)).await })
+}
+
+#[tokio::test]
+async fn an_answer_that_tells_all_is_stored_once_and_read_from_where_it_is() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await.conversations;
+    wire.seen();
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let thinking = Message::Assistant { text: "A".to_owned(), thinking: "hm".to_owned(), calls: Vec::new() };
+    let thought = Answer { thinking: "hm".to_owned(), transcript: vec![thinking.clone()], ..answer("\n\nA") };
+    store.finish(&lease, &thought, at(1)).await.unwrap();
+    assert_eq!(wire.seen(), ["TransactWriteItems", "TransactWriteItems"]);
+    assert_eq!((transcripts(&endpoint).await, rows(&endpoint, "data").await.len()), (0, 3));
+    let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "R"), at(2)).await.unwrap();
+    wire.seen();
+    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), thinking]);
+    assert_eq!(wire.seen(), ["Query"]);
+}
+
+#[tokio::test]
+async fn whatever_an_answer_does_not_tell_is_kept_beside_it_as_it_is() {
+    let tellings = [
+        searched(1),
+        searched(LARGE),
+        vec![said("another")],
+        vec![said("A "), said("B")],
+        vec![],
+        vec![Message::Assistant { text: "A".to_owned(), thinking: "hm".to_owned(), calls: Vec::new() }],
+    ];
+    for transcript in tellings {
+        let (wire, endpoint) = Wire::new().await;
+        let store = store_at(&endpoint).await.conversations;
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        store.finish(&lease, &Answer { transcript: transcript.clone(), ..answer("A") }, at(1)).await.unwrap();
+        assert_eq!(transcripts(&endpoint).await, 1);
+        let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "R"), at(2)).await.unwrap();
+        wire.seen();
+        let expected: Vec<Message> = std::iter::once(asked("Q")).chain(transcript).collect();
+        assert_eq!(history_of(&store, &next, usize::MAX).await, expected);
+        assert_eq!(wire.seen(), ["Query", "Query"]);
+    }
+}
+
+#[tokio::test]
+async fn transcripts_beyond_the_budget_are_not_read() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    store.finish(&lease, &searching(LARGE), at(1)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "R"), at(2)).await.unwrap();
+    store.finish(&next, &answer("B"), at(3)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "S"), at(4)).await.unwrap();
+    wire.seen();
+    assert_eq!(history_of(&store, &next, LARGE).await, [asked("R"), said("B")]);
+    assert_eq!(wire.seen(), ["Query"]);
+    assert_eq!(history_of(&store, &next, LARGE + 100).await.len(), 6);
+    assert_eq!(wire.seen(), ["Query", "Query"]);
+}
+
+#[tokio::test]
+async fn what_older_releases_stored_reads_as_it_did() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer("half") };
+    let silent = Answer { content: String::new(), transcript: Vec::new(), ..cut.clone() };
+    let lease = store.begin(&alice(), &first_turn("0"), at(0)).await.unwrap();
+    let id = lease.conversation_id.clone();
+    store.finish(&lease, &answer("A"), at(0)).await.unwrap();
+    for (number, turn) in [searching(LARGE), cut, searching(3), silent, answer("\nB")].iter().enumerate() {
+        let lease = store.begin(&alice(), &next_turn(&id, &number.to_string()), at(0)).await.unwrap();
+        store.finish(&lease, turn, at(0)).await.unwrap();
+    }
+    store.begin(&alice(), &next_turn(&id, "dead"), at(0)).await.unwrap();
+    let lease = store.begin(&alice(), &next_turn(&id, "again"), at(20)).await.unwrap();
+    store.finish(&lease, &answer("first"), at(20)).await.unwrap();
+    let again = NewTurn { question: Question::Again, ..next_turn(&id, "") };
+    let lease = store.begin(&alice(), &again, at(20)).await.unwrap();
+    store.finish(&lease, &searching(2), at(20)).await.unwrap();
+    let next = store.begin(&alice(), &next_turn(&id, "now"), at(21)).await.unwrap();
+    let now = history_of(&store, &next, usize::MAX).await;
+    let (questions, length) = (now.iter().filter(|message| matches!(message, Message::User { .. })), now.len());
+    assert_eq!((questions.count(), length), (8, 8 + 1 + 3 + 1 + 3 + 1 + 3));
+    assert_eq!(now.last_chunk(), Some(&[asked("again"), calling("looking"), result(2), said("A")]));
+    age(&endpoint).await;
+    for budget in [1, 30, 60, LARGE, LARGE + 100, usize::MAX] {
+        let most = history_of(&store, &next, budget).await;
+        assert!(now.ends_with(&most) && !most.is_empty(), "budget {budget}");
+    }
+    assert_eq!(history_of(&store, &next, usize::MAX).await, now);
+    let again = NewTurn { question: Question::Again, ..next_turn(&id, "") };
+    store.finish(&next, &answer("C"), at(22)).await.unwrap();
+    let lease = store.begin(&alice(), &again, at(23)).await.unwrap();
+    assert_eq!(store.question(&lease).await.unwrap(), "now");
+    assert_eq!(history_of(&store, &lease, usize::MAX).await, now);
+}
+
+/// Makes each turn what releases stored that kept a transcript of every turn, from its begin on.
+async fn age(endpoint: &str) {
+    let all = rows(endpoint, "data").await;
+    let text =
+        |row: &HashMap<String, AttributeValue>, name: &str| row.get(name).map(|value| value.as_s().unwrap().clone());
+    let answers = all.iter().filter(|row| text(row, "author").is_some_and(|author| author == "assistant"));
+    for answer in answers {
+        let key = text(answer, "sk").unwrap().replace("M#", "T#");
+        let kept = all.iter().find(|row| text(row, "sk") == Some(key.clone()));
+        let said = match (kept, text(answer, "content").unwrap().trim_start_matches('\n')) {
+            (Some(kept), _) => text(kept, "said").unwrap(),
+            (None, "") => "[]".to_owned(),
+            (None, content) => serde_json::to_string(&[said(content)]).unwrap(),
+        };
+        let mut older = answer.clone();
+        older.remove("transcript");
+        let mut transcript = answer.clone();
+        transcript.retain(|name, _| ["pk", "v", "aside"].contains(&name.as_str()));
+        let texts = [("sk", key), ("asked", "what was asked".to_owned()), ("said", said)];
+        transcript.extend(texts.map(|(name, text)| (name.to_owned(), AttributeValue::S(text))));
+        put(endpoint, older).await;
+        put(endpoint, transcript).await;
+    }
+}
+
+#[tokio::test]
+async fn a_large_transcript_is_written_by_itself_and_a_small_one_with_the_answer() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await.conversations;
+    for (characters, requests) in [(1_000, 1), (LARGE, 3)] {
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        wire.seen();
+        store.finish(&lease, &searching(characters), at(1)).await.unwrap();
+        let all = ["TransactWriteItems", "UpdateItem", "TransactWriteItems"];
+        assert_eq!(wire.seen(), all[..requests]);
+        let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(characters)).collect();
+        assert_eq!(read_next(&store, &lease.conversation_id, 2).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn f101_a_transcript_of_a_turn_that_died_before_its_end_is_read_by_nobody_and_deleted_with_the_rest() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
+    let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
+    assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
+    assert_eq!(transcripts(&endpoint).await, 1);
+    assert_eq!(read_next(&store, &lease.conversation_id, 15).await, [asked("Q")]);
+    assert_eq!(store.finish(&lease, &searching(LARGE), at(16)).await, Err(LeaseError::Lost));
+    assert_eq!(read_next(&store, &lease.conversation_id, 40).await, [asked("Q"), asked("now")]);
+    store.delete(&alice(), &lease.conversation_id).await.unwrap();
+    assert_eq!(rows(&endpoint, "data").await, []);
+}
+
+#[tokio::test]
+async fn a_turn_that_lost_its_lease_writes_no_transcript_and_one_that_loses_it_then_leaves_one_that_is_not_read() {
+    for held in ["TransactWriteItems", "UpdateItem"] {
+        let (wire, endpoint) = Wire::new().await;
+        let beside = store_at(&wire.database).await.conversations;
+        let store = store_at(&endpoint).await.conversations;
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        let gate = Gate::default();
+        wire.fail(held, &[Fault::Held(gate.clone())]);
+        let late = finishing(&store, &lease);
+        gate.arrival().await;
+        assert_eq!(read_next(&beside, &lease.conversation_id, 15).await, [asked("Q")]);
+        gate.open();
+        assert_eq!(late.await.unwrap(), Err(LeaseError::Lost));
+        assert_eq!(transcripts(&endpoint).await, usize::from(held == "UpdateItem"));
+        assert_eq!(read_next(&beside, &lease.conversation_id, 40).await, [asked("Q"), asked("now")]);
+    }
+}
+
+#[tokio::test]
+async fn f150_a_transcript_that_comes_after_a_deletion_goes_nowhere() {
+    let last = [passed(), passed()];
+    for (held, before) in [("TransactWriteItems", 0), ("UpdateItem", 0), ("TransactWriteItems", 1)] {
+        let (wire, endpoint) = Wire::new().await;
+        let beside = store_at(&wire.database).await.conversations;
+        let store = store_at(&endpoint).await.conversations;
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        let gate = Gate::default();
+        wire.fail(held, &last[..before]);
+        wire.fail(held, &[Fault::Held(gate.clone())]);
+        let late = finishing(&store, &lease);
+        gate.arrival().await;
+        beside.delete(&alice(), &lease.conversation_id).await.unwrap();
+        gate.open();
+        assert_eq!(late.await.unwrap(), Err(LeaseError::Lost), "{held}, {before} before it");
+        assert_eq!(rows(&endpoint, "data").await, [], "{held}, {before} before it");
+    }
+}
+
+#[tokio::test]
+async fn f150_a_transcript_that_comes_in_the_middle_of_a_deletion_is_deleted_too() {
+    for held in ["DeleteItem", "Query", "BatchWriteItem"] {
+        let (wire, endpoint) = Wire::new().await;
+        let beside = impatient_store_at(&wire.database).await.conversations;
+        let store = store_at(&endpoint).await.conversations;
+        let lease = beside.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        let (put, deleted) = (Gate::default(), Gate::default());
+        wire.fail("UpdateItem", &[Fault::Held(put.clone())]);
+        let late = finishing(&store, &lease);
+        put.arrival().await;
+        wire.fail(held, &[Fault::HeldAnswer(deleted.clone())]);
+        let deletion = {
+            let (store, id) = (store.clone(), lease.conversation_id.clone());
+            tokio::spawn(async move { store.delete(&alice(), &id).await })
+        };
+        deleted.arrival().await;
+        put.open();
+        assert_eq!(late.await.unwrap(), Err(LeaseError::Lost), "{held}");
+        deleted.open();
+        deletion.await.unwrap().unwrap();
+        assert_eq!(rows(&endpoint, "data").await, [], "{held}");
+    }
+}
+
+#[tokio::test]
+async fn f081_an_end_in_three_writes_is_whole_whichever_answer_is_lost_and_however_often_it_is_said() {
+    let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(LARGE)).collect();
+    for faults in [vec![Fault::LostAnswer], vec![passed(), Fault::LostAnswer]] {
+        let (wire, endpoint) = Wire::new().await;
+        let store = impatient_store_at(&endpoint).await.conversations;
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        wire.fail("TransactWriteItems", &faults);
+        store.finish(&lease, &searching(LARGE), at(1)).await.unwrap();
+        store.finish(&lease, &searching(LARGE + 1), at(2)).await.unwrap();
+        assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
+        store.finish(&lease, &searching(LARGE + 2), at(4)).await.unwrap();
+    }
+    for (operation, fault) in [
+        ("UpdateItem", Fault::LostAnswer),
+        ("UpdateItem", Fault::Refused("ThrottlingException")),
+        ("TransactWriteItems", Fault::Refused("ThrottlingException")),
+    ] {
+        let (wire, endpoint) = Wire::new().await;
+        let store = impatient_store_at(&endpoint).await.conversations;
+        let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        wire.fail(operation, &[fault]);
+        let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
+        assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
+        store.finish(&lease, &searching(LARGE), at(2)).await.unwrap();
+        assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_try_that_does_not_stand_keeps_no_transcript_and_one_that_does_takes_the_place_of_the_first() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    store.finish(&lease, &searching(LARGE), at(1)).await.unwrap();
+    let again = || NewTurn { question: Question::Again, ..next_turn(&lease.conversation_id, "") };
+    let failed = Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..searching(LARGE) };
+    let one = store.begin(&alice(), &again(), at(2)).await.unwrap();
+    store.finish(&one, &failed, at(2)).await.unwrap();
+    assert_eq!(transcripts(&endpoint).await, 1);
+    let other = store.begin(&alice(), &again(), at(3)).await.unwrap();
+    assert_eq!(store.question(&other).await.unwrap(), "Q");
+    store.finish(&other, &searching(3), at(3)).await.unwrap();
+    let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(3)).collect();
+    assert_eq!(read_next(&store, &lease.conversation_id, 4).await, expected);
+}
+
+#[tokio::test]
+async fn f086_a_long_question_is_shortened_in_prompts_and_its_further_pieces_are_passed_over() {
+    let store = store_at(&database().await).await.conversations;
+    let lease = store.begin(&alice(), &first_turn(&"问".repeat(300_000)), at(0)).await.unwrap();
+    store.finish(&lease, &answer(&"答".repeat(200_000)), at(1)).await.unwrap();
+    let history = read_next(&store, &lease.conversation_id, 2).await;
+    let texts: Vec<Value> = history.iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+    let lengths: Vec<usize> = texts.iter().map(|text| text["text"].as_str().unwrap().len()).collect();
+    assert_eq!(lengths.len(), 2);
+    assert!(lengths[0] <= 160 * 1024 && lengths[0] > 159 * 1024, "{lengths:?}");
+    assert!(lengths[1] <= 220 * 1024 && lengths[1] > 100 * 1024, "{lengths:?}");
+}
