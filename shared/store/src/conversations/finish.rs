@@ -7,7 +7,7 @@ use super::aside::{replaced, stands};
 use super::head::lease_end;
 use super::message::{answer_key, ended_answer, is_ended_by};
 use super::stop::{STOPPING, renewed};
-use super::transcript::{Transcript, summary_item};
+use super::transcript::{Transcript, placed, summary_item};
 use super::turn::{Answer, LeaseError, Renewed, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
@@ -65,17 +65,17 @@ impl ConversationStore {
     async fn write_ahead(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool, StoreError> {
         // Changes nothing; to check a condition alone costs the same, and takes one more permission.
         let holds = Expression::update("SET turn = :turn").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
-        let place = self.table.putting(transcript.place(lease), Expression::default())?;
-        let kept = match self.written(vec![self.table.updating(&lease.head, holds)?, place]).await {
+        let (key, place) = placed(lease);
+        let kept = vec![self.table.updating(&lease.head, holds)?, self.table.updating(&key, place)?];
+        let known = match self.written(kept).await {
             // It may have been kept without an answer.
             Err(StoreError::Busy) => Err(StoreError::Busy),
             Ok(true) => Ok(false),
             other => return other,
         };
-        let (key, change) = transcript.written(lease);
-        match self.table.update(&key, change).await? {
+        match self.table.update(&key, transcript.written(lease)).await? {
             Write::Done(_) => Ok(true),
-            Write::Refused(_) => kept,
+            Write::Refused(_) => known,
         }
     }
 

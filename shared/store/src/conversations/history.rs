@@ -85,8 +85,8 @@ impl ConversationStore {
         told: Vec<Told>,
         budget: &mut Budget,
     ) -> Result<Vec<PastTurn>, StoreError> {
-        let mut least = budget.clone();
-        let told: Vec<Told> = told.into_iter().take_while(|turn| least.takes(turn.least())).collect();
+        let mut room = budget.clone();
+        let told: Vec<Told> = told.into_iter().take_while(|turn| room.takes(turn.least())).collect();
         let mut transcripts = self.transcripts(lease, &told).await?;
         let turns = told.into_iter().map(|turn| turn.whole(&mut transcripts));
         Ok(turns.take_while(|turn| budget.takes(length(&turn.messages))).collect())
@@ -116,7 +116,7 @@ impl ConversationStore {
         let mut places = told.iter().filter(|turn| turn.has_transcript()).map(|turn| turn.place);
         let (mut found, mut start) = (HashMap::new(), None);
         let Some(newest) = places.next() else { return Ok(found) };
-        let oldest = places.last().unwrap_or(newest);
+        let oldest = places.next_back().unwrap_or(newest);
         loop {
             let call =
                 self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");

@@ -82,9 +82,10 @@ impl Telling {
 
 fn turn(question: &Item, answer: &Item) -> Result<Told, StoreError> {
     let place = place_in(answer.text("sk")?).ok_or_else(|| StoreError::fault("a message that cannot be read"))?;
-    let transcript = match answer.contains_key(TRANSCRIPT) {
-        true => Some(answer.number(TRANSCRIPT)?).filter(|length| *length > 0),
-        false => answer.contains_key("endedAt").then_some(0),
+    let transcript = if answer.contains_key(TRANSCRIPT) {
+        Some(answer.number(TRANSCRIPT)?).filter(|length| *length > 0)
+    } else {
+        answer.contains_key("endedAt").then_some(0)
     };
     let said = told(answer.text("content")?, answer.text("thinking")?);
     Ok(Told { place, asked: asked(question)?, said, transcript })

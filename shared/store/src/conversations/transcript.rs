@@ -12,7 +12,7 @@ use super::bounds::{is_one_piece, json_len, short_arguments, shorten};
 use super::message::{json, place_in};
 use super::turn::{Answer, TurnLease};
 use crate::StoreError;
-use crate::item::{Item, Read, item, s};
+use crate::item::{Item, Read, SHAPE, item, n, s};
 use crate::key::Key;
 use crate::table::Expression;
 
@@ -59,15 +59,10 @@ impl Transcript {
         self.said.len() > LARGE
     }
 
-    /// What keeps its place until it is written, under a lease that held.
-    pub(super) fn place(&self, lease: &TurnLease) -> Item {
-        transcript_item(lease, "[]")
-    }
-
     /// Writes it where its place was kept for this turn.
-    pub(super) fn written(&self, lease: &TurnLease) -> (Key, Expression) {
+    pub(super) fn written(&self, lease: &TurnLease) -> Expression {
         let change = Expression::update("SET said = :said").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
-        (transcript_key(&lease.partition, lease.answer), change.value(":said", s(&self.said)))
+        change.value(":said", s(&self.said))
     }
 
     /// Its item.
@@ -90,6 +85,14 @@ impl Transcript {
 /// What a stored answer tells by itself: its words, without the line breaks that set them off from others.
 pub(super) fn told(content: &str, thinking: &str) -> Vec<Message> {
     exchange(content.trim_start_matches('\n'), thinking, &[], &[])
+}
+
+/// What keeps the place of a transcript until it is written, under a lease that holds; said again, also late, it changes
+/// nothing.
+pub(super) fn placed(lease: &TurnLease) -> (Key, Expression) {
+    let change = "SET turn = :turn, said = if_not_exists(said, :nothing), v = if_not_exists(v, :v)";
+    let change = Expression::update(change).value(":turn", s(&lease.turn_id)).value(":nothing", s("[]"));
+    (transcript_key(&lease.partition, lease.answer), change.value(":v", n(SHAPE)))
 }
 
 fn transcript_item(lease: &TurnLease, said: &str) -> Item {

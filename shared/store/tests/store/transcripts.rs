@@ -302,6 +302,20 @@ async fn f081_an_end_in_three_writes_is_whole_whichever_answer_is_lost_and_howev
 }
 
 #[tokio::test]
+async fn f082_the_place_of_a_transcript_that_is_kept_once_more_holds_what_it_held() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    let busy = Err(LeaseError::Store(StoreError::Busy));
+    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
+    assert_eq!(store.finish(&lease, &searching(LARGE), at(1)).await, busy);
+    let before = rows(&endpoint, "data").await;
+    wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
+    assert_eq!(store.finish(&lease, &searching(LARGE), at(2)).await, busy);
+    assert_eq!(rows(&endpoint, "data").await, before);
+}
+
+#[tokio::test]
 async fn a_try_that_does_not_stand_keeps_no_transcript_and_one_that_does_takes_the_place_of_the_first() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
