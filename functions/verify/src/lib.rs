@@ -18,3 +18,4 @@ mod script;
 
 pub use invoke::Invoke;
 pub use lambda::run;
+pub use script::{Question, Script};

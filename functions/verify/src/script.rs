@@ -15,7 +15,7 @@ const LONG_PAUSE: Duration = Duration::from_millis(30);
 
 /// As much of a request as the script depends on.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Question {
+pub struct Question {
     messages: Vec<Message>,
 }
 
@@ -28,14 +28,16 @@ struct Message {
 
 /// An answer: lines of an event stream, and the time before each.
 #[derive(Debug)]
-pub(crate) struct Script {
-    pub(crate) pause: Duration,
-    pub(crate) lines: Vec<String>,
+pub struct Script {
+    /// Before each line.
+    pub pause: Duration,
+    /// Each with the blank one behind it.
+    pub lines: Vec<String>,
 }
 
 impl Script {
     /// The answer to what the checks ask: a call of the calculator, words behind its result, a long list, or a short one.
-    pub(crate) fn of(question: &Question) -> Self {
+    pub fn of(question: &Question) -> Self {
         let last = question.messages.last();
         let asked = question.messages.iter().rfind(|message| message.role == "user");
         let asks = |text: &str| asked.is_some_and(|message| message.content.to_string().contains(text));

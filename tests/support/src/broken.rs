@@ -39,7 +39,8 @@ pub struct Broken {
     key: Option<String>,
 }
 
-pub(crate) async fn served(router: Router) -> String {
+/// Serves it on a free port; gives its address.
+pub async fn served(router: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
     let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
     tokio::spawn(async move { axum::serve(listener, router).await });

@@ -1,11 +1,12 @@
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use dynoxide::Database;
 use runtime_api::{Answer, Function, HttpEvent, RuntimeApi};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use settings::Settings;
-use store::TableNames;
+use store::{ApiKey, NewKey, Store, TableNames};
 use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::TcpListener;
 
@@ -15,7 +16,7 @@ pub(crate) fn binary() -> String {
 }
 
 /// More time than any test needs.
-const LONG: Duration = Duration::from_mins(5);
+pub(crate) const LONG: Duration = Duration::from_mins(5);
 
 /// One instance of the function with a model, a search and a database of its own.
 pub(crate) struct Instance {
@@ -112,7 +113,7 @@ async fn start(settings: &HashMap<String, String>) -> (RuntimeApi, Function) {
 }
 
 /// An empty DynamoDB with both tables, for as long as the test runs.
-async fn database() -> String {
+pub(crate) async fn database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
@@ -120,6 +121,16 @@ async fn database() -> String {
     let names = TableNames::from_settings(&settings).unwrap();
     store::create_tables(&store::sdk_config(&settings).unwrap(), &names).await.unwrap();
     endpoint
+}
+
+/// Makes a key in the database for this caller.
+pub(crate) async fn key(database: &str, owner: &str) -> String {
+    let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
+    let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
+    let (key, new) =
+        (ApiKey::generate().unwrap(), NewKey { owner: owner.to_owned(), administrator: false, expires: None });
+    store.keys.create(&key, &new, SystemTime::now()).await.unwrap();
+    key.text().expose_secret().to_owned()
 }
 
 /// The events of a turn's whole stream, whose end must be the terminator.

@@ -13,3 +13,4 @@ mod observed;
 mod rest;
 mod shapes;
 mod streamed;
+mod tried;

@@ -6,18 +6,21 @@ use futures_util::future::join_all;
 use secrets::Secret;
 use settings::Settings;
 use smoke::{Limits, Outcome, Target, Verdict, Wish};
-use support::{Broken, Wrong};
+use support::{Broken, FakeLambda, Wrong};
 use verify::Invoke;
 
-use crate::aws::{self, FUNCTION, VERSION};
+use crate::aws;
 use crate::world::{Product, database};
 
 const PATIENT: Duration = Duration::from_mins(1);
 
 async fn outcomes(version: &str, key: &str, turn: Duration) -> Vec<Outcome> {
-    let lambda = aws::busy_lambda(version, 1).await;
-    let settings =
-        [("AWS_ENDPOINT_URL_LAMBDA", lambda.as_str()), ("CHECKED_FUNCTION", FUNCTION), ("CHECKED_VERSION", VERSION)];
+    let lambda = aws::lambda(version, 1).await;
+    let settings = [
+        ("AWS_ENDPOINT_URL_LAMBDA", lambda.address.as_str()),
+        ("CHECKED_FUNCTION", FakeLambda::FUNCTION),
+        ("CHECKED_VERSION", FakeLambda::VERSION),
+    ];
     let invoke = Invoke::from_settings(&Settings::from_pairs(settings), transport::client().unwrap()).unwrap();
     let close = Duration::from_millis(500);
     let limits = Limits { answer: turn, first_event: turn, turn, stop: turn.min(Duration::from_secs(6)), close };

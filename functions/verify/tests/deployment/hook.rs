@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use runtime_api::{Answer, Function, RuntimeApi};
 use serde_json::{Value, json};
-use support::{Broken, Wrong};
+use support::{Broken, FakeLambda, Wrong};
 
-use crate::aws::{self, CodeDeploy, FUNCTION, VERSION};
+use crate::aws::{self, CodeDeploy};
 use crate::world::{Product, binary, database};
 
 /// What a hook has on Lambda.
@@ -36,8 +36,8 @@ async fn called(
     let api = RuntimeApi::start().await;
     let own = [
         ("AWS_ENDPOINT_URL_CODEDEPLOY", code_deploy.address.as_str()),
-        ("CHECKED_FUNCTION", FUNCTION),
-        ("CHECKED_VERSION", VERSION),
+        ("CHECKED_FUNCTION", FakeLambda::FUNCTION),
+        ("CHECKED_VERSION", FakeLambda::VERSION),
     ];
     let hook = Function::start(binary(), &api.address(), own.into_iter().chain(settings.iter().copied()));
     let event = json!({"DeploymentId": "d-ABCDEF123", "LifecycleEventHookExecutionId": "eyJlbmNyeXB0ZWREYXRhIjoi"});
@@ -61,8 +61,8 @@ async fn report(settings: &[(&str, &str)], remaining: Duration) -> Report {
 }
 
 async fn of_version(version: &str, key: &str, remaining: Duration) -> Report {
-    let lambda = aws::lambda(version).await;
-    let report = report(&[("AWS_ENDPOINT_URL_LAMBDA", &lambda), ("CHECK_API_KEY", key)], remaining).await;
+    let lambda = aws::lambda(version, 0).await;
+    let report = report(&[("AWS_ENDPOINT_URL_LAMBDA", &lambda.address), ("CHECK_API_KEY", key)], remaining).await;
     assert!(report.log.iter().all(|line| !line.to_string().contains(key)), "{:#?}", report.log);
     report
 }

@@ -13,11 +13,9 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
-use support::TestApp;
+use support::{TestApp, served};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-
-use crate::aws::served;
 
 /// Whom the key is for.
 const CALLER: &str = "deployment-check";

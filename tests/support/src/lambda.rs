@@ -1,0 +1,70 @@
+use std::pin::Pin;
+use std::sync::Arc;
+
+use aws_smithy_eventstream::frame::write_message_to;
+use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures_util::stream::{BoxStream, once};
+use futures_util::{Stream, StreamExt};
+use serde_json::Value;
+
+use crate::broken::served;
+
+/// What a function writes, from its head to its end, piece by piece.
+pub type Pieces = BoxStream<'static, Bytes>;
+
+type Function = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Option<Pieces>> + Send>> + Send + Sync>;
+
+/// Lambda's API as far as it invokes one version of one function and streams the answer.
+pub struct FakeLambda {
+    /// Where it is.
+    pub address: String,
+}
+
+impl FakeLambda {
+    /// The function's name.
+    pub const FUNCTION: &'static str = "lambda-chat-ChatFunction-AbC123";
+    /// The version that can be invoked.
+    pub const VERSION: &'static str = "7";
+
+    /// Starts it; `function` takes events, and gives nothing when there is no instance for one.
+    pub async fn start<F>(function: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<Pieces>> + Send + 'static,
+    {
+        let function: Function = Arc::new(move |event| Box::pin(function(event)));
+        let path = format!("/2021-11-15/functions/{}/response-streaming-invocations", Self::FUNCTION);
+        Self { address: served(Router::new().route(&path, post(invoke)).with_state(function)).await }
+    }
+}
+
+async fn invoke(State(function): State<Function>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    assert_eq!(head.uri.query(), Some("Qualifier=7"), "another version is invoked");
+    let signed = head.headers["authorization"].to_str().expect("a header of text");
+    assert!(signed.starts_with("AWS4-HMAC-SHA256 ") && signed.contains("/lambda/aws4_request"), "{signed}");
+    let body = axum::body::to_bytes(body, 1 << 20).await.expect("a whole request");
+    let Some(pieces) = function(serde_json::from_slice(&body).expect("an event is JSON")).await else {
+        return StatusCode::TOO_MANY_REQUESTS.into_response();
+    };
+    let frames = framed(pieces).map(Ok::<_, std::io::Error>);
+    ([("content-type", "application/vnd.amazon.eventstream")], Body::from_stream(frames)).into_response()
+}
+
+fn framed(pieces: Pieces) -> impl Stream<Item = Bytes> {
+    let end = once(async { frame("InvokeComplete", Bytes::from_static(b"{}")) });
+    pieces.map(|piece| frame("PayloadChunk", piece)).chain(end)
+}
+
+fn frame(kind: &'static str, payload: Bytes) -> Bytes {
+    let header = |name: &'static str, value: &'static str| Header::new(name, HeaderValue::String(value.into()));
+    let message = Message::new(payload).add_header(header(":message-type", "event"));
+    let mut bytes = Vec::new();
+    write_message_to(&message.add_header(header(":event-type", kind)), &mut bytes).expect("a frame can be written");
+    bytes.into()
+}
