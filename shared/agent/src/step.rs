@@ -3,7 +3,7 @@ use std::pin::pin;
 use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, ThinkingFilter};
 use conversation::{Event, ToolCall, ToolSpec};
 use futures_util::StreamExt;
-use futures_util::stream::{FuturesUnordered, unfold};
+use futures_util::stream::FuturesUnordered;
 use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage, ToolPath};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
@@ -91,11 +91,10 @@ pub(crate) struct Round {
 /// Reads a reply as it comes: text and thinking leave at once, and each call runs from the moment it is complete.
 pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Broken> {
     let mut reading = Reading::new(reader);
-    let deltas = unfold(reply, |mut reply| async move { reply.next().await.map(|delta| (delta, reply)) });
-    let mut deltas = pin!(deltas);
     let mut running = FuturesUnordered::new();
     let mut results: Vec<Option<Ran>> = Vec::new();
-    let (mut open, mut broke) = (true, None);
+    // Given up as soon as nothing more is wanted of it: that closes its connection.
+    let (mut reply, mut broke) = (Some(reply), None);
     let mut closing = pin!(sleep_until(reader.closing.at));
     let (mut in_time, mut given_up) = (reader.tools_on, false);
     loop {
@@ -104,13 +103,13 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             Some((place, call, ran)) = running.next(), if !running.is_empty() => {
                 results[place] = Some(reader.report(&call, ran)?);
             }
-            () = &mut closing, if open && in_time => {
+            () = &mut closing, if reply.is_some() && in_time => {
                 (in_time, given_up) = (false, reading.callers.is_empty() && reader.gives_up(&results));
-                open = !given_up;
+                reply = reply.filter(|_| !given_up);
             }
-            delta = deltas.next(), if open => match delta {
-                None => open = false,
-                Some(Err(error)) if reader.goes_on(&results, &error) => (open, broke) = (false, Some(error)),
+            Some(delta) = next(&mut reply) => match delta {
+                None => reply = None,
+                Some(Err(error)) if reader.goes_on(&results, &error) => (reply, broke) = (None, Some(error)),
                 Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?) {
                     let place = results.len();
                     results.push(None);
@@ -125,6 +124,14 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
     }
     let results = results.into_iter().flatten().collect();
     if given_up { Err(reading.given_up(results)) } else { reading.close(results, broke) }
+}
+
+/// What comes next of a reply that is still read.
+async fn next(reply: &mut Option<Reply>) -> Option<Option<Result<Delta, ModelError>>> {
+    match reply {
+        Some(reply) => Some(reply.next().await),
+        None => None,
+    }
 }
 
 /// The state of one reply.

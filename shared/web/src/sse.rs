@@ -25,10 +25,12 @@ pub fn stream(
     events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
     protocol: impl Protocol + 'static,
 ) -> Response {
-    let state = (Box::pin(events), protocol, Box::pin(sleep(KEEP_ALIVE)));
-    let body = Body::from_stream(unfold(state, |(mut events, mut protocol, mut alarm)| async move {
-        let chunk = next_chunk(&mut events, &mut protocol, &mut alarm).await?;
-        Some((Ok::<_, Infallible>(chunk), (events, protocol, alarm)))
+    // Boxed, because it is moved for every chunk.
+    let state = Box::new((Box::pin(events), protocol, Box::pin(sleep(KEEP_ALIVE))));
+    let body = Body::from_stream(unfold(state, |mut state| async move {
+        let (events, protocol, alarm) = &mut *state;
+        let chunk = next_chunk(events, protocol, alarm).await?;
+        Some((Ok::<_, Infallible>(chunk), state))
     }));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
