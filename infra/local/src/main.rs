@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// What an answer allocates in small pieces makes a sixth of its work less with this one (docs/performance.md).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     local::run()
 }
