@@ -128,8 +128,10 @@ async fn checked(command: SmokeCommand, settings: &Settings) -> ExitCode {
 /// What a command came to that leaves a draft behind unless it ends in an orderly way.
 async fn unless_stopped(command: impl Future<Output = Result<Said, CommandError>>) -> Result<Said, CommandError> {
     tokio::select! {
-        outcome = command => outcome,
+        // Before the command begins, so that no signal comes while nobody waits for it.
+        biased;
         () = stop_signal() => Err(CommandError::Stopped),
+        outcome = command => outcome,
     }
 }
 
