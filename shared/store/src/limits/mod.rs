@@ -160,7 +160,10 @@ impl RateLimiter {
             };
             idle = match bucket.room(refused.as_ref())? {
                 Room::Idle => true,
-                Room::Free(0) => return Ok(Decision { admitted: 0, retry_after: bucket.wait(refused.as_ref())? }),
+                Room::Free(0) => {
+                    self.local().busy.note(&bucket.key.pk, now, bucket.ahead(refused.as_ref())?);
+                    return Ok(Decision { admitted: 0, retry_after: bucket.wait(refused.as_ref())? });
+                }
                 Room::Free(places) => {
                     admitted = admitted.min(places);
                     false

@@ -153,6 +153,23 @@ async fn a_decision_is_one_write_and_no_read_where_the_instance_knows_the_caller
 }
 
 #[tokio::test]
+async fn f090_who_was_denied_costs_one_write_when_his_time_has_come_wherever_he_was_busy() {
+    let (wire, endpoint) = Wire::new().await;
+    let (here, elsewhere) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
+    for _ in 0..3 {
+        assert_eq!(elsewhere.admit("k", limit("3/300s"), at(0)).await.unwrap(), Admission::Admitted);
+    }
+    let mut seen = Vec::new();
+    for seconds in [1, 100, 101, 200] {
+        wire.seen();
+        let admission = here.admit("k", limit("3/300s"), at(seconds)).await.unwrap();
+        seen.push((admission, wire.seen().len()));
+    }
+    let admitted = (Admission::Admitted, 1);
+    assert_eq!(seen, [(denied(99_000), 1), admitted, (denied(99_000), 1), admitted]);
+}
+
+#[tokio::test]
 async fn f088_one_failure_of_the_store_is_tried_again_and_counts() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = impatient_store_at(&endpoint).await.rate_limiter;
