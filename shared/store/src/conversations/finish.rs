@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
@@ -19,6 +19,9 @@ use crate::{StoreError, UPDATED_AT};
 /// How often an end is tried again when something else changes the conversation at the same moment.
 const ATTEMPTS: u32 = 5;
 
+/// Longest wait for a transcript to be written ahead: nobody renews the lease meanwhile, and the answer is worth more.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl ConversationStore {
     /// Extends the lease by its full length from `now`, and says whether the turn shall go on.
     pub async fn renew(&self, lease: &TurnLease, now: SystemTime) -> Result<Renewed, LeaseError> {
@@ -33,7 +36,7 @@ impl ConversationStore {
     }
 
     /// Stores the answer and frees the conversation, in one transaction; once. A long transcript is there before, and
-    /// counts from then on.
+    /// counts from then on; where the storage is too busy or too slow for it, the answer is stored without.
     ///
     /// An answer to a question that was answered before stands for the earlier answer from now on, unless it says nothing.
     /// A second call for the same turn changes nothing and succeeds. A lease that ran out still counts as long as no other
@@ -50,12 +53,25 @@ impl ConversationStore {
     }
 
     async fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<bool, StoreError> {
-        let transcript = Transcript::of(lease, answer)?;
-        let end = self.last_writes(lease, answer, transcript.as_ref(), now)?;
-        match transcript.filter(Transcript::is_large) {
-            Some(large) if !self.write_ahead(lease, &large).await? => Ok(false),
-            _ => self.written(end).await,
+        let transcript = match Transcript::of(lease, answer)? {
+            Some(large) if large.is_large() => match self.write_in_time(lease, &large).await {
+                Ok(true) => Some(large),
+                // What still comes of it goes where nobody reads it.
+                Err(StoreError::Busy) => None,
+                other => return other,
+            },
+            small => small,
+        };
+        self.written(self.last_writes(lease, answer, transcript.as_ref(), now)?).await
+    }
+
+    async fn write_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool, StoreError> {
+        let ahead = tokio::time::timeout(PATIENCE, self.write_ahead(lease, large)).await;
+        let ahead = ahead.unwrap_or(Err(StoreError::Busy));
+        if ahead == Err(StoreError::Busy) {
+            tracing::warn!("an answer is stored without its transcript, which could not be written");
         }
+        ahead
     }
 
     /// Writes a transcript that does not count yet; false where the turn has lost its lease, or has ended.

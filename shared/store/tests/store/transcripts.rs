@@ -285,19 +285,35 @@ async fn f081_an_end_in_three_writes_is_whole_whichever_answer_is_lost_and_howev
         assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
         store.finish(&lease, &searching(LARGE + 2), at(4)).await.unwrap();
     }
+    let (wire, endpoint) = Wire::new().await;
+    let store = impatient_store_at(&endpoint).await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
+    let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
+    assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
+    store.finish(&lease, &searching(LARGE), at(2)).await.unwrap();
+    assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
+}
+
+#[tokio::test]
+async fn f079_an_answer_is_stored_without_a_transcript_that_the_table_is_too_busy_or_too_slow_for() {
+    let slow = || Fault::Held(Gate::default());
     for (operation, fault) in [
-        ("UpdateItem", Fault::LostAnswer),
-        ("UpdateItem", Fault::Refused("ThrottlingException")),
         ("TransactWriteItems", Fault::Refused("ThrottlingException")),
+        ("TransactWriteItems", slow()),
+        ("UpdateItem", Fault::Refused("ThrottlingException")),
+        ("UpdateItem", Fault::LostAnswer),
+        ("UpdateItem", slow()),
     ] {
         let (wire, endpoint) = Wire::new().await;
         let store = impatient_store_at(&endpoint).await.conversations;
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-        wire.fail(operation, &[fault]);
-        let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
-        assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
-        store.finish(&lease, &searching(LARGE), at(2)).await.unwrap();
-        assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
+        wire.fail(operation, std::slice::from_ref(&fault));
+        assert_eq!(store.finish(&lease, &searching(LARGE), at(1)).await, Ok(()), "{operation}: {fault:?}");
+        let read = read_next(&store, &lease.conversation_id, 2).await;
+        assert_eq!(read, [asked("Q"), said("looking\n\nA")], "{operation}: {fault:?}");
+        store.delete(&alice(), &lease.conversation_id).await.unwrap();
+        assert_eq!(rows(&endpoint, "data").await, [], "{operation}: {fault:?}");
     }
 }
 
@@ -311,6 +327,7 @@ async fn f082_the_place_of_a_transcript_that_is_kept_once_more_holds_what_it_hel
     assert_eq!(store.finish(&lease, &searching(LARGE), at(1)).await, busy);
     let before = rows(&endpoint, "data").await;
     wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
+    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
     assert_eq!(store.finish(&lease, &searching(LARGE), at(2)).await, busy);
     assert_eq!(rows(&endpoint, "data").await, before);
 }
