@@ -9,8 +9,10 @@ use super::attribute::same;
 use super::form::{changed, item_of};
 use super::place::Place;
 use super::{Contents, get, key_of, patient};
+use crate::conversations::is_message;
 use crate::error::sort;
 use crate::item::{Item, Read, n};
+use crate::key::SK;
 use crate::shape::{SHAPES, Shapes, VERSION};
 use crate::table::Table;
 use crate::{Store, StoreError};
@@ -126,8 +128,8 @@ impl Restore {
 
     /// Writes a head; gives the last place of the conversation where that is another one than the backup's.
     async fn head(&self, partition: &str, item: &Item) -> Result<(String, Outcome, Option<u64>), StoreError> {
-        if self.wish.replace && !self.wish.dry_run {
-            self.cut(partition, item).await?;
+        if !self.wish.dry_run {
+            self.clear(partition, item).await?;
         }
         let (outcome, old) = self.put(item, self.wish.replace).await?;
         let last = old.filter(|_| matches!(outcome, Outcome::Kept)).map(|old| last_place(&old));
@@ -148,18 +150,31 @@ impl Restore {
         }
     }
 
-    /// Deletes what a conversation that is to become another one has behind that one's end.
-    async fn cut(&self, partition: &str, head: &Item) -> Result<(), StoreError> {
-        let Some(old) = get(&self.table, &key_of(head)?).await? else { return Ok(()) };
-        if same(&old, head)? || !is_writable(&old) {
-            return Ok(());
+    /// Makes way for a conversation: for one that is to become another, and for one that is not there but may have left
+    /// something, when its deletion was broken off.
+    ///
+    /// Before the head is written: no turn begins without one, and after it the next restore would find nothing to do.
+    async fn clear(&self, partition: &str, head: &Item) -> Result<(), StoreError> {
+        match get(&self.table, &key_of(head)?).await? {
+            Some(old) if !self.wish.replace || same(&old, head)? || !is_writable(&old) => Ok(()),
+            _ => self.cut(partition, last_place(head)).await,
         }
+    }
+
+    /// Deletes what lies behind the last place. What is to be replaced loses also what belongs to its messages: further
+    /// pieces and transcripts, of which the backup's messages may have fewer.
+    async fn cut(&self, partition: &str, last: u64) -> Result<(), StoreError> {
+        let goes = |key: &Item| match Place::of(key) {
+            Some(Place::Under(_, place)) => place > last || self.wish.replace && !key.text(SK).is_ok_and(is_message),
+            _ => false,
+        };
         let mut start = None;
         loop {
             let query = self.table.query(partition).key_condition_expression("pk = :pk");
-            let (mut keys, next) = self.table.page(query.projection_expression("pk, sk"), start).await?;
-            keys.retain(|key| matches!(Place::of(key), Some(Place::Under(_, place)) if place > last_place(head)));
-            self.table.delete_all(&keys).await?;
+            let query = query.projection_expression("pk, sk");
+            let (mut keys, next) = patient(|| self.table.page(query.clone(), start.clone())).await?;
+            keys.retain(goes);
+            patient(|| self.table.delete_all(&keys)).await?;
             start = next;
             if start.is_none() {
                 return Ok(());

@@ -14,6 +14,9 @@ use crate::item::{Item, Read, item, n, s};
 use crate::key::Key;
 use crate::table::Expression;
 
+/// The attribute of a message that counts its further pieces.
+const PARTS: &str = "parts";
+
 /// What the sort keys of messages, and of their further pieces, begin with.
 pub(super) const MESSAGE_PREFIX: &str = "M#";
 
@@ -40,6 +43,11 @@ pub(crate) fn place_in(sk: &str) -> Option<u64> {
     number(place).filter(|_| piece.is_empty() || is_piece)
 }
 
+/// Whether this is the sort key of a message itself, and not of what belongs to one.
+pub(crate) fn is_message(sk: &str) -> bool {
+    sk.starts_with(MESSAGE_PREFIX) && sk.len() == KEY_LEN
+}
+
 pub(super) fn message_key(partition: &str, seq: u64) -> Key {
     Key::new(partition, message_sk(seq))
 }
@@ -53,7 +61,7 @@ pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, words: &str, now: 
         ("model".to_owned(), s("")),
         ("progress".to_owned(), s(Status::Complete.as_str())),
         ("content".to_owned(), s(&pieces[0].content)),
-        ("parts".to_owned(), n(pieces.len() - 1)),
+        (PARTS.to_owned(), n(pieces.len() - 1)),
     ]);
     let mut items = vec![message];
     items.extend(further_items(&lease.partition, seq, &pieces));
@@ -67,7 +75,7 @@ pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime)
         ("model".to_owned(), s(&turn.model)),
         ("progress".to_owned(), s(Status::Running.as_str())),
         ("content".to_owned(), s("")),
-        ("parts".to_owned(), n(0)),
+        (PARTS.to_owned(), n(0)),
     ]);
     set_aside(lease, message)
 }
@@ -107,7 +115,7 @@ pub(super) fn ended_answer(
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
     let change = format!(
         "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, progress = :progress, \
-         parts = :parts, tally = :tally, endedAt = :ended, {TRANSCRIPT} = :transcript"
+         {PARTS} = :parts, tally = :tally, endedAt = :ended, {TRANSCRIPT} = :transcript"
     );
     let change = Expression::update(placed(&change, lease, answer))
         .and_when("turn = :turn")
@@ -150,6 +158,8 @@ pub(super) struct Gathered {
     pub(super) seq: u64,
     pub(super) is_aside: bool,
     turn: String,
+    /// How many further pieces it has.
+    parts: usize,
     message: StoredMessage,
     pub(super) tally: Option<Tally>,
 }
@@ -177,12 +187,16 @@ impl Gathered {
         };
         let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
         let is_aside = item.contains_key(ASIDE);
-        Ok(Self { seq, is_aside, turn: item.text("turn")?.to_owned(), message, tally })
+        let (turn, parts) = (item.text("turn")?.to_owned(), item.number(PARTS)?);
+        Ok(Self { seq, is_aside, turn, parts, message, tally })
     }
 
-    /// Whether an item is a further piece of it.
+    /// Whether an item is a further piece of it. There may be more at its place: those of another answer, which a restore
+    /// has left there.
     pub(super) fn goes_on_in(&self, item: &Item) -> Result<bool, StoreError> {
-        Ok(item.text("sk")?.starts_with(&message_sk(self.seq)))
+        let piece = item.text("sk")?.strip_prefix(&message_sk(self.seq)).and_then(|rest| rest.strip_prefix('#'));
+        let Some(piece) = piece else { return Ok(false) };
+        Ok(known(piece.parse::<usize>().ok())? <= self.parts)
     }
 
     /// Adds the next piece.

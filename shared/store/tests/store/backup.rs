@@ -16,7 +16,7 @@ use crate::support::{
 };
 use crate::wire::{Fault, Gate, Wire};
 
-type Item = HashMap<String, AttributeValue>;
+pub(crate) type Item = HashMap<String, AttributeValue>;
 
 /// All lines of a backup; no step may give more than a page of the table and the head before it.
 pub(crate) async fn backed_up(store: &Store) -> Vec<String> {
@@ -35,7 +35,7 @@ pub(crate) fn checked(lines: &[String]) -> Result<Contents, Unusable> {
 }
 
 /// Restores few lines at a time, so that conversations are parted.
-async fn restored(store: &Store, lines: &[String], wish: Wish) -> Restored {
+pub(crate) async fn restored(store: &Store, lines: &[String], wish: Wish) -> Restored {
     let mut restore = store.restore(checked(lines).unwrap(), wish);
     for some in lines.chunks(3) {
         restore.lines(some).await.unwrap();
@@ -44,13 +44,13 @@ async fn restored(store: &Store, lines: &[String], wish: Wish) -> Restored {
 }
 
 /// Everything that the data table holds, in an order of its own.
-async fn data(endpoint: &str) -> Vec<Item> {
+pub(crate) async fn data(endpoint: &str) -> Vec<Item> {
     let mut all = rows(endpoint, "data").await;
     all.sort_by_key(|item| (item["pk"].as_s().unwrap().clone(), item["sk"].as_s().unwrap().clone()));
     all
 }
 
-async fn turn(store: &Store, turn: NewTurn, said: &str) -> String {
+pub(crate) async fn turn(store: &Store, turn: NewTurn, said: &str) -> String {
     let lease = store.conversations.begin(&alice(), &turn, at(0)).await.unwrap();
     store.conversations.finish(&lease, &answer(said), at(1)).await.unwrap();
     lease.conversation_id
@@ -122,7 +122,7 @@ async fn what_went_on_since_is_kept_and_what_is_missing_below_it_comes_back() {
     assert_eq!((restoring.kept, restoring.replaced, restoring.left_out), (1, 0, 0), "the head: {restoring:?}");
 }
 
-async fn delete(endpoint: &str, item: &Item) {
+pub(crate) async fn delete(endpoint: &str, item: &Item) {
     let client = Client::new(&config(endpoint));
     let call = client.delete_item().table_name("data").key("pk", item["pk"].clone()).key("sk", item["sk"].clone());
     call.send().await.unwrap();
@@ -136,7 +136,7 @@ async fn parted(endpoint: &str, store: &Store, id: &str, first: &[String]) {
     assert!(data(endpoint).await.len() > 4);
 }
 
-async fn said(store: &Store, id: &str) -> Vec<String> {
+pub(crate) async fn said(store: &Store, id: &str) -> Vec<String> {
     let page = store.conversations.messages(&alice(), id, 100, None, at(60)).await.unwrap();
     page.items.into_iter().map(|message| message.content).collect()
 }

@@ -5,6 +5,7 @@
 mod again;
 mod backup;
 mod backup_lines;
+mod backup_over;
 mod cache;
 mod chats;
 mod definitions;
