@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
 use crate::item::{Item, Read, item, n, s};
-use crate::key::{Key, encode};
+use crate::key::{Key, PK, SK, encode};
 use crate::pause::pause;
 use crate::table::{Expression, Table};
 use crate::transaction::{Outcome, transact};
@@ -23,6 +23,9 @@ const DOCUMENT: &str = "I#";
 
 /// What the sort keys of names begin with.
 const NAME: &str = "N#";
+
+/// The attribute of a name's item with the id of its document.
+const NAMED: &str = "document";
 
 /// The kinds of documents, each with names of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +95,18 @@ pub(crate) fn is_definition(pk: &str, sk: &str) -> bool {
     of_kind && (sk.starts_with(DOCUMENT) || sk.starts_with(NAME))
 }
 
+/// The key of the item that keeps a document's name, and the document's id; `None` for an item that is no document.
+pub(crate) fn name_of(document: &Item) -> Option<(Key, &str)> {
+    let (pk, sk) = (document.text(PK).ok()?, document.text(SK).ok()?);
+    let (id, name) = (document.text("id").ok()?, document.text("title").ok()?);
+    sk.starts_with(DOCUMENT).then(|| (Key::new(pk, format!("{NAME}{}", encode(name))), id))
+}
+
+/// Whether the item that keeps a name keeps it for the document of this id.
+pub(crate) fn names(name: &Item, id: &str) -> bool {
+    name.text(NAMED).is_ok_and(|named| named == id)
+}
+
 impl Definitions {
     pub(crate) fn new(table: Table) -> Self {
         Self { table }
@@ -110,7 +125,7 @@ impl Definitions {
         let document = document(kind, id, name, body, (millis(now), millis(now)));
         let writes = [
             self.table.putting(document, absent())?,
-            self.table.putting(item(&kind.name(name), [("document", s(id))]), absent())?,
+            self.table.putting(item(&kind.name(name), [(NAMED, s(id))]), absent())?,
         ];
         self.write(writes.into()).await?;
         self.get(kind, id).await
@@ -156,7 +171,7 @@ impl Definitions {
         let mut writes = vec![self.table.putting(document, same)?];
         if old_name != name {
             let free = Expression::when("attribute_not_exists(pk)");
-            writes.push(self.table.putting(item(&kind.name(name), [("document", s(id))]), free)?);
+            writes.push(self.table.putting(item(&kind.name(name), [(NAMED, s(id))]), free)?);
             writes.push(self.table.deleting(&kind.name(old_name))?);
         }
         self.write(writes).await?;

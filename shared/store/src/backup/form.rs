@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::attribute::from_json;
 use super::place::Place;
 use crate::StoreError;
+use crate::conversations::is_head;
 use crate::item::{Item, Read};
 use crate::key::hex;
 use crate::shape::VERSION;
@@ -145,6 +146,7 @@ impl Check {
             return Err(if versioned { Unusable::NewerItem(self.line) } else { self.fault(FOREIGN) });
         }
         match Place::of(&item).ok_or_else(|| self.fault(FOREIGN))? {
+            Place::Head(_) if !is_head(&item) => return Err(self.fault("a conversation that cannot be read")),
             Place::Head(partition) => self.conversation = Some(partition),
             Place::Under(partition, _) if self.conversation.as_ref() != Some(&partition) => {
                 return Err(self.fault("an item of a conversation that does not stand before it"));

@@ -17,7 +17,7 @@ use self::attribute::to_json;
 use self::form::{FORM, Header, Line, add};
 use self::place::Place;
 use crate::clock::{millis, rfc3339};
-use crate::conversations::{CHAT, LEADS_TO, chat_key_in};
+use crate::conversations::{CHAT, LEADS_TO, chat_key_in, is_head};
 use crate::error::sort;
 use crate::item::{Item, Read, SHAPE, s};
 use crate::key::{Key, PK, SK, hex};
@@ -192,7 +192,11 @@ impl Backup {
 
     fn item(&mut self, item: &Item, lines: &mut Vec<String>) -> Result<(), StoreError> {
         self.items += 1;
-        self.unknown += u64::from(Place::of(item).is_none() || !item.is_understood());
+        let is_known = match Place::of(item) {
+            Some(Place::Head(_)) => is_head(item),
+            place => place.is_some() && item.is_understood(),
+        };
+        self.unknown += u64::from(!is_known);
         self.say(&Line::Item(to_json(item)?), lines)
     }
 

@@ -10,6 +10,7 @@ use super::form::{changed, item_of};
 use super::place::Place;
 use super::{Contents, get, key_of, patient};
 use crate::conversations::is_message;
+use crate::definitions::{name_of, names};
 use crate::error::sort;
 use crate::item::{Item, Read, n};
 use crate::key::SK;
@@ -143,11 +144,18 @@ impl Restore {
             Place::Under(partition, place) if others.get(partition).is_some_and(|last| place > last) => {
                 Ok(Outcome::Kept)
             }
+            Place::Definition if !self.wish.replace && self.is_name_taken(item).await? => Ok(Outcome::Kept),
             _ => {
                 let replace = self.wish.replace && *place != Place::Key;
                 self.put(item, replace).await.map(|(outcome, _)| outcome)
             }
         }
+    }
+
+    /// Whether a document's name stands for another one by now: no two have the same.
+    async fn is_name_taken(&self, item: &Item) -> Result<bool, StoreError> {
+        let Some((key, id)) = name_of(item) else { return Ok(false) };
+        Ok(get(&self.table, &key).await?.is_some_and(|name| !names(&name, id)))
     }
 
     /// Makes way for a conversation: for one that is to become another, and for one that is not there but may have left

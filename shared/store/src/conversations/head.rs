@@ -6,6 +6,7 @@ use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
 use crate::item::{Item, Read, item, n, s};
 use crate::key::{Key, Owner, is_ulid};
+use crate::shape::SHAPES;
 use crate::table::Expression;
 use crate::{StoreError, UPDATED_AT};
 
@@ -55,6 +56,11 @@ impl ConversationStore {
         }
         self.table.get(&head_key(owner, id)).await?.map(|item| Head::read(&item)).transpose()
     }
+}
+
+/// Whether this release can read an item as the head of a conversation, also one of an older release.
+pub(crate) fn is_head(item: &Item) -> bool {
+    Head::read(&SHAPES.brought_up(item.clone())).is_ok()
 }
 
 pub(super) fn head_key(owner: &Owner, id: &str) -> Key {

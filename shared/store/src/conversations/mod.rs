@@ -21,7 +21,7 @@ mod transcript;
 mod turn;
 
 pub(crate) use chat::{CHAT, CHAT_PREFIX, LEADS_TO, chat_key_in};
-pub(crate) use head::HEAD_PREFIX;
+pub(crate) use head::{HEAD_PREFIX, is_head};
 pub(crate) use message::{is_message, place_in};
 pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
 pub use turn::{Answer, BeginError, LeaseError, NewTurn, Question, Renewed, StoredTurn, Tally, TurnEnd, TurnLease};

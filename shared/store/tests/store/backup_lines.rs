@@ -99,6 +99,8 @@ async fn items_that_are_not_of_the_data_table_are_told() {
     let set = |name: &'static str, value: &'static str| move |item: &mut Value| item["Item"][name]["S"] = value.into();
     assert_eq!(checked(&changed(&lines, 2, set("pk", "SC#x"))), foreign);
     assert_eq!(checked(&changed(&lines, 2, set("sk", "X"))), foreign);
+    let seqless = changed(&lines, 1, |item| item["Item"]["seq"] = serde_json::json!({ "S": "2" }));
+    assert_eq!(checked(&seqless), Err(Unusable::Line(2, "a conversation that cannot be read")));
     assert_eq!(checked(&changed(&lines, 2, |item| item["Item"]["v"] = Value::Null)), Err(Unusable::Line(3, "no item")));
     let mut alone = lines.clone();
     alone.remove(1);

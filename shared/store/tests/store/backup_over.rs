@@ -1,6 +1,7 @@
 //! Restores over what another answer, or a deletion that broke off, has left in the table.
 
-use store::{Answer, Restored, Wish};
+use serde_json::Value;
+use store::{Answer, Kind, Restored, Wish};
 
 use crate::backup::{Item, backed_up, data, delete, restored, said, turn};
 use crate::support::{alice, answer, at, database, first_turn, next_turn, store_at};
@@ -57,6 +58,24 @@ async fn an_answer_is_never_mixed_with_the_pieces_of_another_one() {
             assert!(data(&endpoint).await == other.items, "{first} replaced by {second}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_definition_whose_name_another_one_has_by_now_is_kept_out() {
+    let endpoint = database().await;
+    let definitions = store_at(&endpoint).await.definitions;
+    let create = async |id| definitions.create(Kind::Tool, id, "a name", &Value::Null, at(0)).await.unwrap();
+    create("one").await;
+    let store = store_at(&endpoint).await;
+    let lines = backed_up(&store).await;
+    definitions.delete(Kind::Tool, "one").await.unwrap();
+    create("two").await;
+    for dry_run in [true, false] {
+        let wish = Wish { dry_run, ..Wish::default() };
+        assert_eq!(restored(&store, &lines, wish).await, Restored { kept: 2, ..Restored::default() });
+    }
+    let ids: Vec<_> = definitions.list(Kind::Tool).await.unwrap().into_iter().map(|one| one.id).collect();
+    assert_eq!(ids, ["two"]);
 }
 
 #[tokio::test]
