@@ -24,7 +24,7 @@ const PATIENT: Duration = Duration::from_mins(1);
 async fn outcomes(address: &str, key: Option<&str>, turn: Duration) -> Vec<Outcome> {
     let target = Target::new(address, key.map(Secret::by_value)).unwrap();
     let mut said = Vec::new();
-    let wish = Wish { model: None, limits: limits(turn) };
+    let wish = Wish { model: None, limits: limits(turn), strict: false };
     let good = Box::pin(smoke::run(target, wish, |outcome| said.push(outcome.clone()))).await;
     assert_eq!(good, failed(&said).is_empty());
     said

@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Invoke;
 use crate::code_deploy::{CodeDeploy, Untold};
+use crate::invoke::LONGEST_WAIT;
 
 /// The model that plays along; `template.yaml` adds it to the checked function's.
 const MODEL: &str = "deployment-check";
@@ -70,9 +71,15 @@ impl Plan {
     /// Whether every check was made by then, and none failed.
     async fn holds(&self, until: Instant) -> bool {
         let target = Target::behind(self.version.clone(), self.key.clone());
-        let limits = Limits { turn: LONGEST_TURN, ..Limits::default() };
-        held(until, smoke::run(target, Wish { model: Some(MODEL.to_owned()), limits }, say)).await
+        held(until, smoke::run(target, wish(), say)).await
     }
+}
+
+/// The answers are known, so each check tells. Waiting for an instance is no slowness of the version.
+fn wish() -> Wish {
+    let limits = Limits::default();
+    let limits = Limits { turn: LONGEST_TURN, first_event: limits.first_event + LONGEST_WAIT, ..limits };
+    Wish { model: Some(MODEL.to_owned()), limits, strict: true }
 }
 
 /// What the checks found by then. They are a task of their own, so that a panic is one more failure.
@@ -97,7 +104,9 @@ fn say(outcome: &Outcome) {
     let check = outcome.name;
     match &outcome.verdict {
         Verdict::Passed(figures) => tracing::info!(check, outcome = "ok", figures, "checked"),
-        Verdict::Skipped(reason) => tracing::warn!(check, outcome = "skipped", reason, "checked"),
+        Verdict::Skipped(reason) | Verdict::Absent(reason) => {
+            tracing::warn!(check, outcome = "skipped", reason, "checked");
+        }
         Verdict::Failed(fault) => tracing::error!(check, outcome = "FAILED", %fault, "checked"),
     }
 }
@@ -107,6 +116,11 @@ mod tests {
     use std::future::{pending, ready};
 
     use super::*;
+
+    #[test]
+    fn the_wait_for_an_instance_does_not_count_against_the_first_event() {
+        assert_eq!(wish().limits.first_event, Duration::from_secs(5 + 4));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn checks_that_break_off_or_take_too_long_have_failed() {

@@ -18,7 +18,10 @@ use crate::head::Head;
 const LONGEST_HEAD: usize = 64 * 1024;
 
 /// How often a version is asked again for which there is no instance, and the pause before: nothing ran meanwhile.
-const BUSY: (usize, Duration) = (4, Duration::from_secs(1));
+const BUSY: (u32, Duration) = (4, Duration::from_secs(1));
+
+/// How long a request may wait for an instance.
+pub(crate) const LONGEST_WAIT: Duration = BUSY.1.saturating_mul(BUSY.0);
 
 /// The way to one version of a function, past its URL: `InvokeWithResponseStream` of Lambda's API of 2021-11-15.
 #[derive(Clone)]

@@ -5,6 +5,7 @@ import re
 
 FUNCTIONS = {"CheckFunction": "CheckRole", "CheckModelFunction": "CheckModelRole"}
 ON = "HasCheckKeyParameter"
+KEYED = {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckKeyParameter"}, ""]}]}
 KEY = {"CHECK_API_KEY_PARAMETER": {"Ref": "CheckKeyParameter"}}
 ENVIRONMENT = {
     "CheckFunction": {
@@ -45,7 +46,12 @@ def on_demand(template, _calls):
     wanted = {"Fn::If": [ON, {"Ref": "CheckFunction"}, {"Ref": "AWS::NoValue"}]}
     if policy.get("BeforeAllowTrafficHook") != wanted:
         yield "a new version has callers before it was tried"
-    rule = template.written.get("Rules", {}).get("ChecksNeedAKey", {})
+    few = {"Fn::Not": [{"Fn::Contains": [["0", "1"], {"Ref": "ReservedConcurrency"}]}]}
+    rules = template.written.get("Rules", {})
+    rule = rules.get("ChecksNeedInstances", {})
+    if rule.get("RuleCondition") != KEYED or [one["Assert"] for one in rule.get("Assertions", [])] != [few]:
+        yield "versions are tried where there are no instances to try them with"
+    rule = rules.get("ChecksNeedAKey", {})
     if '"Fn::Equals": [{"Ref": "Auth"}, "api_key"]' not in json.dumps(rule.get("Assertions")):
         yield "versions are tried with a key where no key is believed"
 

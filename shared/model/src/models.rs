@@ -18,7 +18,7 @@ use crate::{ModelClient, ModelConfig, Options, ToolsMode, Wire};
 
 const DEMO: &str = "demo";
 
-const PRIVATE: &str = "MODELS: each model has \"onlyFor\": there is no default, and other callers have no model";
+const PRIVATE: &str = "each model has \"onlyFor\": there is no default, and other callers have no model";
 
 /// All configured models and the default one; cheap to clone.
 #[derive(Clone)]

@@ -32,14 +32,18 @@ pub struct Wish {
     pub model: Option<String>,
     /// How long anything may take.
     pub limits: Limits,
+    /// Whether what could not be told has failed: right where the model's answers are known, so that each check tells.
+    pub strict: bool,
 }
 
 /// Makes every check, says each outcome as soon as it is known, and whether none failed.
 pub async fn run(target: Target, wish: Wish, mut say: impl FnMut(&Outcome)) -> bool {
+    let strict = wish.strict;
     let mut visit = Visit::new(target, wish);
     let mut good = true;
     for check in &CHECKS {
-        let outcome = Outcome { name: check.name, verdict: (check.run)(&mut visit).await };
+        let verdict = (check.run)(&mut visit).await;
+        let outcome = Outcome { name: check.name, verdict: if strict { verdict.strictly() } else { verdict } };
         good &= !matches!(outcome.verdict, Verdict::Failed(_));
         say(&outcome);
     }

@@ -4,6 +4,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// What a version does wrong.
@@ -27,6 +28,10 @@ pub enum Wrong {
     Keeps,
     /// It lets in whoever has no key.
     Open,
+    /// It loses a model's calls of tools.
+    CallsNoTool,
+    /// It tells a short answer in one piece.
+    JoinsPieces,
 }
 
 /// What stands before the product and does something wrong, as if the product did.
@@ -76,6 +81,14 @@ impl Broken {
         }
     }
 
+    /// What it asks the product instead: a question without a call.
+    fn asked(&self, body: Bytes) -> Bytes {
+        match (self.wrong, str::from_utf8(&body)) {
+            (Wrong::CallsNoTool, Ok(text)) => text.replace("What is 37 * 43?", "Count on.").into(),
+            _ => body,
+        }
+    }
+
     fn request(&self, request: &Request, body: Bytes) -> reqwest::RequestBuilder {
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let passed = self.http.request(request.method().clone(), format!("{}{path}", self.behind)).body(body);
@@ -90,13 +103,17 @@ impl Broken {
         }
     }
 
-    async fn body(&self, response: reqwest::Response) -> Body {
+    async fn body(&self, response: reqwest::Response, short: bool) -> Body {
         let streamed = response.headers()["content-type"].as_bytes().starts_with(b"text/event-stream");
         if !streamed {
             return Body::from(response.bytes().await.expect("the product answers"));
         }
         let mut pieces = response.bytes_stream().map(|piece| piece.expect("the product answers"));
         match self.wrong {
+            Wrong::JoinsPieces if short => {
+                let whole = pieces.collect::<Vec<Bytes>>().await.concat();
+                Body::from(joined(&String::from_utf8_lossy(&whole)))
+            }
             Wrong::Collects => Body::from(pieces.collect::<Vec<Bytes>>().await.concat()),
             Wrong::CollectsTheRest => {
                 let first = pieces.next().await.expect("the product answers");
@@ -122,6 +139,7 @@ async fn pass(State(broken): State<Broken>, request: Request) -> Response {
     }
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.expect("the product answers");
+    let (body, short) = (broken.asked(body.clone()), String::from_utf8_lossy(&body).contains("Count from 1 to 30"));
     let response =
         broken.request(&Request::from_parts(head, Body::empty()), body).send().await.expect("the product answers");
     let mut answer = Response::builder().status(response.status());
@@ -131,7 +149,34 @@ async fn pass(State(broken): State<Broken>, request: Request) -> Response {
     if response.content_length() == Some(0) || response.headers().get("content-type").is_none() {
         return answer.body(Body::empty()).expect("the product answers");
     }
-    answer.body(broken.body(response).await).expect("the product answers")
+    answer.body(broken.body(response, short).await).expect("the product answers")
+}
+
+/// The frames of a stream with all words in one, right before the end, numbered anew.
+fn joined(stream: &str) -> String {
+    let (mut words, mut told, mut number) = (String::new(), String::new(), 0);
+    for frame in stream.split_inclusive("\n\n") {
+        let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let (Some(id), Some(data)) = (field("id:"), field("data:")) else {
+            told += frame;
+            continue;
+        };
+        let event: Value = serde_json::from_str(data).expect("the product answers");
+        if event["type"] == "content" {
+            words += event["content"].as_str().expect("the product answers");
+            continue;
+        }
+        let turn = id.rsplit_once('-').expect("the product answers").0;
+        let mut tell = |event: &Value| {
+            number += 1;
+            told.extend([format!("id: {turn}-{number}\ndata: {event}\n\n")]);
+        };
+        if event["type"] == "done" {
+            tell(&json!({"type": "content", "content": std::mem::take(&mut words)}));
+        }
+        tell(&event);
+    }
+    told
 }
 
 async fn lose(State((http, behind)): State<(transport::Client, String)>, headers: HeaderMap, body: Bytes) -> Response {

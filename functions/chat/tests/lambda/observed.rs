@@ -61,7 +61,7 @@ async fn what_the_start_has_to_say_of_the_settings_is_in_the_log() {
     let instance = Instance::with(&[("OPENAI_MODEL", ""), ("MODELS", &models)]).await;
     let lines = instance.function.lines(1, |line| line.contains("onlyFor")).await;
     let line: Value = serde_json::from_str(&lines[0]).unwrap();
-    let note = "MODELS: each model has \"onlyFor\": there is no default, and other callers have no model";
+    let note = "each model has \"onlyFor\": there is no default, and other callers have no model";
     assert_eq!((&line["level"], &line["message"]), (&json!("WARN"), &json!(note)));
 }
 

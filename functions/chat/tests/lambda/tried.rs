@@ -72,7 +72,7 @@ async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
     let version = Invoke::from_settings(&Settings::from_pairs(hook), transport::client().unwrap()).unwrap();
     let patient = Duration::from_mins(1);
     let limits = Limits { answer: patient, first_event: patient, turn: patient, stop: patient, close: patient };
-    let wish = Wish { model: Some(CALLER.to_owned()), limits };
+    let wish = Wish { model: Some(CALLER.to_owned()), limits, strict: true };
     let mut outcomes = Vec::new();
     let target = Target::behind(version, Secret::by_value(key));
     let good = Box::pin(smoke::run(target, wish, |outcome| outcomes.push(outcome.clone()))).await;

@@ -82,13 +82,17 @@ async fn a_version_that_is_broken_gets_none_and_the_log_says_why() {
         (Wrong::Collects, &["streaming", "stop"] as &[&str]),
         (Wrong::ResumesNothing, &["resume"]),
         (Wrong::DeafToStops, &["stop"]),
+        (Wrong::CallsNoTool, &["tool"]),
+        (Wrong::JoinsPieces, &["streaming"]),
     ];
     let product = Product::start().await;
     let visits = cases.map(async |(wrong, caught)| {
         let address = Broken::start(product.app.base(), wrong).await;
         let report = of_version(&address, &product.key, WHOLE).await;
         assert_eq!(report.status, "Failed", "{wrong:?}");
-        assert_eq!(report.failed, caught, "{wrong:?}");
+        // Of an answer that comes at once there may be nothing left to resume.
+        let failed = report.failed.iter().filter(|name| wrong != Wrong::Collects || *name != "resume");
+        assert!(failed.eq(caught), "{wrong:?}: {:#?}", report.log);
     });
     join_all(visits).await;
     let losing = Product::over(&database().await, async |database| Broken::database(&database).await).await;
@@ -102,7 +106,10 @@ async fn a_version_whose_turns_never_end_is_given_up_before_the_hooks_own_time_i
     let address = Broken::start(product.app.base(), Wrong::NeverEnds).await;
     // Fifteen seconds are kept for telling; the rest is not enough for the second turn.
     let report = of_version(&address, &product.key, Duration::from_secs(15 + 25)).await;
-    assert_eq!((&report.status, report.failed.as_slice()), (&json!("Failed"), &["end".to_owned()][..]));
+    assert_eq!(
+        (&report.status, report.failed.as_slice()),
+        (&json!("Failed"), &["end".to_owned(), "storage".to_owned()][..])
+    );
     assert!(report.says("the checks took too long"), "{:#?}", report.log);
 }
 

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use settings::{SettingError, Settings};
 
@@ -31,6 +33,7 @@ struct Entry {
 
 /// Adds the models of `MODELS` and of `EXTRA_MODELS`, and checks the names of all.
 pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+    let mut of = BTreeMap::new();
     for variable in [VARIABLE, MORE] {
         let entries = settings.parsed(variable, ACCEPTED, |text| serde_json::from_str::<Vec<Entry>>(text).ok())?;
         for entry in entries.unwrap_or_default() {
@@ -39,11 +42,15 @@ pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), Setting
                 let accepted = "a \"name\" in each element that is not blank and not used twice";
                 return Err(SettingError::new(variable, accepted));
             }
+            of.insert(name.to_owned(), variable);
             entry.add(variable, settings, found)?;
         }
     }
     match fallback::wrong(&found.configs) {
-        Some(_) => Err(SettingError::new(VARIABLE, format!("as \"fallback\" {}", fallback::ACCEPTED))),
+        Some(config) => {
+            let variable = of.get(&config.name).copied().unwrap_or(VARIABLE);
+            Err(SettingError::new(variable, format!("as \"fallback\" {}", fallback::ACCEPTED)))
+        }
         None => Ok(()),
     }
 }

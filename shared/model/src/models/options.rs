@@ -20,7 +20,7 @@ const ACCEPTED: &str = "a JSON object that gives names of models objects with an
                         \"contextTokens\", \"firstByteSeconds\", \"provider\", \"fallback\" and \"price\", an object \
                         with \"input\", \"output\" and at will \"cachedInput\"";
 
-const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS";
+const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS and EXTRA_MODELS";
 
 /// Most whole units of a currency for a million tokens; more is a slip.
 const DEAREST: u64 = 1_000_000;
@@ -100,7 +100,7 @@ pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), Setting
             None => return Err(mistake(NAMES)),
         }
     }
-    // Those of `MODELS` were checked where they were read.
+    // Those of the rows were checked where they were read.
     match fallback::wrong(&found.configs) {
         Some(config) => Err(config.mistake("fallback", fallback::ACCEPTED)),
         None => Ok(()),
@@ -112,7 +112,7 @@ impl Entry<'_> {
     fn choose(self, config: &mut ModelConfig) -> Result<Option<String>, SettingError> {
         if let Some(fallback) = &self.fallback {
             if config.fallback.is_some() {
-                return Err(config.mistake("fallback", "nothing where MODELS gives one"));
+                return Err(config.mistake("fallback", "nothing where the model's row gives one"));
             }
             config.fallback = Some(fallback.trim().to_owned());
         }

@@ -111,6 +111,11 @@ fn rows_that_are_added_beside_those_of_models_are_of_the_same_form() {
     assert_eq!((names, models.get("b").unwrap().config().only_for.as_deref()), (vec!["a", "b"], Some("ann")));
     assert_eq!(both("a").err().unwrap().variable, "EXTRA_MODELS");
     assert_eq!(read(&[("EXTRA_MODELS", "[1]")]).err().unwrap().variable, "EXTRA_MODELS");
+    let astray = self::rows([("b", "ann", "nobody")]);
+    for (models, wrong) in [(rows("a"), "EXTRA_MODELS"), (self::rows([("a", "ann", "nobody")]), "MODELS")] {
+        let error = read(&[("MODELS", &models), ("EXTRA_MODELS", &astray)]).err().unwrap();
+        assert_eq!(error.variable, wrong);
+    }
 }
 
 #[test]
@@ -256,7 +261,7 @@ fn a_model_for_one_caller_is_never_the_default() {
     assert_eq!(error.to_string(), "DEFAULT_MODEL: expected the name of a configured model without \"onlyFor\"");
     let models = read(&[("MODELS", &rows([("mine", "ada", "")]))]).unwrap();
     assert!(models.default_model().is_none());
-    let note = "MODELS: each model has \"onlyFor\": there is no default, and other callers have no model";
+    let note = "each model has \"onlyFor\": there is no default, and other callers have no model";
     assert_eq!(models.notes(), [note]);
 }
 

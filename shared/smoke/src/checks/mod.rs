@@ -25,6 +25,8 @@ pub enum Verdict {
     Passed(String),
     /// It could not be told; with the reason.
     Skipped(String),
+    /// There is nothing to tell: whoever runs the deployment took away what is checked; with the reason.
+    Absent(String),
     /// It does not hold.
     Failed(Fault),
 }
@@ -42,10 +44,20 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, rest) = match &self.verdict {
             Verdict::Passed(figures) => ("ok", figures.clone()),
-            Verdict::Skipped(reason) => ("skipped", reason.clone()),
+            Verdict::Skipped(reason) | Verdict::Absent(reason) => ("skipped", reason.clone()),
             Verdict::Failed(fault) => ("FAILED", fault.to_string()),
         };
         write!(f, "{word:<8}{:<14}{rest}", self.name)
+    }
+}
+
+impl Verdict {
+    /// The same where each check has to tell.
+    pub(crate) fn strictly(self) -> Self {
+        match self {
+            Self::Skipped(reason) => Self::Failed(Fault::new("a check that tells", reason)),
+            told => told,
+        }
     }
 }
 
@@ -87,3 +99,18 @@ pub(crate) const CHECKS: [Check; 11] = [
     // What is deleted is gone.
     check!("deletion", life::deletion),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_each_check_tells_a_skipped_one_has_failed_and_an_absent_thing_has_not() {
+        let why = || "few pieces".to_owned();
+        let failed = Verdict::Failed(Fault::new("a check that tells", "few pieces"));
+        assert_eq!(Verdict::Skipped(why()).strictly(), failed);
+        for same in [Verdict::Absent(why()), Verdict::Passed(why()), failed] {
+            assert_eq!(same.clone().strictly(), same);
+        }
+    }
+}

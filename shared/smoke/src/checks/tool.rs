@@ -9,7 +9,7 @@ use crate::visit::Visit;
 
 pub(super) async fn round(visit: &mut Visit) -> Result<Verdict, Fault> {
     if !offered(visit).await? {
-        return Ok(Verdict::Skipped(format!("the default agent may not use `{TOOL}`")));
+        return Ok(Verdict::Absent(format!("the default agent may not use `{TOOL}`")));
     }
     let mut turn = visit.begin(SUM, Some(TOOL)).await?;
     turn.read_out(1).await?;

@@ -107,7 +107,7 @@ fn a_value_out_of_its_range_is_told_the_range() {
             r#"{"main":{"fallback":"lost"}}"#,
             "as \"fallback\" of `main` the name of another configured model that all callers of this one have",
         ),
-        (r#"{"claude":{"fallback":"main"}}"#, "as \"fallback\" of `claude` nothing where MODELS gives one"),
+        (r#"{"claude":{"fallback":"main"}}"#, "as \"fallback\" of `claude` nothing where the model's row gives one"),
         (r#"{"claude":{"provider":"vllm"}}"#, "as \"provider\" of `claude` anthropic"),
         (
             r#"{"main":{"provider":"secret"}}"#,
