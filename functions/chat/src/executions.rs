@@ -2,7 +2,7 @@
 
 use agent::CallRecord;
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 use store::Execution;
 
@@ -21,6 +21,15 @@ const SECRET_BEGINNINGS: [&str; 6] = ["sk-", "tvly-", "ghp_", "lc_", "AKIA", "ey
 
 /// No key or token is shorter, and few words are as long.
 const SHORTEST_SECRET: usize = 16;
+
+/// The same behind a scheme, where the text is nothing else and this is not letters alone.
+const SHORTEST_ALONE: usize = 6;
+
+/// What stands around a word.
+const AROUND: &str = "\"'`,;:()<>";
+
+/// What parts a name from its value besides, and values from one another. A key may hold these, so they are no end for sure.
+const BETWEEN: &str = "{}[]=?&";
 
 /// The calls for an answer as rows, those too that have not finished.
 pub(crate) fn of_answer(calls: &[CallRecord], message_id: &str, agent: &str, conversation_id: &str) -> Vec<Execution> {
@@ -74,9 +83,27 @@ fn masked(value: &Value) -> Value {
 
 /// Whether a word of the text is a key, a token, or what follows the name of a scheme of HTTP's `Authorization`.
 fn holds_secret(text: &str) -> bool {
-    let words = || text.split_whitespace().map(|word| word.trim_matches(|mark: char| "\"'`,;:()<>".contains(mark)));
-    let mut schemes = words().zip(words().skip(1));
-    words().any(is_key) || schemes.any(|(scheme, word)| is_credential(scheme, word))
+    let whole: Vec<_> = text.split_whitespace().map(|word| word.trim_matches(is_around)).collect();
+    let is_mark = |mark: char| mark.is_whitespace() || is_around(mark) || BETWEEN.contains(mark);
+    let parts: Vec<_> = text.split(is_mark).filter(|part| !part.is_empty()).collect();
+    is_only_a_credential(&whole) || has_secret(&whole) || has_secret(&parts)
+}
+
+fn is_around(mark: char) -> bool {
+    AROUND.contains(mark)
+}
+
+fn has_secret(words: &[&str]) -> bool {
+    let mut schemes = words.iter().zip(words.iter().skip(1));
+    words.iter().any(|word| is_key(word)) || schemes.any(|(scheme, word)| is_credential(scheme, word))
+}
+
+/// Whether a text is a header's value: a scheme and what may be a credential of any form, but no word.
+fn is_only_a_credential(words: &[&str]) -> bool {
+    let [scheme, word] = words else { return false };
+    let plain = word.trim_end_matches(['.', '?', '!']);
+    let is_one = word.len() >= SHORTEST_ALONE && !plain.bytes().all(|byte| byte.is_ascii_alphabetic());
+    ["bearer", "basic"].contains(&&*scheme.to_ascii_lowercase()) && is_one && is_graphic(word)
 }
 
 fn is_key(word: &str) -> bool {
@@ -87,13 +114,21 @@ fn is_credential(scheme: &str, word: &str) -> bool {
     match scheme.to_ascii_lowercase().as_str() {
         "bearer" => is_opaque(word),
         // A name and a password with a colon between them.
-        "basic" => STANDARD.decode(word).is_ok_and(|pair| pair.contains(&b':')),
+        "basic" => {
+            let word = word.trim_end_matches('=');
+            let decoded = STANDARD_NO_PAD.decode(word).or_else(|_| URL_SAFE_NO_PAD.decode(word));
+            decoded.is_ok_and(|pair| pair.contains(&b':'))
+        }
         _ => false,
     }
 }
 
 fn is_opaque(word: &str) -> bool {
-    word.len() >= SHORTEST_SECRET && word.bytes().all(|byte| byte.is_ascii_graphic())
+    word.len() >= SHORTEST_SECRET && is_graphic(word)
+}
+
+fn is_graphic(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -130,13 +165,32 @@ mod tests {
             "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhZGEifQ.AAAA",
             "AKIAIOSFODNN7EXAMPLE",
             "lc_01J00000000000000000000000_0",
+            "OPENAI_API_KEY=sk-0123456789abcdef",
+            "https://x/?api_key=tvly-0123456789abcdef",
+            "https://x/?n=1&key=tvly-0123456789abcdef&m=2",
+            "Authorization:Bearer abcdefghijklmnop",
+            r#"{"auth":"Bearer abcdefghijklmnop"}"#,
+            r#"{"keys":["sk-0123456789abcdef"]}"#,
+            "Bearer abcdefgh=ijklmnop for you",
+            "as sk-0123:456789:abcdef",
+            "send Basic YWRhOnNlc2FtZQ with it",
+            "send Basic YWRhOnNlc2FtZT8_Pz8- with it",
+            "Bearer abc123",
+            "Basic YWRhOnNlc2FtZQ",
+            "Basic c2VzYW1l_-",
+            "basic \"se-same\"",
         ] {
             assert_eq!(kept(&json!(secret)), MASKED, "{secret}");
         }
         for words in [
             "Basic income in Finland",
             "Basic mathematics",
+            "Basic mathematics?",
+            "Basic 经济学是什么？",
+            "Bearer 3",
+            "a Bearer abc123",
             "basic",
+            "https://x/?q=sk-learn&n=1",
             "Bearer of bad news",
             "sk-learn or sk-SK",
             "the bearer bonds",
