@@ -1,5 +1,6 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -14,6 +15,9 @@ use tokio::sync::{Mutex, watch};
 
 use crate::images::{Images, Written};
 use crate::request::Request;
+
+/// How long a request is waited for that a slow machine makes late, and a defect never.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An empty DynamoDB in the process, behind a layer that counts what is asked of it.
 ///
@@ -67,10 +71,16 @@ impl Counted {
     }
 
     /// Waits until something like this was asked.
+    ///
+    /// # Panics
+    /// When it is not asked within two minutes.
     pub async fn until(&self, what: impl Fn(&Request) -> bool) {
         let asked = |seen: &Vec<Seen>| seen.iter().any(|seen| what(&seen.request));
         let mut following = self.seen.subscribe();
-        following.wait_for(asked).await.expect("the layer outlives those who wait");
+        let awaited = tokio::time::timeout(PATIENCE, following.wait_for(asked)).await;
+        awaited
+            .expect("what a turn has to ask was not asked within two minutes")
+            .expect("the layer outlives who waits");
     }
 }
 

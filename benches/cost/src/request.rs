@@ -78,8 +78,16 @@ impl Request {
     /// Whether it repeats while a turn goes on, so that its number depends on the time: a renewal of the lease, or a part
     /// of the turn's log.
     pub fn is_of_time(&self) -> bool {
-        let only = |kind: &str| self.items.iter().all(|item| item == kind);
-        (self.operation == "UpdateItem" && only("head")) || (self.operation == "BatchWriteItem" && only("put log"))
+        (self.operation == "UpdateItem" && self.is_all("head")) || self.is_a_log()
+    }
+
+    /// Whether it writes a part of a turn's log.
+    pub(crate) fn is_a_log(&self) -> bool {
+        self.operation == "BatchWriteItem" && self.is_all("put log")
+    }
+
+    fn is_all(&self, kind: &str) -> bool {
+        self.items.iter().all(|item| item == kind)
     }
 
     /// Whether it looks if the conversation is there.

@@ -17,6 +17,16 @@ fn the_tables_of_the_document_are_what_the_program_prints() {
     assert!(now == DOCUMENT, "docs/cost.md is out of date: cargo run -p cost -- write");
 }
 
+#[test]
+fn the_page_is_about_as_large_as_the_document_says() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions/chat/page");
+    let sizes = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
+    let bytes: u64 = sizes.sum();
+    let (before, _) = DOCUMENT.split_once(" KB from the function for a first visit").unwrap();
+    let said: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((said * 1000).abs_diff(bytes) * 20 <= bytes, "docs/cost.md says {said} KB, and it is {bytes} bytes");
+}
+
 #[tokio::test]
 async fn the_product_makes_the_requests_that_are_written_down() {
     let differences = counts().differences(&Box::pin(measure()).await);

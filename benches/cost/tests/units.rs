@@ -136,3 +136,9 @@ async fn a_condition_that_does_not_hold_costs_the_write_that_was_not_made() {
     assert_eq!(tables.ask("UpdateItem", update("a")).await, (0.0, 2.0, 0.0));
     assert_eq!(tables.ask("UpdateItem", update("nothing")).await, (0.0, 1.0, 0.0));
 }
+
+#[tokio::test(start_paused = true)]
+#[should_panic(expected = "not asked within two minutes")]
+async fn what_is_never_asked_is_not_waited_for_without_end() {
+    Counted::start().await.until(|_| true).await;
+}
