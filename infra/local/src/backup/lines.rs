@@ -1,6 +1,5 @@
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
 /// The longest line: an item of 400 KB as JSON, in which a byte may take six, and a value of a list nine.
 const LONGEST: u64 = 8 * 1024 * 1024;
@@ -9,8 +8,13 @@ const LONGEST: u64 = 8 * 1024 * 1024;
 pub(super) struct Lines(BufReader<File>);
 
 impl Lines {
-    pub(super) fn of(file: &Path) -> io::Result<Self> {
-        Ok(Self(BufReader::new(File::open(file)?)))
+    pub(super) fn of(file: File) -> Self {
+        Self(BufReader::new(file))
+    }
+
+    /// From the beginning, of the same file, whatever has its name meanwhile.
+    pub(super) fn again(&mut self) -> io::Result<()> {
+        self.0.rewind()
     }
 
     /// The next line without its end; what is no text in it is replaced.
@@ -25,5 +29,29 @@ impl Lines {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it has a longer line than any of a backup"));
         }
         Ok(Some(String::from_utf8_lossy(&line).into_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn all(lines: &mut Lines) -> Vec<String> {
+        std::iter::from_fn(|| lines.next().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_read_twice_though_another_took_its_name_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.jsonl");
+        fs::write(&path, "one\ntwo\n").unwrap();
+        let mut lines = Lines::of(File::open(&path).unwrap());
+        assert_eq!(all(&mut lines), ["one", "two"]);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "another\n").unwrap();
+        lines.again().unwrap();
+        assert_eq!(all(&mut lines), ["one", "two"]);
     }
 }

@@ -1,4 +1,5 @@
 use std::fmt::Display;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,20 +38,27 @@ pub(crate) struct RestoreCommand {
 impl RestoreCommand {
     /// Does it, and gives what there is to say.
     pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
-        let contents = self.check()?;
+        let mut lines = self.open()?;
+        let contents = self.check(&mut lines)?;
+        lines.again()?;
         let opened = self.place.open(settings).await?;
         let Contents { items, table, at, .. } = &contents;
         say(&mut io::stderr(), &format!("{items} items of the table {table}, backed up at {at}"));
-        let restored = self.restore(&opened.store, contents).await?;
+        let restored = self.restore(&opened.store, contents, lines).await?;
         Ok(Said { result: self.told(restored), note: self.advice().to_owned() })
     }
 
-    /// Reads the file through before anything is written.
-    fn check(&self) -> Result<Contents, CommandError> {
+    /// Opens the file once: what is restored is what was checked.
+    fn open(&self) -> Result<Lines, CommandError> {
         if self.file == Path::new(OUTPUT) || !self.file.metadata()?.is_file() {
             return Err(self.refused(&"a file is accepted and no pipe, because it is read twice"));
         }
-        let (mut lines, mut check) = (Lines::of(&self.file)?, Check::default());
+        Ok(Lines::of(File::open(&self.file)?))
+    }
+
+    /// Reads the file through before anything is written.
+    fn check(&self, lines: &mut Lines) -> Result<Contents, CommandError> {
+        let mut check = Check::default();
         while let Some(line) = lines.next().map_err(|error| self.refused(&error))? {
             check.line(&line).map_err(|why| self.refused(&why))?;
         }
@@ -61,10 +69,9 @@ impl RestoreCommand {
         CommandError::Refused(format!("{} cannot be restored: {why}", self.file.display()))
     }
 
-    async fn restore(&self, store: &Store, contents: Contents) -> Result<Restored, CommandError> {
+    async fn restore(&self, store: &Store, contents: Contents, mut lines: Lines) -> Result<Restored, CommandError> {
         let wish = Wish { replace: self.replace, dry_run: self.dry_run, without_keys: self.without_keys };
-        let (mut lines, mut restore, mut progress) =
-            (Lines::of(&self.file)?, store.restore(contents, wish), Progress::default());
+        let (mut restore, mut progress) = (store.restore(contents, wish), Progress::default());
         loop {
             let some = held(&mut lines)?;
             if some.is_empty() {
