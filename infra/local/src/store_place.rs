@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use settings::Settings;
-use store::{Store, StoreError, TableNames};
+use store::{BackupError, Store, StoreError, TableNames};
 use tokio_util::sync::CancellationToken;
 
 use crate::StartError;
@@ -36,6 +36,9 @@ pub(crate) enum CommandError {
     /// The store does not do what it was asked.
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
+    /// A conversation does not rest.
+    #[error("the backup cannot be made: {0}")]
+    Backup(BackupError),
     /// A file cannot be read or written.
     #[error("the file cannot be used: {0}")]
     File(#[from] std::io::Error),
@@ -50,11 +53,25 @@ pub(crate) enum CommandError {
     Stopped,
 }
 
+impl From<BackupError> for CommandError {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::Store(error) => Self::Store(error),
+            BackupError::Restless => Self::Backup(error),
+        }
+    }
+}
+
 impl CommandError {
     /// 2 for a mistake in what was said, 1 for what failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Start(StartError::Store(_)) | Self::Store(_) | Self::File(_) | Self::Absent(_) | Self::Stopped => 1,
+            Self::Start(StartError::Store(_))
+            | Self::Store(_)
+            | Self::Backup(_)
+            | Self::File(_)
+            | Self::Absent(_)
+            | Self::Stopped => 1,
             Self::Start(_) | Self::Refused(_) => WRONG_USE,
         }
     }

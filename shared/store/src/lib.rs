@@ -67,7 +67,7 @@ mod tool_facts;
 mod transaction;
 
 pub use aws::sdk_config;
-pub use backup::{Backup, Check, Contents, Restore, Restored, Unusable, Wish};
+pub use backup::{Backup, BackupError, Check, Contents, Restore, Restored, Unusable, Wish};
 pub use conversations::{
     Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Renewed, Role,
     Status, StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,

@@ -25,8 +25,12 @@ use crate::pause::pause;
 use crate::table::Table;
 use crate::{Store, StoreError};
 
-/// How often a conversation is read that changes each time meanwhile: that takes a turn's begin or end within milliseconds.
-const READINGS: u32 = 8;
+/// How often a conversation is read again that changes each time meanwhile: that takes a turn's begin or end within the
+/// moment of each of them.
+const READINGS: u32 = 20;
+
+/// After so many pauses before a reading they grow no longer: some hundred milliseconds each, some seconds in all.
+const LONGEST_PAUSE: u32 = 4;
 
 /// How often a call is made again that a busy table refuses, besides the SDK's own attempts.
 const ATTEMPTS: u32 = 8;
@@ -49,6 +53,17 @@ pub struct Backup {
     sum: Sha256,
 }
 
+/// Why a backup ends before its end, named by what the caller does next.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BackupError {
+    /// The table does not answer, or holds what it should not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A conversation was never the same at the begin and the end of a reading: back up again when it rests.
+    #[error("a conversation changes all the time: back up again when it rests")]
+    Restless,
+}
+
 enum Step {
     Begin,
     Scan(Option<Item>),
@@ -64,8 +79,8 @@ struct Reading {
     start: Option<Item>,
     /// The number of its items that were given.
     items: u64,
-    /// Readings that are left.
-    left: u32,
+    /// How often it was read before.
+    readings: u32,
 }
 
 impl Store {
@@ -79,7 +94,7 @@ impl Store {
 
 impl Backup {
     /// The next lines, maybe none, each without its line end; `None` after the last.
-    pub async fn next(&mut self) -> Result<Option<Vec<String>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<String>>, BackupError> {
         let Some(step) = self.steps.pop() else { return Ok(None) };
         let mut lines = Vec::new();
         match step {
@@ -128,7 +143,7 @@ impl Backup {
         for item in page.items.unwrap_or_default() {
             match Place::of(&item) {
                 Some(Place::Head(partition)) => {
-                    let reading = Reading { head: item, partition, start: None, items: 0, left: READINGS };
+                    let reading = Reading { head: item, partition, start: None, items: 0, readings: 0 };
                     self.steps.push(Step::Conversation(reading));
                 }
                 Some(Place::Chat) => {}
@@ -138,7 +153,7 @@ impl Backup {
         Ok(())
     }
 
-    async fn conversation(&mut self, mut reading: Reading, lines: &mut Vec<String>) -> Result<(), StoreError> {
+    async fn conversation(&mut self, mut reading: Reading, lines: &mut Vec<String>) -> Result<(), BackupError> {
         let before = self.items;
         if reading.items == 0 {
             self.item(&reading.head, lines)?;
@@ -166,15 +181,23 @@ impl Backup {
     }
 
     /// Looks whether a conversation is still as it was when it began to be read.
-    async fn settle(&mut self, reading: Reading, lines: &mut Vec<String>) -> Result<(), StoreError> {
+    async fn settle(&mut self, reading: Reading, lines: &mut Vec<String>) -> Result<(), BackupError> {
         let now = self.get(&key_of(&reading.head)?).await?;
         if now.as_ref().is_some_and(|now| without_lease_end(now) == without_lease_end(&reading.head)) {
             return Ok(());
         }
         self.say(&Line::Again(reading.items), lines)?;
-        if let Some(head) = now {
-            let left = reading.left.checked_sub(1).ok_or(StoreError::Busy)?;
-            self.steps.push(Step::Conversation(Reading { head, items: 0, left, ..reading }));
+        if now.is_none() {
+            return Ok(());
+        }
+        if reading.readings == READINGS {
+            return Err(BackupError::Restless);
+        }
+        pause(reading.readings.min(LONGEST_PAUSE)).await;
+        // What was seen before the pause may have changed in it.
+        if let Some(head) = self.get(&key_of(&reading.head)?).await? {
+            let readings = reading.readings + 1;
+            self.steps.push(Step::Conversation(Reading { head, items: 0, readings, ..reading }));
         }
         Ok(())
     }

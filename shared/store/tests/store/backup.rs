@@ -8,7 +8,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use conversation::Usage;
 use serde_json::json;
 use store::{
-    ApiKey, Check, Contents, Day, Kind, NewKey, NewTurn, Owner, ReadError, Restored, Store, StoreError, Unusable, Wish,
+    ApiKey, BackupError, Check, Contents, Day, Kind, NewKey, NewTurn, Owner, ReadError, Restored, Store, StoreError,
+    Unusable, Wish,
 };
 
 use crate::support::{
@@ -241,6 +242,43 @@ async fn a_conversation_that_changes_while_it_is_read_is_read_again() {
     restored(&store_at(&to).await, &lines, Wish::default()).await;
     assert_eq!(data(&to).await, data(&wire.database).await);
     assert_eq!(fast.conversations.get(&alice(), &gone).await, Err(ReadError::NotFound));
+}
+
+/// A backup during which a turn falls into each of the first readings of a conversation, and a copy of what is there then.
+async fn restless(turns: usize) -> (Result<Vec<String>, BackupError>, Vec<Item>) {
+    let (wire, endpoint) = Wire::new().await;
+    let (slow, fast) = (store_at(&endpoint).await, store_at(&wire.database).await);
+    let id = turn(&fast, first_turn("问"), "好").await;
+    let gates: Vec<Gate> = (0..turns).map(|_| Gate::default()).collect();
+    wire.fail("Query", &gates.iter().cloned().map(Fault::HeldAnswer).collect::<Vec<_>>());
+    let reading = tokio::spawn(async move {
+        let (mut backup, mut lines) = (slow.backup(at(5)), Vec::new());
+        while let Some(step) = backup.next().await? {
+            lines.extend(step);
+        }
+        Ok(lines)
+    });
+    for gate in gates {
+        gate.arrival().await;
+        turn(&fast, next_turn(&id, "又问"), "又好").await;
+        gate.open();
+    }
+    (reading.await.unwrap(), data(&wire.database).await)
+}
+
+#[tokio::test]
+async fn a_busy_conversation_is_backed_up_when_it_rests() {
+    let (lines, all) = restless(12).await;
+    let to = database().await;
+    restored(&store_at(&to).await, &lines.unwrap(), Wish::default()).await;
+    assert_eq!(data(&to).await, all);
+}
+
+#[tokio::test]
+async fn a_conversation_that_never_rests_is_named_as_the_reason() {
+    let (lines, _) = restless(21).await;
+    assert_eq!(lines, Err(BackupError::Restless));
+    assert_eq!(BackupError::Restless.to_string(), "a conversation changes all the time: back up again when it rests");
 }
 
 #[tokio::test]
