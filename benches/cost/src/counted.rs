@@ -17,7 +17,7 @@ use crate::images::{Images, Written};
 use crate::request::Request;
 
 /// How long a request is waited for that a slow machine makes late, and a defect never.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// An empty DynamoDB in the process, behind a layer that counts what is asked of it.
 ///
