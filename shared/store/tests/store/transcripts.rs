@@ -192,14 +192,20 @@ async fn a_large_transcript_is_written_by_itself_and_a_small_one_with_the_answer
     }
 }
 
-#[tokio::test]
-async fn f101_a_transcript_of_a_turn_that_died_before_its_end_is_read_by_nobody_and_deleted_with_the_rest() {
+/// A turn whose transcript is written and whose last transaction failed.
+async fn broken_off() -> (String, ConversationStore, TurnLease) {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
     let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
     assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
+    (endpoint, store, lease)
+}
+
+#[tokio::test]
+async fn f101_a_transcript_of_a_turn_that_died_before_its_end_is_read_by_nobody_and_deleted_with_the_rest() {
+    let (endpoint, store, lease) = broken_off().await;
     assert_eq!(transcripts(&endpoint).await, 1);
     assert_eq!(read_next(&store, &lease.conversation_id, 15).await, [asked("Q")]);
     assert_eq!(store.finish(&lease, &searching(LARGE), at(16)).await, Err(LeaseError::Lost));
@@ -285,12 +291,7 @@ async fn f081_an_end_in_three_writes_is_whole_whichever_answer_is_lost_and_howev
         assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
         store.finish(&lease, &searching(LARGE + 2), at(4)).await.unwrap();
     }
-    let (wire, endpoint) = Wire::new().await;
-    let store = impatient_store_at(&endpoint).await.conversations;
-    let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
-    let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
-    assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
+    let (_, store, lease) = broken_off().await;
     store.finish(&lease, &searching(LARGE), at(2)).await.unwrap();
     assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
 }
