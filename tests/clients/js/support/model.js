@@ -9,6 +9,7 @@
 //   {hold: key}               says nothing more until `/release/KEY` is asked for; `/held/KEY` answers once that is so, and
 //                             `/left/KEY` once the asker has left
 //   {repeat: [text, times]}   says it as often
+//   {count: key}              says how many times it has come to this step of KEY
 //   {finish: reason}          ends the reply with this reason
 //   {cut: true}               breaks the connection
 //   {fail: status}            answers with this status, when it is the first step
@@ -31,7 +32,9 @@ export async function startModel() {
     if (!gates.has(key)) gates.set(key, { release: latch(), held: latch(), left: latch() });
     return gates.get(key);
   };
-  const server = createServer((incoming, outgoing) => serve(incoming, outgoing, gate));
+  const counts = new Map();
+  const count = (key) => counts.set(key, (counts.get(key) ?? 0) + 1).get(key);
+  const server = createServer((incoming, outgoing) => serve(incoming, outgoing, { gate, count }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const stop = () => {
@@ -47,7 +50,8 @@ function latch() {
   return { open, opened };
 }
 
-async function serve(incoming, outgoing, gate) {
+async function serve(incoming, outgoing, memory) {
+  const { gate } = memory;
   const [, verb, key] = incoming.url.split("/");
   if (verb === "release") {
     gate(key).release.open();
@@ -60,7 +64,7 @@ async function serve(incoming, outgoing, gate) {
   let text = "";
   for await (const piece of incoming.setEncoding("utf8")) text += piece;
   const body = JSON.parse(text);
-  await new Reply(body, outgoing).play(script(body.messages), gate);
+  await new Reply(body, outgoing, memory).play(script(body.messages));
 }
 
 /** The steps that are due. */
@@ -76,19 +80,21 @@ function script(messages) {
 class Reply {
   #body;
   #outgoing;
+  #memory;
   #calls = 0;
   #reason = "stop";
 
-  constructor(body, outgoing) {
+  constructor(body, outgoing, memory) {
     this.#body = body;
     this.#outgoing = outgoing;
+    this.#memory = memory;
   }
 
-  async play(steps, gate) {
+  async play(steps) {
     if (steps[0]?.fail) return this.#fail(steps[0].fail);
     for (const step of steps) {
       if (step.cut) return void this.#outgoing.write("\n", () => this.#outgoing.destroy());
-      if (step.hold) await this.#hold(gate(step.hold));
+      if (step.hold) await this.#hold(this.#memory.gate(step.hold));
       else await this.#step(step);
     }
     this.#delta({}, this.#reason);
@@ -101,6 +107,7 @@ class Reply {
     if (typeof step === "string") this.#delta({ content: step });
     else if (step.think) this.#delta({ reasoning_content: step.think });
     else if (step.call) this.#call(...step.call);
+    else if (step.count) this.#delta({ content: `${this.#memory.count(step.count)}` });
     else if (step.finish) this.#reason = step.finish;
     else for (let n = 0; n < step.repeat[1]; n += 1) this.#delta({ content: step.repeat[0] });
   }

@@ -10,6 +10,7 @@ import { transform } from "esbuild";
 import { Window } from "happy-dom";
 
 const MADE = fileURLToPath(new URL("../node_modules/.examples/", import.meta.url));
+const PATIENCE_MS = 30_000;
 const root = process.env.LAMBDA_CHAT_URL;
 const window = new Window({ url: root });
 const { document, FormData } = window;
@@ -33,19 +34,24 @@ export function open(Component, props) {
   const place = document.body.appendChild(document.createElement("div"));
   const shown = createRoot(place);
   shown.render(createElement(Component, props));
-  const button = (name) => [...place.querySelectorAll("button")].find((button) => button.textContent === name);
+  const button = (name) => [...place.querySelectorAll("button")].find((one) => one.textContent === name && !one.disabled);
   const until = async (holds) => {
+    const last = Date.now() + PATIENCE_MS;
     for (let found = holds(); ; found = holds()) {
       if (found) return found;
+      if (Date.now() > last) throw new Error(`not so within ${PATIENCE_MS / 1000} s: ${holds}; it shows\n${place.textContent}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
   const click = async (name) => (await until(() => button(name))).click();
+  const texts = (selector) => [...place.querySelectorAll(selector)].map((one) => one.textContent);
   return {
-    text: () => [...place.querySelectorAll("article, [role=alert]")].map((one) => one.textContent).join("\n"),
-    reads: (text) => until(() => place.textContent.includes(text)),
+    text: () => texts("article, [role=alert]").join("\n"),
+    /** Until a message begins so. A question that is a script names what is answered, but does not begin with it. */
+    reads: (text) => until(() => texts("article").some((message) => message.startsWith(text))),
+    alerts: (text) => until(() => texts("[role=alert]").some((alert) => alert.includes(text))),
     idle: () => until(() => button("Send")),
-    busy: () => until(() => button("Stop")),
+    answered: () => until(() => button("Again")),
     click,
     ask: async (words) => {
       (await until(() => place.querySelector("input"))).value = words;
@@ -65,7 +71,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file, question] = process.argv.slice(2);
   const page = open(await component(await readFile(file, "utf8"), "shown"), { id: `page-${process.pid}` });
   await page.ask(question);
-  await page.reads("Again");
+  await page.answered();
   console.log(page.text());
   page.close();
   await leave();

@@ -17,6 +17,7 @@ import path from "node:path";
 import { startModel } from "./model.js";
 import { makeKey, startServer } from "./server.js";
 
+const LIMIT_MS = 600_000;
 const KEYS = ["openai-js", "ai-sdk", "openai-python", "langchain"];
 
 const model = await startModel();
@@ -41,7 +42,13 @@ const env = {
   MODEL_URL: model.url,
 };
 const run = async (command) => {
-  const [code] = await once(spawn(command, { shell: true, env, stdio: ["ignore", "inherit", "inherit"] }), "exit");
+  const child = spawn(command, { shell: true, env, stdio: ["ignore", "inherit", "inherit"], detached: true });
+  const late = setTimeout(() => {
+    console.error(`given up after ${LIMIT_MS / 60_000} minutes: ${command}`);
+    process.kill(-child.pid, "SIGKILL");
+  }, LIMIT_MS);
+  const [code] = await once(child, "exit");
+  clearTimeout(late);
   return code ?? 1;
 };
 const codes = await Promise.all(process.argv.slice(2).map(run));
