@@ -15,7 +15,16 @@ const root = process.env.LAMBDA_CHAT_URL;
 const window = new Window({ url: root });
 const { document, FormData } = window;
 const askServer = globalThis.fetch;
-Object.assign(globalThis, { window, document, FormData, fetch: (to, more) => askServer(new URL(to, root), more) });
+const requests = { made: 0, answered: 0 };
+async function fetchFromRoot(to, more) {
+  requests.made += 1;
+  try {
+    return await askServer(new URL(to, root), more);
+  } finally {
+    requests.answered += 1;
+  }
+}
+Object.assign(globalThis, { window, document, FormData, fetch: fetchFromRoot });
 globalThis.navigator ??= window.navigator;
 const { createElement } = await import("react");
 const { createRoot } = await import("react-dom/client");
@@ -31,6 +40,7 @@ export async function component(source, name) {
 
 /** Shows a component. */
 export function open(Component, props) {
+  const before = requests.made;
   const place = document.body.appendChild(document.createElement("div"));
   const shown = createRoot(place);
   shown.render(createElement(Component, props));
@@ -54,6 +64,9 @@ export function open(Component, props) {
     answered: () => until(() => button("Again")),
     click,
     ask: async (words) => {
+      // Nobody types before a new page has asked for an answer that still runs. When that comes to nothing, the SDK's status is
+      // "ready", also after an error that came meanwhile.
+      await until(() => requests.made > before && requests.answered === requests.made);
       (await until(() => place.querySelector("input"))).value = words;
       await click("Send");
     },
