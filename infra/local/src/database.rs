@@ -3,12 +3,14 @@ use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dynoxide::Database;
 use settings::Settings;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use tokio::runtime::Builder;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::StartError;
 
@@ -31,8 +33,12 @@ const ADDRESS: &str = "dynamodb.address";
 const WAIT: (Duration, u32) = (Duration::from_millis(100), 50);
 
 /// The database in this process, served to the SDK over loopback like any other DynamoDB.
+///
+/// It has a thread of its own, as it would have a machine: while it writes to its file, no answer waits.
 pub(crate) struct Embedded {
     address: SocketAddr,
+    /// Until this is dropped; the thread has let the file go when it ends.
+    serving: Option<(DropGuard, JoinHandle<()>)>,
     /// Held for as long as the folder is in use.
     lock: Option<File>,
     /// The file that says the address, until this is over.
@@ -41,16 +47,16 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     /// Opens the database and serves it on `address`, or on a free loopback port, until `stop`.
-    pub(crate) async fn start(
+    pub(crate) fn start(
         data: &Data,
         address: Option<SocketAddr>,
-        stop: CancellationToken,
+        stop: &CancellationToken,
     ) -> Result<Self, StartError> {
         let lock = match data {
             Data::Memory => None,
             Data::Folder(folder) => Some(lock(folder)?.ok_or_else(|| unusable(folder, &"another server uses it"))?),
         };
-        let mut embedded = Self::serve(data, lock, address, stop).await?;
+        let mut embedded = Self::serve(data, lock, address, stop)?;
         if let Data::Folder(folder) = data {
             embedded.published = Some(publish(folder, embedded.address).map_err(|error| unusable(folder, &error))?);
         }
@@ -58,39 +64,40 @@ impl Embedded {
     }
 
     /// Reaches the database of a folder for a command: the one that a server serves there, else opened here.
-    pub(crate) async fn join(folder: &Path, stop: CancellationToken) -> Result<Self, StartError> {
+    pub(crate) async fn join(folder: &Path, stop: &CancellationToken) -> Result<Self, StartError> {
         let (pause, times) = WAIT;
         for _ in 0..times {
             if let Some(lock) = lock(folder)? {
-                return Self::serve(&Data::Folder(folder.to_owned()), Some(lock), None, stop).await;
+                return Self::serve(&Data::Folder(folder.to_owned()), Some(lock), None, stop);
             }
             if let Some(address) = published(folder) {
-                return Ok(Self { address, lock: None, published: None });
+                return Ok(Self { address, serving: None, lock: None, published: None });
             }
             tokio::time::sleep(pause).await;
         }
         Err(unusable(folder, &"another command uses it"))
     }
 
-    async fn serve(
+    fn serve(
         data: &Data,
         lock: Option<File>,
         address: Option<SocketAddr>,
-        stop: CancellationToken,
+        stop: &CancellationToken,
     ) -> Result<Self, StartError> {
         let database = open(data)?;
         let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-        let listener = TcpListener::bind(address).await;
+        let listener = std::net::TcpListener::bind(address);
         let listener = listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })?;
+        listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        tokio::spawn(sweep(database.clone(), stop.clone()));
-        tokio::spawn(async move {
-            tokio::select! {
-                () = dynoxide::server::serve_on(listener, database) => {}
-                () = stop.cancelled() => {}
+        let stop = stop.child_token();
+        let until = stop.clone();
+        let thread = thread::Builder::new().name("dynamodb".to_owned()).spawn(move || {
+            if let Err(error) = serve(listener, database, &until) {
+                tracing::error!(%error, "the database cannot be served");
             }
-        });
-        Ok(Self { address, lock, published: None })
+        })?;
+        Ok(Self { address, serving: Some((stop.drop_guard(), thread)), lock, published: None })
     }
 
     /// Points settings at this database; nothing in them may lead to a real one.
@@ -113,8 +120,26 @@ impl Drop for Embedded {
         if let Some(file) = &self.published {
             let _gone = fs::remove_file(file);
         }
+        if let Some((guard, thread)) = self.serving.take() {
+            drop(guard);
+            // A panic in it was told where it happened.
+            let _ended = thread.join();
+        }
         drop(self.lock.take());
     }
+}
+
+/// Serves the database on this thread until `stop`.
+fn serve(listener: std::net::TcpListener, database: Database, stop: &CancellationToken) -> std::io::Result<()> {
+    Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let listener = TcpListener::from_std(listener)?;
+        tokio::select! {
+            () = dynoxide::server::serve_on(listener, database.clone()) => {}
+            () = sweep(database) => {}
+            () = stop.cancelled() => {}
+        }
+        Ok(())
+    })
 }
 
 fn open(data: &Data) -> Result<Database, StartError> {
@@ -172,13 +197,10 @@ fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
     StartError::Folder { folder: folder.to_owned(), reason: reason.to_string() }
 }
 
-async fn sweep(database: Database, stop: CancellationToken) {
+async fn sweep(database: Database) {
     let mut ticks = tokio::time::interval(SWEEP);
     loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = stop.cancelled() => return,
-        }
+        ticks.tick().await;
         let database = database.clone();
         let swept = tokio::task::spawn_blocking(move || database.sweep_ttl()).await;
         if !matches!(swept, Ok(Ok(_))) {
@@ -193,7 +215,8 @@ mod tests {
 
     #[test]
     fn the_embedded_database_leaves_nothing_that_leads_to_a_real_one() {
-        let embedded = Embedded { address: SocketAddr::from(([127, 0, 0, 1], 9)), lock: None, published: None };
+        let embedded =
+            Embedded { address: SocketAddr::from(([127, 0, 0, 1], 9)), serving: None, lock: None, published: None };
         let mut settings = Settings::from_pairs([("AWS_ACCESS_KEY_ID", "AKIAREAL"), ("AWS_SESSION_TOKEN", "real")]);
         embedded.point(&mut settings);
         assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some("http://127.0.0.1:9"));

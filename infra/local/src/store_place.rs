@@ -88,7 +88,8 @@ impl StorePlace {
     pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, StartError> {
         let names = TableNames::from_settings(&settings)?;
         let elsewhere = self.aws || settings.var(ENDPOINT).is_some();
-        let embedded = if elsewhere { None } else { Some(Embedded::join(&self.data, CancellationToken::new()).await?) };
+        let embedded =
+            if elsewhere { None } else { Some(Embedded::join(&self.data, &CancellationToken::new()).await?) };
         if self.aws {
             settings.set(ENDPOINT, "");
         }
