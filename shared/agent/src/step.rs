@@ -139,6 +139,9 @@ struct Reading<'a> {
     reader: &'a Reader<'a>,
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
+    /// Empty between two deltas: so that none of them needs a list of its own.
+    parts: Vec<Part>,
+    pieces: Vec<Piece>,
     calls: Vec<ToolCall>,
     callers: Vec<ToolCall>,
     /// Calls in the text of a reply that may yet bring native ones, and text that failed to be one.
@@ -158,6 +161,8 @@ impl<'a> Reading<'a> {
             reader,
             filter: Some(ThinkingFilter::default()),
             scanner: Some(CallScanner::new(reader.declared)),
+            parts: Vec::new(),
+            pieces: Vec::new(),
             calls: Vec::new(),
             callers: Vec::new(),
             held: Vec::new(),
@@ -174,8 +179,11 @@ impl<'a> Reading<'a> {
     fn take(&mut self, delta: Delta) -> Vec<ToolCall> {
         match delta {
             Delta::Text(text) => {
-                let parts = self.filter.as_mut().map(|filter| filter.push(&text)).unwrap_or_default();
-                self.parts(parts)
+                let mut parts = std::mem::take(&mut self.parts);
+                self.filter.iter_mut().for_each(|filter| filter.push_into(&text, &mut parts));
+                let calls = self.parts(&mut parts);
+                self.parts = parts;
+                calls
             }
             Delta::Thinking(delta) => {
                 self.reader.events.send(Event::Thinking { delta });
@@ -195,23 +203,25 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn parts(&mut self, parts: Vec<Part>) -> Vec<ToolCall> {
+    fn parts(&mut self, parts: &mut Vec<Part>) -> Vec<ToolCall> {
         let mut calls = Vec::new();
-        for part in parts {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        for part in parts.drain(..) {
             match part {
                 Part::Thinking(delta) => self.reader.events.send(Event::Thinking { delta }),
                 Part::Text(text) => {
-                    let pieces = self.scanner.as_mut().map(|scanner| scanner.push(&text)).unwrap_or_default();
-                    calls.extend(self.pieces(pieces));
+                    self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut pieces));
+                    calls.extend(self.pieces(&mut pieces));
                 }
             }
         }
+        self.pieces = pieces;
         calls
     }
 
-    fn pieces(&mut self, pieces: Vec<Piece>) -> Vec<ToolCall> {
+    fn pieces(&mut self, pieces: &mut Vec<Piece>) -> Vec<ToolCall> {
         let mut calls = Vec::new();
-        for piece in pieces {
+        for piece in pieces.drain(..) {
             match piece {
                 Piece::Text(text) => {
                     let delta = self.seam.push(text);
@@ -228,11 +238,11 @@ impl<'a> Reading<'a> {
     /// The end of the text: what is still held becomes a call or text.
     fn end(&mut self, finish: Finish) -> Vec<ToolCall> {
         self.finish = Some(finish);
-        let parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
-        let mut calls = self.parts(parts);
+        let mut parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
+        let mut calls = self.parts(&mut parts);
         let end = if finish == Finish::Length { End::Cut } else { End::Complete };
-        let pieces = self.scanner.take().map(|scanner| scanner.finish(end)).unwrap_or_default();
-        calls.extend(self.pieces(pieces));
+        let mut pieces = self.scanner.take().map(|scanner| scanner.finish(end)).unwrap_or_default();
+        calls.extend(self.pieces(&mut pieces));
         // A model with native calls may repeat them in its text: then the native ones hold and the text is residue.
         if !self.called_natively {
             for parsed in std::mem::take(&mut self.held) {

@@ -72,18 +72,26 @@ enum Found {
 impl ThinkingFilter {
     /// Takes more text and gives what is certain by now.
     pub fn push(&mut self, text: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.push_into(text, &mut parts);
+        parts
+    }
+
+    /// Takes more text and appends what is certain by now; text joins a last part of its kind.
+    pub fn push_into(&mut self, text: &str, parts: &mut Vec<Part>) {
         self.buffer.push_str(text);
-        self.run(false)
+        self.run(false, parts);
     }
 
     /// Ends the reply and gives what was held.
     pub fn finish(mut self) -> Vec<Part> {
-        self.run(true)
+        let mut parts = Vec::new();
+        self.run(true, &mut parts);
+        parts
     }
 
-    fn run(&mut self, ended: bool) -> Vec<Part> {
+    fn run(&mut self, ended: bool, parts: &mut Vec<Part>) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut parts = Vec::new();
         let mut at = 0;
         while at < buffer.len() {
             let length = match self.look(&buffer[at..], ended) {
@@ -96,12 +104,11 @@ impl ThinkingFilter {
                 Look::Short => break,
                 Look::No => 1 + plain(&buffer.as_bytes()[at + 1..]),
             };
-            self.give(&buffer[at..at + length], &mut parts);
+            self.give(&buffer[at..at + length], parts);
             at += length;
         }
         buffer.drain(..at);
         self.buffer = buffer;
-        parts
     }
 
     fn look(&mut self, text: &str, ended: bool) -> Look<Found> {

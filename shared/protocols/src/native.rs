@@ -33,21 +33,50 @@ impl Native {
 
 impl Frames {
     fn write<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
-        use std::fmt::Write;
+        self.begin(out);
+        self.json(payload, out);
+        out.push_str(if ends { "\n\ndata: [DONE]\n\n" } else { "\n\n" });
+    }
+
+    /// The frame of a word, of which a turn has the most: as `write` would write it, with less ado.
+    fn delta(&mut self, begin: &str, text: &str, out: &mut String) {
+        self.begin(out);
+        out.push_str(begin);
+        if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+            self.json(&text, out);
+        } else {
+            out.push('"');
+            out.push_str(text);
+            out.push('"');
+        }
+        out.push_str("}\n\n");
+    }
+
+    fn begin(&mut self, out: &mut String) {
         self.count += 1;
+        out.push_str("id: ");
+        out.push_str(&self.turn_id);
+        out.push('-');
+        out.push_str(itoa::Buffer::new().format(self.count));
+        out.push_str("\ndata: ");
+    }
+
+    fn json<T: Serialize>(&mut self, value: &T, out: &mut String) {
         self.json.clear();
         // Writing to memory and serialising plain data cannot fail.
-        let _ = serde_json::to_writer(&mut self.json, payload);
-        let _ = write!(out, "id: {}-{}", self.turn_id, self.count);
-        out.push_str("\ndata: ");
+        let _ = serde_json::to_writer(&mut self.json, value);
         out.push_str(std::str::from_utf8(&self.json).unwrap_or_default());
-        out.push_str(if ends { "\n\ndata: [DONE]\n\n" } else { "\n\n" });
     }
 }
 
 impl Protocol for Native {
     fn frames(&mut self, event: &Event, out: &mut String) {
         self.writers.note(event);
+        match event {
+            Event::Text { delta } => return self.frames.delta(r#"{"type":"content","content":"#, delta, out),
+            Event::Thinking { delta } => return self.frames.delta(r#"{"type":"thinking","thinking":"#, delta, out),
+            _ => {}
+        }
         let ends = matches!(event, Event::Done { .. } | Event::Failed(_));
         if let Some(payload) = Payload::of(event, &self.request_id, self.writers.unexpected()) {
             self.frames.write(&payload, ends, out);
@@ -144,6 +173,19 @@ mod tests {
             protocol.frames(event, &mut out);
         }
         out
+    }
+
+    #[test]
+    fn a_delta_is_written_as_any_other_object_would_be() {
+        for text in ["", "a", "好的 🙂", "\"", "\\", "\n", "\u{0}", "\u{1f}", "\u{7f}", "a\tb\u{2028}</script>"] {
+            for (event, name) in
+                [(Event::Text { delta: text.into() }, "content"), (Event::Thinking { delta: text.into() }, "thinking")]
+            {
+                let object = serde_json::to_string(&Payload::of(&event, "", &[]).unwrap()).unwrap();
+                assert_eq!(object, format!(r#"{{"type":"{name}","{name}":{}}}"#, json!(text)));
+                assert_eq!(frames(&[event]), format!("id: 01T-1\ndata: {object}\n\n"));
+            }
+        }
     }
 
     #[test]
