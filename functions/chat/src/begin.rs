@@ -114,7 +114,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
     let turn = new_turn(turn_id, &asked);
     let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
     let events = Events::default();
-    let told = Told::new(turn.turn_id.clone(), events.follow(0));
+    let (turn_id, followed) = (turn.turn_id.clone(), events.follow(0));
     let span = span(&asked.arrival, &lease.conversation_id, &lease.turn_id);
     let task = TurnTask {
         app: app.clone(),
@@ -126,8 +126,8 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
         lease: lease.clone(),
         asked,
     };
-    app.running.spawn(task.drive().instrument(span));
-    Ok((lease, told))
+    let reader = app.running.run(task.drive().instrument(span), followed);
+    Ok((lease, Told::new(turn_id, reader)))
 }
 
 /// What every line of the log that a turn writes is marked with; of the highest level, so that it always is.

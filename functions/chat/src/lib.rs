@@ -18,6 +18,7 @@ mod chat;
 mod config;
 mod conversations;
 mod defined_tools;
+mod driven;
 mod elsewhere;
 mod ends;
 mod executions;

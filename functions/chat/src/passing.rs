@@ -35,9 +35,10 @@ pub(crate) async fn begin(
     let followed = events.follow(0);
     let turn_id = new_id();
     let span = span(&asked.arrival, "", &turn_id);
-    app.running.spawn(drive(app.clone(), asked, turn_id, events, gone.clone()).instrument(span));
+    let turn = drive(app.clone(), asked, turn_id, events, gone.clone()).instrument(span);
+    let reader = app.running.run(turn, followed);
     let guard = gone.drop_guard();
-    Ok(followed.inspect(move |_| _ = &guard))
+    Ok(reader.inspect(move |_| _ = &guard))
 }
 
 /// Runs the turn, counts what it used, and only then ends the stream.

@@ -2,11 +2,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use agent::Events;
+use agent::{Events, Follower};
 use store::{Owner, TurnLease};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::driven::{Reader, driven};
 use crate::recent::Recent;
 
 /// The turns that run in this process, so that a shutdown can end them, and a stop or a deletion need not wait for the
@@ -63,9 +64,11 @@ impl Running {
         self.shutdown.clone()
     }
 
-    /// Runs a turn to its end whether or not its client stays.
-    pub(crate) fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn(turn);
+    /// Runs a turn to its end whether or not its client stays, who follows its events.
+    pub(crate) fn run(&self, turn: impl Future<Output = ()> + Send + 'static, events: Follower) -> Reader {
+        let (reader, rest) = driven(turn, events);
+        self.tasks.spawn(rest);
+        reader
     }
 
     /// Stops the turn of a conversation, if one runs in this process; whether one does.

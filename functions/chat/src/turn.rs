@@ -63,7 +63,8 @@ impl TurnTask {
         let mut log = TurnLog::new(&self.app.store.streams, &self.asked.owner, &self.lease, &self.events);
         self.events.send(self.started.clone());
         let ended = CancellationToken::new();
-        let (ending, ()) = tokio::join!(self.run(&ended), log.follow(&ended));
+        // The log looks up every quarter of a second, and not for every word.
+        let (ending, ()) = tokio::join!(self.run(&ended), ends::first([log.follow(&ended).boxed()]));
         let gone = matches!(ending, Ending::Gone);
         let last = self.last(ending);
         if gone {

@@ -1,11 +1,12 @@
 //! What happens in a turn, kept for as long as the turn runs: every reader follows at its own pace, from wherever it
 //! likes, and none can hold the turn up. The size is bounded by what a model may write.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use conversation::Event;
-use futures_util::stream::{Stream, poll_fn};
+use futures_util::stream::Stream;
 use model::Attempts;
 
 use crate::{Draft, Recording};
@@ -68,17 +69,8 @@ impl Events {
     }
 
     /// All events from the `first` on (counted from 0), in batches of as many as are ready; ends when the turn does.
-    pub fn follow(&self, first: usize) -> impl Stream<Item = Vec<Arc<Event>>> + Send + use<> {
-        let (events, mut next) = (self.clone(), first);
-        poll_fn(move |context| {
-            let mut log = events.log();
-            let Some(batch) = log.since(next) else {
-                log.wait(context.waker());
-                return Poll::Pending;
-            };
-            next += batch.len();
-            Poll::Ready((!batch.is_empty()).then_some(batch))
-        })
+    pub fn follow(&self, first: usize) -> Follower {
+        Follower { events: self.clone(), next: first }
     }
 
     /// A guard for whoever runs the turn.
@@ -88,6 +80,47 @@ impl Events {
 
     fn log(&self) -> MutexGuard<'_, Log> {
         self.0.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The events of a turn from some place on, as a stream of batches.
+pub struct Follower {
+    events: Events,
+    next: usize,
+}
+
+impl Follower {
+    /// How many events are ready.
+    pub fn ready(&self) -> usize {
+        self.events.count().saturating_sub(self.next)
+    }
+
+    /// What is ready, for whoever makes the events and need not be woken for them.
+    pub fn poll_ready(&mut self) -> Poll<Option<Vec<Arc<Event>>>> {
+        let batch = self.events.log().since(self.next);
+        self.told(batch)
+    }
+
+    fn told(&mut self, batch: Option<Vec<Arc<Event>>>) -> Poll<Option<Vec<Arc<Event>>>> {
+        let Some(batch) = batch else { return Poll::Pending };
+        self.next += batch.len();
+        Poll::Ready((!batch.is_empty()).then_some(batch))
+    }
+}
+
+impl Stream for Follower {
+    type Item = Vec<Arc<Event>>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let batch = {
+            let mut log = self.events.log();
+            let batch = log.since(self.next);
+            if batch.is_none() {
+                log.wait(context.waker());
+            }
+            batch
+        };
+        self.told(batch)
     }
 }
 

@@ -36,6 +36,6 @@ mod tokens;
 
 pub use caller::Caller;
 pub use draft::{CallRecord, Draft};
-pub use events::{Closing, Events};
+pub use events::{Closing, Events, Follower};
 pub use recording::{Recorder, Recording};
 pub use run::{Agent, ToolPaths, Turn};

@@ -1,0 +1,230 @@
+//! A turn on the task of its first reader.
+//!
+//! A word that goes from the task of a turn to that of its connection costs a wake-up more than one that stays. So whoever
+//! reads a turn first runs it too: each time the reader is asked for more, the turn goes on as far as it can. A reader who leaves,
+//! or is not asked although the turn could go on (a client that does not read, a socket that is full), holds nothing up: a
+//! task that waits for that takes the turn over, for good.
+//!
+//! Words that come one upon the other leave together: to write them is most of what they cost. None waits for a word that is
+//! not there: whoever can run now runs first, and then what there is leaves.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use agent::Follower;
+use conversation::Event;
+use futures_util::future::{BoxFuture, poll_fn};
+use futures_util::stream::Stream;
+use futures_util::task::AtomicWaker;
+use tokio::sync::Notify;
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep};
+
+/// How often is looked whether the turn waits for its reader.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Words come one upon the other when they follow sooner than this.
+const SOON: Duration = Duration::from_micros(500);
+
+/// The most events that are gathered.
+const MOST: usize = 64;
+
+/// A turn and its first reader: its events, as a stream that runs it.
+pub(crate) struct Reader {
+    shared: Arc<Shared>,
+    events: Follower,
+    /// When something left last.
+    told: Option<Instant>,
+    /// Whether events wait until whoever can run has run.
+    gathers: bool,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    signal: Arc<Signal>,
+    /// Wakes `signal`.
+    waker: Waker,
+    /// Tells it that whoever could run has run.
+    pass: Waker,
+    /// How often the turn went on.
+    runs: AtomicU64,
+    /// The reader has left, or the turn is over.
+    released: Notify,
+}
+
+struct State {
+    /// `None` once it is over.
+    turn: Option<BoxFuture<'static, ()>>,
+    driver: Driver,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Driver {
+    Reader,
+    Guardian,
+}
+
+/// Where what the turn waits for tells that it can go on.
+struct Signal {
+    is_due: AtomicBool,
+    has_passed: AtomicBool,
+    driver: AtomicWaker,
+}
+
+struct Pass(Arc<Signal>);
+
+impl Wake for Pass {
+    fn wake(self: Arc<Self>) {
+        self.0.has_passed.store(true, Ordering::Release);
+        self.0.driver.wake();
+    }
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_due.store(true, Ordering::Release);
+        self.driver.wake();
+    }
+}
+
+/// The reader of a turn, who runs it, and what is to be spawned: it ends with the turn, whatever becomes of the reader.
+pub(crate) fn driven(
+    turn: impl Future<Output = ()> + Send + 'static,
+    events: Follower,
+) -> (Reader, impl Future<Output = ()> + Send) {
+    let signal = Signal { is_due: true.into(), has_passed: false.into(), driver: AtomicWaker::new() };
+    let signal = Arc::new(signal);
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State { turn: Some(Box::pin(turn)), driver: Driver::Reader }),
+        waker: Arc::clone(&signal).into(),
+        pass: Arc::new(Pass(Arc::clone(&signal))).into(),
+        signal,
+        runs: AtomicU64::new(0),
+        released: Notify::new(),
+    });
+    let guardian = Guardian(Arc::clone(&shared));
+    (Reader { shared, events, told: None, gathers: false }, async move { guardian.watch().await })
+}
+
+impl Shared {
+    /// Runs the turn as far as it goes, if it can go on; `None` for who does not run it any more.
+    fn run(&self, who: Driver, context: &Context<'_>) -> Option<Poll<()>> {
+        let mut state = self.state();
+        (state.driver == who).then(|| self.go_on(&mut state.turn, context))
+    }
+
+    fn go_on(&self, place: &mut Option<BoxFuture<'static, ()>>, context: &Context<'_>) -> Poll<()> {
+        // Before the look, so that no wake-up falls between the two.
+        self.signal.driver.register(context.waker());
+        let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
+        if !self.signal.is_due.swap(false, Ordering::AcqRel) {
+            return Poll::Pending;
+        }
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        // A panic ends the turn, as it would end a task, and not the reader's connection.
+        let ran = catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(&mut Context::from_waker(&self.waker))));
+        if matches!(ran, Ok(Poll::Pending)) {
+            return Poll::Pending;
+        }
+        *place = None;
+        Poll::Ready(())
+    }
+
+    /// Has the guardian run the turn from here on; the reader is woken, to wait for events instead.
+    fn take(&self) {
+        self.state().driver = Driver::Guardian;
+        self.signal.driver.wake();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Holds the turn for as long as its task is there: with the runtime the turn ends too.
+struct Guardian(Arc<Shared>);
+
+impl Guardian {
+    async fn watch(self) {
+        let Self(shared) = &self;
+        tokio::select! {
+            () = shared.released.notified() => {}
+            () = stuck(shared) => {}
+        }
+        shared.take();
+        poll_fn(|context| shared.run(Driver::Guardian, context).unwrap_or(Poll::Ready(()))).await;
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        let turn = self.0.state().turn.take();
+        drop(turn);
+    }
+}
+
+/// Ends when the turn can go on and its reader was not asked for more since the look before.
+async fn stuck(shared: &Shared) {
+    let mut before = None;
+    loop {
+        sleep(LOOK).await;
+        let runs = shared.runs.load(Ordering::Relaxed);
+        let waits = shared.signal.is_due.load(Ordering::Acquire).then_some(runs);
+        if waits.is_some() && waits == before {
+            return;
+        }
+        before = waits;
+    }
+}
+
+impl Stream for Reader {
+    type Item = Vec<Arc<Event>>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        match this.shared.run(Driver::Reader, context) {
+            None => return Pin::new(&mut this.events).poll_next(context),
+            Some(Poll::Ready(())) => this.shared.released.notify_one(),
+            Some(Poll::Pending) if this.gathers() => return Poll::Pending,
+            Some(Poll::Pending) => {}
+        }
+        let batch = this.events.poll_ready();
+        if matches!(batch, Poll::Ready(Some(_))) {
+            this.told = Some(Instant::now());
+        }
+        batch
+    }
+}
+
+impl Reader {
+    /// Whether what is ready waits until whoever can run has run.
+    fn gathers(&mut self) -> bool {
+        let Shared { signal, pass, .. } = &*self.shared;
+        let ready = self.events.ready();
+        if self.gathers {
+            self.gathers = ready < MOST && !signal.has_passed.load(Ordering::Acquire);
+        } else if ready > 0 && self.told.is_some_and(|told| told.elapsed() < SOON) {
+            signal.has_passed.store(false, Ordering::Release);
+            // The runtime wakes whoever yields behind all others.
+            self.gathers = pin!(yield_now()).poll(&mut Context::from_waker(pass)).is_pending();
+        }
+        self.gathers
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.shared.released.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests;

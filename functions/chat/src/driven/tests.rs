@@ -1,0 +1,183 @@
+use agent::Events;
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::task::{AbortHandle, Id, try_id};
+use tokio::time::timeout;
+
+use super::*;
+
+/// A turn that says each word it is sent, and after the last one on which task it said each.
+struct Said {
+    words: Sender<&'static str>,
+    events: Events,
+    tasks: Arc<Mutex<Vec<Option<Id>>>>,
+    guardian: AbortHandle,
+}
+
+fn start() -> (Reader, Said) {
+    let (words, mut coming) = channel::<&str>(2);
+    let (events, tasks) = (Events::default(), Arc::<Mutex<Vec<Option<Id>>>>::default());
+    let (closing, saying, by) = (events.closing(), events.clone(), Arc::clone(&tasks));
+    let turn = async move {
+        let _closing = closing;
+        while let Some(word) = coming.recv().await {
+            assert_ne!(word, "panic");
+            by.lock().unwrap().push(try_id());
+            saying.send(Event::Text { delta: word.to_owned() });
+        }
+    };
+    let (reader, guardian) = driven(turn, events.follow(0));
+    let guardian = tokio::spawn(guardian).abort_handle();
+    (reader, Said { words, events, tasks, guardian })
+}
+
+impl Said {
+    fn say(&self, word: &'static str) {
+        self.words.try_send(word).unwrap();
+    }
+
+    fn text(&self) -> String {
+        self.events.draft().content.clone()
+    }
+
+    /// Waits for the end of the turn.
+    async fn over(self) -> String {
+        let Self { words, events, .. } = self;
+        drop(words);
+        let _all: Vec<_> = events.follow(0).collect().await;
+        events.draft().content.clone()
+    }
+}
+
+async fn read(reader: &mut Reader) -> Option<String> {
+    let batch = reader.next().await?;
+    let words = batch.iter().map(|event| match event.as_ref() {
+        Event::Text { delta } => delta.as_str(),
+        _ => "?",
+    });
+    Some(words.collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_runs_on_the_task_of_its_reader() {
+    let (mut reader, said) = start();
+    let tasks = Arc::clone(&said.tasks);
+    let reading = tokio::spawn(async move {
+        let mut text = Vec::new();
+        while let Some(words) = read(&mut reader).await {
+            text.push(words);
+        }
+        (try_id(), text)
+    });
+    for word in ["a", "b"] {
+        said.say(word);
+        sleep(LOOK * 3).await;
+    }
+    let guardian = said.guardian.clone();
+    drop(said);
+    let (reader, text) = reading.await.unwrap();
+    assert_eq!(text, ["a", "b"]);
+    assert_eq!(*tasks.lock().unwrap(), [reader, reader]);
+    timeout(LOOK / 2, async {
+        while !guardian.is_finished() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_that_is_woken_for_something_else_does_not_run_the_turn() {
+    let (mut reader, said) = start();
+    assert!(read(&mut reader).now_or_never().is_none());
+    assert!(read(&mut reader).now_or_never().is_none());
+    assert_eq!(reader.shared.runs.load(Ordering::Relaxed), 1);
+    said.say("a");
+    assert_eq!(read(&mut reader).await.unwrap(), "a");
+    assert_eq!(reader.shared.runs.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_that_come_one_upon_the_other_leave_together_and_a_lone_one_at_once() {
+    let (mut reader, said) = start();
+    let fast = tokio::spawn(async move {
+        for _ in 0..MOST * 2 {
+            said.words.send("a").await.unwrap();
+        }
+        // Nobody can run now, so what there is leaves.
+        sleep(SOON * 2).await;
+        said.say("b");
+        sleep(LOOK).await;
+        said.say("c");
+    });
+    let reading = tokio::spawn(async move {
+        let mut batches = Vec::new();
+        while let Some(words) = read(&mut reader).await {
+            batches.push(words);
+        }
+        batches
+    });
+    fast.await.unwrap();
+    let batches = reading.await.unwrap();
+    assert_eq!(batches.concat(), "a".repeat(MOST * 2) + "bc");
+    assert_eq!(batches[batches.len() - 2..], ["b", "c"]);
+    assert!(batches.len() < MOST / 4, "{batches:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f096_a_turn_goes_on_when_its_reader_leaves() {
+    let (mut reader, said) = start();
+    said.say("a");
+    assert_eq!(read(&mut reader).await.unwrap(), "a");
+    said.say("b");
+    drop(reader);
+    assert_eq!(timeout(LOOK / 2, said.over()).await.unwrap(), "ab");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f096_a_turn_runs_that_nobody_ever_read() {
+    let (reader, said) = start();
+    drop(reader);
+    said.say("a");
+    assert_eq!(said.over().await, "a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f097_a_client_that_does_not_read_holds_its_turn_up_for_a_moment_at_most_and_once() {
+    let (mut reader, said) = start();
+    said.say("a");
+    assert_eq!(read(&mut reader).await.unwrap(), "a");
+    sleep(LOOK * 10).await;
+    said.say("b");
+    sleep(LOOK * 2).await;
+    assert_eq!(said.text(), "ab");
+    said.say("c");
+    sleep(LOOK / 10).await;
+    assert_eq!(said.text(), "abc");
+    // It reads again: all is there, and what is said from now on comes at once.
+    assert_eq!(read(&mut reader).await.unwrap(), "bc");
+    let reading = tokio::spawn(async move { (read(&mut reader).await, read(&mut reader).await) });
+    sleep(LOOK / 10).await;
+    said.say("d");
+    sleep(LOOK / 10).await;
+    drop(said.words);
+    assert_eq!(timeout(LOOK / 10, reading).await.unwrap().unwrap(), (Some("d".to_owned()), None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_ends_the_turn_and_not_its_reader() {
+    let (mut reader, said) = start();
+    said.say("a");
+    said.say("panic");
+    assert_eq!(read(&mut reader).await.unwrap(), "a");
+    assert_eq!(timeout(LOOK / 2, read(&mut reader)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn with_the_runtime_the_turn_ends_too() {
+    let (reader, said) = start();
+    said.guardian.abort();
+    said.words.closed().await;
+    drop(reader);
+}
