@@ -108,7 +108,7 @@ pub(crate) async fn admitted<'a>(app: &'a App, owner: &Owner) -> Result<Semaphor
     Ok(place)
 }
 
-/// Stores what is asked and starts the turn; its first event is already on its way.
+/// Stores what is asked and gives the turn, which runs as it is read, and also when nobody reads it.
 pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
     let _place = admitted(app, &asked.owner).await?;
     let turn = new_turn(turn_id, &asked);

@@ -25,7 +25,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
 /// How often is looked whether the turn waits for its reader.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(250);
 
 /// Words come one upon the other when they follow sooner than this.
 const SOON: Duration = Duration::from_micros(500);
@@ -40,7 +40,7 @@ pub(crate) struct Reader {
     /// When something left last.
     told: Option<Instant>,
     /// Whether events wait until whoever can run has run.
-    gathers: bool,
+    gathering: bool,
 }
 
 struct Shared {
@@ -48,7 +48,7 @@ struct Shared {
     signal: Arc<Signal>,
     /// Wakes `signal`.
     waker: Waker,
-    /// Tells it that whoever could run has run.
+    /// Wakes whoever runs the turn once all others have run.
     pass: Waker,
     /// How often the turn went on.
     runs: AtomicU64,
@@ -72,7 +72,8 @@ enum Driver {
 struct Signal {
     is_due: AtomicBool,
     has_passed: AtomicBool,
-    driver: AtomicWaker,
+    /// The task of whoever runs the turn.
+    task: AtomicWaker,
 }
 
 struct Pass(Arc<Signal>);
@@ -80,7 +81,7 @@ struct Pass(Arc<Signal>);
 impl Wake for Pass {
     fn wake(self: Arc<Self>) {
         self.0.has_passed.store(true, Ordering::Release);
-        self.0.driver.wake();
+        self.0.task.wake();
     }
 }
 
@@ -91,16 +92,18 @@ impl Wake for Signal {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.is_due.store(true, Ordering::Release);
-        self.driver.wake();
+        self.task.wake();
     }
 }
 
 /// The reader of a turn, who runs it, and what is to be spawned: it ends with the turn, whatever becomes of the reader.
+///
+/// Only the turn itself may make events: a reader who runs it is not woken for them.
 pub(crate) fn driven(
     turn: impl Future<Output = ()> + Send + 'static,
     events: Follower,
 ) -> (Reader, impl Future<Output = ()> + Send) {
-    let signal = Signal { is_due: true.into(), has_passed: false.into(), driver: AtomicWaker::new() };
+    let signal = Signal { is_due: true.into(), has_passed: false.into(), task: AtomicWaker::new() };
     let signal = Arc::new(signal);
     let shared = Arc::new(Shared {
         state: Mutex::new(State { turn: Some(Box::pin(turn)), driver: Driver::Reader }),
@@ -111,7 +114,7 @@ pub(crate) fn driven(
         released: Notify::new(),
     });
     let guardian = Guardian(Arc::clone(&shared));
-    (Reader { shared, events, told: None, gathers: false }, async move { guardian.watch().await })
+    (Reader { shared, events, told: None, gathering: false }, async move { guardian.watch().await })
 }
 
 impl Shared {
@@ -123,7 +126,7 @@ impl Shared {
 
     fn go_on(&self, place: &mut Option<BoxFuture<'static, ()>>, context: &Context<'_>) -> Poll<()> {
         // Before the look, so that no wake-up falls between the two.
-        self.signal.driver.register(context.waker());
+        self.signal.task.register(context.waker());
         let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
         if !self.signal.is_due.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
@@ -141,7 +144,7 @@ impl Shared {
     /// Has the guardian run the turn from here on; the reader is woken, to wait for events instead.
     fn take(&self) {
         self.state().driver = Driver::Guardian;
-        self.signal.driver.wake();
+        self.signal.task.wake();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,17 +174,19 @@ impl Drop for Guardian {
     }
 }
 
-/// Ends when the turn can go on and its reader was not asked for more since the look before.
+/// Ends when the turn was found waiting for its reader twice in a row; a reader who comes by now and then makes no
+/// difference.
 async fn stuck(shared: &Shared) {
-    let mut before = None;
+    let mut waited = false;
     loop {
-        sleep(LOOK).await;
         let runs = shared.runs.load(Ordering::Relaxed);
-        let waits = shared.signal.is_due.load(Ordering::Acquire).then_some(runs);
-        if waits.is_some() && waits == before {
+        sleep(LOOK).await;
+        let ran = shared.runs.load(Ordering::Relaxed) - runs;
+        let waits = shared.signal.is_due.load(Ordering::Acquire) && ran <= 1;
+        if waits && waited {
             return;
         }
-        before = waits;
+        waited = waits;
     }
 }
 
@@ -192,7 +197,14 @@ impl Stream for Reader {
         let this = self.get_mut();
         match this.shared.run(Driver::Reader, context) {
             None => return Pin::new(&mut this.events).poll_next(context),
-            Some(Poll::Ready(())) => this.shared.released.notify_one(),
+            Some(Poll::Ready(())) => {
+                this.shared.released.notify_one();
+                // Of a turn that never began nobody closed the events.
+                return match this.events.poll_ready() {
+                    Poll::Pending => Poll::Ready(None),
+                    Poll::Ready(batch) => Poll::Ready(batch),
+                };
+            }
             Some(Poll::Pending) if this.gathers() => return Poll::Pending,
             Some(Poll::Pending) => {}
         }
@@ -209,14 +221,14 @@ impl Reader {
     fn gathers(&mut self) -> bool {
         let Shared { signal, pass, .. } = &*self.shared;
         let ready = self.events.ready();
-        if self.gathers {
-            self.gathers = ready < MOST && !signal.has_passed.load(Ordering::Acquire);
+        if self.gathering {
+            self.gathering = ready < MOST && !signal.has_passed.load(Ordering::Acquire);
         } else if ready > 0 && self.told.is_some_and(|told| told.elapsed() < SOON) {
             signal.has_passed.store(false, Ordering::Release);
             // The runtime wakes whoever yields behind all others.
-            self.gathers = pin!(yield_now()).poll(&mut Context::from_waker(pass)).is_pending();
+            self.gathering = pin!(yield_now()).poll(&mut Context::from_waker(pass)).is_pending();
         }
-        self.gathers
+        self.gathering
     }
 }
 

@@ -37,6 +37,7 @@ pub(crate) async fn once(app: &App, key: &str, body: &[u8], asked: Asked) -> Res
         let claimed = app.store.idempotency.claim(&asked.owner, key, body, &turn_id, SystemTime::now()).await;
         match claimed.map_err(|error| storage(&error))? {
             Claimed::New(claim) => {
+                // It runs as it is read: behind the next write, so that a repetition finds it from its first word on.
                 let begun = begin::begin(app, turn_id, asked).await;
                 let kept = match &begun {
                     Ok((lease, _)) => app.store.idempotency.record(&claim, lease).await,

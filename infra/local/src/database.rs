@@ -46,17 +46,13 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Opens the database and serves it on `address`, or on a free loopback port, until `stop`.
-    pub(crate) fn start(
-        data: &Data,
-        address: Option<SocketAddr>,
-        stop: &CancellationToken,
-    ) -> Result<Self, StartError> {
+    /// Opens the database and serves it on `address`, or on a free loopback port, until this is dropped.
+    pub(crate) fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, StartError> {
         let lock = match data {
             Data::Memory => None,
             Data::Folder(folder) => Some(lock(folder)?.ok_or_else(|| unusable(folder, &"another server uses it"))?),
         };
-        let mut embedded = Self::serve(data, lock, address, stop)?;
+        let mut embedded = Self::serve(data, lock, address)?;
         if let Data::Folder(folder) = data {
             embedded.published = Some(publish(folder, embedded.address).map_err(|error| unusable(folder, &error))?);
         }
@@ -64,11 +60,11 @@ impl Embedded {
     }
 
     /// Reaches the database of a folder for a command: the one that a server serves there, else opened here.
-    pub(crate) async fn join(folder: &Path, stop: &CancellationToken) -> Result<Self, StartError> {
+    pub(crate) async fn join(folder: &Path) -> Result<Self, StartError> {
         let (pause, times) = WAIT;
         for _ in 0..times {
             if let Some(lock) = lock(folder)? {
-                return Self::serve(&Data::Folder(folder.to_owned()), Some(lock), None, stop);
+                return Self::serve(&Data::Folder(folder.to_owned()), Some(lock), None);
             }
             if let Some(address) = published(folder) {
                 return Ok(Self { address, serving: None, lock: None, published: None });
@@ -78,19 +74,14 @@ impl Embedded {
         Err(unusable(folder, &"another command uses it"))
     }
 
-    fn serve(
-        data: &Data,
-        lock: Option<File>,
-        address: Option<SocketAddr>,
-        stop: &CancellationToken,
-    ) -> Result<Self, StartError> {
+    fn serve(data: &Data, lock: Option<File>, address: Option<SocketAddr>) -> Result<Self, StartError> {
         let database = open(data)?;
         let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
         let listener = std::net::TcpListener::bind(address);
         let listener = listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let stop = stop.child_token();
+        let stop = CancellationToken::new();
         let until = stop.clone();
         let thread = thread::Builder::new().name("dynamodb".to_owned()).spawn(move || {
             if let Err(error) = serve(listener, database, &until) {

@@ -68,7 +68,7 @@ impl Server {
         let stop = CancellationToken::new();
         let embedded = match settings.var("AWS_ENDPOINT_URL_DYNAMODB") {
             Some(_) => None,
-            None => Some(Embedded::start(&data, dynamodb, &stop)?),
+            None => Some(Embedded::start(&data, dynamodb)?),
         };
         if let Some(embedded) = &embedded {
             embedded.point(&mut settings);

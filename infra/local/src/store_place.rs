@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use clap::Args;
 use settings::Settings;
 use store::{BackupError, Store, StoreError, TableNames};
-use tokio_util::sync::CancellationToken;
 
 use crate::StartError;
 use crate::command_line::WRONG_USE;
@@ -88,8 +87,7 @@ impl StorePlace {
     pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, StartError> {
         let names = TableNames::from_settings(&settings)?;
         let elsewhere = self.aws || settings.var(ENDPOINT).is_some();
-        let embedded =
-            if elsewhere { None } else { Some(Embedded::join(&self.data, &CancellationToken::new()).await?) };
+        let embedded = if elsewhere { None } else { Some(Embedded::join(&self.data).await?) };
         if self.aws {
             settings.set(ENDPOINT, "");
         }

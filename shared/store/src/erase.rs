@@ -10,8 +10,9 @@ use crate::key::SK;
 use crate::owners::unlisted;
 use crate::{ConversationStore, Deleted, Owner, RateLimit, ReadError, Store, StoreError};
 
-/// The longest until a turn elsewhere has learnt that its conversation is gone, and has counted what it used.
-const TURNS_END: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(1));
+/// The longest until a turn elsewhere has learnt that its conversation is gone, and has counted what it used: where its
+/// client does not read, it learns that half a second later.
+const TURNS_END: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(2));
 
 impl Store {
     /// Deletes everything that an owner has; `limit` is the one that turns are held to.

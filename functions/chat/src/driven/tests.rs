@@ -166,6 +166,19 @@ async fn f097_a_client_that_does_not_read_holds_its_turn_up_for_a_moment_at_most
 }
 
 #[tokio::test(start_paused = true)]
+async fn f097_a_client_that_reads_now_and_then_holds_its_turn_up_no_longer() {
+    let (mut reader, said) = start();
+    for _ in 0..3 {
+        said.say("a");
+        sleep(LOOK * 6 / 5).await;
+        assert_eq!(read(&mut reader).now_or_never().unwrap().unwrap(), "a");
+    }
+    said.say("b");
+    sleep(LOOK / 10).await;
+    assert_eq!(said.text(), "aaab");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_panic_ends_the_turn_and_not_its_reader() {
     let (mut reader, said) = start();
     said.say("a");
@@ -176,8 +189,8 @@ async fn a_panic_ends_the_turn_and_not_its_reader() {
 
 #[tokio::test]
 async fn with_the_runtime_the_turn_ends_too() {
-    let (reader, said) = start();
+    let (mut reader, said) = start();
     said.guardian.abort();
     said.words.closed().await;
-    drop(reader);
+    assert_eq!(reader.next().await, None);
 }
