@@ -3,15 +3,14 @@
 //! Nothing is written before a turn has run for two seconds, and never more than one batch at a time. It runs beside the
 //! turn: a store that is slow or fails holds nothing up. After a write that failed nothing more is written of this turn,
 //! so that no reader sees a gap. All turns write at the same moments, a few requests for all of them, and between these
-//! no word of theirs wakes anything here: requests and wakings are what words cost most.
+//! no word of theirs wakes anything here: requests and wakings are what words cost most. A turn that says very much
+//! meanwhile does not wait for the moment.
 
-use std::pin::Pin;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use agent::Events;
+use agent::{Events, Follower};
 use conversation::Event;
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::{FutureExt, StreamExt};
 use store::{Owner, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -22,6 +21,9 @@ pub const AFTER: Duration = Duration::from_secs(2);
 
 /// The time between two writes.
 pub const PERIOD: Duration = Duration::from_millis(250);
+
+/// The bytes of words that do not wait for the next moment.
+const MUCH: usize = 4096;
 
 /// The longest that is waited for a write.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -45,7 +47,7 @@ enum State {
 impl<'a> TurnLog<'a> {
     /// The log of a turn that begins now.
     pub(crate) fn new(streams: &'a StreamLog, owner: &'a Owner, turn: &'a TurnLease, events: &Events) -> Self {
-        Self { streams, owner, turn, batches: Batches::new(events.follow(0), streams.begun()), state: State::Empty }
+        Self { streams, owner, turn, batches: Batches::new(events, streams.begun()), state: State::Empty }
     }
 
     /// Writes what happens, until `ended` is cancelled.
@@ -108,19 +110,21 @@ struct Batches {
     /// From when on the moments are counted at which all turns write.
     origin: Instant,
     begun: Instant,
-    follower: Pin<Box<dyn Stream<Item = Vec<Arc<Event>>> + Send>>,
+    events: Events,
+    follower: Follower,
     waiting: Batch,
-    /// When what waits is to be written.
+    /// When what waits is to be written, unless there are so many bytes of words before.
     due: Instant,
+    brim: usize,
 }
 
 impl Batches {
-    fn new(follower: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static, origin: Instant) -> Self {
+    fn new(events: &Events, origin: Instant) -> Self {
         let begun = Instant::now();
         let waiting = Batch { first: 0, events: Vec::new() };
         // It may be the very moment at which the time is over.
         let due = next_moment(origin, begun + AFTER.saturating_sub(Duration::from_nanos(1)));
-        Self { origin, begun, follower: Box::pin(follower), waiting, due }
+        Self { origin, begun, events: events.clone(), follower: events.follow(0), waiting, due, brim: MUCH }
     }
 
     /// Whether the turn has run for long enough.
@@ -134,6 +138,7 @@ impl Batches {
             biased;
             () = ended.cancelled() => return None,
             () = sleep_until(self.due) => {}
+            () = self.filled() => {}
         }
         select! {
             biased;
@@ -141,6 +146,12 @@ impl Batches {
             batch = self.follower.next() => self.add(batch?.iter().map(AsRef::as_ref)),
         }
         Some(self.take())
+    }
+
+    /// Ends when very much was said of a turn that has run for long enough.
+    async fn filled(&self) {
+        sleep_until(self.begun + AFTER).await;
+        self.events.filled(self.brim).await;
     }
 
     /// All that happened and is not written yet, with these events behind it.
@@ -161,6 +172,7 @@ impl Batches {
 
     fn take(&mut self) -> Batch {
         self.due = next_moment(self.origin, Instant::now());
+        self.brim = self.events.bytes() + MUCH;
         let next = Batch { first: self.waiting.first + self.waiting.events.len(), events: Vec::new() };
         std::mem::replace(&mut self.waiting, next)
     }
@@ -192,7 +204,7 @@ mod tests {
 
     fn start() -> (Events, Batches, Instant) {
         let events = Events::default();
-        let batches = Batches::new(events.follow(0), Instant::now());
+        let batches = Batches::new(&events, Instant::now());
         (events, batches, Instant::now())
     }
 
@@ -229,11 +241,34 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn much_that_is_said_does_not_wait_for_the_moment() {
+        let (events, mut batches, begun) = start();
+        let much = || text(&"x".repeat(MUCH));
+        events.send(much());
+        next(&mut batches).await;
+        assert_eq!(begun.elapsed(), AFTER, "not before its two seconds");
+        events.send(text(&"x".repeat(MUCH - 1)));
+        let later = async {
+            sleep(PERIOD / 5).await;
+            events.send(text("x"));
+        };
+        let (written, ()) = tokio::join!(next(&mut batches), later);
+        assert_eq!((written.first, written.events.len()), (1, 2));
+        assert_eq!(begun.elapsed(), AFTER + PERIOD / 5);
+        events.send(much());
+        assert_eq!(next(&mut batches).await.first, 3);
+        assert_eq!(begun.elapsed(), AFTER + PERIOD / 5);
+        events.send(text("x"));
+        next(&mut batches).await;
+        assert_eq!(begun.elapsed(), AFTER + PERIOD, "and then at the moment of all again");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn all_turns_write_at_the_same_moments() {
         let (_, mut batches, begun) = start();
         advance(PERIOD / 5).await;
         let events = Events::default();
-        let mut later = Batches::new(events.follow(0), begun);
+        let mut later = Batches::new(&events, begun);
         events.send(text("a"));
         next(&mut later).await;
         assert_eq!(begun.elapsed(), AFTER + PERIOD, "the first one behind its two seconds");

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use conversation::Event;
+use futures_util::future::poll_fn;
 use futures_util::stream::Stream;
 use model::Attempts;
 
@@ -28,6 +29,10 @@ struct Log {
     closed: bool,
     /// The followers that have told all so far; the log itself says what is new.
     waiting: Vec<Waker>,
+    /// The bytes of all words so far.
+    bytes: usize,
+    /// Who waits for so many bytes.
+    brim: Option<(usize, Waker)>,
 }
 
 /// Ends the followers' streams when dropped, whatever happened to the turn.
@@ -40,9 +45,10 @@ impl Events {
         if let Some(recording) = self.0.recording.get() {
             recording.event(&event);
         }
-        let event = Arc::new(event);
+        let (bytes, event) = (words(&event), Arc::new(event));
         let mut log = self.log();
         log.events.push(event);
+        log.bytes += bytes;
         log.wake();
     }
 
@@ -55,6 +61,24 @@ impl Events {
     /// How many events there are so far.
     pub fn count(&self) -> usize {
         self.log().events.len()
+    }
+
+    /// How many bytes of words there are so far.
+    pub fn bytes(&self) -> usize {
+        self.log().bytes
+    }
+
+    /// Waits until there are so many bytes of words; one can wait at a time.
+    pub async fn filled(&self, bytes: usize) {
+        poll_fn(|context| {
+            let mut log = self.log();
+            if log.bytes >= bytes {
+                return Poll::Ready(());
+            }
+            log.brim = Some((bytes, context.waker().clone()));
+            Poll::Pending
+        })
+        .await;
     }
 
     /// The draft; to be let go before anything is awaited.
@@ -80,6 +104,15 @@ impl Events {
 
     fn log(&self) -> MutexGuard<'_, Log> {
         self.0.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The bytes of what is said by an event; what else happens is rare.
+fn words(event: &Event) -> usize {
+    match event {
+        Event::Text { delta } | Event::Thinking { delta } => delta.len(),
+        Event::ToolProgress { text, .. } => text.len(),
+        _ => 0,
     }
 }
 
@@ -140,6 +173,10 @@ impl Log {
 
     fn wake(&mut self) {
         self.waiting.drain(..).for_each(Waker::wake);
+        let bytes = self.bytes;
+        if let Some((_, waker)) = self.brim.take_if(|(brim, _)| bytes >= *brim) {
+            waker.wake();
+        }
     }
 }
 
