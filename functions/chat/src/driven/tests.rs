@@ -179,6 +179,22 @@ async fn f097_a_client_that_reads_now_and_then_holds_its_turn_up_no_longer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reader_that_waits_when_its_turn_is_taken_over_is_told_the_rest() {
+    let (mut reader, said) = start();
+    let shared = Arc::clone(&reader.shared);
+    let guardian = || shared.run(Driver::Guardian, &Context::from_waker(Waker::noop()));
+    let reading = tokio::spawn(async move { read(&mut reader).await });
+    sleep(LOOK / 10).await;
+    // As when it came by on another thread, just after it had been found missing.
+    shared.take();
+    assert_eq!(guardian(), Some(Poll::Pending));
+    sleep(LOOK / 10).await;
+    said.say("a");
+    assert_eq!(guardian(), Some(Poll::Pending));
+    assert_eq!(timeout(LOOK / 10, reading).await.unwrap().unwrap().unwrap(), "a");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_panic_ends_the_turn_and_not_its_reader() {
     let (mut reader, said) = start();
     said.say("a");
