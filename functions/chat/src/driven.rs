@@ -1,9 +1,9 @@
 //! A turn on the task of its first reader.
 //!
 //! A word that goes from the task of a turn to that of its connection costs a wake-up more than one that stays. So whoever
-//! reads a turn first runs it too: each time the reader is asked for more, the turn goes on as far as it can. A reader who leaves,
-//! or is not asked although the turn could go on (a client that does not read, a socket that is full), holds nothing up: a
-//! task that waits for that takes the turn over, for good.
+//! reads a turn first runs it too: each time the reader is asked for more, the turn goes on as far as it can. A reader who
+//! leaves, or is not asked although the turn could go on (a client that does not read, a socket that is full), does not
+//! hold it up for long: a task that waits for that, the guardian, takes the turn over for good.
 //!
 //! Words that come one upon the other leave together: to write them is most of what they cost. None waits for a word that is
 //! not there: whoever can run now runs first, and then what there is leaves.

@@ -87,7 +87,7 @@ fn host(text: &str) -> Result<IpAddr, String> {
 pub fn run() -> ExitCode {
     let CommandLine { command, serve } = CommandLine::parse();
     log();
-    // One thread, as deployed: a word that goes from thread to thread costs half as much again.
+    // One thread, as deployed: a word that goes from thread to thread costs a quarter more.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start: {error}"), 1),

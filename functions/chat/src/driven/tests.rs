@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-/// A turn that says each word it is sent, and after the last one on which task it said each.
+/// A turn that says each word it is sent, and notes on which task it did.
 struct Said {
     words: Sender<&'static str>,
     events: Events,
