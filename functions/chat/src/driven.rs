@@ -4,12 +4,9 @@
 //! reads a turn first runs it too: each time the reader is asked for more, the turn goes on as far as it can. A reader who
 //! leaves, or is not asked although the turn could go on (a client that does not read, a socket that is full), does not
 //! hold it up for long: a task that waits for that, the guardian, takes the turn over for good.
-//!
-//! Words that come one upon the other leave together: to write them is most of what they cost. None waits for a word that is
-//! not there: whoever can run now runs first, and then what there is leaves.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
@@ -21,26 +18,15 @@ use futures_util::future::{BoxFuture, poll_fn};
 use futures_util::stream::Stream;
 use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
-use tokio::task::yield_now;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 /// How often is looked whether the turn waits for its reader.
 const LOOK: Duration = Duration::from_millis(250);
-
-/// Words come one upon the other when they follow sooner than this.
-const SOON: Duration = Duration::from_micros(500);
-
-/// The most events that are gathered.
-const MOST: usize = 64;
 
 /// A turn and its first reader: its events, as a stream that runs it.
 pub(crate) struct Reader {
     shared: Arc<Shared>,
     events: Follower,
-    /// When something left last.
-    told: Option<Instant>,
-    /// Whether events wait until whoever can run has run.
-    gathering: bool,
 }
 
 struct Shared {
@@ -48,8 +34,6 @@ struct Shared {
     signal: Arc<Signal>,
     /// Wakes `signal`.
     waker: Waker,
-    /// Wakes whoever runs the turn once all others have run.
-    pass: Waker,
     /// How often the turn went on.
     runs: AtomicU64,
     /// The reader has left, or the turn is over.
@@ -71,18 +55,8 @@ enum Driver {
 /// Where what the turn waits for tells that it can go on.
 struct Signal {
     is_due: AtomicBool,
-    has_passed: AtomicBool,
     /// The task of whoever runs the turn.
     task: AtomicWaker,
-}
-
-struct Pass(Arc<Signal>);
-
-impl Wake for Pass {
-    fn wake(self: Arc<Self>) {
-        self.0.has_passed.store(true, Ordering::Release);
-        self.0.task.wake();
-    }
 }
 
 impl Wake for Signal {
@@ -103,18 +77,16 @@ pub(crate) fn driven(
     turn: impl Future<Output = ()> + Send + 'static,
     events: Follower,
 ) -> (Reader, impl Future<Output = ()> + Send) {
-    let signal = Signal { is_due: true.into(), has_passed: false.into(), task: AtomicWaker::new() };
-    let signal = Arc::new(signal);
+    let signal = Arc::new(Signal { is_due: true.into(), task: AtomicWaker::new() });
     let shared = Arc::new(Shared {
         state: Mutex::new(State { turn: Some(Box::pin(turn)), driver: Driver::Reader }),
         waker: Arc::clone(&signal).into(),
-        pass: Arc::new(Pass(Arc::clone(&signal))).into(),
         signal,
         runs: AtomicU64::new(0),
         released: Notify::new(),
     });
     let guardian = Guardian(Arc::clone(&shared));
-    (Reader { shared, events, told: None, gathering: false }, async move { guardian.watch().await })
+    (Reader { shared, events }, async move { guardian.watch().await })
 }
 
 impl Shared {
@@ -196,39 +168,17 @@ impl Stream for Reader {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         match this.shared.run(Driver::Reader, context) {
-            None => return Pin::new(&mut this.events).poll_next(context),
+            None => Pin::new(&mut this.events).poll_next(context),
             Some(Poll::Ready(())) => {
                 this.shared.released.notify_one();
                 // Of a turn that never began nobody closed the events.
-                return match this.events.poll_ready() {
+                match this.events.poll_ready() {
                     Poll::Pending => Poll::Ready(None),
                     Poll::Ready(batch) => Poll::Ready(batch),
-                };
+                }
             }
-            Some(Poll::Pending) if this.gathers() => return Poll::Pending,
-            Some(Poll::Pending) => {}
+            Some(Poll::Pending) => this.events.poll_ready(),
         }
-        let batch = this.events.poll_ready();
-        if matches!(batch, Poll::Ready(Some(_))) {
-            this.told = Some(Instant::now());
-        }
-        batch
-    }
-}
-
-impl Reader {
-    /// Whether what is ready waits until whoever can run has run.
-    fn gathers(&mut self) -> bool {
-        let Shared { signal, pass, .. } = &*self.shared;
-        let ready = self.events.ready();
-        if self.gathering {
-            self.gathering = ready < MOST && !signal.has_passed.load(Ordering::Acquire);
-        } else if ready > 0 && self.told.is_some_and(|told| told.elapsed() < SOON) {
-            signal.has_passed.store(false, Ordering::Release);
-            // The runtime wakes whoever yields behind all others.
-            self.gathering = pin!(yield_now()).poll(&mut Context::from_waker(pass)).is_pending();
-        }
-        self.gathering
     }
 }
 

@@ -123,11 +123,6 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// How many events are ready.
-    pub fn ready(&self) -> usize {
-        self.events.count().saturating_sub(self.next)
-    }
-
     /// What is ready, for whoever makes the events and need not be woken for them.
     pub fn poll_ready(&mut self) -> Poll<Option<Vec<Arc<Event>>>> {
         let batch = self.events.log().since(self.next);

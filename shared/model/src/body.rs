@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use crate::read_ahead::{Pace, ReadAhead};
 use crate::{AttemptEnd, Tape};
 
 /// What takes one attempt down, if anything does; its end is told once, at the latest when this is dropped.
@@ -31,9 +32,36 @@ impl Drop for Taking {
 
 /// The body of a response, read piece by piece and taken down as it comes.
 pub(crate) struct Body {
-    response: reqwest::Response,
+    source: Source,
+    pace: Pace,
     taking: Taking,
     alarm: Alarm,
+}
+
+/// Where the pieces come from.
+enum Source {
+    Connection(reqwest::Response),
+    Ahead(ReadAhead),
+    /// For no longer than the change from one to the other takes.
+    Neither,
+}
+
+impl Source {
+    async fn next(&mut self) -> Result<Option<Bytes>, AttemptEnd> {
+        match self {
+            Self::Connection(response) => response.chunk().await.map_err(|_| AttemptEnd::Cut),
+            Self::Ahead(ahead) => ahead.next().await.map_err(|_| AttemptEnd::Cut),
+            Self::Neither => Err(AttemptEnd::Cut),
+        }
+    }
+
+    /// Has the rest read ahead.
+    fn hurry(&mut self) {
+        *self = match std::mem::replace(self, Self::Neither) {
+            Self::Connection(response) => Self::Ahead(ReadAhead::new(response)),
+            other => other,
+        };
+    }
 }
 
 /// A timer that is left alone while the time it waits for only moves on: setting one for every piece would cost more
@@ -63,20 +91,22 @@ impl Body {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
             tape.response(response.status().as_u16(), kind.unwrap_or_default(), retry_after);
         }
-        Self { response, taking, alarm: Alarm::default() }
+        Self { source: Source::Connection(response), pace: Pace::default(), taking, alarm: Alarm::default() }
     }
 
     /// The next piece, `None` after the last one, or why there was none until `until`.
     pub(crate) async fn piece(&mut self, until: Instant) -> Result<Option<Bytes>, AttemptEnd> {
         let piece = tokio::select! {
             biased;
-            piece = self.response.chunk() => piece,
+            piece = self.source.next() => piece?,
             () = self.alarm.at(until) => return Err(AttemptEnd::Silent),
         };
-        let piece = piece.map_err(|_| AttemptEnd::Cut)?;
         match &piece {
             Some(bytes) => self.taking.0.iter().for_each(|tape| tape.body(bytes)),
             None => self.end(AttemptEnd::Whole),
+        }
+        if matches!(self.source, Source::Connection(_)) && self.pace.is_fast(Instant::now()) {
+            self.source.hurry();
         }
         Ok(piece)
     }

@@ -25,6 +25,7 @@ mod parameters;
 mod pool;
 mod prompt;
 mod providers;
+mod read_ahead;
 mod refusal;
 mod reply;
 mod response;

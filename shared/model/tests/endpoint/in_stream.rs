@@ -232,3 +232,40 @@ async fn f041_f042_an_event_or_an_answer_without_measure_is_a_bad_response() {
     assert_eq!(error, Some(ModelError::BadResponse));
     assert!((4 * 1024 * 1024..=5 * 1024 * 1024).contains(&said), "{said}");
 }
+
+/// An answer so long that its end is read ahead, and its words.
+fn fast(words: usize) -> (Answer, Vec<Delta>) {
+    let words: Vec<_> = (0..words).map(|number| format!("{number} ")).collect();
+    let answer = words.iter().fold(Answer::stream(), |answer, word| answer.text(word));
+    (answer, words.iter().map(|word| text(word)).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_words_that_come_one_upon_the_other_none_is_lost_and_each_is_a_delta() {
+    let (answer, mut deltas) = fast(500);
+    let server = Server::start([answer.finish("stop").done()]).await;
+    deltas.push(Delta::Finish(Finish::Stop));
+    assert_eq!(ask(&server.client(&[]), &question(), later()).await, (deltas, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f019_f020_a_fast_stream_that_stalls_or_breaks_off_says_all_that_came_before() {
+    for (end, error) in [(Step::Stall, ModelError::Stalled), (Step::Close, ModelError::Disconnected)] {
+        let (answer, deltas) = fast(200);
+        let server = Server::start([answer.step(end)]).await;
+        let client = server.client(&[("MODEL_IDLE_SECONDS", "5")]);
+        assert_eq!(ask(&client, &question(), later()).await, (deltas, Some(error)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fast_reply_that_is_given_up_closes_its_connection() {
+    let (answer, deltas) = fast(200);
+    let server = Server::start([answer.step(Step::Stall)]).await;
+    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
+    for delta in deltas {
+        assert_eq!(reply.next().await, Some(Ok(delta)));
+    }
+    drop(reply);
+    server.disconnected().await;
+}
