@@ -1,3 +1,8 @@
+mod direct;
+mod operations;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -6,10 +11,13 @@ use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use aws_types::SdkConfig;
+use direct::{Call, Calls};
 use dynoxide::Database;
-use settings::Settings;
+use settings::{SettingError, Settings};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::StartError;
@@ -32,17 +40,25 @@ const ADDRESS: &str = "dynamodb.address";
 /// How often, and how many times, a command looks whether it can have a folder that another command uses.
 const WAIT: (Duration, u32) = (Duration::from_millis(100), 50);
 
-/// The database in this process, served to the SDK over loopback like any other DynamoDB.
+/// The database in this process, served to its SDK through a channel, and to other processes over loopback like any
+/// other DynamoDB.
 ///
 /// It has a thread of its own, as it would have a machine: while it writes to its file, no answer waits.
 pub(crate) struct Embedded {
     address: SocketAddr,
     /// Until this is dropped; the thread has let the file go when it ends.
-    serving: Option<(DropGuard, JoinHandle<()>)>,
+    serving: Option<Serving>,
     /// Held for as long as the folder is in use.
     lock: Option<File>,
     /// The file that says the address, until this is over.
     published: Option<PathBuf>,
+}
+
+/// The thread that serves, and what ends it.
+struct Serving {
+    calls: Calls,
+    until: DropGuard,
+    thread: JoinHandle<()>,
 }
 
 impl Embedded {
@@ -83,16 +99,29 @@ impl Embedded {
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
         let until = stop.clone();
+        let (calls, called) = Calls::channel();
         let thread = thread::Builder::new().name("dynamodb".to_owned()).spawn(move || {
-            if let Err(error) = serve(listener, database, &until) {
+            if let Err(error) = serve(listener, called, database, &until) {
                 tracing::error!(%error, "the database cannot be served");
             }
         })?;
-        Ok(Self { address, serving: Some((stop.drop_guard(), thread)), lock, published: None })
+        let serving = Serving { calls, until: stop.drop_guard(), thread };
+        Ok(Self { address, serving: Some(serving), lock, published: None })
     }
 
-    /// Points settings at this database; nothing in them may lead to a real one.
-    pub(crate) fn point(&self, settings: &mut Settings) {
+    /// Points settings at this database, and gives the configuration of clients of it: their requests need no connection
+    /// where it is in this process.
+    pub(crate) fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
+        self.point(settings);
+        let config = store::sdk_config(settings)?;
+        Ok(match &self.serving {
+            Some(serving) => serving.calls.carry(config),
+            None => config,
+        })
+    }
+
+    /// Nothing in settings may lead to a real database.
+    fn point(&self, settings: &mut Settings) {
         settings.set("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{}", self.address));
         for (name, value) in [
             ("AWS_REGION", "local"),
@@ -111,8 +140,8 @@ impl Drop for Embedded {
         if let Some(file) = &self.published {
             let _gone = fs::remove_file(file);
         }
-        if let Some((guard, thread)) = self.serving.take() {
-            drop(guard);
+        if let Some(Serving { until, thread, .. }) = self.serving.take() {
+            drop(until);
             // A panic in it was told where it happened.
             let _ended = thread.join();
         }
@@ -120,10 +149,16 @@ impl Drop for Embedded {
     }
 }
 
-/// Serves the database on this thread until `stop`.
-fn serve(listener: std::net::TcpListener, database: Database, stop: &CancellationToken) -> std::io::Result<()> {
+/// Serves the database on this thread until `stop`; calls that it has not begun by then fail.
+fn serve(
+    listener: std::net::TcpListener,
+    calls: UnboundedReceiver<Call>,
+    database: Database,
+    stop: &CancellationToken,
+) -> std::io::Result<()> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::from_std(listener)?;
+        tokio::spawn(direct::perform(calls, database.clone()));
         tokio::select! {
             () = dynoxide::server::serve_on(listener, database.clone()) => {}
             () = sweep(database) => {}
@@ -197,21 +232,5 @@ async fn sweep(database: Database) {
         if !matches!(swept, Ok(Ok(_))) {
             tracing::warn!("expired items could not be removed; they are tried again later");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_embedded_database_leaves_nothing_that_leads_to_a_real_one() {
-        let embedded =
-            Embedded { address: SocketAddr::from(([127, 0, 0, 1], 9)), serving: None, lock: None, published: None };
-        let mut settings = Settings::from_pairs([("AWS_ACCESS_KEY_ID", "AKIAREAL"), ("AWS_SESSION_TOKEN", "real")]);
-        embedded.point(&mut settings);
-        assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some("http://127.0.0.1:9"));
-        assert_eq!(settings.var("AWS_ACCESS_KEY_ID"), Some("local"));
-        assert_eq!(settings.var("AWS_SESSION_TOKEN"), None);
     }
 }

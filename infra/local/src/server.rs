@@ -70,10 +70,10 @@ impl Server {
             Some(_) => None,
             None => Some(Embedded::start(&data, dynamodb)?),
         };
-        if let Some(embedded) = &embedded {
-            embedded.point(&mut settings);
-        }
-        let aws = store::sdk_config(&settings)?;
+        let aws = match &embedded {
+            Some(embedded) => embedded.sdk_config(&mut settings)?,
+            None => store::sdk_config(&settings)?,
+        };
         store::create_tables(&aws, &config.tables).await?;
         let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
         let data = embedded.is_some().then_some(&data);

@@ -91,10 +91,10 @@ impl StorePlace {
         if self.aws {
             settings.set(ENDPOINT, "");
         }
-        if let Some(embedded) = &embedded {
-            embedded.point(&mut settings);
-        }
-        let aws = store::sdk_config(&settings)?;
+        let aws = match &embedded {
+            Some(embedded) => embedded.sdk_config(&mut settings)?,
+            None => store::sdk_config(&settings)?,
+        };
         if !self.aws {
             store::create_tables(&aws, &names).await?;
         }

@@ -1,0 +1,88 @@
+use std::sync::{Arc, Mutex};
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::interceptors::AfterDeserializationInterceptorContextRef;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+use aws_smithy_types::body::SdkBody;
+use serde_json::Value;
+
+use super::script::Line;
+
+/// What a script's line came to: the operation, and the answer's status and JSON, unless there was none.
+#[derive(Debug, PartialEq)]
+pub(super) struct Said(&'static str, Option<(u16, Value)>);
+
+impl Said {
+    /// The operation with its error's code.
+    pub(super) fn in_short(&self) -> String {
+        let outcome = match &self.1 {
+            None => "no answer",
+            Some((200, _)) => "done",
+            Some((_, error)) => error["__type"].as_str().and_then(|code| code.split('#').next_back()).unwrap_or("?"),
+        };
+        format!("{}: {outcome}", self.0)
+    }
+
+    pub(super) fn is_answer(&self) -> bool {
+        self.1.is_some()
+    }
+}
+
+/// Says one line after another.
+pub(super) async fn play(client: &Client, lines: Vec<Line>) -> Vec<Said> {
+    let mut answers = Vec::new();
+    for (operation, body) in lines {
+        answers.push(Said(operation, said(client, operation, &body).await));
+    }
+    answers
+}
+
+/// Sends a body as it is, signed and carried by the SDK.
+async fn said(client: &Client, operation: &str, body: &str) -> Option<(u16, Value)> {
+    let (target, body) = (format!("DynamoDB_20120810.{operation}"), body.to_owned());
+    let heard = Heard::default();
+    let request = client.list_tables().customize().interceptor(heard.clone()).mutate_request(move |request| {
+        request.headers_mut().insert("x-amz-target", target.clone());
+        request.headers_mut().insert("content-length", body.len().to_string());
+        *request.body_mut() = SdkBody::from(body.as_str());
+    });
+    // The SDK may find that this is no list of tables.
+    let _read = request.send().await;
+    let answer = heard.0.lock().unwrap().take();
+    answer.map(|(status, answer)| (status, constant(answer)))
+}
+
+/// Takes down what comes back.
+#[derive(Clone, Debug, Default)]
+struct Heard(Arc<Mutex<Option<(u16, Value)>>>);
+
+impl Intercept for Heard {
+    fn name(&self) -> &'static str {
+        "heard"
+    }
+
+    fn read_after_deserialization(
+        &self,
+        context: &AfterDeserializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let answer = context.response();
+        let body = serde_json::from_slice(answer.body().bytes().unwrap())?;
+        *self.0.lock().unwrap() = Some((answer.status().as_u16(), body));
+        Ok(())
+    }
+}
+
+/// Without what is another each time.
+fn constant(mut answer: Value) -> Value {
+    for description in ["Table", "TableDescription"] {
+        let Some(table) = answer.get_mut(description).and_then(Value::as_object_mut) else { continue };
+        table.retain(|name, _| !name.contains("DateTime") && name != "TableId");
+        if let Some(billing) = table.get_mut("BillingModeSummary").and_then(Value::as_object_mut) {
+            billing.retain(|name, _| !name.contains("DateTime"));
+        }
+    }
+    answer
+}

@@ -1,0 +1,240 @@
+use serde_json::{Value, json};
+
+pub(super) const TABLE: &str = "letters";
+
+/// An operation, and the body that asks for it.
+pub(super) type Line = (&'static str, String);
+
+/// What the product asks for, with every answer that it may get; `token` is new to the database.
+pub(super) fn answered_here(token: &str) -> Vec<Line> {
+    written([tables(), writes(), transactions(token), reads(), refused()].concat())
+}
+
+/// What becomes of it.
+pub(super) const ANSWERS: &[&str] = &[
+    "CreateTable: done",
+    "CreateTable: ResourceInUseException",
+    "DescribeTable: done",
+    "DescribeTable: ResourceNotFoundException",
+    "ListTables: done",
+    "DescribeTimeToLive: done",
+    "UpdateTimeToLive: done",
+    "DescribeTimeToLive: done",
+    "PutItem: done",
+    "PutItem: done",
+    "PutItem: ConditionalCheckFailedException",
+    "UpdateItem: done",
+    "UpdateItem: ConditionalCheckFailedException",
+    "BatchWriteItem: done",
+    "DeleteItem: ConditionalCheckFailedException",
+    "DeleteItem: done",
+    "TransactWriteItems: done",
+    "TransactWriteItems: done",
+    "TransactWriteItems: IdempotentParameterMismatchException",
+    "TransactWriteItems: TransactionCanceledException",
+    "GetItem: done",
+    "GetItem: done",
+    "GetItem: ResourceNotFoundException",
+    "Query: done",
+    "Query: done",
+    "Query: done",
+    "Scan: done",
+    "BatchWriteItem: ValidationException",
+    "PutItem: ValidationException",
+    "PutItem: ValidationException",
+    "PutItem: ValidationException",
+    "PutItem: ValidationException",
+    "UpdateItem: ValidationException",
+    "UpdateItem: ValidationException",
+    "UpdateItem: ValidationException",
+    "DeleteItem: ValidationException",
+    "Query: ValidationException",
+    "Query: ValidationException",
+    "TransactWriteItems: ValidationException",
+    "TransactWriteItems: ValidationException",
+    "TransactWriteItems: ValidationException",
+    "BatchWriteItem: ValidationException",
+];
+
+/// What HTTP has to answer; it ends with the table.
+pub(super) fn answered_over_http() -> Vec<Line> {
+    let raw = [("GetItem", "{"), ("GetItem", "[]"), ("PutItem", r#"{"TableName":7}"#), ("Query", "\"\u{1}\"")];
+    let raw = raw.map(|(operation, body)| (operation, body.to_owned()));
+    let others = vec![
+        ("BatchGetItem", json!({ "RequestItems": { TABLE: { "Keys": [key("1")] } } })),
+        ("DescribeLimits", json!({})),
+        ("DeleteTable", of_table(json!({}))),
+    ];
+    written(unreadable()).into_iter().chain(raw).chain(written(others)).collect()
+}
+
+/// Makes the table.
+pub(super) fn prepared() -> Vec<Line> {
+    written(vec![("CreateTable", table())])
+}
+
+fn written(lines: Vec<(&'static str, Value)>) -> Vec<Line> {
+    lines.into_iter().map(|(operation, body)| (operation, body.to_string())).collect()
+}
+
+fn table() -> Value {
+    let kinds = [("pk", "S"), ("sk", "S"), ("at", "N")];
+    let kinds = kinds.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }));
+    json!({
+        "TableName": TABLE,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": kinds,
+        "KeySchema": keys("sk"),
+        "LocalSecondaryIndexes": [
+            { "IndexName": "by-at", "KeySchema": keys("at"), "Projection": { "ProjectionType": "ALL" } },
+        ],
+    })
+}
+
+fn keys(range: &str) -> Value {
+    json!([{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": range, "KeyType": "RANGE" }])
+}
+
+fn key(name: &str) -> Value {
+    json!({ "pk": { "S": "a" }, "sk": { "S": name } })
+}
+
+/// An item with a value of every kind.
+fn item(name: &str, at: u32) -> Value {
+    json!({
+        "pk": { "S": "a" }, "sk": { "S": name }, "at": { "N": at.to_string() },
+        "bytes": { "B": "AAEC" }, "yes": { "BOOL": true }, "none": { "NULL": true }, "empty": { "S": "" },
+        "list": { "L": [{ "N": "-1.50" }, { "S": "ß𝄞\"\\" }] }, "map": { "M": { "inner": { "N": "1e3" } } },
+        "words": { "SS": ["b", "a"] }, "numbers": { "NS": ["10", "9"] }, "blobs": { "BS": ["AA==", "/w=="] },
+    })
+}
+
+fn of_table(mut request: Value) -> Value {
+    request["TableName"] = TABLE.into();
+    request
+}
+
+/// A condition that does not hold, and is to tell what is there.
+fn unmet(request: Value) -> Value {
+    let mut request = of_table(request);
+    request["ConditionExpression"] = "attribute_not_exists(pk)".into();
+    request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD".into();
+    request
+}
+
+fn transaction(token: &str, items: &Value) -> Value {
+    json!({ "ClientRequestToken": token, "TransactItems": items })
+}
+
+fn page(more: &Value) -> Value {
+    let mut query = of_table(json!({
+        "KeyConditionExpression": "pk = :pk",
+        "ExpressionAttributeValues": { ":pk": { "S": "a" } },
+        "Limit": 2,
+    }));
+    query.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    query
+}
+
+fn tables() -> Vec<(&'static str, Value)> {
+    let expiry = json!({ "TimeToLiveSpecification": { "AttributeName": "expires", "Enabled": true } });
+    vec![
+        ("CreateTable", table()),
+        ("CreateTable", table()),
+        ("DescribeTable", of_table(json!({}))),
+        ("DescribeTable", json!({ "TableName": "nowhere" })),
+        ("ListTables", json!({})),
+        ("DescribeTimeToLive", of_table(json!({}))),
+        ("UpdateTimeToLive", of_table(expiry)),
+        ("DescribeTimeToLive", of_table(json!({}))),
+    ]
+}
+
+fn writes() -> Vec<(&'static str, Value)> {
+    let change = json!({
+        "Key": key("1"),
+        "UpdateExpression": "ADD #at :one SET words2 = words",
+        "ExpressionAttributeNames": { "#at": "at" },
+        "ExpressionAttributeValues": { ":one": { "N": "1" } },
+        "ReturnValues": "ALL_NEW",
+        "ReturnConsumedCapacity": "TOTAL",
+    });
+    let puts = ["3", "4", "5"].map(|name| json!({ "PutRequest": { "Item": item(name, 9) } }));
+    vec![
+        ("PutItem", of_table(json!({ "Item": item("1", 1) }))),
+        ("PutItem", of_table(json!({ "Item": item("1", 2), "ReturnValues": "ALL_OLD" }))),
+        ("PutItem", unmet(json!({ "Item": item("1", 3) }))),
+        ("UpdateItem", of_table(change)),
+        ("UpdateItem", unmet(json!({ "Key": key("1"), "UpdateExpression": "REMOVE words" }))),
+        ("BatchWriteItem", json!({ "RequestItems": { TABLE: puts } })),
+        ("DeleteItem", unmet(json!({ "Key": key("1") }))),
+        ("DeleteItem", of_table(json!({ "Key": key("5"), "ReturnValues": "ALL_OLD" }))),
+    ]
+}
+
+fn transactions(token: &str) -> Vec<(&'static str, Value)> {
+    let put = |name| json!({ "Put": of_table(json!({ "Item": item(name, 4) })) });
+    let wrong = json!([put("6"), { "Put": unmet(json!({ "Item": item("1", 4) })) }]);
+    vec![
+        ("TransactWriteItems", transaction(token, &json!([put("2")]))),
+        ("TransactWriteItems", transaction(token, &json!([put("2")]))),
+        ("TransactWriteItems", transaction(token, &json!([put("6")]))),
+        ("TransactWriteItems", transaction(&format!("{token} unmet"), &wrong)),
+    ]
+}
+
+fn reads() -> Vec<(&'static str, Value)> {
+    vec![
+        ("GetItem", of_table(json!({ "Key": key("1"), "ConsistentRead": true }))),
+        ("GetItem", of_table(json!({ "Key": key("6") }))),
+        ("GetItem", json!({ "TableName": "nowhere", "Key": key("1") })),
+        ("Query", page(&json!({}))),
+        ("Query", page(&json!({ "ExclusiveStartKey": key("2"), "ProjectionExpression": "sk, words" }))),
+        ("Query", page(&json!({ "IndexName": "by-at", "ScanIndexForward": false }))),
+        ("Scan", of_table(json!({ "Limit": 3 }))),
+    ]
+}
+
+fn with(value: Value) -> Value {
+    let mut item = item("8", 8);
+    item["more"] = value;
+    of_table(json!({ "Item": item }))
+}
+
+/// Requests that can be read, and not be done.
+fn refused() -> Vec<(&'static str, Value)> {
+    let twice = json!({ "PutRequest": { "Item": item("7", 7) } });
+    let put = json!({ "Put": with(json!({ "S": "" })) });
+    let empty = json!({ "Put": of_table(json!({ "Item": key("") })) });
+    let unused = json!({ "ExpressionAttributeValues": { ":pk": { "S": "a" }, ":more": { "S": "" } } });
+    vec![
+        ("BatchWriteItem", json!({ "RequestItems": { TABLE: [twice, twice] } })),
+        ("PutItem", of_table(json!({ "Item": key("") }))),
+        ("PutItem", of_table(json!({ "Item": { "pk": { "N": "1" }, "sk": { "S": "8" } } }))),
+        ("PutItem", with(json!({ "S": "x".repeat(400 * 1024) }))),
+        ("PutItem", with(json!({ "SS": [] }))),
+        ("UpdateItem", of_table(json!({ "Key": key("1"), "UpdateExpression": "SET" }))),
+        ("UpdateItem", of_table(json!({ "Key": key("1"), "UpdateExpression": "REMOVE pk" }))),
+        ("UpdateItem", of_table(json!({ "Key": key("1"), "UpdateExpression": "SET empty = empty + sk" }))),
+        ("DeleteItem", of_table(json!({ "Key": { "pk": { "S": "a" } } }))),
+        ("Query", page(&unused)),
+        ("Query", page(&json!({ "IndexName": "none" }))),
+        ("TransactWriteItems", json!({ "TransactItems": [put, put] })),
+        ("TransactWriteItems", json!({ "TransactItems": [empty] })),
+        ("TransactWriteItems", json!({ "TransactItems": [{ "Put": with(json!({ "NS": [] })) }] })),
+        ("BatchWriteItem", json!({ "RequestItems": { TABLE: [{ "PutRequest": with(json!({ "BS": [] })) }] } })),
+    ]
+}
+
+/// Requests that are not read.
+fn unreadable() -> Vec<(&'static str, Value)> {
+    let deep = (0..200).fold(json!({ "S": "bottom" }), |inner, _| json!({ "M": { "m": inner } }));
+    vec![
+        ("PutItem", with(json!({ "N": "many" }))),
+        ("PutItem", with(json!({ "N": "1e2147483648" }))),
+        ("PutItem", with(json!({ "NULL": false }))),
+        ("PutItem", with(deep)),
+        ("Query", page(&json!({ "Limit": 0 }))),
+        ("TransactWriteItems", json!({ "TransactItems": [{ "Put": with(json!({ "N": "1e2147483648" })) }] })),
+    ]
+}
