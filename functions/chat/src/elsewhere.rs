@@ -21,7 +21,8 @@ use crate::retold::{self, Said};
 /// How often the log is read.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// How long after a turn's answer was seen to be stored its log may still get its last batch.
+/// How long after a turn's answer was seen to be stored its log may still get its last batch, where that did not come
+/// with the answer.
 const LATE: Duration = Duration::from_secs(3);
 
 /// How long a storage may fail before a reader is told.
@@ -158,7 +159,7 @@ impl Reader {
             Err(ReadError::Store(error)) => return Err(error),
             Err(_) => return Ok(self.behind(retold::gone())),
         };
-        // Its last batch is written after the answer, and may have been since the log was read.
+        // Its last batch comes with the answer or after it, and may have come since the log was read.
         let logged = self.logged().await?;
         let since = *self.stored.get_or_insert_with(Instant::now);
         // Of a turn that ended before it was written down nothing comes; of one that a client has more of, it may.

@@ -4,7 +4,8 @@ use agent::{CallRecord, Draft, Events};
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
 use futures_util::FutureExt;
 use store::{
-    Answer, ConversationStore, LeaseError, Question, ReadError, Renewed, StoreError, StoredCall, TurnEnd, TurnLease,
+    Answer, ConversationStore, LeaseError, LoggedEnd, Question, ReadError, Renewed, StoreError, StoredCall, TurnEnd,
+    TurnLease,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -56,18 +57,19 @@ impl Ending {
 const STOPPED: Ending = Ending::Answered(FinishReason::Stopped);
 
 impl TurnTask {
-    /// Runs the turn, stores the answer, writes down what is left of its log, and only then ends the stream: Lambda
-    /// freezes the process after the last byte.
+    /// Runs the turn, stores the answer with what is left of its log, and only then ends the stream: Lambda freezes the
+    /// process after the last byte.
     pub(crate) async fn drive(self) {
         let _closing = self.events.closing();
+        let started_at = Instant::now();
         let mut log = TurnLog::new(&self.app.store.streams, &self.asked.owner, &self.lease, &self.events);
         self.events.send(self.started.clone());
         let ended = CancellationToken::new();
         // The log looks up every quarter of a second, and not for every word.
         let (ending, ()) = tokio::join!(self.run(&ended), ends::first([log.follow(&ended).boxed()]));
-        let gone = matches!(ending, Ending::Gone);
-        let last = self.last(ending);
-        if gone {
+        let ending = self.end(ending, &mut log, started_at).await;
+        let last = self.last(&ending);
+        if matches!(ending, Ending::Gone) {
             log.discard().await;
         } else {
             log.finish(&last).await;
@@ -82,7 +84,7 @@ impl TurnTask {
     /// have seen what was written down afterwards.
     async fn keep(&self, log: &mut TurnLog<'_>) {
         self.place.keep(&self.lease.turn_id, &self.events);
-        if !log.is_empty() && self.is_deleted().await || self.place.gone.is_cancelled() {
+        if log.is_late() && self.is_deleted().await || self.place.gone.is_cancelled() {
             self.app.running.forget(&self.asked.owner, &self.lease.conversation_id);
             log.discard().await;
         }
@@ -93,20 +95,24 @@ impl TurnTask {
         matches!(found, Err(ReadError::NotFound))
     }
 
-    /// Runs the turn to its end and stores that.
+    /// Runs the turn to its end, and the log with it.
     async fn run(&self, ended: &CancellationToken) -> Ending {
-        let started_at = Instant::now();
         let ending = Box::pin(self.until_end()).await;
-        let answering = self.answering();
-        let (ending, ()) = tokio::join!(self.save(ending), answering.count());
-        let (arrival, conversation_id) = (&self.asked.arrival, self.lease.conversation_id.as_str());
-        answering.tell(&Ended { arrival, conversation_id, started_at, end: ending.told() });
         ended.cancel();
         ending
     }
 
+    /// Stores the end, counts what the turn used and tells of it.
+    async fn end(&self, ending: Ending, log: &mut TurnLog<'_>, started_at: Instant) -> Ending {
+        let answering = self.answering();
+        let (ending, ()) = tokio::join!(self.save(ending, log), answering.count());
+        let (arrival, conversation_id) = (&self.asked.arrival, self.lease.conversation_id.as_str());
+        answering.tell(&Ended { arrival, conversation_id, started_at, end: ending.told() });
+        ending
+    }
+
     /// The events that are left when the turn is stored.
-    fn last(&self, ending: Ending) -> Vec<Event> {
+    fn last(&self, ending: &Ending) -> Vec<Event> {
         let usage = self.events.draft().usage();
         let title = self.title.clone().map(Event::Title);
         title.into_iter().chain([Event::Usage(usage), terminal(ending)]).collect()
@@ -187,17 +193,18 @@ impl TurnTask {
         }
     }
 
-    /// Stores what was said, whatever ended the turn.
-    async fn save(&self, ending: Ending) -> Ending {
+    /// Stores what was said, whatever ended the turn, and the end of its log with it.
+    async fn save(&self, ending: Ending, log: &mut TurnLog<'_>) -> Ending {
         let end = match &ending {
             Ending::Answered(reason) => TurnEnd::Done(*reason),
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
             Ending::Gone => return ending,
         };
         let answer = stored(self.events.draft().clone(), end);
-        match self.app.store.conversations.finish(&self.lease, &answer, SystemTime::now()).await {
-            Ok(()) => {
+        match self.finish(&answer, log.end(&self.last(&ending))).await {
+            Ok(along) => {
                 self.place.is_stored();
+                log.stored(along);
                 // Not before: nothing may be kept under a conversation that is gone.
                 self.answering().record(&self.lease.conversation_id, &self.message_id).await;
                 ending
@@ -206,12 +213,20 @@ impl TurnTask {
             Err(LeaseError::Store(error)) => Ending::Failed(crate::chat::storage(&error).0),
         }
     }
+
+    async fn finish(&self, answer: &Answer, log: Option<LoggedEnd>) -> Result<bool, LeaseError> {
+        let (conversations, now) = (&self.app.store.conversations, SystemTime::now());
+        match log {
+            Some(log) => conversations.finish_logged(&self.lease, answer, log, now).await,
+            None => conversations.finish(&self.lease, answer, now).await.map(|()| false),
+        }
+    }
 }
 
-fn terminal(ending: Ending) -> Event {
+fn terminal(ending: &Ending) -> Event {
     match ending {
-        Ending::Answered(finish_reason) => Event::Done { finish_reason },
-        Ending::Failed(failure) => Event::Failed(failure),
+        Ending::Answered(finish_reason) => Event::Done { finish_reason: *finish_reason },
+        Ending::Failed(failure) => Event::Failed(failure.clone()),
         Ending::Gone => Event::Done { finish_reason: FinishReason::Stopped },
     }
 }

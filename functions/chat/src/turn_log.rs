@@ -4,14 +4,14 @@
 //! turn: a store that is slow or fails holds nothing up. After a write that failed nothing more is written of this turn,
 //! so that no reader sees a gap. All turns write at the same moments, a few requests for all of them, and between these
 //! no word of theirs wakes anything here: requests and wakings are what words cost most. A turn that says very much
-//! meanwhile does not wait for the moment.
+//! meanwhile does not wait for the moment. The end is no write of its own: it goes along with the answer.
 
 use std::time::{Duration, SystemTime};
 
 use agent::{Events, Follower};
 use conversation::Event;
 use futures_util::{FutureExt, StreamExt};
-use store::{Owner, StreamLog, TurnLease};
+use store::{LoggedEnd, Owner, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -39,8 +39,12 @@ pub(crate) struct TurnLog<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// Nothing is written.
     Empty,
     Written,
+    /// Nothing more is to be written: the end is stored, or the turn was too short for a log.
+    Ended,
+    /// A write failed, or may still happen.
     GivenUp,
 }
 
@@ -59,19 +63,43 @@ impl<'a> TurnLog<'a> {
         }
     }
 
-    /// Writes the rest of a turn and the events that end it, which nobody has seen yet.
-    pub(crate) async fn finish(&mut self, last: &[Event]) {
-        let short = self.state == State::Empty && !self.batches.is_due();
-        if short || self.state == State::GivenUp {
-            return;
+    /// The rest of a turn with the events that end it, which nobody has seen yet, to be stored with its answer; `None` for
+    /// a turn that has no log, and where it cannot go along. Nothing may be on its way.
+    pub(crate) fn end(&mut self, last: &[Event]) -> Option<LoggedEnd> {
+        if self.is_over() {
+            return None;
         }
-        let batch = self.batches.rest(last);
-        self.write(batch).await;
+        let Batch { first, events } = self.batches.rest(last);
+        self.streams.end(self.owner, self.turn, first, &events, SystemTime::now())
     }
 
-    /// Whether nothing was written of the turn.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.state == State::Empty
+    /// Notes that the answer is stored, and whether the end is with it. A log that was not begun before is not begun
+    /// any more.
+    pub(crate) fn stored(&mut self, along: bool) {
+        if along || self.state == State::Empty {
+            self.state = State::Ended;
+        }
+    }
+
+    /// Writes the rest of a turn and the events that end it, unless that is done or there is no log.
+    pub(crate) async fn finish(&mut self, last: &[Event]) {
+        if !self.is_over() {
+            let batch = self.batches.rest(last);
+            self.write(batch).await;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        match self.state {
+            State::Empty => !self.batches.is_due(),
+            State::Written => false,
+            State::Ended | State::GivenUp => true,
+        }
+    }
+
+    /// Whether something may have been written since the answer was stored, which no deletion until then has seen.
+    pub(crate) fn is_late(&self) -> bool {
+        matches!(self.state, State::Written | State::GivenUp)
     }
 
     /// Deletes what was written: the conversation is gone.
@@ -154,20 +182,17 @@ impl Batches {
         self.events.filled(self.brim).await;
     }
 
-    /// All that happened and is not written yet, with these events behind it.
+    /// All that happened and is not written yet, with these events behind it; it stays unwritten.
     fn rest(&mut self, last: &[Event]) -> Batch {
         while let Some(Some(batch)) = self.follower.next().now_or_never() {
             self.add(batch.iter().map(AsRef::as_ref));
         }
-        self.add(last);
-        self.take()
+        let Batch { first, events } = &self.waiting;
+        Batch { first: *first, events: events.iter().cloned().chain(last.iter().map(json)).collect() }
     }
 
     fn add<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
-        for event in events {
-            // Plain data can always be written as JSON.
-            self.waiting.events.push(serde_json::to_string(event).unwrap_or_default());
-        }
+        self.waiting.events.extend(events.into_iter().map(json));
     }
 
     fn take(&mut self) -> Batch {
@@ -176,6 +201,11 @@ impl Batches {
         let next = Batch { first: self.waiting.first + self.waiting.events.len(), events: Vec::new() };
         std::mem::replace(&mut self.waiting, next)
     }
+}
+
+/// Plain data, which can always be written as JSON.
+fn json(event: &Event) -> String {
+    serde_json::to_string(event).unwrap_or_default()
 }
 
 /// The first moment after `now` at which logs are written.

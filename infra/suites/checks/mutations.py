@@ -21,6 +21,10 @@ MUTATIONS = [
     ("                  - dynamodb:GetItem\n", "                  - dynamodb:GetItem\n                  - dynamodb:Scan\n"),
     ("                  - dynamodb:GetItem\n", "                  - dynamodb:*\n"),
     ("Resource: !GetAtt EphemeralTable.Arn", 'Resource: "*"'),
+    (
+        "                  - dynamodb:PutItem\n                  - dynamodb:Query\n                  - dynamodb:UpdateItem\n                Resource: !GetAtt EphemeralTable.Arn\n",
+        "                  - dynamodb:Query\n                  - dynamodb:UpdateItem\n                Resource: !GetAtt EphemeralTable.Arn\n",
+    ),
     ("${DataTable.Arn}/index/by-updated", "${DataTable.Arn}/index/*"),
     ("log-group:${ChatLogs}:log-stream:*", "log-group:*"),
     (":parameter${ArkApiKeyParameter}", ":parameter${TavilyApiKeyParameter}"),

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -7,8 +8,13 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::tool::LOOPBACK;
+
+/// How long a call is waited for that a slow machine makes late.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A permission that a call to DynamoDB needs: the action, and the table or `table/index/name`.
 pub type Call = (String, String);
@@ -17,14 +23,14 @@ pub type Call = (String, String);
 pub struct Recorder {
     /// Where it listens.
     pub address: String,
-    calls: Arc<Mutex<BTreeSet<Call>>>,
+    calls: Arc<watch::Sender<BTreeSet<Call>>>,
 }
 
 #[derive(Clone)]
 struct Passing {
     http: transport::Client,
     database: String,
-    calls: Arc<Mutex<BTreeSet<Call>>>,
+    calls: Arc<watch::Sender<BTreeSet<Call>>>,
 }
 
 impl Recorder {
@@ -32,7 +38,7 @@ impl Recorder {
     pub async fn start(database: &str) -> Self {
         let listener = TcpListener::bind((LOOPBACK, 0)).await.expect("loopback has a free port");
         let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
-        let calls = Arc::<Mutex<BTreeSet<Call>>>::default();
+        let calls = Arc::<watch::Sender<BTreeSet<Call>>>::default();
         let http = transport::client().expect("the HTTP client builds");
         let passing = Passing { http, database: database.to_owned(), calls: Arc::clone(&calls) };
         let routes = Router::new().fallback(pass).with_state(passing);
@@ -42,7 +48,14 @@ impl Recorder {
 
     /// What was called so far.
     pub fn calls(&self) -> BTreeSet<Call> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.calls.borrow().clone()
+    }
+
+    /// Waits until something was called for the first time.
+    pub async fn until(&self, action: &str) {
+        let mut following = self.calls.subscribe();
+        let called = following.wait_for(|calls| calls.iter().any(|(called, _)| called == action));
+        timeout(PATIENCE, called).await.expect("it is called in time").expect("the recorder outlives who waits");
     }
 }
 
@@ -52,7 +65,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     let operation = target.rsplit('.').next().unwrap_or_default();
     let question = serde_json::from_slice(&body).expect("DynamoDB speaks JSON");
-    passing.calls.lock().unwrap_or_else(PoisonError::into_inner).extend(permissions(operation, &question));
+    passing.calls.send_modify(|calls| calls.extend(permissions(operation, &question)));
     let mut request = passing.http.post(&passing.database).body(body);
     for (name, value) in head.headers.iter().filter(|(name, _)| *name != "host") {
         request = request.header(name, value);

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use conversation::Event;
 use tokio::time::Instant;
 
@@ -15,7 +16,7 @@ use crate::gathering::Gathering;
 use crate::idempotency::KnownTurn;
 use crate::item::{Item, Read, item, n, s};
 use crate::key::{Key, Owner, SK, is_ulid};
-use crate::table::Table;
+use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
 
 /// How long events are kept.
@@ -23,6 +24,10 @@ const KEPT: Duration = Duration::from_hours(1);
 
 /// The most bytes of events in an item; DynamoDB's limit is 400 KB with all attributes.
 const MOST_BYTES: usize = 350 * 1024;
+
+/// The most bytes of events that go along with an answer: in its transaction each kilobyte costs twice, and has to fit
+/// beside the answer.
+const MOST_ALONG: usize = 64 * 1024;
 
 /// Events of turns in the ephemeral table, under their conversations.
 #[derive(Clone)]
@@ -32,6 +37,10 @@ pub struct StreamLog {
     gathering: Gathering,
     begun: Instant,
 }
+
+/// The last events of a turn's log, to be stored in one transaction with the turn's answer.
+#[derive(Clone, Debug)]
+pub struct LoggedEnd(pub(crate) TransactWriteItem);
 
 /// What follows in a turn's log.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,12 +79,25 @@ impl StreamLog {
         let mut items = Vec::new();
         let mut first = first;
         for lines in batches(events)? {
-            let attributes =
-                [("events", s(lines.join("\n"))), ("answer", n(turn.answer)), (EXPIRES, n(millis(now + KEPT) / 1000))];
-            items.push(item(&key(owner, &turn.conversation_id, &turn.turn_id, first), attributes));
+            items.push(batch(owner, turn, first, lines, now));
             first += lines.len();
         }
         self.gathering.put_all(items).await
+    }
+
+    /// What [`append`](Self::append) would add, for [`finish_logged`](crate::ConversationStore::finish_logged) to store;
+    /// `None` where it is too much for that. Asks nobody.
+    pub fn end(
+        &self,
+        owner: &Owner,
+        turn: &TurnLease,
+        first: usize,
+        events: &[String],
+        now: SystemTime,
+    ) -> Option<LoggedEnd> {
+        let bytes: usize = events.iter().map(|event| event.len() + 1).sum();
+        let put = || self.table.putting(batch(owner, turn, first, events, now), Expression::default());
+        (bytes <= MOST_ALONG).then(put)?.ok().map(LoggedEnd)
     }
 
     /// The events from number `next` on, which must be where a batch begins: a page of them.
@@ -170,6 +192,13 @@ fn prefix(turn_id: &str) -> String {
 
 fn key(owner: &Owner, conversation_id: &str, turn_id: &str, first: usize) -> Key {
     Key::new(owner.stream_partition(conversation_id), format!("{}{first:012}", prefix(turn_id)))
+}
+
+/// The item of a batch, which fits it.
+fn batch(owner: &Owner, turn: &TurnLease, first: usize, events: &[String], now: SystemTime) -> Item {
+    let attributes =
+        [("events", s(events.join("\n"))), ("answer", n(turn.answer)), (EXPIRES, n(millis(now + KEPT) / 1000))];
+    item(&key(owner, &turn.conversation_id, &turn.turn_id, first), attributes)
 }
 
 /// Which event of the turn is the first of a batch.

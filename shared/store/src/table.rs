@@ -170,9 +170,10 @@ impl Table {
     /// A put as a part of a transaction.
     pub(crate) fn putting(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
         let rule = rule.guarded(self.durable);
+        let found = rule.condition.is_some().then_some(OnRefusal::AllOld);
         let put = Put::builder().table_name(&*self.name).set_item(Some(item));
         let put = put.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
-        let put = put.return_values_on_condition_check_failure(OnRefusal::AllOld).build();
+        let put = put.set_return_values_on_condition_check_failure(found).build();
         Ok(TransactWriteItem::builder().put(put.map_err(|_| not_built())?).build())
     }
 

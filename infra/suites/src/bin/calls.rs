@@ -8,7 +8,7 @@ use std::time::Duration;
 use runtime_api::{Function, HttpEvent, RuntimeApi};
 use serde_json::{Value, json};
 use suites::{Recorder, World, events, given, only, shown};
-use support::Completion;
+use support::{Completion, Gate};
 
 const LONG: Duration = Duration::from_mins(5);
 
@@ -50,6 +50,7 @@ async fn main() {
     let function = Function::start(given("CHAT"), &api.address(), pairs);
     let caller = Caller { api, key, _function: function };
 
+    talk_for_long(&world, &caller, &recorder).await;
     use_all(&world, &caller).await;
     let mut calls = BTreeMap::<String, Vec<String>>::new();
     for (action, resource) in recorder.calls() {
@@ -57,6 +58,19 @@ async fn main() {
     }
     std::fs::write(given("CALLS"), serde_json::to_vec(&calls).unwrap()).unwrap();
     shown(&format!("the calls of all routes are written down: {calls:?}"));
+}
+
+/// A turn that lasts until its log is written down, so that its end goes there with its answer.
+async fn talk_for_long(world: &World, caller: &Caller, recorder: &Recorder) {
+    let gate = Gate::new();
+    world.model.replies([Completion::new().text("茶").wait(&gate).text("。").end()]);
+    let logged = async {
+        recorder.until("BatchWriteItem").await;
+        gate.open();
+    };
+    let question = json!({ "message": "什么好喝？" });
+    let (turn, ()) = tokio::join!(caller.chat("long", &question), logged);
+    assert_eq!(only(&turn, "done")["finishReason"], "stop");
 }
 
 async fn use_all(world: &World, caller: &Caller) {

@@ -12,6 +12,7 @@ use super::turn::{Answer, LeaseError, Renewed, TurnLease};
 use crate::clock::millis;
 use crate::item::{n, s};
 use crate::pause::pause;
+use crate::stream_log::LoggedEnd;
 use crate::table::{Expression, Write};
 use crate::transaction::{Outcome, transact};
 use crate::{StoreError, UPDATED_AT};
@@ -21,6 +22,16 @@ const ATTEMPTS: u32 = 5;
 
 /// Longest wait for a transcript to be written ahead: nobody renews the lease meanwhile, and the answer is worth more.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What came of the transaction that ends a turn.
+#[derive(PartialEq, Eq)]
+enum End {
+    Stored,
+    /// With the end of the log.
+    Logged,
+    /// A condition did not hold.
+    Refused,
+}
 
 impl ConversationStore {
     /// Extends the lease by its full length from `now`, and says whether the turn shall go on.
@@ -42,27 +53,61 @@ impl ConversationStore {
     /// A second call for the same turn changes nothing and succeeds. A lease that ran out still counts as long as no other
     /// turn took the conversation. Nothing is written into a conversation that was deleted.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
-        match self.end(lease, answer, now).await {
-            Ok(true) => Ok(()),
-            Ok(false) if self.has_ended(lease).await? => Ok(()),
-            Ok(false) => Err(LeaseError::Lost),
-            // A write without an answer may have happened.
-            Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => Ok(()),
-            Err(error) => Err(error.into()),
+        let end = self.end(lease, answer, None, now).await;
+        self.ended(lease, end).await.map(drop)
+    }
+
+    /// Does the same and stores the end of the turn's log in the same transaction; whether the log surely has it.
+    ///
+    /// So the log tells of an end exactly if that is stored, and whoever deletes the conversation finds it. An answer does
+    /// not wait for its log: where the two cannot be stored together, the answer is stored without.
+    pub async fn finish_logged(
+        &self,
+        lease: &TurnLease,
+        answer: &Answer,
+        log: LoggedEnd,
+        now: SystemTime,
+    ) -> Result<bool, LeaseError> {
+        let end = self.end(lease, answer, Some(log), now).await;
+        self.ended(lease, end).await.map(|end| end == End::Logged)
+    }
+
+    /// What came of an end that may have been stored before, or without an answer.
+    async fn ended(&self, lease: &TurnLease, end: Result<End, StoreError>) -> Result<End, LeaseError> {
+        match end {
+            Ok(End::Refused) if self.has_ended(lease).await? => Ok(End::Stored),
+            Ok(End::Refused) => Err(LeaseError::Lost),
+            Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => Ok(End::Stored),
+            end => Ok(end?),
         }
     }
 
-    async fn end(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<bool, StoreError> {
+    async fn end(
+        &self,
+        lease: &TurnLease,
+        answer: &Answer,
+        log: Option<LoggedEnd>,
+        now: SystemTime,
+    ) -> Result<End, StoreError> {
         let transcript = match Transcript::of(lease, answer)? {
             Some(large) if large.is_large() => match self.write_in_time(lease, &large).await {
                 Ok(true) => Some(large),
+                Ok(false) => return Ok(End::Refused),
                 // What still comes of it goes where nobody reads it.
                 Err(StoreError::Busy) => None,
-                other => return other,
+                Err(error) => return Err(error),
             },
             small => small,
         };
-        self.written(self.last_writes(lease, answer, transcript.as_ref(), now)?).await
+        let writes = self.last_writes(lease, answer, transcript.as_ref(), now)?;
+        if let Some(LoggedEnd(put)) = log {
+            match self.written([writes.as_slice(), &[put]].concat()).await {
+                Ok(true) => return Ok(End::Logged),
+                Ok(false) => return Ok(End::Refused),
+                Err(error) => tracing::warn!(%error, "an answer could not be stored with the end of its log"),
+            }
+        }
+        Ok(if self.written(writes).await? { End::Stored } else { End::Refused })
     }
 
     async fn write_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool, StoreError> {

@@ -1,7 +1,8 @@
 //! Conversations and their turns in the data table.
 //!
 //! A turn is one transaction at its begin (head, the user's message, a running answer) and one at its end (head, answer,
-//! what models will read of it beyond that). What runs is said by a lease in the head; order is the head's sequence and never a clock.
+//! what models will read of it beyond that, the end of its log). What runs is said by a lease in the head; order is the
+//! head's sequence and never a clock.
 
 mod aside;
 mod begin;

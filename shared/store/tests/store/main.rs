@@ -19,6 +19,7 @@ mod keys;
 mod ledger;
 mod limits;
 mod lists;
+mod logged_ends;
 mod outages;
 mod owners;
 mod races;

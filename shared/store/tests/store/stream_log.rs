@@ -6,7 +6,7 @@ use store::{KnownTurn, Logged, Owner, Store, StoreError, TurnLease};
 use crate::support::{alice, at, database, first_turn, rows, store, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
-async fn begun(store: &Store) -> (TurnLease, KnownTurn) {
+pub(crate) async fn begun(store: &Store) -> (TurnLease, KnownTurn) {
     let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let known = store.conversations.running(&alice(), &lease.conversation_id, at(1)).await.unwrap().unwrap();
     assert_eq!((&known.turn_id, known.answer), (&lease.turn_id, lease.answer));
@@ -17,11 +17,11 @@ fn text(delta: &str) -> Event {
     Event::Text { delta: delta.to_owned() }
 }
 
-fn json(deltas: &[&str]) -> Vec<String> {
+pub(crate) fn json(deltas: &[&str]) -> Vec<String> {
     deltas.iter().map(|delta| serde_json::to_string(&text(delta)).unwrap()).collect()
 }
 
-fn of(deltas: &[&str]) -> Logged {
+pub(crate) fn of(deltas: &[&str]) -> Logged {
     Logged { events: deltas.iter().map(|delta| text(delta)).collect(), ..Logged::default() }
 }
 
