@@ -53,6 +53,7 @@ mod thinking;
 mod tool_rounds;
 mod tools;
 mod tools_as_rows;
+mod turn_ends;
 mod turns;
 mod ui_chat;
 mod usage;

@@ -16,16 +16,20 @@ use tokio::sync::oneshot;
 
 /// A database that the test looks at and that fails when it is told to.
 #[derive(Clone)]
-struct Database {
+pub(crate) struct Database {
     address: String,
-    behind: String,
+    pub(crate) behind: String,
     http: transport::Client,
-    /// The writes of events so far.
+    operations: Arc<Mutex<Vec<String>>>,
+    /// The writes of events so far, by themselves or with an answer.
     writes: Arc<Mutex<usize>>,
     /// How many of them succeed.
     good: Arc<Mutex<usize>>,
     /// How many of the next reads of events fail.
     unread: Arc<Mutex<usize>>,
+    /// Where events are not taken with an answer, and wait by themselves after that.
+    pub(crate) apart: Arc<Mutex<Option<Gate>>>,
+    refused: Arc<Mutex<bool>>,
 }
 
 impl Database {
@@ -35,7 +39,17 @@ impl Database {
         let http = transport::client().unwrap();
         let (writes, good) = (Arc::default(), Arc::new(Mutex::new(usize::MAX)));
         let (address, behind_it) = (address(&front), address(&behind));
-        let database = Self { address, behind: behind_it, http, writes, good, unread: Arc::default() };
+        let database = Self {
+            address,
+            behind: behind_it,
+            http,
+            operations: Arc::default(),
+            writes,
+            good,
+            unread: Arc::default(),
+            apart: Arc::default(),
+            refused: Arc::default(),
+        };
         tokio::spawn(dynoxide::server::serve_on(behind, dynoxide::Database::memory().unwrap()));
         let router = Router::new().fallback(pass).with_state(database.clone());
         tokio::spawn(async move { axum::serve(front, router).await });
@@ -46,16 +60,43 @@ impl Database {
         *self.writes.lock().unwrap()
     }
 
+    /// Waits until events were written so often.
+    pub(crate) async fn written(&self, times: usize) {
+        while self.writes() < times {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// What was asked since the last time.
+    pub(crate) fn operations(&self) -> Vec<String> {
+        std::mem::take(&mut *self.operations.lock().unwrap())
+    }
+
     /// Whether this call is let through.
-    fn lets(&self, operation: &str, body: &[u8]) -> bool {
-        let holds = |word: &[u8]| body.windows(word.len()).any(|part| part == word);
+    async fn lets(&self, operation: &str, body: &[u8]) -> bool {
+        let apart = self.apart.lock().unwrap().clone();
+        if let Some(gate) = apart.filter(|_| is_of_events(operation, body)) {
+            let is_alone = operation.ends_with(".BatchWriteItem");
+            let refused = std::mem::replace(&mut *self.refused.lock().unwrap(), !is_alone);
+            if !is_alone {
+                return false;
+            }
+            if refused {
+                gate.pass().await;
+            }
+        }
+        self.takes(operation, body)
+    }
+
+    fn takes(&self, operation: &str, body: &[u8]) -> bool {
+        let name = operation.rsplit('.').next().unwrap_or_default().to_owned();
+        self.operations.lock().unwrap().push(name);
         let mut unread = self.unread.lock().unwrap();
-        if *unread > 0 && operation.ends_with(".Query") && holds(b"#S#") {
+        if *unread > 0 && operation.ends_with(".Query") && holds(body, b"#S#") {
             *unread -= 1;
             return false;
         }
-        let events = operation.ends_with(".BatchWriteItem") && holds(b"\"events\":");
-        if !events {
+        if !is_of_events(operation, body) {
             return true;
         }
         let mut writes = self.writes.lock().unwrap();
@@ -64,13 +105,21 @@ impl Database {
     }
 }
 
+fn holds(body: &[u8], word: &[u8]) -> bool {
+    body.windows(word.len()).any(|part| part == word)
+}
+
+fn is_of_events(operation: &str, body: &[u8]) -> bool {
+    operation.contains("Write") && holds(body, b"\"events\":")
+}
+
 async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
 }
 
 async fn pass(State(database): State<Database>, headers: HeaderMap, body: Bytes) -> Response {
     let operation = headers["x-amz-target"].to_str().unwrap().to_owned();
-    if !database.lets(&operation, &body) {
+    if !database.lets(&operation, &body).await {
         let error = json!({ "__type": "com.amazonaws.dynamodb.v20120810#ValidationException" }).to_string();
         return Response::builder().status(StatusCode::BAD_REQUEST).body(Body::from(error)).unwrap();
     }
@@ -84,14 +133,14 @@ async fn pass(State(database): State<Database>, headers: HeaderMap, body: Bytes)
 }
 
 /// Two instances over one database.
-struct Two {
-    first: TestApp,
-    second: TestApp,
-    database: Database,
+pub(crate) struct Two {
+    pub(crate) first: TestApp,
+    pub(crate) second: TestApp,
+    pub(crate) database: Database,
 }
 
 impl Two {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let database = Database::start().await;
         let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.address.as_str())];
         let first = TestApp::with(&settings).await;
@@ -100,7 +149,7 @@ impl Two {
     }
 
     /// A turn at the first instance that has said so much and waits at the gate.
-    async fn turn(&self, stream: Completion, gate: &Gate) -> (EventStream, String) {
+    pub(crate) async fn turn(&self, stream: Completion, gate: &Gate) -> (EventStream, String) {
         self.first.model.replies([stream.text("，完。").end()]);
         let mut turn = self.first.open(&json!({ "message": "说" })).await;
         let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
@@ -109,12 +158,12 @@ impl Two {
     }
 }
 
-fn in_pieces(gate: &Gate) -> Completion {
+pub(crate) fn in_pieces(gate: &Gate) -> Completion {
     Completion::new().thinking("想").text("一").text("二").text("三").wait(gate)
 }
 
 /// All frames of a turn with their ids.
-async fn frames(mut stream: EventStream) -> Vec<(String, Value)> {
+pub(crate) async fn frames(mut stream: EventStream) -> Vec<(String, Value)> {
     let mut frames = Vec::new();
     while let Some(event) = stream.next().await {
         frames.push((stream.last_id(), event));
@@ -122,7 +171,7 @@ async fn frames(mut stream: EventStream) -> Vec<(String, Value)> {
     frames
 }
 
-async fn rest(client: &Client, id: &str, last: Option<&str>) -> Vec<(String, Value)> {
+pub(crate) async fn rest(client: &Client, id: &str, last: Option<&str>) -> Vec<(String, Value)> {
     frames(client.resume(id, last).await.unwrap()).await
 }
 
@@ -184,11 +233,10 @@ async fn a_log_that_cannot_be_written_holds_nobody_up_and_the_rest_comes_from_th
         let (turn, id) = two.turn(in_pieces(&gate).text("四").wait(&gate), &gate).await;
         let mut reader = two.second.resume(&id, None).await.unwrap();
         assert_eq!(reader.next().await.unwrap()["type"], "start");
-        while two.database.writes() < 1 {
-            tokio::task::yield_now().await;
-        }
+        two.database.written(1).await;
         gate.open();
         gate.reached().await;
+        two.database.written(good + 1).await;
         gate.open();
         let all = turn.rest().await;
         assert_eq!(all.content(), "一二三四，完。");
@@ -252,9 +300,7 @@ async fn a_repeat_at_another_instance_is_told_the_running_turn_as_it_goes() {
     gate.reached().await;
     let client = two.second.client();
     let second = tokio::spawn(async move { ask(&client).await.text() });
-    while two.database.writes() < 1 {
-        tokio::task::yield_now().await;
-    }
+    two.database.written(1).await;
     gate.open();
     let (first, second) = (first.await.unwrap(), second.await.unwrap());
     assert_eq!(first, second, "frame by frame");

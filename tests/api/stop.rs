@@ -159,7 +159,7 @@ async fn f150_a_conversation_that_is_deleted_on_another_instance_ends_its_turn_a
 }
 
 /// A whole table as JSON.
-async fn everything(database: &str, table: &str) -> String {
+pub(crate) async fn everything(database: &str, table: &str) -> String {
     let signed =
         "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
     let scan = transport::client().unwrap().post(database).header("x-amz-target", "DynamoDB_20120810.Scan");

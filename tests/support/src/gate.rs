@@ -54,7 +54,8 @@ impl Gate {
         arrival.expect("arrivals are never closed").forget();
     }
 
-    pub(crate) async fn pass(&self) {
+    /// Comes to the gate and waits until it is opened.
+    pub async fn pass(&self) {
         self.0.waiting.add_permits(1);
         if let Ok(pass) = self.0.passes.acquire().await {
             pass.forget();
