@@ -8,6 +8,9 @@ use crate::{Inputs, KINDS, Kind};
 /// Bytes that a unit of writing holds.
 const UNIT: f64 = 1024.0;
 
+/// Write units of what ends a log: one, doubled in a transaction.
+pub(crate) const END: f64 = 2.0;
+
 /// Counts and prices together.
 #[derive(Clone, Copy)]
 pub struct Bills<'a> {
@@ -32,12 +35,10 @@ pub struct Bill<'a> {
 pub struct OfTime {
     /// Of the lease.
     pub renewals: f64,
-    /// Of the log.
+    /// Of the log, but for its end, which is a part of the request that stores the answer.
     pub logs: f64,
-    /// Write units of both, the index included.
+    /// Write units of all, the index included.
     pub write: f64,
-    /// Read units.
-    pub read: f64,
 }
 
 impl<'a> Bills<'a> {
@@ -84,10 +85,9 @@ impl Bill<'_> {
         let bytes_a_second = number(self.kind.pieces()) / self.writing() * counts.log_event_bytes;
         let units = |seconds: f64| ((counts.log_item_bytes + seconds * bytes_a_second) / UNIT).ceil();
         let later = (self.writing().min(seconds - after) / period).floor();
-        // The first holds what was said until then, the last what ends the turn.
-        of_time.logs = later + 2.0;
-        of_time.write += units(after.min(self.writing())) + later * units(period) + 1.0;
-        of_time.read = counts.after_log.read;
+        // The first holds what was said until then.
+        of_time.logs = later + 1.0;
+        of_time.write += units(after.min(self.writing())) + later * units(period) + END;
         of_time
     }
 
@@ -97,9 +97,9 @@ impl Bill<'_> {
         self.all.inputs.assumed("processorSecondsOfATurn") + words
     }
 
-    /// Read units, with those that there are because it lasts.
+    /// Read units.
     pub fn read(&self) -> f64 {
-        self.turn.requests.iter().map(|request| request.read).sum::<f64>() + self.of_time().read
+        self.turn.requests.iter().map(|request| request.read).sum()
     }
 
     /// Write units of tables and index, with those that there are because it lasts.

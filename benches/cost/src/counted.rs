@@ -40,6 +40,18 @@ pub struct Seen {
     pub question: Value,
 }
 
+impl Seen {
+    /// Takes the end of a turn's log out of the transaction that stores it with the answer, if it is one.
+    pub(crate) fn end_of_log(&mut self) -> Option<Self> {
+        let place = self.request.items.iter().position(|item| item == "put log")?;
+        let (item, written) = (self.request.items.remove(place), self.written.remove(place));
+        self.request.write -= written.write;
+        let (operation, items) = (self.request.operation.clone(), vec![item]);
+        let request = Request { operation, items, write: written.write, ..Request::default() };
+        Some(Self { request, written: vec![written], question: Value::Null })
+    }
+}
+
 #[derive(Clone)]
 struct Passing {
     http: transport::Client,

@@ -50,8 +50,6 @@ pub struct Turn {
 pub struct WhileItRuns {
     /// A renewal of the lease.
     pub renewal: Request,
-    /// The look whether the conversation is still there, after a log was written.
-    pub after_log: Request,
     /// An item of a log: its bytes without events.
     pub log_item_bytes: f64,
     /// Bytes in it of a piece of two Chinese characters.
@@ -106,7 +104,7 @@ impl Turn {
 
 impl WhileItRuns {
     fn difference(&self, other: &Self) -> Option<String> {
-        if (&self.renewal, &self.after_log) != (&other.renewal, &other.after_log) {
+        if self.renewal != other.renewal {
             return Some(format!("while a turn runs: {self:?} and {other:?}"));
         }
         about(&[

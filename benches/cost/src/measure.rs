@@ -33,16 +33,10 @@ async fn counted(kind: &Kind) -> (Vec<Seen>, Turn) {
     (of_time, Turn { requests, ..turn })
 }
 
-/// What is of time, and the rest. A turn that has a log looks once more at the head, after all its other looks.
+/// What is of time, and the rest. The end of a log is a part of the transaction that stores the answer.
 fn parted(seen: Vec<Seen>) -> (Vec<Seen>, Vec<Seen>) {
-    let has_log = seen.iter().any(|seen| seen.request.is_a_log());
-    let last_look = seen.iter().rposition(|seen| seen.request.is_a_look_at_the_head()).filter(|_| has_log);
-    let (mut of_time, mut others) = (Vec::new(), Vec::new());
-    for (place, seen) in seen.into_iter().enumerate() {
-        let is_of_time = seen.request.is_of_time() || last_look == Some(place);
-        let kind = if is_of_time { &mut of_time } else { &mut others };
-        kind.push(seen);
-    }
+    let (mut of_time, mut others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|seen| seen.request.is_of_time());
+    of_time.extend(others.iter_mut().filter_map(Seen::end_of_log));
     (of_time, others)
 }
 
@@ -124,7 +118,6 @@ fn while_it_runs(seen: &[Seen]) -> WhileItRuns {
     let mean = |sizes: &[usize]| (number(sizes.iter().sum()) / number(sizes.len())).round();
     WhileItRuns {
         renewal: first("UpdateItem"),
-        after_log: first("GetItem"),
         log_item_bytes: mean(&logs.iter().map(|(size, _)| *size).collect::<Vec<_>>()),
         log_event_bytes: mean(&events),
     }
@@ -160,7 +153,9 @@ mod tests {
             let kind = KINDS.iter().find(|kind| kind.name == name).expect("it is a kind");
             let (of_time, turn) = Box::pin(counted(&Kind { replies: &[Said::Slowly(300)], ..*kind })).await;
             assert_eq!(turn.requests, committed(name), "{name}");
-            assert!(of_time.iter().any(|seen| seen.request.is_a_log()), "{of_time:?}");
+            let logs: Vec<_> = of_time.iter().filter(|seen| seen.request.is_a_log()).collect();
+            let ends = logs.iter().filter(|seen| seen.request.operation == "TransactWriteItems").count();
+            assert!(ends == 1 && logs.len() > 1, "{name}: {logs:?}");
         }
     }
 }

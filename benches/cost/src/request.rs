@@ -81,18 +81,13 @@ impl Request {
         (self.operation == "UpdateItem" && self.is_all("head")) || self.is_a_log()
     }
 
-    /// Whether it writes a part of a turn's log.
+    /// Whether it writes a part of a turn's log and nothing else.
     pub(crate) fn is_a_log(&self) -> bool {
-        self.operation == "BatchWriteItem" && self.is_all("put log")
+        self.is_all("put log")
     }
 
     fn is_all(&self, kind: &str) -> bool {
         self.items.iter().all(|item| item == kind)
-    }
-
-    /// Whether it looks if the conversation is there.
-    pub(crate) fn is_a_look_at_the_head(&self) -> bool {
-        self.operation == "GetItem" && self.items == ["head"]
     }
 }
 

@@ -1,6 +1,7 @@
 use super::{count, kilobytes, money, table, words};
 use store::ConversationStore;
 
+use crate::bill::END;
 use crate::counts::{Turn, WhileItRuns};
 use crate::{Bills, Request};
 
@@ -57,14 +58,15 @@ pub(super) fn of_time(bills: Bills<'_>) -> String {
         [name, format!("{:.1}", bill.seconds()), count(of_time.renewals), count(of_time.logs), count(of_time.write)]
     });
     let table = table(["turn", "seconds", "renewals", "writes of the log", "write units"], rows);
-    let WhileItRuns { renewal, after_log, log_item_bytes, log_event_bytes } = &bills.counts.while_it_runs;
+    let WhileItRuns { renewal, log_item_bytes, log_event_bytes } = &bills.counts.while_it_runs;
     let [every, after, period] =
         [ConversationStore::RENEWAL, chat::LOG_AFTER, chat::LOG_PERIOD].map(|d| d.as_secs_f64());
     let formulas = format!(
         "    renewals          = ⌊T / {every}⌋, each of {} + {} write units (the head, and its entry in the index)\n    \
-         writes of the log = ⌊min(W, T − {after}) / {period}⌋ + 2 if T ≥ {after}, else none, and {} read unit at the end\n    \
+         writes of the log = ⌊min(W, T − {after}) / {period}⌋ + 1 if T ≥ {after}, else none, and {END} write units \
+         with the answer\n    \
          bytes of a write  = {log_item_bytes} and {log_event_bytes} for each piece, a unit for each 1,024 begun\n",
-        renewal.write, renewal.index, after_log.read
+        renewal.write, renewal.index
     );
     format!("{formulas}\n{table}")
 }
