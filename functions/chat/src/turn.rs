@@ -67,7 +67,7 @@ impl TurnTask {
         let ended = CancellationToken::new();
         // The log looks up every quarter of a second, and not for every word.
         let (ending, ()) = tokio::join!(self.run(&ended), ends::first([log.follow(&ended).boxed()]));
-        let ending = self.end(ending, &mut log, started_at).await;
+        let ending = Box::pin(self.end(ending, &mut log, started_at)).await;
         let last = self.last(&ending);
         if matches!(ending, Ending::Gone) {
             log.discard().await;
