@@ -56,7 +56,7 @@ impl Database {
         database
     }
 
-    fn writes(&self) -> usize {
+    pub(crate) fn writes(&self) -> usize {
         *self.writes.lock().unwrap()
     }
 

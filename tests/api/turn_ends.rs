@@ -50,10 +50,17 @@ async fn f079_an_end_that_is_not_taken_with_the_answer_follows_it() {
 #[tokio::test]
 async fn f150_a_turn_whose_conversation_is_deleted_elsewhere_leaves_neither_answer_nor_log() {
     let (two, gate) = (Two::start().await, Gate::new());
-    let (turn, id) = logged(&two, &gate).await;
+    let (turn, id) = two.turn(in_pieces(&gate).text("四").wait(&gate), &gate).await;
+    two.database.written(1).await;
     assert_eq!(two.second.delete(&format!("/api/conversations/{id}")).await.status, 204);
     gate.open();
-    assert_eq!(turn.rest().await.finish_reason(), "stopped");
+    let turn = tokio::spawn(turn.rest());
+    // The turn writes on unless it has learnt of the deletion by then.
+    while two.database.writes() < 2 && !turn.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    gate.open();
+    assert_eq!(turn.await.unwrap().finish_reason(), "stopped");
     gone(&two, &id).await;
 }
 
