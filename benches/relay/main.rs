@@ -5,8 +5,9 @@
 //! The model, the relays, the product and its database have a process each, the load is this one; processor time and
 //! memory are those of a relay's and the product's process alone. All are given the same load in turns, so that whatever
 //! else the machine does falls on all. The product has everything on: tools are offered, the question and the answer are
-//! stored, and every word passes the thinking filter and the scanner for calls. One relay has a thread for each core, as the
-//! product, the other has one: so it shows what words cost that go from thread to thread.
+//! stored, and every word passes the thinking filter and the scanner for calls. It runs twice, once with a database of its
+//! own process, as a deployed function has, and once as `cargo run` starts it, with the database inside. One relay has a
+//! thread for each core, the other has one, as the product: so it shows what words cost that go from thread to thread.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -113,13 +114,15 @@ async fn measure(arguments: &[String]) {
         let mut relay = measured(&servers.relay);
         let mut alone = measured(&servers.relay_of_one_thread);
         let mut product = measured(&servers.product);
+        let mut whole = measured(&servers.whole);
         let direct = case.run(&client, &servers.model, COMPLETIONS).await;
         for _ in 0..rounds {
             relay.round(&client, COMPLETIONS, case).await;
             alone.round(&client, COMPLETIONS, case).await;
             product.round(&client, case.way, case).await;
+            whole.round(&client, case.way, case).await;
         }
-        let all = [relay, alone, product];
+        let all = [relay, alone, product, whole];
         report::case(case.name, &direct, &all);
         match case.name {
             SHORT => short = Some(all),
@@ -144,6 +147,7 @@ async fn warm_up(client: &Client, servers: &Servers) {
     few.run(client, &servers.relay, COMPLETIONS).await;
     few.run(client, &servers.relay_of_one_thread, COMPLETIONS).await;
     few.run(client, &servers.product, NATIVE).await;
+    few.run(client, &servers.whole, NATIVE).await;
 }
 
 struct Servers {
@@ -151,6 +155,8 @@ struct Servers {
     relay: Process,
     relay_of_one_thread: Process,
     product: Process,
+    /// The product with its database inside.
+    whole: Process,
     _database: Process,
 }
 
@@ -165,6 +171,7 @@ impl Servers {
         let base = format!("{}/v1", model.address);
         let row = |name, tools| json!({ "name": name, "model": "m", "baseUrl": base, "tools": tools });
         let models = json!([row(TOOLS, "native"), row(PROMPT, "prompt")]).to_string();
+        let whole = Process::product(&folder.join("whole"), [("MODELS", models.clone())], &[]);
         let settings = [
             ("MODELS", models),
             ("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{port}")),
@@ -173,7 +180,7 @@ impl Servers {
             ("AWS_SECRET_ACCESS_KEY", "local".to_owned()),
         ];
         let product = Process::product(&folder.join("none"), settings, &[]);
-        Self { model, relay, relay_of_one_thread, product, _database: database }
+        Self { model, relay, relay_of_one_thread, product, whole, _database: database }
     }
 }
 

@@ -13,20 +13,21 @@ pub(crate) fn header() {
 }
 
 /// Who is measured, in the order of the lines.
-const NAMES: [&str; 3] = ["bare relay", "bare relay, one thread", "product"];
+const NAMES: [&str; 4] = ["bare relay", "bare relay, one thread", "product", "product and database"];
 
 /// `direct` is the same load without anything between.
-pub(crate) fn case(name: &str, direct: &Seen, all: &[Measured<'_>; 3]) {
+pub(crate) fn case(name: &str, direct: &Seen, all: &[Measured<'_>; 4]) {
     println!("{name}");
     for (name, measured) in NAMES.iter().zip(all) {
         line(&format!("  {name}"), direct, measured);
     }
-    let [relay, alone, product] = all.each_ref().map(Measured::per_million);
-    println!("  product to relay {:.2} times, to that of one thread {:.2} times", product / relay, product / alone);
+    let [relay, alone, product, whole] = all.each_ref().map(Measured::per_million);
+    println!("  to the relay: product {:.2} times, with its database {:.2} times", product / relay, whole / relay);
+    println!("  to that of one thread: {:.2} and {:.2} times", product / alone, whole / alone);
 }
 
 /// What an answer costs before and after its words, and what a word costs: two cases, and two unknowns.
-pub(crate) fn parts(short: &[Measured<'_>; 3], long: &[Measured<'_>; 3]) {
+pub(crate) fn parts(short: &[Measured<'_>; 4], long: &[Measured<'_>; 4]) {
     println!("{:<26} {:>12} {:>12}", "", "ms/answer", "us/word");
     for (name, (short, long)) in NAMES.iter().zip(short.iter().zip(long)) {
         let words = |measured: &Measured<'_>| measured.seen.words as f64;
