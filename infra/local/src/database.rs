@@ -174,7 +174,11 @@ fn open(data: &Data) -> Result<Database, StartError> {
     };
     let file = folder.join("dynamodb.sqlite");
     let file = file.to_str().ok_or_else(|| unusable(folder, &"its name is not Unicode"))?;
-    Database::new(file).map_err(|error| unusable(folder, &error))
+    let database = Database::new(file).map_err(|error| unusable(folder, &error))?;
+    // Each write is in the file when it is answered, and outlives the process; the disk is not waited for, so that a
+    // power failure may cost what was written last, and nothing more.
+    database.disable_bulk_loading().map_err(|error| unusable(folder, &error))?;
+    Ok(database)
 }
 
 /// Makes the folder and takes it for this process: two servers over one file would not see each other's writes. `None`
