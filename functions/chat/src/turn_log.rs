@@ -11,9 +11,9 @@ use std::time::{Duration, SystemTime};
 use agent::{Events, Follower};
 use conversation::Event;
 use futures_util::{FutureExt, StreamExt};
-use store::{LoggedEnd, Owner, StreamLog, TurnLease};
+use store::{LoggedEnd, Owner, StoreError, StreamLog, TurnLease};
 use tokio::select;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// A turn that is over before costs no write.
@@ -25,8 +25,9 @@ pub const PERIOD: Duration = Duration::from_millis(250);
 /// The bytes of words that do not wait for the next moment.
 const MUCH: usize = 4096;
 
-/// The longest that is waited for a write.
+/// The longest that is waited for a write, and for one that holds the end of a turn up.
 const PATIENCE: Duration = Duration::from_secs(2);
+const MOMENT: Duration = Duration::from_millis(300);
 
 /// The log of one turn.
 pub(crate) struct TurnLog<'a> {
@@ -54,12 +55,14 @@ impl<'a> TurnLog<'a> {
         Self { streams, owner, turn, batches: Batches::new(events, streams.begun()), state: State::Empty }
     }
 
-    /// Writes what happens, until `ended` is cancelled.
+    /// Writes what happens, until `ended` is cancelled; a write that is on its way then has a moment left.
     pub(crate) async fn follow(&mut self, ended: &CancellationToken) {
         while self.state != State::GivenUp
             && let Some(batch) = self.batches.next(ended).await
         {
-            self.write(batch).await;
+            if !in_time(self.write(batch), ended).await {
+                self.give_up(None);
+            }
         }
     }
 
@@ -117,12 +120,23 @@ impl<'a> TurnLog<'a> {
         let written = self.streams.append(self.owner, self.turn, first, &events, SystemTime::now());
         self.state = match timeout(PATIENCE, written).await {
             Ok(Ok(())) => State::Written,
-            outcome => {
-                let error = outcome.ok().and_then(Result::err).map(|error| error.to_string());
-                tracing::warn!(error, turn = %self.turn.turn_id, "the events of a turn are not written any more");
-                State::GivenUp
-            }
+            outcome => return self.give_up(outcome.ok().and_then(Result::err)),
         };
+    }
+
+    fn give_up(&mut self, error: Option<StoreError>) {
+        let error = error.map(|error| error.to_string());
+        tracing::warn!(error, turn = %self.turn.turn_id, "the events of a turn are not written any more");
+        self.state = State::GivenUp;
+    }
+}
+
+/// Whether a write is over a moment after `ended` is cancelled at the latest.
+async fn in_time(write: impl Future<Output = ()>, ended: &CancellationToken) -> bool {
+    select! {
+        biased;
+        () = write => true,
+        () = ended.cancelled().then(|()| sleep(MOMENT)) => false,
     }
 }
 
@@ -317,6 +331,18 @@ mod tests {
         let written = Instant::now();
         assert_eq!(next(&mut batches).await, batch(1, &["b", "c", "d"]));
         assert_eq!(written.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_that_is_on_its_way_holds_the_end_of_a_turn_up_for_a_moment_at_most() {
+        let (ended, begun) = (CancellationToken::new(), Instant::now());
+        assert!(in_time(sleep(PATIENCE), &ended).await, "before the end it has all its time");
+        assert_eq!(begun.elapsed(), PATIENCE);
+        ended.cancel();
+        assert!(in_time(sleep(MOMENT / 2), &ended).await);
+        let begun = Instant::now();
+        assert!(!in_time(sleep(PATIENCE), &ended).await);
+        assert_eq!(begun.elapsed(), MOMENT);
     }
 
     #[tokio::test(start_paused = true)]

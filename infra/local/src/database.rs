@@ -61,6 +61,14 @@ struct Serving {
     thread: JoinHandle<()>,
 }
 
+/// The configuration of clients of the embedded database, to which the settings then point, or of the one that they name.
+pub(crate) fn sdk_config(embedded: Option<&Embedded>, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
+    match embedded {
+        Some(embedded) => embedded.sdk_config(settings),
+        None => store::sdk_config(settings),
+    }
+}
+
 impl Embedded {
     /// Opens the database and serves it on `address`, or on a free loopback port, until this is dropped.
     pub(crate) fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, StartError> {
@@ -111,7 +119,7 @@ impl Embedded {
 
     /// Points settings at this database, and gives the configuration of clients of it: their requests need no connection
     /// where it is in this process.
-    pub(crate) fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
+    fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
         self.point(settings);
         let config = store::sdk_config(settings)?;
         Ok(match &self.serving {
@@ -175,8 +183,8 @@ fn open(data: &Data) -> Result<Database, StartError> {
     let file = folder.join("dynamodb.sqlite");
     let file = file.to_str().ok_or_else(|| unusable(folder, &"its name is not Unicode"))?;
     let database = Database::new(file).map_err(|error| unusable(folder, &error))?;
-    // Each write is in the file when it is answered, and outlives the process; the disk is not waited for, so that a
-    // power failure may cost what was written last, and nothing more.
+    // Each write is in the file when it is answered, and outlives the process; the disk is waited for now and then only, so
+    // that a power failure may cost what was written last, and nothing more.
     database.disable_bulk_loading().map_err(|error| unusable(folder, &error))?;
     Ok(database)
 }

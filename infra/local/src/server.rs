@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
 use web::{Place, Reach};
 
-use crate::database::{Data, Embedded};
+use crate::database::{self, Data, Embedded};
 use crate::recording::Folder;
 use crate::{StartError, banner, demo, open_files};
 
@@ -70,10 +70,7 @@ impl Server {
             Some(_) => None,
             None => Some(Embedded::start(&data, dynamodb)?),
         };
-        let aws = match &embedded {
-            Some(embedded) => embedded.sdk_config(&mut settings)?,
-            None => store::sdk_config(&settings)?,
-        };
+        let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
         store::create_tables(&aws, &config.tables).await?;
         let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
         let data = embedded.is_some().then_some(&data);

@@ -6,7 +6,7 @@ use store::{BackupError, Store, StoreError, TableNames};
 
 use crate::StartError;
 use crate::command_line::WRONG_USE;
-use crate::database::Embedded;
+use crate::database::{self, Embedded};
 
 /// The variable that names a DynamoDB other than the embedded one.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
@@ -91,10 +91,7 @@ impl StorePlace {
         if self.aws {
             settings.set(ENDPOINT, "");
         }
-        let aws = match &embedded {
-            Some(embedded) => embedded.sdk_config(&mut settings)?,
-            None => store::sdk_config(&settings)?,
-        };
+        let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
         if !self.aws {
             store::create_tables(&aws, &names).await?;
         }

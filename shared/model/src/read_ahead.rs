@@ -2,8 +2,8 @@
 //!
 //! The task of a connection hands on a piece of a body only when the one before was taken. Where pieces come one upon the
 //! other, their reader would be run for each, with all that lies between it and its own client. So a small task takes
-//! them, and the reader is woken once whoever can run has run and nothing came of it: then it finds all that there is, and
-//! nothing waited for what was not there yet.
+//! them, and the reader is woken once whoever can run has run and nothing came of it, or a few times in a row: then it finds
+//! all that there is, and nothing waited for what was not there yet. What comes alone again is told at once.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -20,8 +20,12 @@ use tokio::time::Instant;
 const SOON: Duration = Duration::from_micros(500);
 const ROW: u32 = 8;
 
-/// The most pieces that are read ahead.
+/// The most pieces that are read ahead, and the bytes that are enough.
 const MOST: usize = 64;
+const MUCH: usize = 256 * 1024;
+
+/// How often in a row whoever can run is let pass: on a busy thread each time may take milliseconds.
+const PASSES: u32 = 8;
 
 /// Tells whether pieces come one upon the other.
 #[derive(Default)]
@@ -56,6 +60,11 @@ struct Shared(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     pieces: VecDeque<Bytes>,
+    /// How many bytes they have.
+    bytes: usize,
+    /// When the last one came, and whether it came upon the one before.
+    last: Option<Instant>,
+    soon: bool,
     /// How the response ended, behind the pieces.
     end: Option<Result<(), Broken>>,
     /// Who waits for a piece.
@@ -64,8 +73,9 @@ struct State {
     task: Option<Waker>,
     /// How many pieces there were when whoever could run was let pass, while they are.
     before: Option<usize>,
-    /// Whether they have passed.
+    /// Whether they have passed, and how often.
     passed: bool,
+    passes: u32,
 }
 
 impl ReadAhead {
@@ -96,6 +106,7 @@ impl Shared {
     fn poll_taken(&self, context: &Context<'_>) -> Poll<Result<Option<Bytes>, Broken>> {
         let mut state = self.state();
         if let Some(piece) = state.pieces.pop_front() {
+            state.bytes -= piece.len();
             if state.pieces.is_empty() {
                 wake(state.task.take());
             }
@@ -120,16 +131,18 @@ impl Shared {
     }
 
     fn add(&self, piece: Bytes) {
-        let mut state = self.state();
+        let (mut state, now) = (self.state(), Instant::now());
+        state.soon = state.last.replace(now).is_none_or(|last| now - last < SOON);
+        state.bytes += piece.len();
         state.pieces.push_back(piece);
-        if state.pieces.len() >= MOST {
+        if state.is_full() {
             state.tell();
         }
     }
 
     fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if state.pieces.len() < MOST {
+        if !state.is_full() {
             return Poll::Ready(());
         }
         state.task = Some(context.waker().clone());
@@ -151,15 +164,21 @@ impl State {
             return false;
         }
         self.passed = false;
-        if self.before.replace(ready).is_none_or(|before| before < ready) {
+        let came = self.before.replace(ready).is_none_or(|before| before < ready);
+        if came && self.soon && self.passes < PASSES {
+            self.passes += 1;
             return true;
         }
         self.tell();
         false
     }
 
+    fn is_full(&self) -> bool {
+        self.pieces.len() >= MOST || self.bytes >= MUCH
+    }
+
     fn tell(&mut self) {
-        self.before = None;
+        (self.before, self.passes) = (None, 0);
         wake(self.reader.take());
     }
 }

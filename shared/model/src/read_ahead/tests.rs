@@ -99,6 +99,52 @@ async fn no_more_than_so_many_pieces_are_read_ahead_and_then_it_goes_on() {
     assert_eq!(ahead.next().await, Ok(Some(piece(sent))));
 }
 
+#[tokio::test(start_paused = true)]
+async fn so_many_bytes_are_enough() {
+    let (sender, mut ahead) = response();
+    let large = || Ok(Bytes::from(vec![0; MUCH / 2]));
+    let mut sent = 0;
+    while let Ok(outcome) = timeout(SOON, sender.send(large())).await {
+        outcome.unwrap();
+        sent += 1;
+    }
+    assert_eq!(sent, 3, "two of them, and one in the hand of the connection");
+    for _ in 0..3 {
+        assert_eq!(ahead.next().await.unwrap().unwrap().len(), MUCH / 2);
+    }
+    sender.send(large()).await.unwrap();
+    assert!(ahead.next().await.unwrap().is_some());
+}
+
+/// What a reader waits for that has been let wait once.
+fn waiting(pieces: usize, soon: bool) -> State {
+    let pieces = (0..pieces).map(piece).collect();
+    State { pieces, soon, reader: Some(Waker::noop().clone()), ..State::default() }
+}
+
+#[test]
+fn others_are_let_pass_while_something_comes_of_it_and_so_often_at_most() {
+    let mut state = waiting(1, true);
+    assert!(state.lets_pass());
+    assert!(!state.lets_pass() && state.reader.is_some(), "they have not passed yet");
+    state.passed = true;
+    assert!(!state.lets_pass() && state.reader.is_none(), "nothing came");
+    let mut state = waiting(0, true);
+    let passes = (1..).take_while(|number| {
+        state.pieces.push_back(piece(*number));
+        state.passed = true;
+        state.lets_pass()
+    });
+    assert_eq!(passes.count(), PASSES as usize);
+    assert!(state.reader.is_none());
+}
+
+#[test]
+fn of_a_piece_that_comes_alone_the_reader_is_told_at_once() {
+    let mut state = waiting(1, false);
+    assert!(!state.lets_pass() && state.reader.is_none());
+}
+
 #[tokio::test]
 async fn a_reader_that_leaves_closes_the_connection() {
     let (sender, ahead) = response();

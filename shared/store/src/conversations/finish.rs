@@ -20,7 +20,8 @@ use crate::{StoreError, UPDATED_AT};
 /// How often an end is tried again when something else changes the conversation at the same moment.
 const ATTEMPTS: u32 = 5;
 
-/// Longest wait for a transcript to be written ahead: nobody renews the lease meanwhile, and the answer is worth more.
+/// Longest wait for what may be left out, a transcript that is written ahead and the end of a log: nobody renews the
+/// lease meanwhile, and the answer is worth more.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What came of the transaction that ends a turn.
@@ -59,8 +60,8 @@ impl ConversationStore {
 
     /// Does the same and stores the end of the turn's log in the same transaction; whether the log surely has it.
     ///
-    /// So the log tells of an end exactly if that is stored, and whoever deletes the conversation finds it. An answer does
-    /// not wait for its log: where the two cannot be stored together, the answer is stored without.
+    /// So the log tells of such an end only if that is stored, and whoever deletes the conversation finds it. Where the two
+    /// cannot be stored together within two seconds, the answer is stored without.
     pub async fn finish_logged(
         &self,
         lease: &TurnLease,
@@ -101,7 +102,8 @@ impl ConversationStore {
         };
         let writes = self.last_writes(lease, answer, transcript.as_ref(), now)?;
         if let Some(LoggedEnd(put)) = log {
-            match self.written([writes.as_slice(), &[put]].concat()).await {
+            let written = self.written([writes.as_slice(), &[put]].concat());
+            match tokio::time::timeout(PATIENCE, written).await.unwrap_or(Err(StoreError::Busy)) {
                 Ok(true) => return Ok(End::Logged),
                 Ok(false) => return Ok(End::Refused),
                 Err(error) => tracing::warn!(%error, "an answer could not be stored with the end of its log"),

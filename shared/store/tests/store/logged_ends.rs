@@ -73,6 +73,20 @@ async fn f079_an_answer_is_stored_without_an_end_of_its_log_that_cannot_be_store
 }
 
 #[tokio::test]
+async fn f079_an_answer_does_not_wait_for_a_transaction_with_the_end_of_its_log_that_is_not_answered() {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await;
+    let (lease, known) = begun(&store).await;
+    let log = logged(&store, &lease).await;
+    let gate = Gate::default();
+    wire.fail("TransactWriteItems", &[Fault::Held(gate.clone())]);
+    // The gate stays shut.
+    assert_eq!(store.conversations.finish_logged(&lease, &answer("A"), log, at(2)).await, Ok(false));
+    assert_eq!(content(&store, &lease).await, "A");
+    assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), of(&["a"]));
+}
+
+#[tokio::test]
 async fn f079_an_answer_is_stored_where_the_table_of_its_log_is_gone() {
     let (_, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await;
