@@ -152,11 +152,11 @@ async fn a_reader_that_leaves_closes_the_connection() {
     sender.closed().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_task_that_is_ended_breaks_the_response_off() {
     let (_sender, mut ahead) = response();
     ahead.task.abort();
-    assert_eq!(ahead.next().await, Err(Broken));
+    assert_eq!(timeout(SOON, ahead.next()).await.unwrap(), Err(Broken));
 }
 
 #[test]
