@@ -199,6 +199,7 @@ test("f005 a model that fails is marked in the choice of models, and can be chos
   await page.route("**/api/models", (route) => route.fulfill({ json: { models } }));
   await page.goto(url);
   const picker = page.getByRole("combobox", { name: "Model" });
+  await picker.waitFor();
   assert.deepEqual(await picker.getByRole("option").allTextContents(), ["one · first (failing)", "two"]);
   await picker.selectOption("one");
   assert.equal(await picker.inputValue(), "one");

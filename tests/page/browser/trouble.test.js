@@ -155,10 +155,18 @@ test("a conversation that is deleted elsewhere while its answer is awaited is sa
   await page.goto(url);
   await ask(page, "Tell me.");
   await page.waitForURL(/#\/c\//);
+  // The page has read the conversation and asks for the rest of its answer when it is gone.
+  let isGone;
+  const gone = new Promise((resolve) => {
+    isGone = resolve;
+  });
+  await page.route(/\/stream$/, (route) => gone.then(() => route.continue()));
   await page.reload();
   await lastAnswer(page).waitFor();
   const id = page.url().split("/").at(-1);
-  await fetch(`${url}/api/conversations/${id}`, { method: "DELETE" });
+  const deleted = await fetch(`${url}/api/conversations/${id}`, { method: "DELETE" });
+  assert.equal(deleted.status, 204);
+  isGone();
   await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
 });
 
