@@ -222,7 +222,8 @@ export class Chat {
     await new Promise((resolve) => {
       setTimeout(resolve, PAUSE);
     });
-    if (!signal.aborted && this.#turn === null) await this.#load((error) => showError(error));
+    if (signal.aborted || this.#turn !== null) return;
+    await this.#load((error) => (error.status === 404 ? this.#trouble(error) : showError(error)));
   }
 
   #trouble(error) {

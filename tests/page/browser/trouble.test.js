@@ -150,12 +150,30 @@ test("an answer that ended while nobody read it is whole after a reload", async 
   await lastAnswer(page).getByRole("button", { name: "Copy", exact: true }).waitFor();
 });
 
-test("a conversation that is deleted elsewhere while its answer is awaited is said to be gone", async (t) => {
+/** Deletes the conversation that the page shows, as somebody else would. */
+async function deleteElsewhere(page, url) {
+  const id = page.url().split("/").at(-1);
+  const deleted = await fetch(`${url}/api/conversations/${id}`, { method: "DELETE" });
+  assert.equal(deleted.status, 204);
+}
+
+test("a conversation that is deleted elsewhere while its answer is followed is said to be gone", async (t) => {
   const { page, url } = await stage(t);
   await page.goto(url);
   await ask(page, "Tell me.");
   await page.waitForURL(/#\/c\//);
-  // The page has read the conversation and asks for the rest of its answer when it is gone.
+  const following = page.waitForResponse(/\/stream$/);
+  await page.reload();
+  await following;
+  await deleteElsewhere(page, url);
+  await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
+});
+
+test("a conversation that is deleted elsewhere before its answer can be followed is said to be gone", async (t) => {
+  const { page, url } = await stage(t);
+  await page.goto(url);
+  await ask(page, "Tell me.");
+  await page.waitForURL(/#\/c\//);
   let isGone;
   const gone = new Promise((resolve) => {
     isGone = resolve;
@@ -163,9 +181,7 @@ test("a conversation that is deleted elsewhere while its answer is awaited is sa
   await page.route(/\/stream$/, (route) => gone.then(() => route.continue()));
   await page.reload();
   await lastAnswer(page).waitFor();
-  const id = page.url().split("/").at(-1);
-  const deleted = await fetch(`${url}/api/conversations/${id}`, { method: "DELETE" });
-  assert.equal(deleted.status, 204);
+  await deleteElsewhere(page, url);
   isGone();
   await page.getByText("There is no such conversation. It may have been deleted.").waitFor();
 });
