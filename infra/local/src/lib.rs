@@ -1,7 +1,8 @@
 //! The whole product on one machine: every route on one port, DynamoDB in the process, demo endpoints for what is not
 //! configured.
 //!
-//! [`Server::start`] is what `cargo run` calls, and what the tests call; [`replay`] runs a recorded turn again.
+//! [`Server::start`] is what `cargo run` calls, and what the tests call; [`replay`] runs a recorded turn again. The
+//! server's own requests to its database take no socket (`database`).
 
 mod backup;
 mod banner;

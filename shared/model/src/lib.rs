@@ -1,7 +1,8 @@
 //! Talks to a model endpoint; knows no tools' code and no storage.
 //!
 //! [`Models`] are read from the settings once. [`ModelClient::reply`] owns all retrying: it returns when the model has
-//! begun to answer, and from then on [`Reply::next`] gives out what comes as it comes. What differs between endpoints
+//! begun to answer, and from then on [`Reply::next`] gives out what comes as it comes; what comes fast is read ahead
+//! (`read_ahead`). What differs between endpoints
 //! is a file under `wire` (a protocol) or a row under `providers` (the particulars of one of them).
 
 mod attempts;

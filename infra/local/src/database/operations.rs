@@ -1,3 +1,5 @@
+//! What the database does for requests that come through the channel: the operations that this project asks for.
+
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::http::{HttpError, StatusCode};
 use aws_smithy_types::body::SdkBody;
