@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::native::Native;
 
-const SECRET: &str = "canary-files/51d0";
+const SECRET: &str = "canary-files/51k0";
 
 /// Lets tools reach the servers of a test, and gives them a secret.
 const OPEN: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_FILES", SECRET)];
@@ -95,7 +95,7 @@ async fn the_tools_of_a_server_are_called_like_any_other_on_both_paths() {
     assert_eq!((turn.content().as_str(), &turn.of("tool_result")[0]["ok"]), ("完。", &json!(true)));
     assert!(app.told().last().unwrap()["content"].as_str().unwrap().contains(r#"{"text":"b"} Bearer [hidden]"#));
     assert_eq!(server.methods(), ["tools/list", "tools/list", "tools/call", "tools/call"], "the list is kept");
-    assert!(!format!("{turn:?}{read}").contains("51d0"));
+    assert!(!format!("{turn:?}{read}").contains("51k0"));
     let one = agent(&app, &["files_see_all"]).await;
     assert_eq!(names(&app, &one).await, ["files_see_all"]);
     let refused = app.post("/api/admin/agents", &json!({"name": "x", "tools": [{"tool": "filesystem"}]})).await;
@@ -157,7 +157,7 @@ async fn a_server_that_is_down_takes_no_other_tool_with_it_and_is_left_alone_for
     let shown = app.test(&json!({})).await;
     assert_eq!((&shown["response"]["status"], &shown["error"]["code"]), (&json!(503), &json!("failed")));
     assert!(shown["content"].as_str().unwrap().contains("服务返回状态 503"));
-    assert!(!shown.to_string().contains("51d0"));
+    assert!(!shown.to_string().contains("51k0"));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::native::Native;
 use crate::recordings::recordings;
 use crate::secrets::Log;
 
-const SECRET: &str = "canary-weather/7f3a";
+const SECRET: &str = "canary-weather/7k3z";
 
 /// Lets tools reach the endpoints of a test, and gives them a secret.
 const OPEN: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_WEATHER", SECRET)];
@@ -136,7 +136,7 @@ async fn f132_a_tool_that_is_defined_while_the_product_runs_is_used_and_its_secr
     let stored = app.get(&format!("/api/admin/tools/{tool}")).await.ok();
     drop(listening);
     let said = format!("{text}{told:?}{rows:?}{turn:?}{conversation}{stored}{}", log.text());
-    assert!(!said.contains("7f3a") && !said.contains(&SECRET.replace('/', "%2F")));
+    assert!(!said.contains("7k3z") && !said.contains(&SECRET.replace('/', "%2F")));
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn f122_the_secret_of_a_tool_is_in_no_recording_whoever_says_it() {
     app.model.replies([Completion::of([format!("{SECRET}？")])]);
     app.ask("一").await;
     let recording = fs::read_to_string(recordings(folder.path()).remove(0)).unwrap();
-    assert!(recording.contains("[key]") && !recording.contains("7f3a"), "{recording}");
+    assert!(recording.contains("[key]") && !recording.contains("7k3z"), "{recording}");
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn f132_a_test_of_a_tool_shows_what_was_sent_and_came_back_without_the_sec
         (&json!(200), &json!("[hidden]"))
     );
     assert_eq!(shown["content"], r#"{"temp":26,"sky":"晴","you":"","key":"[hidden]"}"#);
-    assert!(!shown.to_string().contains("7f3a") && shown.get("error").is_none(), "{shown}");
+    assert!(!shown.to_string().contains("7k3z") && shown.get("error").is_none(), "{shown}");
     app.host.replies([Reply::json(404, &json!({"no": SECRET}))]);
     let failed = app.post(&test, &arguments).await.ok();
     assert_eq!((&failed["response"]["status"], &failed["error"]["code"]), (&json!(404), &json!("failed")));

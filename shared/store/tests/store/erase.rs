@@ -44,7 +44,7 @@ fn call(id: &str, conversation: &str) -> Execution {
     }
 }
 
-/// What of both tables names somebody, anywhere in an item.
+/// What of both tables names somebody, anywhere in an item. A name that hexadecimal digits can spell is in some digest.
 async fn traces(endpoint: &str, name: &str) -> Vec<String> {
     let all = [rows(endpoint, "data").await, rows(endpoint, "ephemeral").await].concat();
     all.iter().map(|item| format!("{item:?}")).filter(|item| item.contains(name)).collect()
@@ -54,13 +54,13 @@ async fn traces(endpoint: &str, name: &str) -> Vec<String> {
 async fn every_item_says_its_version_and_stands_in_the_table_of_the_crates_documentation() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let ada = furnish(&store, "ada").await;
+    let olga = furnish(&store, "olga").await;
     store.definitions.create(store::Kind::Tool, "id", "a", &json!({}), at(0)).await.unwrap();
-    let id = store.conversations.list(&ada, 1, None).await.unwrap().items.remove(0).id;
+    let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
     let documented = include_str!("../../src/lib.rs");
     for item in [rows(&endpoint, "data").await, rows(&endpoint, "ephemeral").await].concat() {
         assert_eq!(item["v"].as_n().unwrap(), "1", "{item:?}");
-        let pk = item["pk"].as_s().unwrap().replace("U#key%3Aada", "U#{o}").replace(&id, "{conversation}");
+        let pk = item["pk"].as_s().unwrap().replace("U#key%3Aolga", "U#{o}").replace(&id, "{conversation}");
         let pk = match pk.split('#').next() {
             Some("X") => "X#{day}",
             Some("RL") => "RL#{key}#{burst}/{window}",
@@ -79,13 +79,13 @@ async fn f150_an_erased_owner_is_in_neither_table_and_others_have_all_that_they_
     let store = store_at(&endpoint).await;
     furnish(&store, "bob").await;
     let before = traces(&endpoint, "bob").await.len();
-    let ada = furnish(&store, "ada").await;
-    assert!(traces(&endpoint, "ada").await.len() > 60);
-    let erased = store.erase(&ada, LIMIT, at(4)).await.unwrap();
+    let olga = furnish(&store, "olga").await;
+    assert!(traces(&endpoint, "olga").await.len() > 60);
+    let erased = store.erase(&olga, LIMIT, at(4)).await.unwrap();
     assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 63));
-    assert_eq!(traces(&endpoint, "ada").await, Vec::<String>::new());
+    assert_eq!(traces(&endpoint, "olga").await, Vec::<String>::new());
     assert_eq!(traces(&endpoint, "bob").await.len(), before);
-    assert_eq!(store.erase(&ada, LIMIT, at(4)).await, Ok(store::Deleted::default()));
+    assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::Deleted::default()));
 }
 
 /// Erases a caller who, right after no conversation of his was found, has another one; `running` is whether a turn of his
@@ -93,11 +93,11 @@ async fn f150_an_erased_owner_is_in_neither_table_and_others_have_all_that_they_
 async fn erased_while_talking(running: bool) -> store::Deleted {
     let (wire, endpoint) = Wire::new().await;
     let (erasing, talking) = (store_at(&endpoint).await, Store::new(&config(&wire.database), names()));
-    let ada = Owner::key_holder("ada");
+    let olga = Owner::key_holder("olga");
     // A conversation is a list and three partitions, and then a list finds none; another look follows when its turn ran.
     let mut lists = Vec::new();
     if running {
-        talking.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
+        talking.conversations.begin(&olga, &first_turn("Q"), at(0)).await.unwrap();
         lists = (0..5).map(|_| Gate::default()).collect();
     }
     lists.iter().for_each(Gate::open);
@@ -106,13 +106,13 @@ async fn erased_while_talking(running: bool) -> store::Deleted {
     wire.fail("Query", &faults.collect::<Vec<_>>());
     let talk = async {
         empty.arrival().await;
-        assert!(talking.conversations.list(&ada, 1, None).await.unwrap().items.is_empty());
-        let lease = talking.conversations.begin(&ada, &first_turn("R"), at(1)).await.unwrap();
+        assert!(talking.conversations.list(&olga, 1, None).await.unwrap().items.is_empty());
+        let lease = talking.conversations.begin(&olga, &first_turn("R"), at(1)).await.unwrap();
         talking.conversations.finish(&lease, &answer("A"), at(2)).await.unwrap();
         empty.open();
     };
-    let (erased, ()) = tokio::join!(erasing.erase(&ada, LIMIT, at(0)), talk);
-    assert_eq!(traces(&wire.database, "ada").await, Vec::<String>::new());
+    let (erased, ()) = tokio::join!(erasing.erase(&olga, LIMIT, at(0)), talk);
+    assert_eq!(traces(&wire.database, "olga").await, Vec::<String>::new());
     erased.unwrap()
 }
 
@@ -127,19 +127,19 @@ async fn f150_what_an_erased_caller_says_meanwhile_goes_too() {
 async fn f150_an_operators_deletion_finds_the_same() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let ada = furnish(&store, "ada").await;
-    let deleted = store.delete_owner(&ada).await.unwrap();
+    let olga = furnish(&store, "olga").await;
+    let deleted = store.delete_owner(&olga).await.unwrap();
     assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 64));
-    assert_eq!(traces(&endpoint, "ada").await, Vec::<String>::new());
+    assert_eq!(traces(&endpoint, "olga").await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn f150_of_a_deleted_conversation_no_call_is_left() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let ada = furnish(&store, "ada").await;
-    let id = store.conversations.list(&ada, 1, None).await.unwrap().items.remove(0).id;
-    store.executions.forget(&ada, &id).await.unwrap();
+    let olga = furnish(&store, "olga").await;
+    let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
+    store.executions.forget(&olga, &id).await.unwrap();
     let left = rows(&endpoint, "ephemeral").await;
     assert_eq!(left.len(), 3, "a limit, an idempotency key and what a turn said");
 }
@@ -156,14 +156,14 @@ async fn exported(store: &Store, owner: &Owner) -> Vec<Value> {
 async fn an_export_holds_everything_of_its_owner_whole_and_nothing_of_others() {
     let store = store_at(&database().await).await;
     furnish(&store, "bob").await;
-    let ada = furnish(&store, "ada").await;
-    let all = exported(&store, &ada).await;
+    let olga = furnish(&store, "olga").await;
+    let all = exported(&store, &olga).await;
     let kinds: Vec<&str> = all.iter().map(|row| row["kind"].as_str().unwrap()).collect();
     let mut expected = vec!["export", "key", "day", "conversation", "message", "message", "message", "message"];
     expected.extend(["execution"; 30]);
     expected.push("end");
     assert_eq!(kinds, expected);
-    assert_eq!(all[0], json!({"kind": "export", "form": 1, "owner": "key:ada", "at": "2027-01-15T08:00:09.000Z"}));
+    assert_eq!(all[0], json!({"kind": "export", "form": 1, "owner": "key:olga", "at": "2027-01-15T08:00:09.000Z"}));
     let texts: Vec<usize> = all[4..8].iter().map(|row| row["content"].as_str().unwrap().len()).collect();
     assert_eq!(texts, [1, 500_000, 1, 1]);
     assert!(all[4..8].iter().all(|row| row["conversationId"] == all[3]["id"] && row["aside"] == false));
@@ -173,12 +173,12 @@ async fn an_export_holds_everything_of_its_owner_whole_and_nothing_of_others() {
 #[tokio::test]
 async fn an_export_has_answers_that_others_stand_for() {
     let store = store_at(&database().await).await;
-    let ada = furnish(&store, "ada").await;
-    let id = store.conversations.list(&ada, 1, None).await.unwrap().items.remove(0).id;
+    let olga = furnish(&store, "olga").await;
+    let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
     let again = store::NewTurn { question: store::Question::Again, ..next_turn(&id, "") };
-    let lease = store.conversations.begin(&ada, &again, at(5)).await.unwrap();
+    let lease = store.conversations.begin(&olga, &again, at(5)).await.unwrap();
     store.conversations.finish(&lease, &answer("C"), at(6)).await.unwrap();
-    let all = exported(&store, &ada).await;
+    let all = exported(&store, &olga).await;
     let messages = all.iter().filter(|row| row["kind"] == "message").skip(2);
     let told: Vec<(&str, bool)> =
         messages.map(|row| (row["content"].as_str().unwrap(), row["aside"].as_bool().unwrap())).collect();
