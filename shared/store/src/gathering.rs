@@ -5,59 +5,74 @@ use tokio::sync::{Mutex as Sending, oneshot};
 use tokio::task::yield_now;
 
 use crate::StoreError;
-use crate::item::Item;
-use crate::table::Table;
 
-/// Stores items together that are to be stored at the same moment: a request costs much more than an item in it.
+/// Stores together what is to be stored at the same moment: a request costs much more than what is in it.
 ///
-/// One request is on its way at a time; what comes meanwhile goes with the next one.
-#[derive(Clone)]
-pub(crate) struct Gathering(Arc<Shared>);
+/// One request is on its way at a time; what comes meanwhile goes with the next one. Who has to send it is whoever comes
+/// first, as long as they wait for it.
+pub(crate) struct Gathering<T>(Arc<Shared<T>>);
 
-struct Shared {
-    table: Table,
-    waiting: Mutex<Vec<Waiting>>,
+struct Shared<T> {
+    waiting: Mutex<Vec<Waiting<T>>>,
     sending: Sending<()>,
 }
 
-struct Waiting {
-    items: Vec<Item>,
+struct Waiting<T> {
+    what: T,
     told: oneshot::Sender<Result<(), StoreError>>,
 }
 
-impl Gathering {
-    pub(crate) fn new(table: Table) -> Self {
-        Self(Arc::new(Shared { table, waiting: Mutex::default(), sending: Sending::default() }))
-    }
-
-    /// Stores these items, over those that there may be; nobody else may store the same ones meanwhile.
+impl<T: Clone> Gathering<T> {
+    /// Has `request` store this with whatever else waits, at least once: if somebody gave up who had it on the way, it is
+    /// sent again.
     ///
     /// # Errors
-    /// Also what was wrong with others that went along.
-    pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
-        let (told, mut heard) = oneshot::channel();
-        self.waiting().push(Waiting { items: items.clone(), told });
+    /// What the request gave, also where that was about others that went along.
+    pub(crate) async fn send<F>(&self, what: T, request: impl FnOnce(Vec<T>) -> F) -> Result<(), StoreError>
+    where
+        F: Future<Output = Result<(), StoreError>>,
+    {
+        let mut heard = self.wait(what.clone());
         // Those who were woken by the same tick of the clock come along.
         yield_now().await;
         let _sending = self.0.sending.lock().await;
         match heard.try_recv() {
             Ok(outcome) => return outcome,
-            // Whoever had them on the way gave up, which is no reason for anybody else to.
-            Err(TryRecvError::Closed) => return self.0.table.put_all(items).await,
+            // Whoever had it on the way gave up, which is no reason for anybody else to.
+            Err(TryRecvError::Closed) => heard = self.wait(what),
             Err(TryRecvError::Empty) => {}
         }
         let mut all = std::mem::take(&mut *self.waiting());
         all.retain(|waiting| !waiting.told.is_closed());
-        let (items, told): (Vec<_>, Vec<_>) = all.into_iter().map(|waiting| (waiting.items, waiting.told)).unzip();
-        let outcome = self.0.table.put_all(items.into_iter().flatten().collect()).await;
+        let (all, told): (Vec<_>, Vec<_>) = all.into_iter().map(|waiting| (waiting.what, waiting.told)).unzip();
+        let outcome = request(all).await;
         for told in told {
             // Some gave up meanwhile.
             let _gone = told.send(outcome.clone());
         }
+        drop(heard);
         outcome
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+    fn wait(&self, what: T) -> oneshot::Receiver<Result<(), StoreError>> {
+        let (told, heard) = oneshot::channel();
+        self.waiting().push(Waiting { what, told });
+        heard
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting<T>>> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Clone for Gathering<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Gathering<T> {
+    fn default() -> Self {
+        Self(Arc::new(Shared { waiting: Mutex::default(), sending: Sending::default() }))
     }
 }

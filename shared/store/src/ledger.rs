@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::item::{Item, Read, SHAPE, n, s};
 use crate::key::{Key, SK};
+use crate::summing::Summing;
 use crate::table::{Expression, Table, Write};
 use crate::{Day, Owner, StoreError};
 
@@ -18,12 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The days' sums in the data table; they stay until their owner is deleted.
 ///
-/// Entries are added, never read and written back: any number of turns may end at once. A write whose answer was lost is
-/// sent again and may then count twice, so that a sum errs to more. The item of all together takes a thousand writes a
-/// second, as any item does; beyond that entries are lost from it, and from it alone.
+/// Entries are added, never read and written back: any number of turns may end at once. Those for one sum that an instance
+/// has at the same time go in one write. A write whose answer was lost is sent again and may then count twice, so that a
+/// sum errs to more. The item of all together takes a thousand writes a second, as any item does; beyond that entries are
+/// lost from it, and from it alone.
 #[derive(Clone)]
 pub struct Ledger {
     table: Table,
+    summing: Summing,
 }
 
 /// Whose days.
@@ -62,6 +65,32 @@ impl Spent {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
+    /// What one turn used; searches are booked before they are made.
+    fn of_turn(usage: &Usage) -> Self {
+        Self {
+            turns: 1,
+            estimated_turns: u64::from(usage.estimated),
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            search_credits: usage.search_credits,
+            searches: 0,
+            cost_micros: usage.cost_micros,
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let cost = self.cost_micros.into_iter().chain(other.cost_micros);
+        Self {
+            turns: self.turns.saturating_add(other.turns),
+            estimated_turns: self.estimated_turns.saturating_add(other.estimated_turns),
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            search_credits: self.search_credits.saturating_add(other.search_credits),
+            searches: self.searches.saturating_add(other.searches),
+            cost_micros: cost.reduce(u64::saturating_add),
+        }
+    }
+
     fn read(item: &Item) -> Self {
         // Each attribute is there from the first time on at which something was added to it.
         let sum = |name: &str| item.number(name).unwrap_or_default();
@@ -79,7 +108,7 @@ impl Spent {
 
 impl Ledger {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table }
+        Self { table, summing: Summing::default() }
     }
 
     /// Adds a turn that ended to the day of its owner and to that of everybody; the two do not wait for each other.
@@ -88,10 +117,19 @@ impl Ledger {
     /// The first failure, `Busy` after two seconds; what was written before it stays.
     pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
         let (own, all) = (Account::Own(owner).key(day), Account::Everybody.key(day));
-        let (own, all) = (self.table.update(&own, entry(usage)), self.table.update(&all, entry(usage)));
-        let both = async { tokio::join!(own, all) };
+        let entry = Spent::of_turn(usage);
+        let both = async { tokio::join!(self.enter(&own, entry), self.enter(&all, entry)) };
         let (own, all) = tokio::time::timeout(PATIENCE, both).await.map_err(|_| StoreError::Busy)?;
-        own.and(all).map(|_| ())
+        own.and(all)
+    }
+
+    async fn enter(&self, key: &Key, entry: Spent) -> Result<(), StoreError> {
+        let place = self.summing.place(key);
+        let write = async |entries: Vec<Spent>| {
+            let sum = entries.into_iter().fold(Spent::default(), Spent::and);
+            self.table.update(key, addition(sum)).await.map(|_| ())
+        };
+        place.gathering().send(entry, write).await
     }
 
     /// What was consumed on a day.
@@ -142,18 +180,18 @@ impl Account<'_> {
     }
 }
 
-fn entry(usage: &Usage) -> Expression {
+fn addition(spent: Spent) -> Expression {
     let sums =
-        "turns :one, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";
-    let cost = if usage.cost_micros.is_some() { ", costMicros :cost" } else { "" };
+        "turns :turns, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";
+    let cost = if spent.cost_micros.is_some() { ", costMicros :cost" } else { "" };
     let sum = Expression::update(format!("ADD {sums}{cost} SET v = :v"))
-        .value(":one", n(1))
-        .value(":estimated", n(u8::from(usage.estimated)))
-        .value(":input", n(usage.input_tokens))
-        .value(":output", n(usage.output_tokens))
-        .value(":credits", n(usage.search_credits))
+        .value(":turns", n(spent.turns))
+        .value(":estimated", n(spent.estimated_turns))
+        .value(":input", n(spent.input_tokens))
+        .value(":output", n(spent.output_tokens))
+        .value(":credits", n(spent.search_credits))
         .value(":v", n(SHAPE));
-    match usage.cost_micros {
+    match spent.cost_micros {
         Some(cost) => sum.value(":cost", n(cost)),
         None => sum,
     }

@@ -61,6 +61,7 @@ mod search_cache;
 mod search_credits;
 mod shape;
 mod stream_log;
+mod summing;
 mod table;
 mod tables;
 mod tool_facts;

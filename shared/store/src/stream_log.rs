@@ -34,7 +34,7 @@ const MOST_ALONG: usize = 64 * 1024;
 pub struct StreamLog {
     table: Table,
     /// Logs of many turns are written at the same moments.
-    gathering: Gathering,
+    gathering: Gathering<Vec<Item>>,
     begun: Instant,
 }
 
@@ -55,7 +55,7 @@ pub struct Logged {
 
 impl StreamLog {
     pub(crate) fn new(table: Table) -> Self {
-        Self { gathering: Gathering::new(table.clone()), table, begun: Instant::now() }
+        Self { table, gathering: Gathering::default(), begun: Instant::now() }
     }
 
     /// The beginning of the time that all turns here share: what they add at one moment goes in one request, so they had
@@ -82,7 +82,7 @@ impl StreamLog {
             items.push(batch(owner, turn, first, lines, now));
             first += lines.len();
         }
-        self.gathering.put_all(items).await
+        self.gathering.send(items, |all| self.table.put_all(all.into_iter().flatten().collect())).await
     }
 
     /// What [`append`](Self::append) would add, for [`finish_logged`](crate::ConversationStore::finish_logged) to store;

@@ -2,8 +2,8 @@ use conversation::Usage;
 use futures_util::future::join_all;
 use store::{Account, Day, Ledger, Owner, Spent, StoreError};
 
-use crate::support::{alice, at, database, impatient_store_at, rows, store};
-use crate::wire::{Fault, Wire};
+use crate::support::{alice, at, database, impatient_store_at, rows, store, store_at};
+use crate::wire::{Fault, Gate, Wire};
 
 const DAY: u64 = 24 * 3600;
 
@@ -55,6 +55,87 @@ async fn f141_turns_that_end_at_the_same_time_are_all_counted() {
 }
 
 #[tokio::test]
+async fn turns_that_end_at_the_same_moment_are_one_write_for_each_sum_with_one_outcome() {
+    let (wire, endpoint) = Wire::new().await;
+    let ledger = store_at(&endpoint).await.ledger;
+    let (ada, bob, usage) = (alice(), Owner::new("bob"), used(3, 4, Some(5)));
+    wire.seen();
+    let end = async || join_all([&ada, &bob, &ada].map(|owner| ledger.add(owner, today(), &usage))).await;
+    assert_eq!(end().await, [Ok(()), Ok(()), Ok(())]);
+    assert_eq!(wire.seen(), ["UpdateItem"; 3]);
+    let sums = async |account| {
+        let spent = ledger.day(account, today()).await.unwrap();
+        (spent.turns, spent.estimated_turns, spent.tokens(), spent.search_credits, spent.cost_micros)
+    };
+    assert_eq!(sums(Account::Own(&ada)).await, (2, 0, 14, 4, Some(10)));
+    assert_eq!(sums(Account::Own(&bob)).await, (1, 0, 7, 2, Some(5)));
+    assert_eq!(sums(Account::Everybody).await, (3, 0, 21, 6, Some(15)));
+    wire.fail("UpdateItem", &[Fault::Refused("ValidationException")]);
+    let refused = Err(StoreError::Fault("UpdateItem: ValidationException".to_owned()));
+    let both = join_all((0..2).map(|_| ledger.add(&ada, today(), &usage))).await;
+    assert_eq!(both, [refused.clone(), refused]);
+}
+
+#[tokio::test]
+async fn no_sum_waits_for_another() {
+    let (wire, endpoint) = Wire::new().await;
+    let (ledger, usage) = (store_at(&endpoint).await.ledger, used(3, 4, None));
+    let (bob, gates) = (Owner::new("bob"), [(); 3].map(|()| Gate::default()));
+    wire.fail("UpdateItem", &gates.clone().map(Fault::Held));
+    let [own, all, other] = &gates;
+    let later = async {
+        own.arrival().await;
+        all.arrival().await;
+        let open = async {
+            other.arrival().await;
+            gates.iter().for_each(Gate::open);
+        };
+        tokio::join!(ledger.add(&bob, today(), &usage), open).0
+    };
+    let owner = alice();
+    assert_eq!(tokio::join!(ledger.add(&owner, today(), &usage), later), (Ok(()), Ok(())));
+}
+
+#[tokio::test]
+async fn turns_that_end_while_others_are_written_go_with_the_next_write_also_when_the_first_gives_up() {
+    let (wire, endpoint) = Wire::new().await;
+    let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
+    for gives_up in [false, true] {
+        let gates = [Gate::default(), Gate::default()];
+        wire.fail("UpdateItem", &gates.clone().map(Fault::Held));
+        wire.seen();
+        let arrived = async || {
+            for gate in &gates {
+                gate.arrival().await;
+            }
+        };
+        let first = async {
+            let add = ledger.add(&owner, today(), &usage);
+            if gives_up {
+                tokio::select! { _ = add => panic!("it is held"), () = arrived() => {} }
+            } else {
+                let open = async {
+                    arrived().await;
+                    gates.iter().for_each(Gate::open);
+                };
+                assert_eq!(tokio::join!(add, open).0, Ok(()));
+            }
+        };
+        let later = join_all((0..9).map(|_| ledger.add(&owner, today(), &usage)));
+        let waiting = async {
+            // The first has its turn before them.
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+            later.await
+        };
+        let ((), later) = tokio::join!(first, waiting);
+        assert_eq!(later, vec![Ok(()); 9]);
+        assert_eq!(wire.seen(), ["UpdateItem"; 4], "gives up: {gives_up}");
+    }
+    assert_eq!(own(&ledger).await.turns, 19, "what the first gave up did not arrive");
+}
+
+#[tokio::test]
 async fn f141_no_more_searches_are_booked_than_a_day_has_and_a_new_day_has_all_again() {
     let ledger = store().await.ledger;
     let owner = alice();
@@ -103,7 +184,7 @@ async fn an_entry_whose_answer_was_lost_is_counted_at_least_once() {
 #[tokio::test]
 async fn f150_a_deleted_owner_leaves_no_sums_and_those_of_others_stay() {
     let endpoint = database().await;
-    let store = crate::support::store_at(&endpoint).await;
+    let store = store_at(&endpoint).await;
     let bob = Owner::new("bob");
     for owner in [&alice(), &bob] {
         store.ledger.add(owner, today(), &used(1, 1, None)).await.unwrap();

@@ -1,0 +1,74 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::gathering::Gathering;
+use crate::key::Key;
+use crate::ledger::Spent;
+
+/// Entries that are on their way to sums or wait for it, by the sum's key: those that wait for the same go together, and
+/// no sum waits for another.
+#[derive(Clone, Default)]
+pub(crate) struct Summing(Arc<Mutex<HashMap<Key, Sum>>>);
+
+#[derive(Default)]
+struct Sum {
+    gathering: Gathering<Spent>,
+    /// How many wait for it; it is forgotten with the last.
+    users: usize,
+}
+
+/// A place among those who wait for one sum.
+pub(crate) struct Place<'a> {
+    summing: &'a Summing,
+    key: &'a Key,
+    gathering: Gathering<Spent>,
+}
+
+impl Summing {
+    /// A place for an entry to this sum.
+    pub(crate) fn place<'a>(&'a self, key: &'a Key) -> Place<'a> {
+        let mut sums = self.sums();
+        let sum = sums.entry(key.clone()).or_default();
+        sum.users += 1;
+        Place { summing: self, key, gathering: sum.gathering.clone() }
+    }
+
+    fn sums(&self) -> MutexGuard<'_, HashMap<Key, Sum>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place<'_> {
+    pub(crate) fn gathering(&self) -> &Gathering<Spent> {
+        &self.gathering
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut sums = self.summing.sums();
+        if let Some(sum) = sums.get_mut(self.key) {
+            sum.users -= 1;
+            if sum.users == 0 {
+                sums.remove(self.key);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_is_forgotten_when_the_last_who_waited_for_it_went() {
+        let (summing, key, other) = (Summing::default(), Key::new("a", "b"), Key::new("a", "c"));
+        let (first, second, third) = (summing.place(&key), summing.place(&key), summing.place(&other));
+        drop(first);
+        assert_eq!(summing.sums().len(), 2);
+        drop(second);
+        assert_eq!(summing.sums().len(), 1);
+        drop(third);
+        assert!(summing.sums().is_empty());
+    }
+}
