@@ -2,7 +2,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use agent::Agent;
+use agent::{Agent, Measured};
 use aws_types::SdkConfig;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -49,6 +49,7 @@ impl App {
             history_tokens: config.history_tokens,
             summarise: config.summarise,
             pre_search: false,
+            measured: Measured::default(),
         };
         let auth = Auth::new(&config.auth, store.keys.clone(), config.http.clone());
         let agents = Agents::new(store.definitions.clone());
@@ -118,7 +119,7 @@ mod tests {
         let config = Config::from_settings(&settings, Place::Local, transport::client().unwrap()).unwrap();
         let aws = [("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")];
         let store = Store::new(&store::sdk_config(&Settings::from_pairs(aws)).unwrap(), config.tables.clone());
-        ToolRegistry::new(built_in(&config, &store)).specs().into_iter().map(|spec| spec.name).collect()
+        ToolRegistry::new(built_in(&config, &store)).names().map(str::to_owned).collect()
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub(crate) struct ToolList {
 pub(crate) async fn tools(State(app): State<App>, headers: HeaderMap) -> Result<Json<ToolList>, ApiError> {
     let id = agents::named_by(&headers)?.unwrap_or(agents::DEFAULT);
     let agent = app.agents.find(id).await?.assemble(&app).await?;
-    Ok(Json(ToolList { tools: agent.tools.specs() }))
+    Ok(Json(ToolList { tools: agent.tools.specs().to_vec() }))
 }
 
 #[derive(Serialize)]

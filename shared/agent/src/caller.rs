@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use conversation::{Message, ToolResult, ToolSpec};
 use model::Wishes;
 use tools::ToolRegistry;
@@ -17,9 +19,9 @@ pub struct Caller {
 
 impl Caller {
     /// The agent's tools and the caller's, as models are told of them.
-    pub(crate) fn beside(&self, agents: &ToolRegistry) -> Vec<ToolSpec> {
-        let others = agents.specs().into_iter().filter(|spec| !self.has(&spec.name));
-        others.chain(self.tools.iter().cloned()).collect()
+    pub(crate) fn beside(&self, agents: &ToolRegistry) -> Arc<[ToolSpec]> {
+        let others = agents.specs().iter().filter(|spec| !self.has(&spec.name));
+        others.chain(&self.tools).cloned().collect()
     }
 
     /// Whether it runs the tool of that name.

@@ -38,4 +38,4 @@ pub use caller::Caller;
 pub use draft::{CallRecord, Draft};
 pub use events::{Closing, Events, Follower};
 pub use recording::{Recorder, Recording};
-pub use run::{Agent, ToolPaths, Turn};
+pub use run::{Agent, Measured, ToolPaths, Turn};

@@ -9,7 +9,7 @@ mod round;
 mod times;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use calls::Defect;
 use conversation::{ErrorCode, Failure, FinishReason, Message, PastTurn, Summary, ToolChoice, ToolSpec};
@@ -17,11 +17,10 @@ use futures_util::future::BoxFuture;
 use model::{Finish, ModelClient, ToolPath};
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
-use self::count::Measure;
+pub use self::count::Measured;
 use self::times::Times;
 use crate::fallback::Silence;
 use crate::step::Round;
-use crate::tokens::Family;
 use crate::{Caller, Events, Recorder, Recording, prompt};
 
 /// Rounds with tools when no setting says otherwise.
@@ -46,6 +45,8 @@ pub struct Agent {
     pub summarise: bool,
     /// Whether a search for the user's words begins beside the first call of the model, which may then want it.
     pub pre_search: bool,
+    /// What its tools take in a prompt: one for all turns with the same tools.
+    pub measured: Measured,
 }
 
 /// What one turn is about.
@@ -84,11 +85,11 @@ pub trait ToolPaths: Sync {
 
 impl Turn<'_> {
     /// What the model may call, of the agent's tools and of the caller's.
-    fn specs(&self, agents: &ToolRegistry) -> Vec<ToolSpec> {
+    fn specs(&self, agents: &ToolRegistry) -> Arc<[ToolSpec]> {
         match (&self.tool_choice, &self.caller) {
-            (ToolChoice::None, _) => Vec::new(),
-            (_, Some(caller)) => caller.beside(agents),
-            (_, None) => agents.specs(),
+            (ToolChoice::None, _) => Arc::default(),
+            (_, Some(caller)) if !caller.tools.is_empty() => caller.beside(agents),
+            _ => Arc::clone(agents.specs()),
         }
     }
 }
@@ -131,8 +132,7 @@ struct Run<'a> {
     recording: Option<Arc<dyn Recording>>,
     session: Arc<ToolSession>,
     specs: Arc<[ToolSpec]>,
-    /// What the tools take in a prompt, as the family counts that was asked first.
-    measured: OnceLock<(Family, Measure)>,
+    measured: Measured,
     /// What is told of earlier turns.
     history: Vec<Message>,
     /// The running turn: the question first.
@@ -168,14 +168,16 @@ impl<'a> Run<'a> {
             events.record(recording);
         }
         let times = Times::until(turn.context.deadline);
+        let specs = turn.specs(&agent.tools);
+        let are_its_own = Arc::ptr_eq(&specs, agent.tools.specs());
         Self {
             agent,
             turn,
             events,
             recording,
             session: Arc::new(agent.tools.session(ToolContext { deadline: times.closing, ..turn.context.clone() })),
-            specs: turn.specs(&agent.tools).into(),
-            measured: OnceLock::new(),
+            measured: if are_its_own { agent.measured.clone() } else { Measured::default() },
+            specs,
             history: Vec::new(),
             messages,
             summary: turn.summary.clone().filter(|_| agent.summarise),

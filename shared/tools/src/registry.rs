@@ -43,6 +43,7 @@ pub struct ToolBinding {
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
     entries: Arc<Vec<Entry>>,
+    specs: Arc<[ToolSpec]>,
 }
 
 impl ToolRegistry {
@@ -59,7 +60,8 @@ impl ToolRegistry {
                 None => entries.push(entry),
             }
         }
-        Self { entries: Arc::new(entries) }
+        let specs = entries.iter().map(|entry| entry.spec.clone()).collect();
+        Self { entries: Arc::new(entries), specs }
     }
 
     /// The tools of these names, in that order, as an agent uses them; names that no tool has are passed over.
@@ -92,9 +94,9 @@ impl ToolRegistry {
         self.entries.iter().any(|entry| entry.spec.name == name && entry.direct)
     }
 
-    /// What models are told, in order.
-    pub fn specs(&self) -> Vec<ToolSpec> {
-        self.entries.iter().map(|entry| entry.spec.clone()).collect()
+    /// What models are told, in order: the same list for as long as these are the tools.
+    pub fn specs(&self) -> &Arc<[ToolSpec]> {
+        &self.specs
     }
 
     /// What they are called, in order.

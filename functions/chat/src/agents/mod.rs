@@ -6,7 +6,7 @@ mod definition;
 
 use std::sync::Arc;
 
-use agent::Agent;
+use agent::{Agent, Measured};
 use conversation::{ErrorCode, ToolChoice};
 use http::HeaderMap;
 use store::{Definition, Definitions, Kind, StoreError};
@@ -114,9 +114,11 @@ impl AgentDefinition {
     /// This agent over what the deployment has.
     pub(crate) async fn assemble(&self, app: &App) -> Result<Agent, ApiError> {
         let deployment = &app.agent;
+        let bindings = self.bindings();
         Ok(Agent {
+            measured: if bindings.is_some() { Measured::default() } else { deployment.measured.clone() },
             system_prompt: self.system_prompt.clone().or_else(|| deployment.system_prompt.clone()),
-            tools: match self.bindings() {
+            tools: match bindings {
                 Some(bindings) => {
                     let Bound { tools, bindings } = app.tools.beside(&deployment.tools, bindings).await?;
                     tools.bound(&bindings)

@@ -126,12 +126,12 @@ fn timers(settings: &Settings) -> BTreeMap<String, String> {
 impl Tool {
     fn all(registry: &ToolRegistry) -> Vec<Self> {
         let example = |one: &ToolExample| Example { question: one.question.clone(), arguments: one.arguments.clone() };
-        let tool = |spec: ToolSpec| Self {
+        let tool = |spec: &ToolSpec| Self {
             examples: spec.examples.iter().map(example).collect(),
             direct: registry.is_direct(&spec.name),
-            spec,
+            spec: spec.clone(),
         };
-        registry.specs().into_iter().map(tool).collect()
+        registry.specs().iter().map(tool).collect()
     }
 
     /// How an agent uses it.

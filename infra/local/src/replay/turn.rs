@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Agent, Events, Turn};
+use agent::{Agent, Events, Measured, Turn};
 use conversation::{Event, Failure, FinishReason};
 use model::ModelClient;
 use serde_json::Value;
@@ -123,6 +123,7 @@ async fn play(
         summarise: head.summarise,
         // What it brought is in the results of the calls that took it.
         pre_search: false,
+        measured: Measured::default(),
     };
     let events = Events::default();
     events.send(started(recorded));

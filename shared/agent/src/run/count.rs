@@ -1,6 +1,8 @@
 //! What a reply consumed and costs: as the provider counted it, or as it is estimated where that cannot be believed.
 
-use conversation::Usage;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use conversation::{ToolSpec, Usage};
 use model::{ModelConfig, Price, Prompt, TokenUsage};
 
 use super::Run;
@@ -36,6 +38,40 @@ pub(crate) struct Measure {
     pub(crate) bytes: u64,
     /// Estimated.
     pub(crate) tokens: u64,
+}
+
+/// What tools take in a prompt, as it was measured last: they are the same in every prompt of a turn, and mostly from turn
+/// to turn, and to write them as JSON and count that is a tenth of what an answer takes.
+#[derive(Clone, Debug, Default)]
+pub struct Measured(Arc<Mutex<Option<Tools>>>);
+
+#[derive(Clone, Debug)]
+struct Tools {
+    specs: Arc<[ToolSpec]>,
+    family: Family,
+    measure: Measure,
+}
+
+impl Measured {
+    fn tools(&self, family: Family, specs: &Arc<[ToolSpec]>) -> Measure {
+        let known = self.last().as_ref().filter(|known| known.are(family, specs)).map(|known| known.measure);
+        known.unwrap_or_else(|| {
+            let measure = estimate::tools(family, specs);
+            *self.last() = Some(Tools { specs: Arc::clone(specs), family, measure });
+            measure
+        })
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Tools>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tools {
+    /// Lists are told apart by their place: it stays taken while they are known.
+    fn are(&self, family: Family, specs: &Arc<[ToolSpec]>) -> bool {
+        self.family == family && Arc::ptr_eq(&self.specs, specs)
+    }
 }
 
 impl Asked {
@@ -104,14 +140,9 @@ impl Run<'_> {
         if prompt.tools.is_empty() { words } else { words + self.tools_measure() }
     }
 
-    /// Measures the tools as they go over the wire. They are the same in every prompt of a turn, and to write them as JSON
-    /// is most of the work.
+    /// Measures the tools as they go over the wire.
     pub(super) fn tools_measure(&self) -> Measure {
-        let family = self.family();
-        match self.measured.get_or_init(|| (family, estimate::tools(family, &self.specs))) {
-            (known, measure) if *known == family => *measure,
-            _ => estimate::tools(family, &self.specs),
-        }
+        self.measured.tools(self.family(), &self.specs)
     }
 
     pub(super) fn family(&self) -> Family {
@@ -198,6 +229,28 @@ mod tests {
         assert_eq!(cost(2000, 9000, 200), Some(320 + 400), "no more can come from a cache than was read");
         assert_eq!(cost(0, 9000, 0), Some(2400 + 500), "an estimate has no cache");
         assert_eq!(Asked { price: None, ..asked() }.usage(WRITTEN, None).cost_micros, None);
+    }
+
+    #[test]
+    fn what_was_measured_holds_for_the_same_tools_and_family_alone() {
+        let spec = |description: &str| ToolSpec {
+            name: "a".to_owned(),
+            description: description.to_owned(),
+            parameters: serde_json::json!({}),
+            examples: Vec::new(),
+        };
+        let (short, long): (Arc<[_]>, Arc<[_]>) = ([spec("短")].into(), [spec("one two three four")].into());
+        let measured = Measured::default();
+        for (family, specs) in
+            [(Family::Unknown, &short), (Family::Unknown, &short), (Family::Unknown, &long), (Family::O200k, &long)]
+        {
+            assert_eq!(measured.clone().tools(family, specs), estimate::tools(family, specs));
+            assert!(measured.last().as_ref().is_some_and(|known| known.are(family, specs)), "and is kept");
+        }
+        let planted = Measure { characters: 1, bytes: 2, tokens: 3 };
+        *measured.last() = Some(Tools { specs: Arc::clone(&long), family: Family::O200k, measure: planted });
+        assert_eq!(measured.tools(Family::O200k, &long), planted, "it is not measured again");
+        assert_ne!(measured.tools(Family::O200k, &long.to_vec().into()), planted);
     }
 
     #[test]

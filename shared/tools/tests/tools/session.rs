@@ -200,8 +200,8 @@ fn a_later_tool_of_the_same_name_replaces_an_earlier_one() {
         }
     }
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default()), Arc::new(Plain), Arc::new(Other)]);
-    let told: Vec<_> = registry.specs().into_iter().map(|spec| (spec.name, spec.description)).collect();
-    assert_eq!(told, [("probe".into(), "The other one.".into()), ("plain".into(), "Never ends.".into())]);
+    let told: Vec<_> = registry.specs().iter().map(|spec| (&*spec.name, &*spec.description)).collect();
+    assert_eq!(told, [("probe", "The other one."), ("plain", "Never ends.")]);
 }
 
 #[tokio::test(start_paused = true)]
