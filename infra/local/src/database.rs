@@ -2,6 +2,7 @@ mod direct;
 mod operations;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};

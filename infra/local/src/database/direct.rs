@@ -4,6 +4,8 @@
 //! signs and reads every request as for any other DynamoDB; only what carries it is another. What is not in
 //! `operations`, and what cannot be read, goes over HTTP, so that every answer is the one that the HTTP server gives.
 
+use std::sync::Arc;
+
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector,
 };
@@ -15,7 +17,8 @@ use aws_types::SdkConfig;
 use dynoxide::Database;
 use tokio::sync::{mpsc, oneshot};
 
-use super::operations::{self, Answer, Operation};
+use super::operations::{self, Answer, Operation, Served};
+use super::tokens::Tokens;
 
 /// A request on its way to the database's thread.
 #[derive(Debug)]
@@ -27,11 +30,11 @@ pub(super) struct Call {
 
 impl Call {
     /// What was given up while it waited is not done any more.
-    fn perform(self, database: &Database) {
+    fn perform(self, served: &Served) {
         if self.answer.is_closed() {
             return;
         }
-        let answer = self.body.bytes().and_then(|body| (self.operation)(database, body));
+        let answer = self.body.bytes().and_then(|body| (self.operation)(served, body));
         // Whoever asked may have gone meanwhile.
         let _taken = self.answer.send(answer);
     }
@@ -40,9 +43,10 @@ impl Call {
 /// Performs calls one after another, each as a task of its own: a panic ends the one call alone, and connections have
 /// their turn in between.
 pub(super) async fn perform(mut calls: mpsc::UnboundedReceiver<Call>, database: Database) {
+    let served = Arc::new(Served { database, tokens: Tokens::default() });
     while let Some(call) = calls.recv().await {
-        let database = database.clone();
-        tokio::spawn(async move { call.perform(&database) });
+        let served = Arc::clone(&served);
+        tokio::spawn(async move { call.perform(&served) });
     }
 }
 

@@ -1,26 +1,46 @@
 //! What the database does for requests that come through the channel: the operations that this project asks for.
 
+use std::time::Instant;
+
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::http::{HttpError, StatusCode};
 use aws_smithy_types::body::SdkBody;
+use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use super::tokens::{self, Tokens};
 
 /// What the SDK's requests name an operation with.
 const TARGET: &str = "DynamoDB_20120810.";
 
 /// Does what a body asks for; `None`, and nothing done, where it cannot be read.
-pub(super) type Operation = fn(&Database, &[u8]) -> Option<Answer>;
+pub(super) type Operation = fn(&Served, &[u8]) -> Option<Answer>;
+
+/// The database, and what is known of the transactions that came through the channel.
+pub(super) struct Served {
+    pub(super) database: Database,
+    pub(super) tokens: Tokens,
+}
 
 /// What DynamoDB says to a request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     status: u16,
     json: Vec<u8>,
 }
 
 impl Answer {
+    /// What was asked for is done, and this is said of it.
+    pub(super) fn done(json: Vec<u8>) -> Self {
+        Self { status: 200, json }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.status == 200
+    }
+
     /// The same as the SDK reads it; an error where the status is none.
     pub(super) fn into_response(self) -> Result<HttpResponse, HttpError> {
         Ok(HttpResponse::new(StatusCode::try_from(self.status)?, SdkBody::from(self.json)))
@@ -30,19 +50,19 @@ impl Answer {
 /// The operation that a request names with `x-amz-target`: one of those that this project asks for.
 pub(super) fn named(target: &str) -> Option<Operation> {
     Some(match target.strip_prefix(TARGET)? {
-        "BatchWriteItem" => |database, body| run(body, |request| database.batch_write_item(request)),
-        "CreateTable" => |database, body| run(body, |request| database.create_table(request)),
-        "DeleteItem" => |database, body| run(body, |request| database.delete_item(request)),
-        "DescribeTable" => |database, body| run(body, |request| database.describe_table(request)),
-        "DescribeTimeToLive" => |database, body| run(body, |request| database.describe_time_to_live(request)),
-        "GetItem" => |database, body| run(body, |request| database.get_item(request)),
-        "ListTables" => |database, body| run(body, |request| database.list_tables(request)),
-        "PutItem" => |database, body| run(body, |request| database.put_item(request)),
-        "Query" => |database, body| run(body, |request| database.query(request)),
-        "Scan" => |database, body| run(body, |request| database.scan(request)),
-        "TransactWriteItems" => |database, body| run(body, |request| database.transact_write_items(request)),
-        "UpdateItem" => |database, body| run(body, |request| database.update_item(request)),
-        "UpdateTimeToLive" => |database, body| run(body, |request| database.update_time_to_live(request)),
+        "BatchWriteItem" => |served, body| run(body, |request| served.database.batch_write_item(request)),
+        "CreateTable" => |served, body| run(body, |request| served.database.create_table(request)),
+        "DeleteItem" => |served, body| run(body, |request| served.database.delete_item(request)),
+        "DescribeTable" => |served, body| run(body, |request| served.database.describe_table(request)),
+        "DescribeTimeToLive" => |served, body| run(body, |request| served.database.describe_time_to_live(request)),
+        "GetItem" => |served, body| run(body, |request| served.database.get_item(request)),
+        "ListTables" => |served, body| run(body, |request| served.database.list_tables(request)),
+        "PutItem" => |served, body| run(body, |request| served.database.put_item(request)),
+        "Query" => |served, body| run(body, |request| served.database.query(request)),
+        "Scan" => |served, body| run(body, |request| served.database.scan(request)),
+        "TransactWriteItems" => transact,
+        "UpdateItem" => |served, body| run(body, |request| served.database.update_item(request)),
+        "UpdateTimeToLive" => |served, body| run(body, |request| served.database.update_time_to_live(request)),
         _ => return None,
     })
 }
@@ -53,10 +73,27 @@ fn run<Q: DeserializeOwned, A: Serialize>(
     act: impl FnOnce(Q) -> Result<A, DynoxideError>,
 ) -> Option<Answer> {
     let request = serde_json::from_slice(body).ok()?;
-    Some(match act(request).and_then(|answer| json(&answer)) {
-        Ok(json) => Answer { status: 200, json },
-        Err(error) => Answer { status: error.status_code(), json: error.to_json().into_bytes() },
+    Some(told(act(request)))
+}
+
+fn transact(served: &Served, body: &[u8]) -> Option<Answer> {
+    let mut request: TransactWriteItemsRequest = serde_json::from_slice(body).ok()?;
+    let token = request.client_request_token.take_if(|token| token.len() <= tokens::LONGEST);
+    let act = || told(served.database.transact_write_items(request));
+    Some(match token {
+        Some(token) => served.tokens.once(&token, body, Instant::now(), act),
+        None => act(),
     })
+}
+
+fn told<A: Serialize>(outcome: Result<A, DynoxideError>) -> Answer {
+    outcome.and_then(|answer| json(&answer)).map_or_else(Answer::from, Answer::done)
+}
+
+impl From<DynoxideError> for Answer {
+    fn from(error: DynoxideError) -> Self {
+        Self { status: error.status_code(), json: error.to_json().into_bytes() }
+    }
 }
 
 fn json<A: Serialize>(answer: &A) -> Result<Vec<u8>, DynoxideError> {

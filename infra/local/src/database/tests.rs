@@ -11,6 +11,7 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::body::SdkBody;
 use futures_util::poll;
+use operations::Served;
 use said::{Said, play};
 use script::{ANSWERS, TABLE, answered_here, answered_over_http, prepared};
 
@@ -115,7 +116,7 @@ async fn a_call_that_was_given_up_while_it_waited_is_not_done() {
     let embedded = embedded();
     let (client, calls) = (direct(&embedded, None), calls(&embedded));
     play(&client, prepared()).await;
-    let held = |_: &Database, _: &[u8]| {
+    let held = |_: &Served, _: &[u8]| {
         GATE.wait();
         None
     };
@@ -135,7 +136,7 @@ async fn a_database_that_stops_lets_no_call_wait() {
     static GATE: Barrier = Barrier::new(2);
     let embedded = embedded();
     let (client, calls) = (direct(&embedded, None), calls(&embedded));
-    let held = |_: &Database, _: &[u8]| {
+    let held = |_: &Served, _: &[u8]| {
         // Once to say that it has begun, and once to be let go.
         GATE.wait();
         GATE.wait();
