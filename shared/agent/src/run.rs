@@ -45,7 +45,7 @@ pub struct Agent {
     pub summarise: bool,
     /// Whether a search for the user's words begins beside the first call of the model, which may then want it.
     pub pre_search: bool,
-    /// What its tools take in a prompt: one for all turns with the same tools.
+    /// What its tools take in a prompt: one for all turns whose agents share their tools.
     pub measured: Measured,
 }
 

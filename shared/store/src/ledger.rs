@@ -17,11 +17,14 @@ const EVERYBODY: &str = "USAGE";
 /// How long a turn's end waits for its entry.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long one write may take before it is tried again, in the time that those have left who wait for it.
+const HANGS: Duration = Duration::from_secs(1);
+
 /// The days' sums in the data table; they stay until their owner is deleted.
 ///
 /// Entries are added, never read and written back: any number of turns may end at once. Those for one sum that an instance
-/// has at the same time go in one write. A write whose answer was lost is sent again and may then count twice, so that a
-/// sum errs to more. The item of all together takes a thousand writes a second, as any item does; beyond that entries are
+/// has at the same time go in one write. A write whose answer was lost or is long in coming is sent again and may then
+/// count twice, so that a sum errs to more. The item of all together takes a thousand writes a second, as any item does; beyond that entries are
 /// lost from it, and from it alone.
 #[derive(Clone)]
 pub struct Ledger {
@@ -65,7 +68,7 @@ impl Spent {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// What one turn used; searches are booked before they are made.
+    /// What one turn used, without its searches.
     fn of_turn(usage: &Usage) -> Self {
         Self {
             turns: 1,
@@ -111,23 +114,33 @@ impl Ledger {
         Self { table, summing: Summing::default() }
     }
 
-    /// Adds a turn that ended to the day of its owner and to that of everybody; the two do not wait for each other.
+    /// Adds a turn that ended to the day of its owner and to that of everybody; the two do not wait for each other. It is
+    /// added also when nobody waits for that any more.
     ///
     /// # Errors
     /// The first failure, `Busy` after two seconds; what was written before it stays.
     pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
         let (own, all) = (Account::Own(owner).key(day), Account::Everybody.key(day));
-        let entry = Spent::of_turn(usage);
-        let both = async { tokio::join!(self.enter(&own, entry), self.enter(&all, entry)) };
-        let (own, all) = tokio::time::timeout(PATIENCE, both).await.map_err(|_| StoreError::Busy)?;
-        own.and(all)
+        let (ledger, entry) = (self.clone(), Spent::of_turn(usage));
+        // A task of its own: entries of other turns may wait for it, and a turn's own task runs when its client reads.
+        let added = tokio::spawn(async move {
+            let both = async { tokio::join!(ledger.enter(&own, entry), ledger.enter(&all, entry)) };
+            let (own, all) = tokio::time::timeout(PATIENCE, both).await.map_err(|_| StoreError::Busy)?;
+            own.and(all)
+        });
+        added.await.unwrap_or(Err(StoreError::Busy))
     }
 
     async fn enter(&self, key: &Key, entry: Spent) -> Result<(), StoreError> {
         let place = self.summing.place(key);
         let write = async |entries: Vec<Spent>| {
             let sum = entries.into_iter().fold(Spent::default(), Spent::and);
-            self.table.update(key, addition(sum)).await.map(|_| ())
+            let write = || self.table.update(key, addition(sum));
+            let written = match tokio::time::timeout(HANGS, write()).await {
+                Ok(written) => written,
+                Err(_) => write().await,
+            };
+            written.map(|_| ())
         };
         place.gathering().send(entry, write).await
     }
@@ -180,6 +193,7 @@ impl Account<'_> {
     }
 }
 
+/// Adds what turns used; their searches were booked before they were made.
 fn addition(spent: Spent) -> Expression {
     let sums =
         "turns :turns, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";

@@ -8,7 +8,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::SdkError;
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
 use aws_smithy_types::body::SdkBody;
 use futures_util::poll;
 use operations::Served;
@@ -88,6 +88,21 @@ async fn a_client_in_the_process_needs_a_connection_only_for_what_http_has_to_an
     assert_eq!(here.iter().map(Said::in_short).collect::<Vec<_>>(), ANSWERS);
     let elsewhere = within(play(&nowhere, answered_over_http())).await;
     assert_eq!(elsewhere.iter().find(|said| said.is_answer()), None);
+}
+
+#[tokio::test]
+async fn tokens_that_come_through_the_channel_are_not_the_databases_to_look_through() {
+    let embedded = embedded();
+    play(&direct(&embedded, None), prepared()).await;
+    let write = async |client: &Client, name: &str| {
+        let put = Put::builder().table_name(TABLE).set_item(Some(key(name))).build().unwrap();
+        let put = TransactWriteItem::builder().put(put).build();
+        let call = client.transact_write_items().transact_items(put).client_request_token("one");
+        call.send().await.is_ok()
+    };
+    let (here, there) = (direct(&embedded, None), over_tcp(&embedded));
+    assert!(write(&here, "a").await && !write(&here, "b").await);
+    assert!(write(&there, "c").await && !write(&there, "d").await, "and the other way round");
 }
 
 #[tokio::test]

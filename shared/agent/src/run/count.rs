@@ -40,37 +40,36 @@ pub(crate) struct Measure {
     pub(crate) tokens: u64,
 }
 
-/// What tools take in a prompt, as it was measured last: they are the same in every prompt of a turn, and mostly from turn
-/// to turn, and to write them as JSON and count that is a sixth of what an answer takes beside its storage.
+/// What tools take in a prompt: they are the same in every prompt of a turn, and mostly from turn to turn, and to write
+/// them as JSON and count that is much of what an answer takes.
 #[derive(Clone, Debug, Default)]
 pub struct Measured(Arc<Mutex<Option<Tools>>>);
 
 #[derive(Clone, Debug)]
 struct Tools {
     specs: Arc<[ToolSpec]>,
-    family: Family,
-    measure: Measure,
+    /// As each family counts that was asked.
+    measures: Vec<(Family, Measure)>,
 }
 
 impl Measured {
     fn tools(&self, family: Family, specs: &Arc<[ToolSpec]>) -> Measure {
-        let known = self.last().as_ref().filter(|known| known.are(family, specs)).map(|known| known.measure);
+        let mut last = self.last();
+        // Lists are told apart by their place: it stays taken while they are known.
+        let tools = match &mut *last {
+            Some(tools) if Arc::ptr_eq(&tools.specs, specs) => tools,
+            other => other.insert(Tools { specs: Arc::clone(specs), measures: Vec::new() }),
+        };
+        let known = tools.measures.iter().find(|(known, _)| *known == family).map(|(_, measure)| *measure);
         known.unwrap_or_else(|| {
             let measure = estimate::tools(family, specs);
-            *self.last() = Some(Tools { specs: Arc::clone(specs), family, measure });
+            tools.measures.push((family, measure));
             measure
         })
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Tools>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Tools {
-    /// Lists are told apart by their place: it stays taken while they are known.
-    fn are(&self, family: Family, specs: &Arc<[ToolSpec]>) -> bool {
-        self.family == family && Arc::ptr_eq(&self.specs, specs)
     }
 }
 
@@ -241,16 +240,16 @@ mod tests {
         };
         let (short, long): (Arc<[_]>, Arc<[_]>) = ([spec("短")].into(), [spec("one two three four")].into());
         let measured = Measured::default();
-        for (family, specs) in
-            [(Family::Unknown, &short), (Family::Unknown, &short), (Family::Unknown, &long), (Family::O200k, &long)]
-        {
+        let kept = || measured.last().as_ref().map_or(0, |tools| tools.measures.len());
+        let asked = [(Family::Unknown, &short, 1), (Family::Unknown, &long, 1), (Family::O200k, &long, 2)];
+        for (family, specs, expected) in asked {
             assert_eq!(measured.clone().tools(family, specs), estimate::tools(family, specs));
-            assert!(measured.last().as_ref().is_some_and(|known| known.are(family, specs)), "and is kept");
+            assert_eq!(kept(), expected);
         }
         let planted = Measure { characters: 1, bytes: 2, tokens: 3 };
-        *measured.last() = Some(Tools { specs: Arc::clone(&long), family: Family::O200k, measure: planted });
-        assert_eq!(measured.tools(Family::O200k, &long), planted, "it is not measured again");
-        assert_ne!(measured.tools(Family::O200k, &long.to_vec().into()), planted);
+        measured.last().as_mut().unwrap().measures[0].1 = planted;
+        assert_eq!(measured.tools(Family::Unknown, &long), planted, "it is not measured again");
+        assert_ne!(measured.tools(Family::Unknown, &long.to_vec().into()), planted);
     }
 
     #[test]

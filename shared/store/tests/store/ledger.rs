@@ -97,42 +97,44 @@ async fn no_sum_waits_for_another() {
 }
 
 #[tokio::test]
-async fn turns_that_end_while_others_are_written_go_with_the_next_write_also_when_the_first_gives_up() {
+async fn turns_that_end_while_others_are_written_go_with_the_next_write_also_when_the_first_went_away() {
     let (wire, endpoint) = Wire::new().await;
     let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
-    for gives_up in [false, true] {
+    for goes_away in [false, true] {
         let gates = [Gate::default(), Gate::default()];
         wire.fail("UpdateItem", &gates.clone().map(Fault::Held));
         wire.seen();
-        let arrived = async || {
+        let mut first = Box::pin(ledger.add(&owner, today(), &usage));
+        let arrived = async {
             for gate in &gates {
                 gate.arrival().await;
             }
         };
-        let first = async {
-            let add = ledger.add(&owner, today(), &usage);
-            if gives_up {
-                tokio::select! { _ = add => panic!("it is held"), () = arrived() => {} }
-            } else {
-                let open = async {
-                    arrived().await;
-                    gates.iter().for_each(Gate::open);
-                };
-                assert_eq!(tokio::join!(add, open).0, Ok(()));
-            }
-        };
+        tokio::select! { _ = &mut first => panic!("it is held"), () = arrived => {} }
+        let mut first = Some(first).filter(|_| !goes_away);
         let later = join_all((0..9).map(|_| ledger.add(&owner, today(), &usage)));
-        let waiting = async {
-            // The first has its turn before them.
+        let open = async {
+            // The later ones are in their places by then.
             tokio::task::yield_now().await;
-            tokio::task::yield_now().await;
-            later.await
+            gates.iter().for_each(Gate::open);
         };
-        let ((), later) = tokio::join!(first, waiting);
-        assert_eq!(later, vec![Ok(()); 9]);
-        assert_eq!(wire.seen(), ["UpdateItem"; 4], "gives up: {gives_up}");
+        assert_eq!(tokio::join!(later, open).0, vec![Ok(()); 9]);
+        if let Some(first) = &mut first {
+            assert_eq!(first.await, Ok(()));
+        }
+        assert_eq!(wire.seen(), ["UpdateItem"; 4], "goes away: {goes_away}");
     }
-    assert_eq!(own(&ledger).await.turns, 19, "what the first gave up did not arrive");
+    assert_eq!(own(&ledger).await.turns, 20);
+}
+
+#[tokio::test]
+async fn a_write_that_hangs_is_sent_again_for_all_who_wait_for_it() {
+    let (wire, endpoint) = Wire::new().await;
+    let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
+    wire.fail("UpdateItem", &[Fault::Held(Gate::default()), Fault::Held(Gate::default())]);
+    let turns = join_all((0..3).map(|_| ledger.add(&owner, today(), &usage))).await;
+    assert_eq!(turns, vec![Ok(()); 3]);
+    assert_eq!(own(&ledger).await.turns, 3);
 }
 
 #[tokio::test]
