@@ -1,5 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{Mutex as Sending, oneshot};
 use tokio::task::yield_now;
 
@@ -35,22 +36,24 @@ impl<T: Clone> Gathering<T> {
             let mut heard = self.wait(what.clone());
             // Those who were woken by the same tick of the clock come along.
             yield_now().await;
-            let sending = tokio::select! {
+            let (told, _sending) = tokio::select! {
                 biased;
-                told = &mut heard => match told {
-                    Ok(outcome) => return outcome,
-                    // Whoever had it on the way gave up, which is no reason for anybody else to.
-                    Err(_) => continue,
-                },
-                sending = self.0.sending.lock() => sending,
+                told = &mut heard => (told.map_err(|_| TryRecvError::Closed), None),
+                // Whoever sent before may have told it, on another thread, since that was looked at.
+                sending = self.0.sending.lock() => (heard.try_recv(), Some(sending)),
             };
+            match told {
+                Ok(outcome) => return outcome,
+                // Whoever had it on the way gave up, which is no reason for anybody else to.
+                Err(TryRecvError::Closed) => continue,
+                Err(TryRecvError::Empty) => {}
+            }
             let mut all = std::mem::take(&mut *self.waiting());
             all.retain(|waiting| !waiting.told.is_closed());
             let (all, told): (Vec<_>, Vec<_>) = all.into_iter().map(|waiting| (waiting.what, waiting.told)).unzip();
             let outcome = request(all).await;
-            drop(sending);
+            // All are told before the next one may send: none of them shall send anew. Some gave up meanwhile.
             for told in told {
-                // Some gave up meanwhile.
                 let _gone = told.send(outcome.clone());
             }
             return outcome;
@@ -110,5 +113,34 @@ mod tests {
         drop(first);
         assert_eq!(others.await, [(); 9].map(Ok));
         assert_eq!(requests.lock().unwrap()[1..], [(1..10).collect::<Vec<_>>()]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn everything_goes_once_and_everybody_is_told_of_it_on_several_threads() {
+        let (gathering, requests) = (Gathering::default(), Arc::new(Mutex::new(Vec::new())));
+        let sends = (0..20_000).map(|number| {
+            let (gathering, requests) = (gathering.clone(), Arc::clone(&requests));
+            let refused = Err(StoreError::Fault(number.to_string()));
+            tokio::spawn(async move {
+                let request = |all: Vec<usize>| {
+                    requests.lock().unwrap().push(all);
+                    ready(refused)
+                };
+                gathering.send(number, request).await.unwrap_err()
+            })
+        });
+        let told = join_all(sends).await;
+        let requests = requests.lock().unwrap();
+        assert_eq!(requests.iter().find(|all| all.is_empty()), None);
+        for all in requests.iter() {
+            let outcome = told[all[0]].as_ref().unwrap();
+            assert!(
+                all.iter().all(|number| told[*number].as_ref().unwrap() == outcome),
+                "those of one request are told the same"
+            );
+        }
+        let mut sent = requests.concat();
+        sent.sort_unstable();
+        assert_eq!(sent, (0..20_000).collect::<Vec<_>>());
     }
 }
