@@ -1,5 +1,7 @@
 //! Turns over time: history, two at once, clients that leave, deletion and restarts in the middle.
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use support::{Client, Completion, Gate, TestApp, within};
 
@@ -88,15 +90,16 @@ async fn f100_of_many_turns_at_once_in_a_conversation_one_runs_and_none_interlea
     let gate = Gate::new();
     app.model.replies([Completion::of(["好。"]).held(&gate)]);
     let body = json!({ "message": "抢", "conversationId": id, "stream": false });
-    let posts = (0..8).map(|_| app.chat_once(&body));
-    let racing = futures_util::future::join_all(posts);
-    let opening = async {
+    let mut racing: FuturesUnordered<_> = (0..8).map(|_| app.chat_once(&body)).collect();
+    let answers = within("the race", async {
+        let mut answers: Vec<_> = racing.by_ref().take(7).collect().await;
+        // The winner holds the conversation until the others have all been answered.
         gate.reached().await;
-        // The winner holds the conversation, so every other answer is there before it goes on.
         gate.open();
-    };
-    let (answers, ()) = within("the race", async { tokio::join!(racing, opening) }).await;
-    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        answers.extend(racing.next().await);
+        answers
+    });
+    let mut statuses: Vec<u16> = answers.await.iter().map(|answer| answer.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [[200].as_slice(), &[409; 7]].concat());
     assert_eq!(contents(&app, &id).await, ["〇", "零", "抢", "好。"]);
