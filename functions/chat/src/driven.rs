@@ -7,16 +7,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use agent::Follower;
+use aside::Bell;
 use conversation::Event;
 use futures_util::future::{BoxFuture, poll_fn};
 use futures_util::stream::Stream;
-use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -27,12 +27,15 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(crate) struct Reader {
     shared: Arc<Shared>,
     events: Follower,
+    /// It ran the turn as far as it went, and has all events.
+    is_up_to_date: bool,
 }
 
 struct Shared {
     state: Mutex<State>,
-    signal: Arc<Signal>,
-    /// Wakes `signal`.
+    /// Where what the turn waits for tells whoever runs it that it can go on.
+    bell: Arc<Bell>,
+    /// Rings the bell.
     waker: Waker,
     /// How often the turn went on.
     runs: AtomicU64,
@@ -52,24 +55,6 @@ enum Driver {
     Guardian,
 }
 
-/// Where what the turn waits for tells that it can go on.
-struct Signal {
-    is_due: AtomicBool,
-    /// The task of whoever runs the turn.
-    task: AtomicWaker,
-}
-
-impl Wake for Signal {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.is_due.store(true, Ordering::Release);
-        self.task.wake();
-    }
-}
-
 /// The reader of a turn, who runs it, and what is to be spawned: it ends with the turn, whatever becomes of the reader.
 ///
 /// Only the turn itself may make events: a reader who runs it is not woken for them.
@@ -77,16 +62,16 @@ pub(crate) fn driven(
     turn: impl Future<Output = ()> + Send + 'static,
     events: Follower,
 ) -> (Reader, impl Future<Output = ()> + Send) {
-    let signal = Arc::new(Signal { is_due: true.into(), task: AtomicWaker::new() });
+    let bell = Bell::ringing();
     let shared = Arc::new(Shared {
         state: Mutex::new(State { turn: Some(Box::pin(turn)), driver: Driver::Reader }),
-        waker: Arc::clone(&signal).into(),
-        signal,
+        waker: Arc::clone(&bell).into(),
+        bell,
         runs: AtomicU64::new(0),
         released: Notify::new(),
     });
     let guardian = Guardian(Arc::clone(&shared));
-    (Reader { shared, events }, async move { guardian.watch().await })
+    (Reader { shared, events, is_up_to_date: false }, async move { guardian.watch().await })
 }
 
 impl Shared {
@@ -97,10 +82,9 @@ impl Shared {
     }
 
     fn go_on(&self, place: &mut Option<BoxFuture<'static, ()>>, context: &Context<'_>) -> Poll<()> {
-        // Before the look, so that no wake-up falls between the two.
-        self.signal.task.register(context.waker());
+        self.bell.attend(context.waker());
         let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
-        if !self.signal.is_due.swap(false, Ordering::AcqRel) {
+        if !self.bell.silence() {
             return Poll::Pending;
         }
         self.runs.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +100,7 @@ impl Shared {
     /// Has the guardian run the turn from here on; the reader is woken, to wait for events instead.
     fn take(&self) {
         self.state().driver = Driver::Guardian;
-        self.signal.task.wake();
+        self.bell.ring();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -142,7 +126,11 @@ impl Guardian {
 impl Drop for Guardian {
     fn drop(&mut self) {
         let turn = self.0.state().turn.take();
-        drop(turn);
+        if turn.is_some() {
+            drop(turn);
+            // The reader would wait for ever for what nobody does any more.
+            self.0.bell.ring();
+        }
     }
 }
 
@@ -154,7 +142,7 @@ async fn stuck(shared: &Shared) {
         let runs = shared.runs.load(Ordering::Relaxed);
         sleep(LOOK).await;
         let ran = shared.runs.load(Ordering::Relaxed) - runs;
-        let waits = shared.signal.is_due.load(Ordering::Acquire) && ran <= 1;
+        let waits = shared.bell.rings() && ran <= 1;
         if waits && waited {
             return;
         }
@@ -167,7 +155,13 @@ impl Stream for Reader {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        match this.shared.run(Driver::Reader, context) {
+        // The connection asks three times for each word.
+        if this.is_up_to_date && this.shared.bell.is_quiet_for(context.waker()) {
+            return Poll::Pending;
+        }
+        let ran = this.shared.run(Driver::Reader, context);
+        this.is_up_to_date = matches!(ran, Some(Poll::Pending));
+        match ran {
             None => Pin::new(&mut this.events).poll_next(context),
             Some(Poll::Ready(())) => {
                 this.shared.released.notify_one();

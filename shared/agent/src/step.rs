@@ -1,5 +1,4 @@
-use std::pin::pin;
-
+use aside::Aside;
 use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, ThinkingFilter};
 use conversation::{Event, ToolCall, ToolSpec};
 use futures_util::StreamExt;
@@ -95,7 +94,7 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
     let mut results: Vec<Option<Ran>> = Vec::new();
     // Given up as soon as nothing more is wanted of it: that closes its connection.
     let (mut reply, mut broke) = (Some(reply), None);
-    let mut closing = pin!(sleep_until(reader.closing.at));
+    let mut closing = Aside::new(Box::pin(sleep_until(reader.closing.at)));
     let (mut in_time, mut given_up) = (reader.tools_on, false);
     loop {
         tokio::select! {

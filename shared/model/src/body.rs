@@ -2,6 +2,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aside::Aside;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -67,19 +68,19 @@ impl Source {
 /// A timer that is left alone while the time it waits for only moves on: setting one for every piece would cost more
 /// than much of what is done with the piece.
 #[derive(Default)]
-struct Alarm(Option<Pin<Box<Sleep>>>);
+struct Alarm(Option<Aside<Pin<Box<Sleep>>>>);
 
 impl Alarm {
     /// Ends at `until`.
     async fn at(&mut self, until: Instant) {
-        let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(until)));
-        if sleep.deadline() > until {
-            sleep.as_mut().reset(until);
+        let sleep = self.0.get_or_insert_with(|| Aside::new(Box::pin(sleep_until(until))));
+        if sleep.future().deadline() > until {
+            sleep.change().as_mut().reset(until);
         }
-        sleep.as_mut().await;
-        while sleep.deadline() < until {
-            sleep.as_mut().reset(until);
-            sleep.as_mut().await;
+        (&mut *sleep).await;
+        while sleep.future().deadline() < until {
+            sleep.change().as_mut().reset(until);
+            (&mut *sleep).await;
         }
     }
 }

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aside::Aside;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -26,7 +27,7 @@ pub fn stream(
     protocol: impl Protocol + 'static,
 ) -> Response {
     // Boxed, because it is moved for every chunk.
-    let state = Box::new((Box::pin(events), protocol, Box::pin(sleep(KEEP_ALIVE))));
+    let state = Box::new((Box::pin(events), protocol, Aside::new(Box::pin(sleep(KEEP_ALIVE)))));
     let body = Body::from_stream(unfold(state, |mut state| async move {
         let (events, protocol, alarm) = &mut *state;
         let chunk = next_chunk(events, protocol, alarm).await?;
@@ -42,7 +43,7 @@ pub fn stream(
 async fn next_chunk(
     events: &mut Pin<Box<impl Stream<Item = Vec<Arc<Event>>>>>,
     protocol: &mut impl Protocol,
-    alarm: &mut Pin<Box<Sleep>>,
+    alarm: &mut Aside<Pin<Box<Sleep>>>,
 ) -> Option<Bytes> {
     let mut out = String::new();
     let mut silence = std::pin::pin!(silence(alarm));
@@ -63,14 +64,14 @@ async fn next_chunk(
 
 /// Ends after [`KEEP_ALIVE`]. The timer is set anew when it ends too early and not before: to set it for every frame
 /// would cost more than to write one.
-async fn silence(alarm: &mut Pin<Box<Sleep>>) {
+async fn silence(alarm: &mut Aside<Pin<Box<Sleep>>>) {
     let end = Instant::now() + KEEP_ALIVE;
     loop {
-        alarm.as_mut().await;
-        if alarm.deadline() >= end {
+        (&mut *alarm).await;
+        if alarm.future().deadline() >= end {
             return;
         }
-        alarm.as_mut().reset(end);
+        alarm.change().as_mut().reset(end);
     }
 }
 

@@ -193,3 +193,15 @@ async fn with_the_runtime_the_turn_ends_too() {
     said.words.closed().await;
     assert_eq!(reader.next().await, None);
 }
+
+#[tokio::test]
+async fn a_reader_that_waits_is_told_when_nobody_runs_its_turn_any_more() {
+    let (mut reader, said) = start();
+    let reading = tokio::spawn(async move {
+        assert!(read(&mut reader).now_or_never().is_none());
+        reader.next().await
+    });
+    tokio::task::yield_now().await;
+    said.guardian.abort();
+    assert_eq!(timeout(Duration::from_secs(20), reading).await.unwrap().unwrap(), None);
+}
