@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use agent::Follower;
+use agent::{Events, Follower};
 use aside::Bell;
 use conversation::Event;
 use futures_util::future::{BoxFuture, poll_fn};
@@ -37,6 +37,8 @@ struct Shared {
     bell: Arc<Bell>,
     /// Rings the bell.
     waker: Waker,
+    /// Those of the turn: where its replies are read is polled by itself, since most wake-ups are words.
+    events: Events,
     /// How often the turn went on.
     runs: AtomicU64,
     /// The reader has left, or the turn is over.
@@ -63,10 +65,12 @@ pub(crate) fn driven(
     events: Follower,
 ) -> (Reader, impl Future<Output = ()> + Send) {
     let bell = Bell::ringing();
+    events.events().inmost().open();
     let shared = Arc::new(Shared {
         state: Mutex::new(State { turn: Some(Box::pin(turn)), driver: Driver::Reader }),
         waker: Arc::clone(&bell).into(),
         bell,
+        events: events.events().clone(),
         runs: AtomicU64::new(0),
         released: Notify::new(),
     });
@@ -83,14 +87,20 @@ impl Shared {
 
     fn go_on(&self, place: &mut Option<BoxFuture<'static, ()>>, context: &Context<'_>) -> Poll<()> {
         self.bell.attend(context.waker());
+        self.events.inmost().attend(context.waker());
         let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
+        if self.rings() {
+            self.runs.fetch_add(1, Ordering::Relaxed);
+            self.events.inmost().poll();
+        }
         if !self.bell.silence() {
             return Poll::Pending;
         }
-        self.runs.fetch_add(1, Ordering::Relaxed);
         // A panic ends the turn, as it would end a task, and not the reader's connection.
         let ran = catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(&mut Context::from_waker(&self.waker))));
         if matches!(ran, Ok(Poll::Pending)) {
+            // It may have just begun to read.
+            self.events.inmost().poll();
             return Poll::Pending;
         }
         *place = None;
@@ -101,6 +111,11 @@ impl Shared {
     fn take(&self) {
         self.state().driver = Driver::Guardian;
         self.bell.ring();
+    }
+
+    /// Whether the turn, or a part of it, can go on.
+    fn rings(&self) -> bool {
+        self.bell.rings() || self.events.inmost().rings()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -142,7 +157,7 @@ async fn stuck(shared: &Shared) {
         let runs = shared.runs.load(Ordering::Relaxed);
         sleep(LOOK).await;
         let ran = shared.runs.load(Ordering::Relaxed) - runs;
-        let waits = shared.bell.rings() && ran <= 1;
+        let waits = shared.rings() && ran <= 1;
         if waits && waited {
             return;
         }
@@ -156,7 +171,8 @@ impl Stream for Reader {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         // The connection asks three times for each word.
-        if this.is_up_to_date && this.shared.bell.is_quiet_for(context.waker()) {
+        let shared = &this.shared;
+        if this.is_up_to_date && !shared.rings() && shared.bell.is_quiet_for(context.waker()) {
             return Poll::Pending;
         }
         let ran = this.shared.run(Driver::Reader, context);

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use aside::Inmost;
 use conversation::Event;
 use futures_util::future::poll_fn;
 use futures_util::stream::Stream;
@@ -21,6 +22,7 @@ struct Shared {
     draft: Mutex<Draft>,
     log: Mutex<Log>,
     recording: OnceLock<Arc<dyn Recording>>,
+    inmost: Inmost,
 }
 
 #[derive(Default)]
@@ -97,6 +99,11 @@ impl Events {
         Follower { events: self.clone(), next: first }
     }
 
+    /// Where replies are read, for whoever runs the turn.
+    pub fn inmost(&self) -> &Inmost {
+        &self.0.inmost
+    }
+
     /// A guard for whoever runs the turn.
     pub fn closing(&self) -> Closing {
         Closing(self.clone())
@@ -123,6 +130,11 @@ pub struct Follower {
 }
 
 impl Follower {
+    /// Whom it follows.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
     /// What is ready, for whoever makes the events and need not be woken for them.
     pub fn poll_ready(&mut self) -> Poll<Option<Vec<Arc<Event>>>> {
         let batch = self.events.log().since(self.next);

@@ -1,3 +1,6 @@
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use aside::Aside;
 use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, ThinkingFilter};
 use conversation::{Event, ToolCall, ToolSpec};
@@ -7,6 +10,7 @@ use model::{Delta, Finish, ModelError, NativeCall, Reply, TokenUsage, ToolPath};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tools::{Ran, ToolSession};
+use tracing::Instrument;
 
 use crate::failure::{Broken, heals};
 use crate::seam::Seam;
@@ -89,11 +93,15 @@ pub(crate) struct Round {
 
 /// Reads a reply as it comes: text and thinking leave at once, and each call runs from the moment it is complete.
 pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Broken> {
-    let mut reading = Reading::new(reader);
+    let reading = Arc::new(Mutex::new(Reading::new(reader)));
     let mut running = FuturesUnordered::new();
     let mut results: Vec<Option<Ran>> = Vec::new();
+    let read_on = |reply| {
+        let words = words(reply, Arc::clone(&reading)).in_current_span();
+        Box::pin(reader.events.inmost().run(words))
+    };
     // Given up as soon as nothing more is wanted of it: that closes its connection.
-    let (mut reply, mut broke) = (Some(reply), None);
+    let (mut reply, mut broke) = (Some(read_on(reply)), None);
     let mut closing = Aside::new(Box::pin(sleep_until(reader.closing.at)));
     let (mut in_time, mut given_up) = (reader.tools_on, false);
     loop {
@@ -102,40 +110,78 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             Some((place, call, ran)) = running.next(), if !running.is_empty() => {
                 results[place] = Some(reader.report(&call, ran)?);
             }
-            () = &mut closing, if reply.is_some() && in_time => {
-                (in_time, given_up) = (false, reading.callers.is_empty() && reader.gives_up(&results));
-                reply = reply.filter(|_| !given_up);
-            }
-            Some(delta) = next(&mut reply) => match delta {
-                None => reply = None,
-                Some(Err(error)) if reader.goes_on(&results, &error) => (reply, broke) = (None, Some(error)),
-                Some(delta) => for call in reading.take(delta.map_err(Broken::Model)?) {
-                    let place = results.len();
-                    results.push(None);
-                    running.push(async move {
-                        let ran = reader.session.run_telling(&call, &reader.telling(&call)).await;
-                        (place, call, ran)
-                    });
+            Some(came) = next(&mut reply) => match came {
+                Came::End(Some(error)) if !reader.goes_on(&results, &error) => return Err(Broken::Model(error)),
+                Came::End(error) => (reply, broke) = (None, error),
+                Came::Calls(rest, calls) => {
+                    reply = Some(read_on(*rest));
+                    for call in calls {
+                        let place = results.len();
+                        results.push(None);
+                        running.push(async move {
+                            let ran = reader.session.run_telling(&call, &reader.telling(&call)).await;
+                            (place, call, ran)
+                        });
+                    }
                 }
             },
+            () = &mut closing, if reply.is_some() && in_time => {
+                (in_time, given_up) = (false, lock(&reading).callers.is_empty() && reader.gives_up(&results));
+                reply = reply.filter(|_| !given_up);
+            }
             else => break,
         }
     }
     let results = results.into_iter().flatten().collect();
+    let mut reading = lock(&reading);
     if given_up { Err(reading.given_up(results)) } else { reading.close(results, broke) }
 }
 
+/// What a reply was read up to.
+enum Came {
+    /// Calls, and the rest of the reply.
+    Calls(Box<Reply>, Vec<ToolCall>),
+    /// Its end, or what broke it off.
+    End(Option<ModelError>),
+}
+
+/// Reads a reply up to the next calls, or to its end.
+async fn words(mut reply: Reply, reading: Arc<Mutex<Reading>>) -> Came {
+    loop {
+        match reply.next().await {
+            None => return Came::End(None),
+            Some(Err(error)) => return Came::End(Some(error)),
+            Some(Ok(delta)) => {
+                let calls = lock(&reading).take(delta);
+                if !calls.is_empty() {
+                    return Came::Calls(Box::new(reply), calls);
+                }
+            }
+        }
+    }
+}
+
 /// What comes next of a reply that is still read.
-async fn next(reply: &mut Option<Reply>) -> Option<Option<Result<Delta, ModelError>>> {
+async fn next(reply: &mut Option<Pin<Box<impl Future<Output = Came>>>>) -> Option<Came> {
     match reply {
-        Some(reply) => Some(reply.next().await),
+        Some(reply) => Some(reply.await),
         None => None,
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The state of one reply.
-struct Reading<'a> {
-    reader: &'a Reader<'a>,
+struct Reading {
+    events: Events,
+    /// The names of the caller's tools.
+    callers_tools: Vec<String>,
+    tools_on: bool,
+    path: ToolPath,
+    may_correct: bool,
+    alternative: bool,
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
     /// Empty between two deltas: so that none of them needs a list of its own.
@@ -154,10 +200,16 @@ struct Reading<'a> {
     usage: Option<TokenUsage>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(reader: &'a Reader<'a>) -> Self {
+impl Reading {
+    fn new(reader: &Reader<'_>) -> Self {
+        let callers_tools = reader.caller.iter().flat_map(|caller| &caller.tools).map(|tool| tool.name.clone());
         Self {
-            reader,
+            events: reader.events.clone(),
+            callers_tools: callers_tools.collect(),
+            tools_on: reader.tools_on,
+            path: reader.path,
+            may_correct: reader.may_correct,
+            alternative: reader.alternative,
             filter: Some(ThinkingFilter::default()),
             scanner: Some(CallScanner::new(reader.declared)),
             parts: Vec::new(),
@@ -185,7 +237,7 @@ impl<'a> Reading<'a> {
                 calls
             }
             Delta::Thinking(delta) => {
-                self.reader.events.send(Event::Thinking { delta });
+                self.events.send(Event::Thinking { delta });
                 Vec::new()
             }
             Delta::Call(call) => self.native_call(call).into_iter().collect(),
@@ -207,7 +259,7 @@ impl<'a> Reading<'a> {
         let mut pieces = std::mem::take(&mut self.pieces);
         for part in parts.drain(..) {
             match part {
-                Part::Thinking(delta) => self.reader.events.send(Event::Thinking { delta }),
+                Part::Thinking(delta) => self.events.send(Event::Thinking { delta }),
                 Part::Text(text) => {
                     self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut pieces));
                     calls.extend(self.pieces(&mut pieces));
@@ -226,7 +278,7 @@ impl<'a> Reading<'a> {
                     let delta = self.seam.push(text);
                     self.say(delta);
                 }
-                Piece::Call(parsed) if self.reader.path == ToolPath::Native => self.held.push(parsed),
+                Piece::Call(parsed) if self.path == ToolPath::Native => self.held.push(parsed),
                 Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
                 Piece::Malformed(malformed) => self.refuse(malformed),
             }
@@ -263,24 +315,24 @@ impl<'a> Reading<'a> {
     }
 
     fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
-        if !self.reader.tools_on {
+        if !self.tools_on {
             return None;
         }
         self.say_held();
-        if self.reader.caller.is_some_and(|caller| caller.has(&name)) {
+        if self.callers_tools.contains(&name) {
             self.callers.push(ToolCall { id, name, arguments });
             return None;
         }
         let id = self.own_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
-        self.reader.events.send(Event::ToolCall(call.clone()));
+        self.events.send(Event::ToolCall(call.clone()));
         Some(call)
     }
 
     /// The id if it is new in this turn, else one that is.
     fn own_id(&self, id: String) -> String {
-        let draft = self.reader.events.draft();
+        let draft = self.events.draft();
         let is_new = |id: &String| !id.is_empty() && !draft.calls.iter().any(|record| record.call.id == *id);
         let numbered = (draft.calls.len() + 1..).map(|number| format!("call_{number}"));
         std::iter::once(id).chain(numbered).find(is_new).unwrap_or_default()
@@ -289,10 +341,10 @@ impl<'a> Reading<'a> {
     fn refuse(&mut self, malformed: Malformed) {
         match &malformed.defect {
             Defect::Cut => self.malformed = Some(malformed),
-            Defect::Unreadable(_) if self.reader.may_correct && self.malformed.is_none() => {
+            Defect::Unreadable(_) if self.may_correct && self.malformed.is_none() => {
                 self.malformed = Some(malformed);
             }
-            Defect::Unreadable(_) if self.reader.path == ToolPath::Native => self.residue.push_str(&malformed.raw),
+            Defect::Unreadable(_) if self.path == ToolPath::Native => self.residue.push_str(&malformed.raw),
             Defect::Unreadable(_) => self.show(malformed.raw),
         }
     }
@@ -314,31 +366,39 @@ impl<'a> Reading<'a> {
 
     fn say(&self, delta: String) {
         if !delta.is_empty() {
-            self.reader.events.send(Event::Text { delta });
+            self.events.send(Event::Text { delta });
         }
     }
 
     /// What there is of a reply that was not read to its end.
-    fn given_up(self, results: Vec<Ran>) -> Broken {
-        let Self { calls, callers, malformed, .. } = self;
-        let round = Round { calls, results, callers, malformed, finish: Finish::Stop, usage: None };
+    fn given_up(&mut self, results: Vec<Ran>) -> Broken {
+        let round = Round { finish: Finish::Stop, usage: None, ..self.round(results) };
         Broken::Late((!round.calls.is_empty()).then(|| Box::new(round)))
     }
 
-    fn close(self, results: Vec<Ran>, broke: Option<ModelError>) -> Result<Round, Broken> {
+    fn close(&mut self, results: Vec<Ran>, broke: Option<ModelError>) -> Result<Round, Broken> {
         // The wire promises a finish or an error; a reply without either was cut.
         let broke = broke.or(self.finish.is_none().then_some(ModelError::Disconnected));
-        let alternative = self.reader.alternative;
-        let Self { calls, callers, malformed, usage, .. } = self;
-        let finish = self.finish.unwrap_or(Finish::Stop);
-        let round = Round { calls, results, callers, malformed, finish, usage };
+        let round = self.round(results);
         match broke {
             None => Ok(round),
             // What was counted before the end is not the whole.
-            Some(error) if alternative && !round.calls.is_empty() => {
+            Some(error) if self.alternative && !round.calls.is_empty() => {
                 Err(Broken::Called(Box::new(Round { usage: None, ..round }), error))
             }
             Some(error) => Err(Broken::Model(error)),
+        }
+    }
+
+    /// What there is, which is given out once.
+    fn round(&mut self, results: Vec<Ran>) -> Round {
+        Round {
+            calls: std::mem::take(&mut self.calls),
+            results,
+            callers: std::mem::take(&mut self.callers),
+            malformed: self.malformed.take(),
+            finish: self.finish.unwrap_or(Finish::Stop),
+            usage: self.usage.take(),
         }
     }
 }

@@ -4,10 +4,14 @@
 //! it, where it is written down) nearly never is what it was woken for. To look at all of it every time would cost as much
 //! as the word.
 
+mod inmost;
+
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+
+pub use self::inmost::Inmost;
 
 /// What a future wakes in place of its task: it notes that it was rung, and wakes the task.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::{join, select};
 use futures_util::task::noop_waker;
 use tokio::sync::Notify;
@@ -143,4 +145,81 @@ async fn no_wake_up_is_lost_between_threads() {
         tokio::time::timeout(Duration::from_secs(20), waited).await.expect("it was woken");
         ring.await.unwrap();
     }
+}
+
+/// Polls what stands in the place, then the whole if that was woken, as whoever opens a place does.
+async fn driven<T>(place: &Inmost, whole: impl Future<Output = T>) -> (T, usize) {
+    let (mut whole, mut times) = (Aside::new(Box::pin(whole)), 0);
+    place.open();
+    let output = poll_fn(|context| {
+        place.attend(context.waker());
+        place.poll();
+        times += usize::from(whole.bell.rings());
+        Pin::new(&mut whole).poll(context)
+    })
+    .await;
+    (output, times)
+}
+
+async fn counted(times: usize) -> usize {
+    for _ in 0..times {
+        yield_now().await;
+    }
+    times
+}
+
+#[tokio::test]
+async fn what_runs_in_the_inmost_place_does_not_poll_what_waits_for_it() {
+    let place = Inmost::default();
+    let whole = async {
+        let first = place.run(counted(50)).await;
+        first + place.run(counted(30)).await
+    };
+    let (output, times) = driven(&place, whole).await;
+    assert_eq!(
+        (output, times),
+        (80, 5),
+        "to begin, and twice for each: what it was woken for before it stood there, and its end"
+    );
+}
+
+#[tokio::test]
+async fn where_nobody_polls_the_place_a_future_runs_where_it_is_awaited() {
+    assert_eq!(Inmost::default().run(counted(3)).await, 3);
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_any_more_is_dropped_at_once() {
+    let (place, connection) = (Inmost::default(), Arc::new(()));
+    let whole = async {
+        let copy = Arc::clone(&connection);
+        let never = place.run(async move {
+            pending::<()>().await;
+            drop(copy);
+        });
+        select(Box::pin(never), Box::pin(counted(3))).await;
+        Arc::strong_count(&connection)
+    };
+    assert_eq!(driven(&place, whole).await.0, 1);
+    assert_eq!(driven(&place, place.run(counted(2))).await.0, 2, "the place can be used again");
+}
+
+#[tokio::test]
+async fn a_panic_in_the_inmost_place_is_one_where_it_is_awaited() {
+    let place = Inmost::default();
+    let whole = AssertUnwindSafe(place.run(async { assert_eq!(1, 2, "as expected") })).catch_unwind();
+    assert!(driven(&place, whole).await.0.is_err());
+}
+
+#[tokio::test]
+async fn what_can_be_done_at_once_is_done_before_the_whole_waits() {
+    let (place, done) = (Inmost::default(), Arc::new(AtomicBool::new(false)));
+    place.open();
+    let tells = Arc::clone(&done);
+    let words = place.run(async move {
+        tells.store(true, Ordering::SeqCst);
+        pending::<()>().await;
+    });
+    assert!(words.now_or_never().is_none());
+    assert!(done.load(Ordering::SeqCst));
 }
