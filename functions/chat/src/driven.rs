@@ -86,9 +86,9 @@ impl Shared {
     }
 
     fn go_on(&self, place: &mut Option<BoxFuture<'static, ()>>, context: &Context<'_>) -> Poll<()> {
+        let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
         self.bell.attend(context.waker());
         self.events.inmost().attend(context.waker());
-        let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
         if self.rings() {
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.events.inmost().poll();
@@ -104,6 +104,8 @@ impl Shared {
             return Poll::Pending;
         }
         *place = None;
+        // The events outlive the turn, and shall not keep its task.
+        self.events.inmost().attend(Waker::noop());
         Poll::Ready(())
     }
 

@@ -81,7 +81,8 @@ impl Inmost {
         }
         let (sender, receiver) = channel();
         let work = AssertUnwindSafe(future).catch_unwind().map(|ended| _ = sender.send(ended));
-        self.work().0 = Some(work.boxed());
+        let before = self.work().0.replace(work.boxed());
+        debug_assert!(before.is_none(), "one future at a time runs here");
         let _cleared = Cleared(self);
         self.bell.ring();
         match receiver.await {

@@ -72,7 +72,7 @@ impl Order {
             if looks > LOOKS || self.state().events >= call.events {
                 return Poll::Ready(());
             }
-            // The turn looks after its calls between any two pieces of an answer.
+            // The turn looks after its calls whenever there is nothing to read of its reply: that is withheld meanwhile.
             context.waker().wake_by_ref();
             Poll::Pending
         })
