@@ -101,13 +101,10 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
         let words = words(reply, Arc::clone(&reading)).in_current_span();
         Box::pin(reader.events.inmost().run(words))
     };
-    // What is late before it begins is given up before a word of it is said.
-    let late = reader.tools_on && Instant::now() >= reader.closing.at;
-    let mut given_up = late && reader.gives_up(&results);
     // Given up as soon as nothing more is wanted of it: that closes its connection.
-    let (mut reply, mut broke) = ((!given_up).then(|| read_on(reply)), None);
+    let (mut reply, mut broke) = (Some(read_on(reply)), None);
     let mut closing = Aside::new(Box::pin(sleep_until(reader.closing.at)));
-    let mut in_time = reader.tools_on && !late;
+    let (mut in_time, mut given_up) = (reader.tools_on, false);
     loop {
         tokio::select! {
             biased;
