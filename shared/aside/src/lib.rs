@@ -34,8 +34,7 @@ impl Bell {
         }
     }
 
-    /// Whether it rings. Who asks in order to poll says before to whom it shall ring next ([`Self::attend`]), so that
-    /// nothing that happens between the two is missed.
+    /// Whether it rings. Who polls because of it attends first ([`Self::attend`]), so that nothing in between is missed.
     pub fn rings(&self) -> bool {
         self.rings.load(Ordering::Acquire)
     }

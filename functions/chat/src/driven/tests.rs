@@ -17,13 +17,22 @@ struct Said {
 /// The turn itself says the words, or a part of it in the inmost place.
 const BOTH: [fn() -> (Reader, Said); 2] = [start, start_inmost];
 
+fn start() -> (Reader, Said) {
+    begin(false)
+}
+
 fn start_inmost() -> (Reader, Said) {
+    begin(true)
+}
+
+fn begin(inmost: bool) -> (Reader, Said) {
     let (words, coming) = channel::<&str>(2);
     let (events, tasks) = (Events::default(), Arc::<Mutex<Vec<Option<Id>>>>::default());
     let (closing, saying, by) = (events.closing(), events.clone(), Arc::clone(&tasks));
     let turn = async move {
         let _closing = closing;
-        saying.inmost().run(say(coming, saying.clone(), by)).await;
+        let saying_all = say(coming, saying.clone(), by);
+        if inmost { saying.inmost().run(saying_all).await } else { saying_all.await }
     };
     let (reader, guardian) = driven(turn, events.follow(0));
     let guardian = tokio::spawn(guardian).abort_handle();
@@ -36,19 +45,6 @@ async fn say(mut coming: Receiver<&'static str>, saying: Events, by: Arc<Mutex<V
         by.lock().unwrap().push(try_id());
         saying.send(Event::Text { delta: word.to_owned() });
     }
-}
-
-fn start() -> (Reader, Said) {
-    let (words, coming) = channel::<&str>(2);
-    let (events, tasks) = (Events::default(), Arc::<Mutex<Vec<Option<Id>>>>::default());
-    let (closing, saying, by) = (events.closing(), events.clone(), Arc::clone(&tasks));
-    let turn = async move {
-        let _closing = closing;
-        say(coming, saying, by).await;
-    };
-    let (reader, guardian) = driven(turn, events.follow(0));
-    let guardian = tokio::spawn(guardian).abort_handle();
-    (reader, Said { words, events, tasks, guardian })
 }
 
 impl Said {
