@@ -115,7 +115,7 @@ impl<F: Future + Unpin> Future for Aside<F> {
         }
         let polled = Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker));
         if polled.is_ready() {
-            // What can be awaited again says so itself; nobody would wake it.
+            // Some can be polled after their end, as timers can, and nobody wakes those.
             this.bell.rings.store(true, Ordering::Release);
         }
         polled

@@ -24,8 +24,8 @@ const HANGS: Duration = Duration::from_secs(1);
 ///
 /// Entries are added, never read and written back: any number of turns may end at once. Those for one sum that an instance
 /// has at the same time go in one write. A write whose answer was lost or is long in coming is sent again and may then
-/// count twice, so that a sum errs to more. The item of all together takes a thousand writes a second, as any item does; beyond that entries are
-/// lost from it, and from it alone.
+/// count twice, so that a sum errs to more. The item of all together takes a thousand writes a second, as any item does;
+/// beyond that entries are lost from it, and from it alone.
 #[derive(Clone)]
 pub struct Ledger {
     table: Table,

@@ -14,6 +14,9 @@ struct Said {
     guardian: AbortHandle,
 }
 
+/// What never comes is missed after this.
+const LONG: Duration = Duration::from_secs(20);
+
 /// The turn itself says the words, or a part of it in the inmost place.
 const BOTH: [fn() -> (Reader, Said); 2] = [start, start_inmost];
 
@@ -60,13 +63,14 @@ impl Said {
     async fn over(self) -> String {
         let Self { words, events, .. } = self;
         drop(words);
-        let _all: Vec<_> = events.follow(0).collect().await;
+        let all = timeout(LONG, events.follow(0).collect::<Vec<_>>()).await;
+        assert!(all.is_ok(), "it ends in time");
         events.draft().content.clone()
     }
 }
 
 async fn read(reader: &mut Reader) -> Option<String> {
-    let batch = reader.next().await?;
+    let batch = timeout(LONG, reader.next()).await.expect("it is told in time")?;
     let words = batch.iter().map(|event| match event.as_ref() {
         Event::Text { delta } => delta.as_str(),
         _ => "?",
@@ -240,6 +244,6 @@ async fn a_reader_that_waits_is_told_when_nobody_runs_its_turn_any_more() {
         });
         tokio::task::yield_now().await;
         said.guardian.abort();
-        assert_eq!(timeout(Duration::from_secs(20), reading).await.unwrap().unwrap(), None);
+        assert_eq!(timeout(LONG, reading).await.unwrap().unwrap(), None);
     }
 }
