@@ -49,6 +49,8 @@ struct State {
     /// `None` once it is over.
     turn: Option<BoxFuture<'static, ()>>,
     driver: Driver,
+    /// Whom the bells wake, which only who runs the turn lets change: to look here takes no lock of theirs.
+    attending: Waker,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,11 @@ pub(crate) fn driven(
     let bell = Bell::ringing();
     events.events().inmost().open();
     let shared = Arc::new(Shared {
-        state: Mutex::new(State { turn: Some(Box::pin(turn)), driver: Driver::Reader }),
+        state: Mutex::new(State {
+            turn: Some(Box::pin(turn)),
+            driver: Driver::Reader,
+            attending: Waker::noop().clone(),
+        }),
         waker: Arc::clone(&bell).into(),
         bell,
         events: events.events().clone(),
@@ -82,13 +88,16 @@ impl Shared {
     /// Runs the turn as far as it goes, if it can go on; `None` for who does not run it any more.
     fn run(&self, who: Driver, context: &Context<'_>) -> Option<Poll<()>> {
         let mut state = self.state();
-        (state.driver == who).then(|| self.go_on(&mut state.turn, context))
+        (state.driver == who).then(|| self.go_on(&mut state, context))
     }
 
-    fn go_on(&self, place: &mut Option<BoxFuture<'static, ()>>, context: &Context<'_>) -> Poll<()> {
-        let Some(turn) = place.as_mut() else { return Poll::Ready(()) };
-        self.bell.attend(context.waker());
-        self.events.inmost().attend(context.waker());
+    fn go_on(&self, state: &mut State, context: &Context<'_>) -> Poll<()> {
+        let Some(turn) = state.turn.as_mut() else { return Poll::Ready(()) };
+        if !state.attending.will_wake(context.waker()) {
+            state.attending.clone_from(context.waker());
+            self.bell.attend(context.waker());
+            self.events.inmost().attend(context.waker());
+        }
         if self.rings() {
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.events.inmost().poll();
@@ -103,7 +112,7 @@ impl Shared {
             self.events.inmost().poll();
             return Poll::Pending;
         }
-        *place = None;
+        (state.turn, state.attending) = (None, Waker::noop().clone());
         // The events outlive the turn, and shall not keep its task.
         self.events.inmost().attend(Waker::noop());
         Poll::Ready(())

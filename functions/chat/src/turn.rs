@@ -1,6 +1,7 @@
 use std::time::SystemTime;
 
 use agent::{CallRecord, Draft, Events};
+use aside::Aside;
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
 use futures_util::FutureExt;
 use store::{
@@ -126,9 +127,11 @@ impl TurnTask {
             self.place.gone.cancelled().map(|()| Ending::Gone).boxed(),
             self.place.stop.cancelled().map(|()| STOPPED).boxed(),
         ];
+        // Whenever the lease or the log goes on, what is a dozen futures deep would be asked whether it does.
+        let answered = Aside::new(Box::pin(answering.within(&self.place.shutdown, Box::pin(self.answer()))));
         tokio::select! {
             biased;
-            answered = answering.within(&self.place.shutdown, Box::pin(self.answer())) => match answered {
+            answered = answered => match answered {
                 Ok(reason) => Ending::Answered(reason),
                 Err(failure) => Ending::Failed(failure),
             },

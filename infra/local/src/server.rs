@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
 use web::{Place, Reach};
 
+use crate::connection::Listening;
 use crate::database::{self, Data, Embedded};
 use crate::recording::Folder;
 use crate::{StartError, banner, demo, open_files};
@@ -117,7 +118,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
 fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<std::io::Result<()>> {
     let stop = stop.clone();
     // A frame waits for no acknowledgement of the one before it; a connection that is closed already needs no option.
-    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
+    let listener = Listening(listener).tap_io(|connection| drop(connection.set_nodelay()));
     let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await })
 }

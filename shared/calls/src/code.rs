@@ -102,6 +102,12 @@ impl Code {
         !self.line_start && self.run == 0
     }
 
+    /// Whether this text goes on a line and changes nothing, here or in what stands in it: no line, code, tag or call
+    /// begins or ends with a byte of it.
+    pub(crate) fn goes_on(&self, text: &str) -> bool {
+        self.is_plain() && !text.bytes().any(|byte| matches!(byte, b'\n' | b'`' | b'<' | b'['))
+    }
+
     /// This byte stands before the place.
     pub(crate) fn pass(&mut self, byte: u8) {
         if self.line_start && !byte.is_ascii_whitespace() {

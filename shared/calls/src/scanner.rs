@@ -92,6 +92,13 @@ impl CallScanner {
         self.start = 0;
     }
 
+    /// Takes text that goes on a line behind other text and begins nothing, as most deltas do: it is text as it stands, and
+    /// need not be given. `false`, and nothing is taken, where that is not so.
+    pub fn passes(&mut self, text: &str) -> bool {
+        let waits = !self.buffer.is_empty() || self.behind_call || self.output.waiting() || self.output.fresh();
+        !waits && matches!(self.state, State::Prose) && self.code.goes_on(text)
+    }
+
     /// Ends the reply: every byte still held becomes a call, text or a malformed call.
     pub fn finish(mut self, end: End) -> Vec<Piece> {
         let mut pieces = Vec::new();

@@ -9,21 +9,30 @@ pub struct Writers {
     now: String,
     /// Those that wrote something, in their order.
     wrote: Vec<String>,
+    /// Whether the last of these is the one that writes now.
+    noted: bool,
 }
 
 impl Writers {
     /// Takes note of the next event of the turn.
     pub fn note(&mut self, event: &Event) {
         match event {
-            Event::Started { model, .. } => (self.first, self.now) = (model.clone(), model.clone()),
-            Event::Handover { model } => self.now.clone_from(model),
-            Event::Text { .. } | Event::Thinking { .. } | Event::ToolCall(_)
-                if self.wrote.last() != Some(&self.now) =>
-            {
+            Event::Started { model, .. } => {
+                self.first.clone_from(model);
+                self.writes(model);
+            }
+            Event::Handover { model } => self.writes(model),
+            Event::Text { .. } | Event::Thinking { .. } | Event::ToolCall(_) if !self.noted => {
                 self.wrote.push(self.now.clone());
+                self.noted = true;
             }
             _ => {}
         }
+    }
+
+    fn writes(&mut self, model: &str) {
+        model.clone_into(&mut self.now);
+        self.noted = self.wrote.last() == Some(&self.now);
     }
 
     /// Who wrote, in their order.

@@ -63,13 +63,7 @@ impl Reading {
     /// Takes one delta and gives the calls that shall run now.
     pub(super) fn take(&mut self, delta: Delta) -> Vec<ToolCall> {
         match delta {
-            Delta::Text(text) => {
-                let mut parts = std::mem::take(&mut self.parts);
-                self.filter.iter_mut().for_each(|filter| filter.push_into(&text, &mut parts));
-                let calls = self.parts(&mut parts);
-                self.parts = parts;
-                calls
-            }
+            Delta::Text(text) => self.text(text),
             Delta::Thinking(delta) => {
                 self.events.send(Event::Thinking { delta });
                 Vec::new()
@@ -86,6 +80,22 @@ impl Reading {
             }
             Delta::Finish(finish) => self.end(finish),
         }
+    }
+
+    fn text(&mut self, text: String) -> Vec<ToolCall> {
+        let (Some(filter), Some(scanner)) = (&mut self.filter, &mut self.scanner) else { return Vec::new() };
+        let mut parts = std::mem::take(&mut self.parts);
+        if !filter.passes(&text) {
+            filter.push_into(&text, &mut parts);
+        } else if scanner.passes(&text) {
+            let delta = self.seam.push(text);
+            self.say(delta);
+        } else {
+            parts.push(Part::Text(text));
+        }
+        let calls = self.parts(&mut parts);
+        self.parts = parts;
+        calls
     }
 
     fn parts(&mut self, parts: &mut Vec<Part>) -> Vec<ToolCall> {

@@ -1,6 +1,6 @@
 //! Ordinary text around calls: nothing lost, nothing of a call shown, nothing late.
 
-use calls::{CallScanner, End, Piece};
+use calls::{CallScanner, End, Piece, ThinkingFilter};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -190,6 +190,23 @@ fn may_become_a_marker(held: &str) -> bool {
         || attribute("<tool ")
         || BEGINNINGS.iter().any(|beginning| beginning.starts_with(held))
         || held.starts_with("<function= ")
+}
+
+#[test]
+fn words_on_a_line_pass_and_nothing_else_does() {
+    let (mut filter, mut scanner) = (ThinkingFilter::default(), CallScanner::new(&tools()));
+    assert_eq!((filter.passes("根据"), scanner.passes("根据")), (false, false), "a reply may begin with anything");
+    filter.push("根据");
+    scanner.push("根据");
+    for word in ["搜索", " {", "\"a\": ", "A", "functools"] {
+        assert_eq!((filter.passes(word), scanner.passes(word)), (true, true), "{word}");
+    }
+    for other in ["a\nb", "`", "a <", "[1]"] {
+        assert_eq!((filter.passes(other), scanner.passes(other)), (false, false), "{other}");
+    }
+    scanner.push("<");
+    assert!(!scanner.passes("tool_call>"), "what waits decides");
+    assert!(filter.push("<think>").is_empty() && !filter.passes("a"), "reasoning is no answer");
 }
 
 #[test]

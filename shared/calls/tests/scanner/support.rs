@@ -60,13 +60,15 @@ pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a 
     let mut take = |parts: Vec<Part>, outcome: &mut Outcome| {
         for part in parts {
             match part {
+                Part::Text(text) if scanner.passes(&text) => outcome.add(vec![Piece::Text(text)]),
                 Part::Text(text) => outcome.add(scanner.push(&text)),
                 Part::Thinking(text) => outcome.thinking.push_str(&text),
             }
         }
     };
     for chunk in chunks {
-        take(filter.push(chunk), &mut outcome);
+        let parts = if filter.passes(chunk) { vec![Part::Text(chunk.to_owned())] } else { filter.push(chunk) };
+        take(parts, &mut outcome);
     }
     take(filter.finish(), &mut outcome);
     outcome.add(scanner.finish(end));

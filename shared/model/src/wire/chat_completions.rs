@@ -32,9 +32,9 @@ pub(crate) struct Decoder {
 impl Decode for Decoder {
     fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
         match frame {
-            Frame::Event { data, .. } if data.trim() == "[DONE]" => return Ok(Phase::Done),
+            Frame::Event { data, .. } if data.trim_ascii() == "[DONE]" => return Ok(Phase::Done),
             Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
-            Frame::Event { data, .. } if data.trim().is_empty() => {}
+            Frame::Event { data, .. } if data.trim_ascii().is_empty() => {}
             Frame::Event { data, .. } => self.data(data, out)?,
             // A line that is no event is not worth failing for, unless it can be read.
             Frame::Bare(line) => {
