@@ -2,9 +2,11 @@
 //!
 //! Nothing is written before a turn has run for two seconds, and never more than one batch at a time. It runs beside the
 //! turn: a store that is slow or fails holds nothing up, but the end for a moment where a write is on its way. After a
-//! write that failed nothing more is written of this turn, so that no reader sees a gap. All turns write at the same moments, a few requests for all of them, and between these
-//! no word of theirs wakes anything here: requests and wakings are what words cost most. A turn that says very much
-//! meanwhile does not wait for the moment. The end is no write of its own: it goes along with the answer.
+//! write that failed nothing more is written of this turn, so that no reader sees a gap.
+//!
+//! All turns write at the same moments, a few requests for all of them, and between these no word of theirs wakes anything
+//! here: requests and wakings are what words cost most. A turn that says very much meanwhile does not wait for the moment.
+//! The end is no write of its own: it goes along with the answer.
 
 use std::time::{Duration, SystemTime};
 

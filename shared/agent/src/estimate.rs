@@ -3,15 +3,9 @@
 use std::ops::Add;
 
 use conversation::{Message, ToolCall, ToolSpec};
-use model::Prompt;
 
 use crate::run::count::Measure;
 use crate::tokens::{Family, tokens};
-
-/// Measures everything that a prompt sends, its tools aside.
-pub(crate) fn words(family: Family, prompt: &Prompt) -> Measure {
-    text(family, &prompt.system) + messages(family, &prompt.messages)
-}
 
 /// Measures messages.
 pub(crate) fn messages<'a>(family: Family, messages: impl IntoIterator<Item = &'a Message>) -> Measure {

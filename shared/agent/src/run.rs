@@ -4,6 +4,7 @@ pub(crate) mod count;
 mod direct;
 mod ending;
 mod failover;
+mod measured;
 mod memory;
 mod round;
 mod times;
@@ -17,7 +18,7 @@ use futures_util::future::BoxFuture;
 use model::{Finish, ModelClient, ToolPath};
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
-pub use self::count::Measured;
+pub use self::measured::Measured;
 use self::times::Times;
 use crate::fallback::Silence;
 use crate::step::Round;

@@ -55,6 +55,13 @@ impl SseDecoder {
     /// Takes more bytes and gives out each frame that they complete.
     pub(crate) fn push<E: From<TooLong>>(&mut self, mut bytes: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
         while !bytes.is_empty() {
+            if self.is_between()
+                && let Some((data, rest)) = whole(bytes)
+            {
+                out.frame(Frame::Event { kind: "", data: &text(data) })?;
+                bytes = rest;
+                continue;
+            }
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
                 continue;
@@ -75,6 +82,11 @@ impl SseDecoder {
             self.end_line(&[], out)?;
         }
         self.dispatch(out)
+    }
+
+    /// Whether an event begins with the next line, and nothing is known of it.
+    fn is_between(&self) -> bool {
+        self.begun && !self.after_cr && !self.has_data && self.line.is_empty() && self.kind.is_empty()
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
@@ -141,6 +153,16 @@ impl SseDecoder {
         self.data.clear();
         result
     }
+}
+
+/// The data of an event that is one line and stands whole at the beginning, as those of models mostly come, and what is
+/// behind it: nothing of it need be kept.
+fn whole(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = bytes.strip_prefix(b"data:")?;
+    let line = line.strip_prefix(b" ").unwrap_or(line);
+    let end = memchr2(b'\r', b'\n', line).filter(|end| *end <= EVENT_LIMIT)?;
+    let (data, rest) = line.split_at(end);
+    Some((data, rest.strip_prefix(b"\n\n")?))
 }
 
 /// The bytes as text. What is right is found right in a fraction of the time that it takes to mend what is not.

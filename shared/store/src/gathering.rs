@@ -34,18 +34,17 @@ impl<T: Clone> Gathering<T> {
     {
         loop {
             let mut heard = self.wait(what.clone());
-            let (told, _sending) = match self.0.sending.try_lock() {
-                Ok(sending) => {
-                    // Those who were woken by the same tick of the clock come along.
-                    yield_now().await;
-                    (heard.try_recv(), Some(sending))
-                }
-                Err(_) => tokio::select! {
+            let (told, _sending) = if let Ok(sending) = self.0.sending.try_lock() {
+                // Those who were woken by the same tick of the clock come along.
+                yield_now().await;
+                (heard.try_recv(), Some(sending))
+            } else {
+                tokio::select! {
                     biased;
                     told = &mut heard => (told.map_err(|_| TryRecvError::Closed), None),
                     // Whoever sent before may have told it, on another thread, since that was looked at.
                     sending = self.0.sending.lock() => (heard.try_recv(), Some(sending)),
-                },
+                }
             };
             match told {
                 Ok(outcome) => return outcome,

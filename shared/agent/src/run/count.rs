@@ -1,8 +1,6 @@
 //! What a reply consumed and costs: as the provider counted it, or as it is estimated where that cannot be believed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use conversation::{ToolSpec, Usage};
+use conversation::Usage;
 use model::{ModelConfig, Price, Prompt, TokenUsage};
 
 use super::Run;
@@ -38,39 +36,6 @@ pub(crate) struct Measure {
     pub(crate) bytes: u64,
     /// Estimated.
     pub(crate) tokens: u64,
-}
-
-/// What tools take in a prompt: they are the same in every prompt of a turn, and mostly from turn to turn, and to write
-/// them as JSON and count that is much of what an answer takes.
-#[derive(Clone, Debug, Default)]
-pub struct Measured(Arc<Mutex<Option<Tools>>>);
-
-#[derive(Clone, Debug)]
-struct Tools {
-    specs: Arc<[ToolSpec]>,
-    /// As each family counts that was asked.
-    measures: Vec<(Family, Measure)>,
-}
-
-impl Measured {
-    fn tools(&self, family: Family, specs: &Arc<[ToolSpec]>) -> Measure {
-        let mut last = self.last();
-        // Lists are told apart by their place: it stays taken while they are known.
-        let tools = match &mut *last {
-            Some(tools) if Arc::ptr_eq(&tools.specs, specs) => tools,
-            other => other.insert(Tools { specs: Arc::clone(specs), measures: Vec::new() }),
-        };
-        let known = tools.measures.iter().find(|(known, _)| *known == family).map(|(_, measure)| *measure);
-        known.unwrap_or_else(|| {
-            let measure = estimate::tools(family, specs);
-            tools.measures.push((family, measure));
-            measure
-        })
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<Tools>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Asked {
@@ -135,8 +100,13 @@ fn cost(price: Price, tokens: TokenUsage) -> u64 {
 impl Run<'_> {
     /// Measures a prompt of this turn for the model that is asked now.
     pub(super) fn measure(&self, prompt: &Prompt) -> Measure {
-        let words = estimate::words(self.family(), prompt);
+        let words = self.system_measure(&prompt.system) + estimate::messages(self.family(), &prompt.messages);
         if prompt.tools.is_empty() { words } else { words + self.tools_measure() }
+    }
+
+    /// Measures the words that stand before all messages.
+    pub(super) fn system_measure(&self, system: &str) -> Measure {
+        self.measured.system(self.family(), system)
     }
 
     /// Measures the tools as they go over the wire.
@@ -228,28 +198,6 @@ mod tests {
         assert_eq!(cost(2000, 9000, 200), Some(320 + 400), "no more can come from a cache than was read");
         assert_eq!(cost(0, 9000, 0), Some(2400 + 500), "an estimate has no cache");
         assert_eq!(Asked { price: None, ..asked() }.usage(WRITTEN, None).cost_micros, None);
-    }
-
-    #[test]
-    fn what_was_measured_holds_for_the_same_tools_and_family_alone() {
-        let spec = |description: &str| ToolSpec {
-            name: "a".to_owned(),
-            description: description.to_owned(),
-            parameters: serde_json::json!({}),
-            examples: Vec::new(),
-        };
-        let (short, long): (Arc<[_]>, Arc<[_]>) = ([spec("短")].into(), [spec("one two three four")].into());
-        let measured = Measured::default();
-        let kept = || measured.last().as_ref().map_or(0, |tools| tools.measures.len());
-        let asked = [(Family::Unknown, &short, 1), (Family::Unknown, &long, 1), (Family::O200k, &long, 2)];
-        for (family, specs, expected) in asked {
-            assert_eq!(measured.clone().tools(family, specs), estimate::tools(family, specs));
-            assert_eq!(kept(), expected);
-        }
-        let planted = Measure { characters: 1, bytes: 2, tokens: 3 };
-        measured.last().as_mut().unwrap().measures[0].1 = planted;
-        assert_eq!(measured.tools(Family::Unknown, &long), planted, "it is not measured again");
-        assert_ne!(measured.tools(Family::Unknown, &long.to_vec().into()), planted);
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Run<'_> {
         if let Some(room) = self.room() {
             let family = self.family();
             let tools = if self.is_native() { self.tools_measure().tokens } else { 0 };
-            let rest = estimate::text(family, system).tokens + tools + context::tokens(&self.history, family);
+            let rest = self.system_measure(system).tokens + tools + context::tokens(&self.history, family);
             context::fit(&mut messages, room.saturating_sub(rest), family);
         }
         messages
