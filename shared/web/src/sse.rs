@@ -7,7 +7,7 @@ use std::time::Duration;
 use aside::Aside;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use conversation::{Event, Failure};
 use futures_util::StreamExt;
 use futures_util::stream::{Stream, once, unfold};
@@ -18,20 +18,21 @@ use tokio::time::{Instant, Sleep, sleep, timeout_at};
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// What a frame of text takes, in bytes.
-const FRAME: usize = 128;
+/// The longest chunk whose memory is kept for the next one, in bytes: far longer than a word's.
+const KEPT: usize = 4096;
 
 /// Streams a turn's events as frames of `protocol`, a write per batch; the body ends with the events and never fails.
 pub fn stream(
     events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
     protocol: impl Protocol + 'static,
 ) -> Response {
+    let alarm = Aside::new(Box::pin(sleep(KEEP_ALIVE)));
     // Boxed, because it is moved for every chunk.
-    let state = Box::new((Box::pin(events), protocol, Aside::new(Box::pin(sleep(KEEP_ALIVE)))));
-    let body = Body::from_stream(unfold(state, |mut state| async move {
-        let (events, protocol, alarm) = &mut *state;
-        let chunk = next_chunk(events, protocol, alarm).await?;
-        Some((Ok::<_, Infallible>(chunk), state))
+    let chunks =
+        Box::new(Chunks { events: Box::pin(events), protocol, alarm, text: String::new(), bytes: BytesMut::new() });
+    let body = Body::from_stream(unfold(chunks, |mut chunks| async move {
+        let chunk = chunks.next().await?;
+        Some((Ok::<_, Infallible>(chunk), chunks))
     }));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
@@ -40,26 +41,39 @@ pub fn stream(
     (headers, body).into_response()
 }
 
-async fn next_chunk(
-    events: &mut Pin<Box<impl Stream<Item = Vec<Arc<Event>>>>>,
-    protocol: &mut impl Protocol,
-    alarm: &mut Aside<Pin<Box<Sleep>>>,
-) -> Option<Bytes> {
-    let mut out = String::new();
-    let mut silence = std::pin::pin!(silence(alarm));
-    // Not every event has a frame in every protocol.
-    while out.is_empty() {
-        let batch = tokio::select! {
-            biased;
-            batch = events.next() => batch?,
-            () = &mut silence => return Some(Bytes::from_static(b": keep-alive\n\n")),
-        };
-        out.reserve(batch.len() * FRAME);
-        for event in batch {
-            protocol.frames(&event, &mut out);
+/// A turn's events as what is written of them.
+struct Chunks<S, P> {
+    events: Pin<Box<S>>,
+    protocol: P,
+    alarm: Aside<Pin<Box<Sleep>>>,
+    /// Where frames are written, empty between two chunks, and where they lie until they are sent: what the last chunk has
+    /// left the next one takes, so that a word needs no memory of its own.
+    text: String,
+    bytes: BytesMut,
+}
+
+impl<S: Stream<Item = Vec<Arc<Event>>>, P: Protocol> Chunks<S, P> {
+    async fn next(&mut self) -> Option<Bytes> {
+        let Self { events, protocol, alarm, text, bytes } = self;
+        let mut silence = std::pin::pin!(silence(alarm));
+        // Not every event has a frame in every protocol.
+        while text.is_empty() {
+            let batch = tokio::select! {
+                biased;
+                batch = events.next() => batch?,
+                () = &mut silence => return Some(Bytes::from_static(b": keep-alive\n\n")),
+            };
+            for event in batch {
+                protocol.frames(&event, text);
+            }
         }
+        if text.len() > KEPT {
+            return Some(Bytes::from(std::mem::take(text)));
+        }
+        bytes.extend_from_slice(text.as_bytes());
+        text.clear();
+        Some(bytes.split().freeze())
     }
-    Some(Bytes::from(out))
 }
 
 /// Ends after [`KEEP_ALIVE`]. The timer is set anew when it ends too early and not before: to set it for every frame
@@ -147,6 +161,22 @@ mod tests {
         assert_eq!(next(&mut body).await.unwrap().matches("data:").count(), 2);
         assert!(next(&mut body).await.unwrap().ends_with("data: [DONE]\n\n"));
         assert_eq!(next(&mut body).await, None);
+    }
+
+    #[tokio::test]
+    async fn chunks_that_nobody_has_sent_yet_stay_as_they_are_however_long_they_are() {
+        let texts: Vec<String> = (1..40).map(|number| "x".repeat(number * number * 7)).collect();
+        let event = |text: &String| vec![Arc::new(Event::Text { delta: text.clone() })];
+        let events = stream::iter(texts.iter().map(event).collect::<Vec<_>>());
+        let mut body = super::stream(events, Native::new("T", "r")).into_body();
+        let mut chunks = Vec::new();
+        while let Some(frame) = body.frame().await {
+            chunks.push(frame.unwrap().into_data().unwrap());
+        }
+        let expected = texts.iter().enumerate().map(|(place, text)| {
+            format!("id: T-{}\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n", place + 1)
+        });
+        assert_eq!(chunks, expected.collect::<Vec<_>>());
     }
 
     #[tokio::test(start_paused = true)]
