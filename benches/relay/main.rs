@@ -5,7 +5,7 @@
 //! The model, the relays, the product and its database have a process each, the load is this one; processor time and
 //! memory are those of a relay's and the product's process alone. All are given the same load in turns, so that whatever
 //! else the machine does falls on all. The product has everything on: tools are offered, the question and the answer are
-//! stored, and every word passes the thinking filter and the scanner for calls. It runs twice, once with a database of its
+//! stored, and the thinking filter and the call scanner look at every word. It runs twice, once with a database of its
 //! own process, as a deployed function has, and once as `cargo run` starts it, with the database inside. One relay has a
 //! thread for each core, the other has one, as the product: so it shows what words cost that go from thread to thread.
 #![expect(

@@ -115,7 +115,10 @@ fn while_it_runs(seen: &[Seen]) -> WhileItRuns {
     };
     let logs: Vec<_> = seen.iter().flat_map(|seen| log_items(&seen.question)).collect();
     let events: Vec<usize> = logs.iter().flat_map(|(_, events)| events).copied().collect();
-    let mean = |sizes: &[usize]| (number(sizes.iter().sum()) / number(sizes.len())).round();
+    let mean = |sizes: &[usize]| {
+        assert!(!sizes.is_empty(), "a slow turn is logged, and pieces of its answer are found there");
+        (number(sizes.iter().sum()) / number(sizes.len())).round()
+    };
     WhileItRuns {
         renewal: first("UpdateItem"),
         log_item_bytes: mean(&logs.iter().map(|(size, _)| *size).collect::<Vec<_>>()),
@@ -131,8 +134,9 @@ fn log_items(question: &Value) -> Vec<(usize, Vec<usize>)> {
         let item = &put["PutRequest"]["Item"];
         let events = item["events"]["S"].as_str()?;
         let whole = dynoxide::types::item_size(&serde_json::from_value(item.clone()).ok()?);
-        // A line break stands between two events.
-        let pieces = events.split('\n').filter(|event| event.starts_with(r#"{"t":"#)).map(|event| event.len() + 1);
+        // Pieces that follow one another are a list on a line, with a comma between two.
+        let texts = events.split('\n').filter_map(|line| serde_json::from_str::<Vec<String>>(line).ok()).flatten();
+        let pieces = texts.map(|text| Value::from(text).to_string().len() + 1);
         Some((whole - events.len(), pieces.collect()))
     };
     puts.filter_map(item).collect()

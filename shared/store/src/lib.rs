@@ -19,7 +19,7 @@
 //! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
 //! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | what searches cost: `credits`, `day{nn}` (those of a day), `expires`; after the provider refused to go on `pausedUntil` | [`SearchCredits`] |
 //! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
-//! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn from that one on (twelve digits, from 0): `events` (a line of JSON each), `answer` (the place of the turn's answer), `expires` | [`StreamLog`], `finish_logged` |
+//! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn from that one on (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the place of the turn's answer), `expires` | [`StreamLog`], `finish_logged` |
 //! | `U#{o}#X` (ephemeral) | `{answer}-{place}` | a call of a tool: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
 //! | `X#{day}` (ephemeral) | the same | where that row lies: `under`, `expires` | [`Executions`] |
 //! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | what was found out about a model's tools: `native`, `learned`, `countsUntil`, `expires` | [`ToolFacts`] |

@@ -137,6 +137,31 @@ async fn what_another_version_wrote_ends_what_is_read() {
 }
 
 #[tokio::test]
+async fn texts_that_follow_one_another_are_one_list_among_lines_and_come_back_as_they_were() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    let (lease, known) = begun(&store).await;
+    let thought = || Event::Thinking { delta: "b\n".to_owned() };
+    let events = [text("a"), thought(), text("[\"]}}"), text("天\n"), text(""), thought(), thought(), text("z")];
+    let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+    for (place, batch) in lines.chunks(3).enumerate() {
+        store.streams.append(&alice(), &lease, 3 * place, batch, at(2)).await.unwrap();
+    }
+    let logged = store.streams.read(&alice(), &known, 0, at(3)).await.unwrap();
+    assert_eq!(logged, Logged { events: events.to_vec(), ..Logged::default() });
+    let rows = rows(&endpoint, "ephemeral").await;
+    let mut stored: Vec<&str> = rows.iter().filter_map(|row| row.get("events")?.as_s().ok()).map(|s| &**s).collect();
+    stored.sort_unstable();
+    let mut expected = [
+        "[\"a\"]\n{\"h\":{\"d\":\"b\\n\"}}\n[\"[\\\"]}}\"]",
+        "{\"h\":{\"d\":\"b\\n\"}}\n[\"z\"]",
+        "[\"天\\n\",\"\"]\n{\"h\":{\"d\":\"b\\n\"}}",
+    ];
+    expected.sort_unstable();
+    assert_eq!(stored, expected);
+}
+
+#[tokio::test]
 async fn a_log_is_kept_for_an_hour_and_is_its_owners_and_its_conversations_own() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
