@@ -86,8 +86,8 @@ impl ThinkingFilter {
     /// Takes text that goes on a line of the answer and begins nothing, as most deltas do: it is text as it stands, and need
     /// not be given. `false`, and nothing is taken, where that is not so.
     pub fn passes(&mut self, text: &str) -> bool {
-        let waits = self.trim || !self.buffer.is_empty();
-        !waits && matches!(self.place, Place::Answer) && self.answer.begun && self.answer.code.goes_on(text)
+        // White space is dropped only where no text stands before on its line.
+        self.buffer.is_empty() && matches!(self.place, Place::Answer) && self.answer.code.goes_on(text)
     }
 
     /// Ends the reply and gives what was held.
