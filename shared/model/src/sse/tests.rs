@@ -85,11 +85,13 @@ fn f039_fields_are_parsed_as_the_standard_says() {
 fn f040_several_data_lines_are_joined_by_line_feeds() {
     expect_data("data:\n\ndata\ndata\n\ndata:test\n\n", &["", "\n", "test"]);
     expect_data("data: {\ndata: \"a\": 1}\n\n", &["{\n\"a\": 1}"]);
+    expect_data("data: 0\n\ndata: {\ndata: \"a\": 1}\n\n", &["0", "{\n\"a\": 1}"]);
 }
 
 #[test]
 fn an_event_type_holds_for_one_event() {
     expect(b"event:test\ndata:x\n\ndata:x\n\n", &[("test", "x"), ("", "x")]);
+    expect(b"data:x\n\ndata:y\nevent:behind\n\n", &[("", "x"), ("behind", "y")]);
     expect(b"event: \ndata:data\n\n", &[("", "data")]);
     expect(b"event:lost\n\ndata:x\n\n", &[("", "x")]);
     expect(b"event: a\nevent: b\ndata: x\n\n", &[("b", "x")]);
