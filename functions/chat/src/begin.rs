@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use agent::{Agent, Events};
-use conversation::{ErrorCode, Event, Failure, ToolChoice, new_id};
+use conversation::{ErrorCode, Event, Failure, Started, ToolChoice, new_id};
 use futures_util::Stream;
 use model::ModelClient;
 use store::{Admission, BeginError, NewTurn, Owner, Question, TurnLease};
@@ -152,7 +152,7 @@ fn new_turn(turn_id: String, asked: &Asked) -> NewTurn {
 }
 
 fn started(lease: &TurnLease, message_id: String, model: String) -> Event {
-    Event::Started { conversation_id: lease.conversation_id.clone(), message_id, model }
+    Event::Started(Box::new(Started { conversation_id: lease.conversation_id.clone(), message_id, model }))
 }
 
 fn refused(error: BeginError) -> ApiError {

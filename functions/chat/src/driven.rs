@@ -7,9 +7,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use agent::{Events, Follower};
@@ -25,18 +25,20 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// A turn and its first reader: its events, as a stream that runs it.
 pub(crate) struct Reader {
-    shared: Arc<Shared>,
+    driver: Driver,
     events: Follower,
     /// It ran the turn as far as it went, and has all events.
     is_up_to_date: bool,
 }
 
+/// A turn, and what whoever runs it and whoever waits for it need of each other.
 struct Shared {
-    state: Mutex<State>,
     /// Where what the turn waits for tells whoever runs it that it can go on.
-    bell: Arc<Bell>,
-    /// Rings the bell.
-    waker: Waker,
+    bell: Bell,
+    /// Whether the guardian runs the turn; changed under the lock of the turn.
+    is_taken: AtomicBool,
+    /// `None` once it is over.
+    turn: Mutex<Option<BoxFuture<'static, ()>>>,
     /// Those of the turn: where its replies are read is polled by itself, since most wake-ups are words.
     events: Events,
     /// How often the turn went on.
@@ -45,18 +47,15 @@ struct Shared {
     released: Notify,
 }
 
-struct State {
-    /// `None` once it is over.
-    turn: Option<BoxFuture<'static, ()>>,
-    driver: Driver,
-    /// Whom the bells wake, which only who runs the turn lets change: to look here takes no lock of theirs.
+/// Who runs a turn.
+struct Driver {
+    shared: Arc<Shared>,
+    is_guardian: bool,
+    /// What the turn, and where its replies are read, are woken by: they ring.
+    waker: Waker,
+    inmost_waker: Waker,
+    /// Whom the bells wake, for as long as this runs the turn: to look here takes no lock of theirs.
     attending: Waker,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Driver {
-    Reader,
-    Guardian,
 }
 
 /// The reader of a turn, who runs it, and what is to be spawned: it ends with the turn, whatever becomes of the reader.
@@ -66,61 +65,26 @@ pub(crate) fn driven(
     turn: impl Future<Output = ()> + Send + 'static,
     events: Follower,
 ) -> (Reader, impl Future<Output = ()> + Send) {
-    let bell = Bell::ringing();
     events.events().inmost().open();
     let shared = Arc::new(Shared {
-        state: Mutex::new(State {
-            turn: Some(Box::pin(turn)),
-            driver: Driver::Reader,
-            attending: Waker::noop().clone(),
-        }),
-        waker: Arc::clone(&bell).into(),
-        bell,
+        bell: Bell::ringing(),
+        is_taken: false.into(),
+        turn: Mutex::new(Some(Box::pin(turn))),
         events: events.events().clone(),
         runs: AtomicU64::new(0),
         released: Notify::new(),
     });
     let guardian = Guardian(Arc::clone(&shared));
-    (Reader { shared, events, is_up_to_date: false }, async move { guardian.watch().await })
+    let driver = Driver::new(&shared, false);
+    (Reader { driver, events, is_up_to_date: false }, async move { guardian.watch().await })
 }
 
 impl Shared {
-    /// Runs the turn as far as it goes, if it can go on; `None` for who does not run it any more.
-    fn run(&self, who: Driver, context: &Context<'_>) -> Option<Poll<()>> {
-        let mut state = self.state();
-        (state.driver == who).then(|| self.go_on(&mut state, context))
-    }
-
-    fn go_on(&self, state: &mut State, context: &Context<'_>) -> Poll<()> {
-        let Some(turn) = state.turn.as_mut() else { return Poll::Ready(()) };
-        if !state.attending.will_wake(context.waker()) {
-            state.attending.clone_from(context.waker());
-            self.bell.attend(context.waker());
-            self.events.inmost().attend(context.waker());
-        }
-        if self.rings() {
-            self.runs.fetch_add(1, Ordering::Relaxed);
-            self.events.inmost().poll();
-        }
-        if !self.bell.silence() {
-            return Poll::Pending;
-        }
-        // A panic ends the turn, as it would end a task, and not the reader's connection.
-        let ran = catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(&mut Context::from_waker(&self.waker))));
-        if matches!(ran, Ok(Poll::Pending)) {
-            // It may have just begun to read.
-            self.events.inmost().poll();
-            return Poll::Pending;
-        }
-        (state.turn, state.attending) = (None, Waker::noop().clone());
-        // The events outlive the turn, and shall not keep its task.
-        self.events.inmost().attend(Waker::noop());
-        Poll::Ready(())
-    }
-
     /// Has the guardian run the turn from here on; the reader is woken, to wait for events instead.
     fn take(&self) {
-        self.state().driver = Driver::Guardian;
+        let turn = self.turn();
+        self.is_taken.store(true, Ordering::Release);
+        drop(turn);
         self.bell.ring();
     }
 
@@ -129,8 +93,75 @@ impl Shared {
         self.bell.rings() || self.events.inmost().rings()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_taken(&self) -> bool {
+        self.is_taken.load(Ordering::Acquire)
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Option<BoxFuture<'static, ()>>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the turn waits for has it woken, which is a part of this: a waker of its own would be one more piece of memory that
+/// each word needs. The turn goes when it is over, or its guardian, and with it what it waits for.
+impl Wake for Shared {
+    fn wake(self: Arc<Self>) {
+        self.bell.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.bell.ring();
+    }
+}
+
+impl Driver {
+    fn new(shared: &Arc<Shared>, is_guardian: bool) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            is_guardian,
+            waker: Arc::clone(shared).into(),
+            inmost_waker: shared.events.inmost_waker(),
+            attending: Waker::noop().clone(),
+        }
+    }
+
+    /// Whether this runs the turn, has nothing to do, and has this task woken when it has.
+    fn rests(&self, task: &Waker) -> bool {
+        !self.shared.rings() && self.shared.is_taken() == self.is_guardian && self.attending.will_wake(task)
+    }
+
+    /// Runs the turn as far as it goes, if it can go on; `None` if another runs it.
+    fn run(&mut self, context: &Context<'_>) -> Option<Poll<()>> {
+        let Self { shared, waker, inmost_waker, attending, .. } = self;
+        let mut shared_turn = shared.turn();
+        if shared.is_taken() != self.is_guardian {
+            return None;
+        }
+        let Some(turn) = shared_turn.as_mut() else { return Some(Poll::Ready(())) };
+        let inmost = shared.events.inmost();
+        if !attending.will_wake(context.waker()) {
+            attending.clone_from(context.waker());
+            shared.bell.attend(context.waker());
+            inmost.attend(context.waker());
+        }
+        if shared.rings() {
+            shared.runs.fetch_add(1, Ordering::Relaxed);
+            inmost.poll(inmost_waker);
+        }
+        if !shared.bell.silence() {
+            return Some(Poll::Pending);
+        }
+        // A panic ends the turn, as it would end a task, and not the reader's connection.
+        let ran = catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(&mut Context::from_waker(waker))));
+        if matches!(ran, Ok(Poll::Pending)) {
+            // It may have just begun to read.
+            inmost.poll(inmost_waker);
+            return Some(Poll::Pending);
+        }
+        *shared_turn = None;
+        // The events outlive the turn, and shall not keep its task.
+        inmost.attend(Waker::noop());
+        Some(Poll::Ready(()))
     }
 }
 
@@ -145,13 +176,14 @@ impl Guardian {
             () = stuck(shared) => {}
         }
         shared.take();
-        poll_fn(|context| shared.run(Driver::Guardian, context).unwrap_or(Poll::Ready(()))).await;
+        let mut driver = Driver::new(shared, true);
+        poll_fn(|context| driver.run(context).unwrap_or(Poll::Ready(()))).await;
     }
 }
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        let turn = self.0.state().turn.take();
+        let turn = self.0.turn().take();
         if turn.is_some() {
             drop(turn);
             // The reader would wait for ever for what nobody does any more.
@@ -182,16 +214,15 @@ impl Stream for Reader {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         // The connection asks three times for each word.
-        let shared = &this.shared;
-        if this.is_up_to_date && !shared.rings() && shared.bell.is_quiet_for(context.waker()) {
+        if this.is_up_to_date && this.driver.rests(context.waker()) {
             return Poll::Pending;
         }
-        let ran = this.shared.run(Driver::Reader, context);
+        let ran = this.driver.run(context);
         this.is_up_to_date = matches!(ran, Some(Poll::Pending));
         match ran {
             None => Pin::new(&mut this.events).poll_next(context),
             Some(Poll::Ready(())) => {
-                this.shared.released.notify_one();
+                this.driver.shared.released.notify_one();
                 // Of a turn that never began nobody closed the events.
                 match this.events.poll_ready() {
                     Poll::Pending => Poll::Ready(None),
@@ -205,7 +236,7 @@ impl Stream for Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.shared.released.notify_one();
+        self.driver.shared.released.notify_one();
     }
 }
 

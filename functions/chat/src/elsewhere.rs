@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use conversation::{ErrorCode, Event, Failure};
+use conversation::{ErrorCode, Event, Failure, Started};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use store::{KnownTurn, Owner, ReadError, StoreError, StoredTurn};
@@ -61,8 +61,11 @@ pub(crate) async fn told(
     deadline: Instant,
 ) -> Result<Told, ApiError> {
     let StoredTurn { message, .. } = stored(app, owner, &turn).await.map_err(refused)?;
-    let started =
-        Event::Started { conversation_id: turn.conversation_id.clone(), message_id: message.id, model: message.model };
+    let started = Event::Started(Box::new(Started {
+        conversation_id: turn.conversation_id.clone(),
+        message_id: message.id,
+        model: message.model,
+    }));
     let turn_id = turn.turn_id.clone();
     let reader = Reader {
         app: app.clone(),
@@ -149,7 +152,7 @@ impl Reader {
         self.next += logged.events.len();
         (self.readable, self.at_once) = (!logged.unreadable, logged.more);
         logged.events.iter().for_each(|event| self.said.note(event));
-        Ok(logged.events.into_iter().filter(|event| !matches!(event, Event::Started { .. })).collect())
+        Ok(logged.events.into_iter().filter(|event| !matches!(event, Event::Started(_))).collect())
     }
 
     /// How a turn ends that does not run any more.

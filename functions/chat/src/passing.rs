@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::Events;
-use conversation::{Event, Failure, FinishReason, new_id};
+use conversation::{Event, Failure, FinishReason, Started, new_id};
 use futures_util::{FutureExt, Stream, StreamExt};
 use store::Owner;
 use tokio::time::Instant;
@@ -63,18 +63,18 @@ async fn drive(app: App, asked: Passing, turn_id: String, events: Events, gone: 
     let end = ended.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason));
     answering.tell(&Ended { arrival: &arrival, conversation_id: "", started_at, end });
     let usage = events.draft().usage();
-    events.send(Event::Usage(usage));
+    events.send(Event::Usage(Box::new(usage)));
     events.send(last(ended));
 }
 
 fn started(chosen: &Chosen, turn_id: &str) -> Event {
     let model = chosen.models.first().map(|model| model.config().name.clone()).unwrap_or_default();
-    Event::Started { conversation_id: String::new(), message_id: turn_id.to_owned(), model }
+    Event::Started(Box::new(Started { conversation_id: String::new(), message_id: turn_id.to_owned(), model }))
 }
 
 fn last(ended: Result<FinishReason, Failure>) -> Event {
     match ended {
         Ok(finish_reason) => Event::Done { finish_reason },
-        Err(failure) => Event::Failed(failure),
+        Err(failure) => Event::Failed(Box::new(failure)),
     }
 }

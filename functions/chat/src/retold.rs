@@ -50,10 +50,10 @@ impl Said {
         }
         let writers = message.models.get(self.writers.wrote().len()..).unwrap_or_default();
         events.extend(words(content, writers));
-        events.push(Event::Usage(tally.usage));
+        events.push(Event::Usage(Box::new(tally.usage)));
         events.push(match tally.end {
             TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
-            TurnEnd::Failed(code) => Event::Failed(code.into()),
+            TurnEnd::Failed(code) => Event::Failed(Box::new(code.into())),
         });
         Some(events)
     }
@@ -63,14 +63,14 @@ impl Said {
         let StoredCall { id, name, arguments, ok, summary } = call;
         let mut events = Vec::new();
         if !self.calls.contains(&id) {
-            events.push(Event::ToolCall(ToolCall { id: id.clone(), name: name.clone(), arguments }));
+            events.push(Event::ToolCall(Box::new(ToolCall { id: id.clone(), name: name.clone(), arguments })));
         }
         if !self.results.contains(&id) {
             let error =
                 (!ok).then(|| conversation::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
             let sources = std::mem::take(sources);
             let report = ToolReport { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
-            events.push(Event::ToolResult(report));
+            events.push(Event::ToolResult(Box::new(report)));
         }
         events
     }
@@ -78,12 +78,12 @@ impl Said {
 
 /// The end of a turn that broke off.
 pub(crate) fn cut(failure: Failure) -> Vec<Event> {
-    vec![Event::Usage(Usage::default()), Event::Failed(failure)]
+    vec![Event::Usage(Box::new(Usage::default())), Event::Failed(Box::new(failure))]
 }
 
 /// The end of a turn whose conversation is gone.
 pub(crate) fn gone() -> Vec<Event> {
-    vec![Event::Usage(Usage::default()), Event::Done { finish_reason: FinishReason::Stopped }]
+    vec![Event::Usage(Box::new(Usage::default())), Event::Done { finish_reason: FinishReason::Stopped }]
 }
 
 /// The words of the models that wrote them. Where one took over from another is not kept: each but the last gets a
@@ -104,6 +104,7 @@ fn words(content: &str, models: &[String]) -> Vec<Event> {
 
 #[cfg(test)]
 mod tests {
+    use conversation::Started;
     use serde_json::json;
     use store::{Role, Status, StoredMessage, Tally};
 
@@ -114,7 +115,7 @@ mod tests {
     }
 
     fn call(id: &str) -> Event {
-        Event::ToolCall(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) })
+        Event::ToolCall(Box::new(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) }))
     }
 
     fn turn(content: &str, tally: Option<Tally>) -> StoredTurn {
@@ -160,7 +161,11 @@ mod tests {
 
     #[test]
     fn wherever_a_turn_broke_off_the_rest_completes_it_and_repeats_nothing() {
-        let started = Event::Started { conversation_id: "C".into(), message_id: "M".into(), model: "first".into() };
+        let started = Event::Started(Box::new(Started {
+            conversation_id: "C".into(),
+            message_id: "M".into(),
+            model: "first".into(),
+        }));
         let over = Event::Handover { model: "second".into() };
         let told =
             [started, Event::Thinking { delta: "想".into() }, text("一"), call("a"), over, text("二"), call("b")];
@@ -170,7 +175,10 @@ mod tests {
             let rest = said.rest(turn("一二三", Some(ended()))).unwrap();
             assert_eq!(whole(&told[..broken], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{broken}");
             let end = &rest[rest.len() - 2..];
-            assert_eq!(end, [Event::Usage(Usage::default()), Event::Done { finish_reason: FinishReason::Stop }]);
+            assert_eq!(
+                end,
+                [Event::Usage(Box::new(Usage::default())), Event::Done { finish_reason: FinishReason::Stop }]
+            );
             let mut writers = Writers::default();
             told[..broken].iter().chain(&rest).for_each(|event| writers.note(event));
             assert!(broken == 0 || writers.wrote().last().is_some_and(|last| last == "second"), "{broken}");

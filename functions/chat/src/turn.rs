@@ -116,7 +116,7 @@ impl TurnTask {
     fn last(&self, ending: &Ending) -> Vec<Event> {
         let usage = self.events.draft().usage();
         let title = self.title.clone().map(Event::Title);
-        title.into_iter().chain([Event::Usage(usage), terminal(ending)]).collect()
+        title.into_iter().chain([Event::Usage(Box::new(usage)), terminal(ending)]).collect()
     }
 
     /// Answers until there is an answer or something ends the turn from outside.
@@ -229,7 +229,7 @@ impl TurnTask {
 fn terminal(ending: &Ending) -> Event {
     match ending {
         Ending::Answered(finish_reason) => Event::Done { finish_reason: *finish_reason },
-        Ending::Failed(failure) => Event::Failed(failure.clone()),
+        Ending::Failed(failure) => Event::Failed(Box::new(failure.clone())),
         Ending::Gone => Event::Done { finish_reason: FinishReason::Stopped },
     }
 }

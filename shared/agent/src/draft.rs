@@ -66,13 +66,13 @@ impl Draft {
             }
             Event::Thinking { delta } => self.thinking.push_str(delta),
             Event::ToolCall(call) => {
-                let (call, made) = (call.clone(), Instant::now());
+                let (call, made) = (ToolCall::clone(call), Instant::now());
                 self.calls.push(CallRecord { call, made, report: None, bytes: 0, credits: 0 });
             }
             Event::ToolResult(report) => {
                 Source::join(&mut self.sources, &report.sources);
                 if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == report.id) {
-                    record.report = Some(report.clone());
+                    record.report = Some(ToolReport::clone(report));
                 }
             }
             _ => {}

@@ -1,9 +1,10 @@
 //! What happens in a turn, kept for as long as the turn runs: every reader follows at its own pace, from wherever it
 //! likes, and none can hold the turn up. The size is bounded by what a model may write.
 
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use aside::Inmost;
 use conversation::Event;
@@ -19,10 +20,16 @@ pub struct Events(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    draft: Mutex<Draft>,
-    log: Mutex<Log>,
-    recording: OnceLock<Arc<dyn Recording>>,
     inmost: Inmost,
+    recording: OnceLock<Arc<dyn Recording>>,
+    said: Mutex<Said>,
+}
+
+/// All that was said, as it is kept and as it is followed.
+#[derive(Default)]
+struct Said {
+    log: Log,
+    draft: Draft,
 }
 
 #[derive(Default)]
@@ -37,43 +44,55 @@ struct Log {
     brim: Option<(usize, Waker)>,
 }
 
+/// What is read in the inmost place has it woken, which is a part of this: a waker of its own would be one more piece of
+/// memory that each word needs.
+impl Wake for Shared {
+    fn wake(self: Arc<Self>) {
+        self.inmost.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.inmost.ring();
+    }
+}
+
 /// Ends the followers' streams when dropped, whatever happened to the turn.
 pub struct Closing(Events);
 
 impl Events {
     /// Notes the event and passes it on to all followers.
     pub fn send(&self, event: Event) {
-        self.draft().note(&event);
         if let Some(recording) = self.0.recording.get() {
             recording.event(&event);
         }
-        let (bytes, event) = (words(&event), Arc::new(event));
-        let mut log = self.log();
+        let event = Arc::new(event);
+        let Said { log, draft } = &mut *self.said();
+        draft.note(&event);
+        log.bytes += words(&event);
         log.events.push(event);
-        log.bytes += bytes;
         log.wake();
     }
 
     /// Has all events taken down, those so far too.
     pub(crate) fn record(&self, recording: &Arc<dyn Recording>) {
-        self.log().events.iter().for_each(|event| recording.event(event));
+        self.said().log.events.iter().for_each(|event| recording.event(event));
         let _first = self.0.recording.set(Arc::clone(recording));
     }
 
     /// How many events there are so far.
     pub fn count(&self) -> usize {
-        self.log().events.len()
+        self.said().log.events.len()
     }
 
     /// How many bytes of words there are so far.
     pub fn bytes(&self) -> usize {
-        self.log().bytes
+        self.said().log.bytes
     }
 
     /// Waits until there are so many bytes of words; one can wait at a time.
     pub async fn filled(&self, bytes: usize) {
         poll_fn(|context| {
-            let mut log = self.log();
+            let log = &mut self.said().log;
             if log.bytes >= bytes {
                 return Poll::Ready(());
             }
@@ -84,9 +103,8 @@ impl Events {
     }
 
     /// The draft; to be let go before anything is awaited.
-    pub fn draft(&self) -> MutexGuard<'_, Draft> {
-        // A panic elsewhere in the turn leaves the draft whole: every change to it is one step.
-        self.0.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn draft(&self) -> impl DerefMut<Target = Draft> {
+        DraftGuard(self.said())
     }
 
     /// Where the attempts at calls of models are kept.
@@ -104,13 +122,35 @@ impl Events {
         &self.0.inmost
     }
 
+    /// Rings where replies are read.
+    pub fn inmost_waker(&self) -> Waker {
+        Arc::clone(&self.0).into()
+    }
+
     /// A guard for whoever runs the turn.
     pub fn closing(&self) -> Closing {
         Closing(self.clone())
     }
 
-    fn log(&self) -> MutexGuard<'_, Log> {
-        self.0.log.lock().unwrap_or_else(PoisonError::into_inner)
+    fn said(&self) -> MutexGuard<'_, Said> {
+        // A panic elsewhere in the turn leaves it whole: every change to it is one step.
+        self.0.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct DraftGuard<'a>(MutexGuard<'a, Said>);
+
+impl Deref for DraftGuard<'_> {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.0.draft
+    }
+}
+
+impl DerefMut for DraftGuard<'_> {
+    fn deref_mut(&mut self) -> &mut Draft {
+        &mut self.0.draft
     }
 }
 
@@ -118,7 +158,7 @@ impl Events {
 fn words(event: &Event) -> usize {
     match event {
         Event::Text { delta } | Event::Thinking { delta } => delta.len(),
-        Event::ToolProgress { text, .. } => text.len(),
+        Event::ToolProgress(progress) => progress.text.len(),
         _ => 0,
     }
 }
@@ -137,7 +177,7 @@ impl Follower {
 
     /// What is ready, for whoever makes the events and need not be woken for them.
     pub fn poll_ready(&mut self) -> Poll<Option<Vec<Arc<Event>>>> {
-        let batch = self.events.log().since(self.next);
+        let batch = self.events.said().log.since(self.next);
         self.told(batch)
     }
 
@@ -153,7 +193,7 @@ impl Stream for Follower {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let batch = {
-            let mut log = self.events.log();
+            let log = &mut self.events.said().log;
             let batch = log.since(self.next);
             if batch.is_none() {
                 log.wait(context.waker());
@@ -189,7 +229,7 @@ impl Log {
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        let mut log = self.0.log();
+        let log = &mut self.0.said().log;
         log.closed = true;
         log.wake();
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aside::Aside;
 use calls::Malformed;
-use conversation::{Event, ToolCall, ToolSpec};
+use conversation::{Event, ToolCall, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use model::{Finish, ModelError, Reply, TokenUsage, ToolPath};
@@ -58,7 +58,10 @@ impl Reader<'_> {
     /// Shows what a running call says of itself.
     fn telling(&self, call: &ToolCall) -> impl Fn(String) + Sync {
         let (events, id, name) = (self.events, call.id.clone(), call.name.clone());
-        move |text| events.send(Event::ToolProgress { id: id.clone(), name: name.clone(), text })
+        move |text| {
+            let progress = ToolProgress { id: id.clone(), name: name.clone(), text };
+            events.send(Event::ToolProgress(Box::new(progress)));
+        }
     }
 
     /// Whether another reply, without tools, is of more use than the rest of this one.
@@ -73,7 +76,7 @@ impl Reader<'_> {
         }
         let ran = ran.map_err(Broken::Fatal)?;
         self.events.draft().weigh(&ran);
-        self.events.send(Event::ToolResult(ran.report.clone()));
+        self.events.send(Event::ToolResult(Box::new(ran.report.clone())));
         Ok(ran)
     }
 }

@@ -1,7 +1,7 @@
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
 
 use futures_util::future::{BoxFuture, pending};
 use futures_util::{FutureExt, poll};
@@ -12,14 +12,13 @@ use crate::Bell;
 /// Where the inmost part of a deep future is polled by itself, without the layers around it, which wait for its end.
 ///
 /// Whoever polls the whole opens the place, polls it each time before the whole ([`Self::poll`]), and the whole only when
-/// that was woken itself. Where nobody does, what shall run here runs where it is awaited.
+/// that was woken itself. Where nobody does, what shall run here runs where it is awaited. What the place stands in is the
+/// waker of what runs here, and rings ([`Self::ring`]).
 #[derive(Debug)]
 pub struct Inmost {
-    work: Mutex<Work>,
-    bell: Arc<Bell>,
-    /// Rings the bell.
-    waker: Waker,
+    bell: Bell,
     is_open: AtomicBool,
+    work: Mutex<Work>,
 }
 
 #[derive(Default)]
@@ -33,8 +32,7 @@ impl std::fmt::Debug for Work {
 
 impl Default for Inmost {
     fn default() -> Self {
-        let bell = Bell::ringing();
-        Self { work: Mutex::default(), waker: Arc::clone(&bell).into(), bell, is_open: false.into() }
+        Self { bell: Bell::ringing(), is_open: false.into(), work: Mutex::default() }
     }
 }
 
@@ -54,13 +52,19 @@ impl Inmost {
         self.bell.rings()
     }
 
-    /// Polls what runs here, if it was woken. What waits for its end is woken when it ends, or panics.
-    pub fn poll(&self) {
+    /// Tells that what runs here can go on.
+    pub fn ring(&self) {
+        self.bell.ring();
+    }
+
+    /// Polls what runs here, if it was woken, to wake `waker`, which rings here. What waits for its end is woken when it
+    /// ends, or panics.
+    pub fn poll(&self, waker: &Waker) {
         if !self.bell.silence() {
             return;
         }
         let mut work = self.work();
-        let polled = work.0.as_mut().map(|work| work.as_mut().poll(&mut Context::from_waker(&self.waker)));
+        let polled = work.0.as_mut().map(|work| work.as_mut().poll(&mut Context::from_waker(waker)));
         if polled.is_some_and(|polled| polled.is_ready()) {
             work.0 = None;
         }
@@ -75,16 +79,14 @@ impl Inmost {
         if !self.is_open.load(Ordering::Acquire) {
             return future.await;
         }
-        let mut future = Box::pin(future);
-        if let Poll::Ready(output) = poll!(&mut future) {
-            return output;
-        }
         let (sender, receiver) = channel();
-        let work = AssertUnwindSafe(future).catch_unwind().map(|ended| _ = sender.send(ended));
-        let before = self.work().0.replace(work.boxed());
-        debug_assert!(before.is_none(), "one future at a time runs here");
+        let mut work = AssertUnwindSafe(future).catch_unwind().map(|ended| _ = sender.send(ended)).boxed();
+        if poll!(&mut work).is_pending() {
+            let before = self.work().0.replace(work);
+            debug_assert!(before.is_none(), "one future at a time runs here");
+            self.ring();
+        }
         let _cleared = Cleared(self);
-        self.bell.ring();
         match receiver.await {
             Ok(Ok(output)) => output,
             Ok(Err(panic)) => resume_unwind(panic),

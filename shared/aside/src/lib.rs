@@ -4,6 +4,7 @@
 //! it, where it is written down) nearly never is what it was woken for. To look at all of it every time would cost as much
 //! as the word.
 
+mod alarm;
 mod inmost;
 
 use std::pin::Pin;
@@ -11,9 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+pub use self::alarm::Alarm;
 pub use self::inmost::Inmost;
 
 /// What a future wakes in place of its task: it notes that it was rung, and wakes the task.
+///
+/// It stands within what its future belongs to, which is the waker then: between two words the processor's caches are
+/// others', and each piece of memory that a word needs is fetched anew.
 #[derive(Debug)]
 pub struct Bell {
     rings: AtomicBool,
@@ -22,8 +27,8 @@ pub struct Bell {
 
 impl Bell {
     /// A bell that rings, for a future that was not polled yet.
-    pub fn ringing() -> Arc<Self> {
-        Arc::new(Self { rings: true.into(), task: Mutex::new(Waker::noop().clone()) })
+    pub fn ringing() -> Self {
+        Self { rings: true.into(), task: Mutex::new(Waker::noop().clone()) }
     }
 
     /// Has this task woken from now on, and no other.
@@ -39,11 +44,6 @@ impl Bell {
         self.rings.load(Ordering::Acquire)
     }
 
-    /// Whether it rings no more, and would wake this very task.
-    pub fn is_quiet_for(&self, task: &Waker) -> bool {
-        !self.rings() && self.task().will_wake(task)
-    }
-
     /// Silences it; `false` if it did not ring.
     pub fn silence(&self) -> bool {
         self.rings() && self.rings.swap(false, Ordering::AcqRel)
@@ -52,8 +52,7 @@ impl Bell {
     /// Rings and wakes the task.
     pub fn ring(&self) {
         self.rings.store(true, Ordering::Release);
-        let task = self.task().clone();
-        task.wake();
+        self.task().wake_by_ref();
     }
 
     fn task(&self) -> MutexGuard<'_, Waker> {
@@ -85,19 +84,8 @@ pub struct Aside<F> {
 impl<F: Future + Unpin> Aside<F> {
     /// The future, which is polled at least once.
     pub fn new(future: F) -> Self {
-        let bell = Bell::ringing();
+        let bell = Arc::new(Bell::ringing());
         Self { future, waker: Arc::clone(&bell).into(), bell, attending: Waker::noop().clone() }
-    }
-
-    /// The future as it stands.
-    pub fn future(&self) -> &F {
-        &self.future
-    }
-
-    /// The future, to be changed: it is polled next time.
-    pub fn change(&mut self) -> &mut F {
-        self.bell.rings.store(true, Ordering::Release);
-        &mut self.future
     }
 }
 

@@ -5,19 +5,12 @@ use crate::{Failure, ToolCall, ToolFailure};
 /// One thing that happens in a turn, in the order in which a client sees it.
 ///
 /// `Started` comes first, `Done` or `Failed` last and once; protocols turn each event into their own frames. As JSON, the
-/// many pieces of text are short.
+/// many pieces of text are short. They are what there is most of: what would make all events larger is boxed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", rename_all_fields = "snake_case")]
 pub enum Event {
     /// The turn is stored and the model is about to be called.
-    Started {
-        /// The conversation, new or continued.
-        conversation_id: String,
-        /// The assistant message that this turn writes.
-        message_id: String,
-        /// The name of the model, as in the list of models.
-        model: String,
-    },
+    Started(Box<Started>),
     /// Another model writes the answer from here on: the one before failed.
     Handover {
         /// Its name, as in the list of models.
@@ -38,26 +31,19 @@ pub enum Event {
         delta: String,
     },
     /// A complete call, before it runs.
-    ToolCall(ToolCall),
+    ToolCall(Box<ToolCall>),
     /// More of what a running call says of itself; between its call and its result, and never what the model reads.
-    ToolProgress {
-        /// The `id` of the call.
-        id: String,
-        /// The name in the call.
-        name: String,
-        /// The new part.
-        text: String,
-    },
+    ToolProgress(Box<ToolProgress>),
     /// A finished call, in order of completion.
-    ToolResult(ToolReport),
+    ToolResult(Box<ToolReport>),
     /// A call of a tool that the caller runs himself; the turn ends with it, and its result comes with another request.
-    CallersCall(ToolCall),
+    CallersCall(Box<ToolCall>),
     /// A name for a new conversation.
     Title(String),
     /// What the turn consumed; once, before its end.
-    Usage(Usage),
+    Usage(Box<Usage>),
     /// The turn ended without a complete answer.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// The turn ended with an answer.
     Done {
         /// Why the answer ends where it does.
@@ -65,11 +51,36 @@ pub enum Event {
     },
 }
 
+/// No event is larger than a word, whatever else it may be.
+const _: () = assert!(size_of::<Event>() <= size_of::<String>() + size_of::<usize>());
+
 impl Event {
     /// Whether it is the last one of its turn.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Done { .. } | Self::Failed(_))
     }
+}
+
+/// What a turn writes, and who begins to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// The conversation, new or continued.
+    pub conversation_id: String,
+    /// The assistant message that this turn writes.
+    pub message_id: String,
+    /// The name of the model, as in the list of models.
+    pub model: String,
+}
+
+/// What a running call says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolProgress {
+    /// The `id` of the call.
+    pub id: String,
+    /// The name in the call.
+    pub name: String,
+    /// The new part.
+    pub text: String,
 }
 
 /// Why an answer ends where it does.
@@ -192,23 +203,31 @@ mod tests {
         let usage =
             Usage { input_tokens: u64::MAX, output_tokens: 2, search_credits: 3, estimated: true, cost_micros: None };
         vec![
-            Event::Started { conversation_id: "C".into(), message_id: "M".into(), model: "volcano".into() },
+            Event::Started(Box::new(Started {
+                conversation_id: "C".into(),
+                message_id: "M".into(),
+                model: "volcano".into(),
+            })),
             Event::Handover { model: "backup".into() },
             Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
             Event::Thinking { delta: String::new() },
-            Event::ToolCall(ToolCall {
+            Event::ToolCall(Box::new(ToolCall {
                 id: "c1".into(),
                 name: "search_web".into(),
                 arguments: json!({ "z": 0.25, "a": [1e300, -5, u64::MAX, null, { "": true }] }),
-            }),
-            Event::ToolProgress { id: "c1".into(), name: "report".into(), text: "第一章".into() },
-            Event::ToolResult(report.clone()),
-            Event::ToolResult(ToolReport { ok: false, error: Some(failure), sources: Vec::new(), ..report }),
+            })),
+            Event::ToolProgress(Box::new(ToolProgress {
+                id: "c1".into(),
+                name: "report".into(),
+                text: "第一章".into(),
+            })),
+            Event::ToolResult(Box::new(report.clone())),
+            Event::ToolResult(Box::new(ToolReport { ok: false, error: Some(failure), sources: Vec::new(), ..report })),
             Event::Title("茶".into()),
-            Event::Usage(usage),
-            Event::Usage(Usage { cost_micros: Some(7), ..usage }),
-            Event::Failed(Failure::new(ErrorCode::RateLimited, "慢").retry_after(7)),
-            Event::Failed(ErrorCode::Interrupted.into()),
+            Event::Usage(Box::new(usage)),
+            Event::Usage(Box::new(Usage { cost_micros: Some(7), ..usage })),
+            Event::Failed(Box::new(Failure::new(ErrorCode::RateLimited, "慢").retry_after(7))),
+            Event::Failed(Box::new(ErrorCode::Interrupted.into())),
             Event::Done { finish_reason: FinishReason::ToolLimit },
         ]
     }

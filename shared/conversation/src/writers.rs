@@ -17,9 +17,9 @@ impl Writers {
     /// Takes note of the next event of the turn.
     pub fn note(&mut self, event: &Event) {
         match event {
-            Event::Started { model, .. } => {
-                self.first.clone_from(model);
-                self.writes(model);
+            Event::Started(started) => {
+                self.first.clone_from(&started.model);
+                self.writes(&started.model);
             }
             Event::Handover { model } => self.writes(model),
             Event::Text { .. } | Event::Thinking { .. } | Event::ToolCall(_) if !self.noted => {

@@ -1,11 +1,11 @@
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aside::Aside;
+use aside::Alarm;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::Instant;
 
 use crate::read_ahead::{Pace, ReadAhead};
 use crate::{AttemptEnd, Tape};
@@ -65,26 +65,6 @@ impl Source {
     }
 }
 
-/// A timer that is left alone while the time it waits for only moves on: setting one for every piece would cost more
-/// than much of what is done with the piece.
-#[derive(Default)]
-struct Alarm(Option<Aside<Pin<Box<Sleep>>>>);
-
-impl Alarm {
-    /// Ends at `until`.
-    async fn at(&mut self, until: Instant) {
-        let sleep = self.0.get_or_insert_with(|| Aside::new(Box::pin(sleep_until(until))));
-        if sleep.future().deadline() > until {
-            sleep.change().as_mut().reset(until);
-        }
-        (&mut *sleep).await;
-        while sleep.future().deadline() < until {
-            sleep.change().as_mut().reset(until);
-            (&mut *sleep).await;
-        }
-    }
-}
-
 impl Body {
     /// The body of a response that asks to be left alone for `retry_after`, if it does.
     pub(crate) fn new(response: reqwest::Response, retry_after: Option<Duration>, taking: Taking) -> Self {
@@ -100,7 +80,7 @@ impl Body {
         let piece = tokio::select! {
             biased;
             piece = self.source.next() => piece?,
-            () = self.alarm.at(until) => return Err(AttemptEnd::Silent),
+            () = poll_fn(|context| self.alarm.poll(until, context)) => return Err(AttemptEnd::Silent),
         };
         match &piece {
             Some(bytes) => self.taking.0.iter().for_each(|tape| tape.body(bytes)),

@@ -183,16 +183,17 @@ impl Protocol for UiMessageStream {
     fn frames(&mut self, event: &Event, out: &mut String) {
         self.writers.note(event);
         match event {
-            Event::Started { conversation_id, message_id, model } => {
-                write(&Chunk::Start { message_id, message_metadata: Begun { conversation_id, model } }, out);
+            Event::Started(started) => {
+                let message_metadata = Begun { conversation_id: &started.conversation_id, model: &started.model };
+                write(&Chunk::Start { message_id: &started.message_id, message_metadata }, out);
             }
             Event::Text { delta } => self.say(false, delta, out),
             Event::Thinking { delta } => self.say(true, delta, out),
             Event::ToolCall(call) => self.call(call, out),
-            Event::ToolProgress { id, text, .. } => self.progress(id, text, out),
+            Event::ToolProgress(progress) => self.progress(&progress.id, &progress.text, out),
             Event::ToolResult(report) => self.result(report, out),
             Event::Title(title) => self.title = Some(title.clone()),
-            Event::Usage(usage) => self.usage = Some(*usage),
+            Event::Usage(usage) => self.usage = Some(**usage),
             Event::Failed(failure) => self.failed(failure, out),
             Event::Done { finish_reason } => self.done(*finish_reason, out),
             // No tools are brought along here.

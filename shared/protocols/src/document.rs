@@ -40,10 +40,10 @@ impl Document {
     pub fn add(&mut self, event: &Event) {
         self.writers.note(event);
         match event {
-            Event::Started { conversation_id, message_id, model } => {
-                self.conversation_id.clone_from(conversation_id);
-                self.message_id.clone_from(message_id);
-                self.model.clone_from(model);
+            Event::Started(started) => {
+                self.conversation_id.clone_from(&started.conversation_id);
+                self.message_id.clone_from(&started.message_id);
+                self.model.clone_from(&started.model);
             }
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
@@ -60,11 +60,11 @@ impl Document {
                     (row.ok, row.summary) = (report.ok, report.summary.clone());
                 }
             }
-            Event::Usage(usage) => self.usage = *usage,
+            Event::Usage(usage) => self.usage = **usage,
             Event::Done { finish_reason } => self.finish_reason = Some(*finish_reason),
-            Event::Failed(failure) => self.failure = Some(failure.clone()),
-            Event::CallersCall(call) => self.callers_calls.push(call.clone()),
-            Event::ToolProgress { .. } | Event::Title(_) | Event::Handover { .. } => {}
+            Event::Failed(failure) => self.failure = Some(Failure::clone(failure)),
+            Event::CallersCall(call) => self.callers_calls.push(ToolCall::clone(call)),
+            Event::ToolProgress(_) | Event::Title(_) | Event::Handover { .. } => {}
         }
     }
 
@@ -84,13 +84,13 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{ErrorCode, ToolCall, ToolReport};
+    use conversation::{ErrorCode, Started, ToolCall, ToolReport};
     use serde_json::json;
 
     use super::*;
 
     fn report(id: &str, url: &str) -> Event {
-        Event::ToolResult(ToolReport {
+        Event::ToolResult(Box::new(ToolReport {
             id: id.into(),
             name: "search_web".into(),
             ok: true,
@@ -103,7 +103,7 @@ mod tests {
                 .map(|(i, url)| Source { index: i + 1, title: "t".into(), url: (*url).into() })
                 .collect(),
             error: None,
-        })
+        }))
     }
 
     #[test]
@@ -111,10 +111,14 @@ mod tests {
         let mut document = Document::default();
         let call = |id: &str| ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({"query": id}) };
         for event in [
-            Event::Started { conversation_id: "c".into(), message_id: "m".into(), model: "openai".into() },
+            Event::Started(Box::new(Started {
+                conversation_id: "c".into(),
+                message_id: "m".into(),
+                model: "openai".into(),
+            })),
             Event::Text { delta: "a".into() },
-            Event::ToolCall(call("call_1")),
-            Event::ToolCall(call("call_2")),
+            Event::ToolCall(Box::new(call("call_1"))),
+            Event::ToolCall(Box::new(call("call_2"))),
             report("call_2", "https://b.example"),
             report("call_1", "https://a.example"),
             Event::Text { delta: "b".into() },
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn a_failed_turn_is_an_error_and_so_is_one_that_never_ended() {
         let mut document = Document::default();
-        document.add(&Event::Failed(ErrorCode::UpstreamStalled.into()));
+        document.add(&Event::Failed(Box::new(ErrorCode::UpstreamStalled.into())));
         assert_eq!(document.finish().unwrap_err().code, ErrorCode::UpstreamStalled);
         assert_eq!(Document::default().finish().unwrap_err().code, ErrorCode::Interrupted);
     }

@@ -138,11 +138,17 @@ impl<'a> Payload<'a> {
         Some(match event {
             // Native requests bring no tools of their own.
             Event::Handover { .. } | Event::CallersCall(_) => return None,
-            Event::Started { conversation_id, message_id, model } => Self::Start { conversation_id, message_id, model },
+            Event::Started(started) => Self::Start {
+                conversation_id: &started.conversation_id,
+                message_id: &started.message_id,
+                model: &started.model,
+            },
             Event::Text { delta } => Self::Content { content: delta },
             Event::Thinking { delta } => Self::Thinking { thinking: delta },
             Event::ToolCall(call) => Self::ToolCall(call),
-            Event::ToolProgress { id, name, text } => Self::ToolProgress { id, name, text },
+            Event::ToolProgress(progress) => {
+                Self::ToolProgress { id: &progress.id, name: &progress.name, text: &progress.text }
+            }
             Event::ToolResult(report) => Self::ToolResult(report),
             Event::Title(title) => Self::Title { title },
             Event::Usage(usage) => Self::Usage(usage),
@@ -161,7 +167,7 @@ impl<'a> Payload<'a> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{ErrorCode, Failure, Source};
+    use conversation::{ErrorCode, Failure, Source, Started, ToolProgress};
     use serde_json::json;
 
     use super::*;
@@ -191,15 +197,19 @@ mod tests {
     #[test]
     fn the_transcript_of_the_contract_comes_out_to_the_letter() {
         let events = [
-            Event::Started { conversation_id: "01C".into(), message_id: "01M".into(), model: "volcano".into() },
+            Event::Started(Box::new(Started {
+                conversation_id: "01C".into(),
+                message_id: "01M".into(),
+                model: "volcano".into(),
+            })),
             Event::Thinking { delta: "想".into() },
             Event::Text { delta: "好的，马上查询。".into() },
-            Event::ToolCall(ToolCall {
+            Event::ToolCall(Box::new(ToolCall {
                 id: "call_1".into(),
                 name: "search_web".into(),
                 arguments: json!({"query": "今天北京天气预报"}),
-            }),
-            Event::ToolResult(ToolReport {
+            })),
+            Event::ToolResult(Box::new(ToolReport {
                 id: "call_1".into(),
                 name: "search_web".into(),
                 ok: true,
@@ -208,15 +218,15 @@ mod tests {
                 summary: "10 results".into(),
                 sources: vec![Source { index: 1, title: "天气".into(), url: "https://example.com".into() }],
                 error: None,
-            }),
+            })),
             Event::Title("天气".into()),
-            Event::Usage(Usage {
+            Event::Usage(Box::new(Usage {
                 input_tokens: 812,
                 output_tokens: 143,
                 search_credits: 2,
                 estimated: false,
                 cost_micros: None,
-            }),
+            })),
             Event::Done { finish_reason: FinishReason::ToolLimit },
         ];
         let expected = r#"id: 01T-1
@@ -257,14 +267,18 @@ data: [DONE]
             "\"message\":\"Too many requests. Please wait a moment.\",\"retryable\":true,",
             "\"requestId\":\"req-1\",\"retryAfterSeconds\":7}\n\ndata: [DONE]\n\n"
         );
-        assert_eq!(frames(&[Event::Failed(failure)]), expected);
+        assert_eq!(frames(&[Event::Failed(Box::new(failure))]), expected);
     }
 
     #[test]
     fn an_answer_that_another_model_wrote_says_so_at_its_end() {
         let (said, over) = (Event::Text { delta: "a".into() }, Event::Handover { model: "backup".into() });
         let done = Event::Done { finish_reason: FinishReason::Stop };
-        let started = Event::Started { conversation_id: "c".into(), message_id: "m".into(), model: "first".into() };
+        let started = Event::Started(Box::new(Started {
+            conversation_id: "c".into(),
+            message_id: "m".into(),
+            model: "first".into(),
+        }));
         let end = |events: &[Event]| frames(events).lines().rev().nth(3).unwrap_or_default().to_owned();
         let continued = r#"data: {"type":"done","finishReason":"stop","models":["first","backup"]}"#;
         assert_eq!(end(&[started.clone(), said.clone(), over.clone(), said.clone(), done.clone()]), continued);
@@ -275,7 +289,11 @@ data: [DONE]
 
     #[test]
     fn progress_is_a_frame_of_its_own() {
-        let progress = Event::ToolProgress { id: "call_1".into(), name: "report".into(), text: "第一章\n".into() };
+        let progress = Event::ToolProgress(Box::new(ToolProgress {
+            id: "call_1".into(),
+            name: "report".into(),
+            text: "第一章\n".into(),
+        }));
         let expected = concat!(
             "id: 01T-1\ndata: {\"type\":\"tool_progress\",\"id\":\"call_1\",\"name\":\"report\",",
             "\"text\":\"第一章\\n\"}\n\n"

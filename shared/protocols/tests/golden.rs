@@ -1,7 +1,7 @@
 //! One turn, told by every protocol: each says the same in its own words.
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
-use conversation::{Event, FinishReason, Source, ToolCall, ToolReport, Usage};
+use conversation::{Event, FinishReason, Source, Started, ToolCall, ToolReport, Usage};
 use protocols::openai::{Chunks, Head, completion};
 use protocols::{Accumulated, Document, Native, Protocol, UiMessageStream};
 use serde_json::{Value, json};
@@ -29,17 +29,23 @@ fn turn() -> Vec<Event> {
         error: None,
     };
     vec![
-        Event::Started { conversation_id: "c".into(), message_id: "m".into(), model: "volcano".into() },
+        Event::Started(Box::new(Started {
+            conversation_id: "c".into(),
+            message_id: "m".into(),
+            model: "volcano".into(),
+        })),
         Event::Thinking { delta: "想".into() },
         Event::Text { delta: "好的，".into() },
-        Event::ToolCall(ToolCall {
-            id: "call_1".into(), name: "search_web".into(), arguments: json!({"query": "茶"})
-        }),
-        Event::ToolResult(report),
+        Event::ToolCall(Box::new(ToolCall {
+            id: "call_1".into(),
+            name: "search_web".into(),
+            arguments: json!({"query": "茶"}),
+        })),
+        Event::ToolResult(Box::new(report)),
         Event::Thinking { delta: "完".into() },
         Event::Text { delta: "茶[1]\n".into() },
         Event::Text { delta: "水[2]。".into() },
-        Event::Usage(Usage { input_tokens: 12, output_tokens: 7, ..Usage::default() }),
+        Event::Usage(Box::new(Usage { input_tokens: 12, output_tokens: 7, ..Usage::default() })),
         Event::Done { finish_reason: FinishReason::Stop },
     ]
 }

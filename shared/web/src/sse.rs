@@ -1,91 +1,83 @@
 use std::convert::Infallible;
-use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use aside::Aside;
+use aside::Alarm;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use conversation::{Event, Failure};
 use futures_util::StreamExt;
-use futures_util::stream::{Stream, once, unfold};
+use futures_util::stream::{Stream, once};
 use http::{HeaderValue, header};
+use http_body::Frame;
 use protocols::{Document, Protocol};
-use tokio::time::{Instant, Sleep, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The longest chunk whose memory is kept for the next one, in bytes: far longer than a word's.
-const KEPT: usize = 4096;
+/// Room for the frames of a word or two, in bytes.
+const ROOM: usize = 256;
 
 /// Streams a turn's events as frames of `protocol`, a write per batch; the body ends with the events and never fails.
 pub fn stream(
-    events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
-    protocol: impl Protocol + 'static,
+    events: impl Stream<Item = Vec<Arc<Event>>> + Send + Unpin + 'static,
+    protocol: impl Protocol + Unpin + 'static,
 ) -> Response {
-    let alarm = Aside::new(Box::pin(sleep(KEEP_ALIVE)));
-    // Boxed, because it is moved for every chunk.
-    let chunks =
-        Box::new(Chunks { events: Box::pin(events), protocol, alarm, text: String::new(), bytes: BytesMut::new() });
-    let body = Body::from_stream(unfold(chunks, |mut chunks| async move {
-        let chunk = chunks.next().await?;
-        Some((Ok::<_, Infallible>(chunk), chunks))
-    }));
+    let chunks = Chunks { events, protocol, since: Instant::now(), alarm: Alarm::default() };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
     ];
-    (headers, body).into_response()
+    (headers, Body::new(chunks)).into_response()
 }
 
 /// A turn's events as what is written of them.
 struct Chunks<S, P> {
-    events: Pin<Box<S>>,
+    events: S,
     protocol: P,
-    alarm: Aside<Pin<Box<Sleep>>>,
-    /// Where frames are written, empty between two chunks, and where they lie until they are sent: what the last chunk has
-    /// left the next one takes, so that a word needs no memory of its own.
-    text: String,
-    bytes: BytesMut,
+    /// When something was written last.
+    since: Instant,
+    /// Left alone while there is something to write.
+    alarm: Alarm,
 }
 
-impl<S: Stream<Item = Vec<Arc<Event>>>, P: Protocol> Chunks<S, P> {
-    async fn next(&mut self) -> Option<Bytes> {
-        let Self { events, protocol, alarm, text, bytes } = self;
-        let mut silence = std::pin::pin!(silence(alarm));
-        // Not every event has a frame in every protocol.
-        while text.is_empty() {
-            let batch = tokio::select! {
-                biased;
-                batch = events.next() => batch?,
-                () = &mut silence => return Some(Bytes::from_static(b": keep-alive\n\n")),
-            };
-            for event in batch {
-                protocol.frames(&event, text);
+impl<S: Stream<Item = Vec<Arc<Event>>> + Unpin, P: Protocol> Chunks<S, P> {
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        loop {
+            match self.events.poll_next_unpin(context) {
+                Poll::Ready(Some(batch)) => {
+                    // Memory of its own for each chunk, which is given back as soon as the connection has copied it, is the
+                    // same for all streams and in the processor's cache; memory that a stream keeps is not.
+                    let mut text = String::with_capacity(ROOM);
+                    batch.iter().for_each(|event| self.protocol.frames(event, &mut text));
+                    // Not every event has a frame in every protocol.
+                    if !text.is_empty() {
+                        return Poll::Ready(Some(text.into()));
+                    }
+                }
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => {
+                    ready!(self.alarm.poll(self.since + KEEP_ALIVE, context));
+                    return Poll::Ready(Some(Bytes::from_static(b": keep-alive\n\n")));
+                }
             }
         }
-        if text.len() > KEPT {
-            return Some(Bytes::from(std::mem::take(text)));
-        }
-        bytes.extend_from_slice(text.as_bytes());
-        text.clear();
-        Some(bytes.split().freeze())
     }
 }
 
-/// Ends after [`KEEP_ALIVE`]. The timer is set anew when it ends too early and not before: to set it for every frame
-/// would cost more than to write one.
-async fn silence(alarm: &mut Aside<Pin<Box<Sleep>>>) {
-    let end = Instant::now() + KEEP_ALIVE;
-    loop {
-        (&mut *alarm).await;
-        if alarm.future().deadline() >= end {
-            return;
-        }
-        alarm.change().as_mut().reset(end);
+impl<S: Stream<Item = Vec<Arc<Event>>> + Unpin, P: Protocol + Unpin> http_body::Body for Chunks<S, P> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = self.get_mut();
+        let chunk = ready!(this.poll_chunk(context));
+        this.since = Instant::now();
+        Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
     }
 }
 
@@ -96,7 +88,7 @@ async fn silence(alarm: &mut Aside<Pin<Box<Sleep>>>) {
 /// The failure that ended the turn before that.
 pub async fn opened(
     events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
-) -> Result<impl Stream<Item = Vec<Arc<Event>>> + Send + 'static, Failure> {
+) -> Result<impl Stream<Item = Vec<Arc<Event>>> + Send + Unpin + 'static, Failure> {
     let mut events = Box::pin(events.fuse());
     let (silent, mut first) = (Instant::now() + KEEP_ALIVE, Vec::new());
     while !first.iter().any(|event: &Arc<Event>| says(event)) {
@@ -107,9 +99,9 @@ pub async fn opened(
     }
     // What comes first counts: a turn that fails after its first words is a stream all the same.
     if let Some(Event::Failed(failure)) = first.iter().map(AsRef::as_ref).find(|event| says(event)) {
-        return Err(failure.clone());
+        return Err(Failure::clone(failure));
     }
-    Ok(once(ready(first)).chain(events))
+    Ok(once(std::future::ready(first)).chain(events))
 }
 
 fn says(event: &Event) -> bool {
@@ -140,7 +132,7 @@ pub async fn collect(events: impl Stream<Item = Vec<Arc<Event>>>) -> Result<Docu
 
 #[cfg(test)]
 mod tests {
-    use conversation::FinishReason;
+    use conversation::{FinishReason, Started};
     use futures_util::stream;
     use http_body_util::BodyExt;
     use protocols::Native;
@@ -181,9 +173,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_fails_before_its_first_words_is_no_stream_and_a_slow_one_is() {
-        let started =
-            || Event::Started { conversation_id: String::new(), message_id: String::new(), model: String::new() };
-        let failed = || Event::Failed(conversation::ErrorCode::UpstreamAuth.into());
+        let started = || {
+            Event::Started(Box::new(Started {
+                conversation_id: String::new(),
+                message_id: String::new(),
+                model: String::new(),
+            }))
+        };
+        let failed = || Event::Failed(Box::new(conversation::ErrorCode::UpstreamAuth.into()));
         let text = || Event::Text { delta: "a".into() };
         let batch = |events: Vec<Event>| events.into_iter().map(Arc::new).collect::<Vec<_>>();
         let early = stream::iter([batch(vec![started()]), batch(vec![failed()])]);

@@ -115,10 +115,10 @@ async fn a_reader_that_is_woken_for_something_else_does_not_run_the_turn() {
         let (mut reader, said) = start();
         assert!(read(&mut reader).now_or_never().is_none());
         assert!(read(&mut reader).now_or_never().is_none());
-        assert_eq!(reader.shared.runs.load(Ordering::Relaxed), 1);
+        assert_eq!(reader.driver.shared.runs.load(Ordering::Relaxed), 1);
         said.say("a");
         assert_eq!(read(&mut reader).await.unwrap(), "a");
-        assert_eq!(reader.shared.runs.load(Ordering::Relaxed), 2);
+        assert_eq!(reader.driver.shared.runs.load(Ordering::Relaxed), 2);
     }
 }
 
@@ -199,8 +199,9 @@ async fn f097_a_client_that_reads_now_and_then_holds_its_turn_up_no_longer() {
 async fn a_reader_that_waits_when_its_turn_is_taken_over_is_told_the_rest() {
     for start in BOTH {
         let (mut reader, said) = start();
-        let shared = Arc::clone(&reader.shared);
-        let guardian = || shared.run(Driver::Guardian, &Context::from_waker(Waker::noop()));
+        let shared = Arc::clone(&reader.driver.shared);
+        let mut driver = Driver::new(&shared, true);
+        let mut guardian = || driver.run(&Context::from_waker(Waker::noop()));
         let reading = tokio::spawn(async move { read(&mut reader).await });
         sleep(LOOK / 10).await;
         // As when it came by on another thread, just after it had been found missing.

@@ -41,14 +41,27 @@ impl Paper {
 }
 
 fn call(id: &str, name: &str) -> Event {
-    Event::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments: json!({"query": "canary-words"}) })
+    Event::ToolCall(Box::new(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: json!({"query": "canary-words"}),
+    }))
 }
 
 fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
     let failure = |code: &str| ToolFailure { code: code.into(), message: "canary-words".into() };
     let (ok, error) = (error.is_none(), error.map(failure));
     let (id, name, summary) = (id.into(), name.into(), "canary-words".into());
-    Event::ToolResult(ToolReport { id, name, ok, cached, duration_ms: 40, summary, sources: Vec::new(), error })
+    Event::ToolResult(Box::new(ToolReport {
+        id,
+        name,
+        ok,
+        cached,
+        duration_ms: 40,
+        summary,
+        sources: Vec::new(),
+        error,
+    }))
 }
 
 fn drafted(events: impl IntoIterator<Item = Event>) -> Draft {

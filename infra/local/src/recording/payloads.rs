@@ -15,7 +15,7 @@ impl Payloads {
     /// The payload of the next event, if it has one; the progress of calls is left out, which nothing that follows
     /// depends on and a replayed call does not make again.
     pub(crate) fn of(&mut self, event: &Event) -> Option<Value> {
-        if matches!(event, Event::ToolProgress { .. }) {
+        if matches!(event, Event::ToolProgress(_)) {
             return None;
         }
         let mut frames = String::new();

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{Agent, Events, Measured, Turn};
-use conversation::{Event, Failure, FinishReason};
+use conversation::{Event, Failure, FinishReason, Started};
 use model::ModelClient;
 use serde_json::Value;
 use store::Owner;
@@ -139,7 +139,11 @@ async fn play(
 fn started(recorded: &Recorded) -> Event {
     let start = recorded.events().find(|event| event["type"] == "start").unwrap_or(&Value::Null);
     let text = |name: &str| start[name].as_str().unwrap_or_default().to_owned();
-    Event::Started { conversation_id: text("conversationId"), message_id: text("messageId"), model: text("model") }
+    Event::Started(Box::new(Started {
+        conversation_id: text("conversationId"),
+        message_id: text("messageId"),
+        model: text("model"),
+    }))
 }
 
 fn finish(recorded: &Recorded, events: &Events, ended: Result<FinishReason, Failure>) {
@@ -147,9 +151,9 @@ fn finish(recorded: &Recorded, events: &Events, ended: Result<FinishReason, Fail
         events.send(Event::Title(title.to_owned()));
     }
     let usage = events.draft().usage();
-    events.send(Event::Usage(usage));
+    events.send(Event::Usage(Box::new(usage)));
     events.send(match ended {
         Ok(finish_reason) => Event::Done { finish_reason },
-        Err(failure) => Event::Failed(failure),
+        Err(failure) => Event::Failed(Box::new(failure)),
     });
 }

@@ -14,7 +14,7 @@ impl Run<'_> {
         let most = if self.turn.caller.as_ref().is_some_and(|caller| caller.one_call) { 1 } else { calls.len() };
         for (number, call) in (1..).zip(calls).take(most) {
             let id = format!("call_{}_{number}", self.turn.id);
-            self.events.send(Event::CallersCall(ToolCall { id, ..call }));
+            self.events.send(Event::CallersCall(Box::new(ToolCall { id, ..call })));
         }
         FinishReason::ToolCalls
     }

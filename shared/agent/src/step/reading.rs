@@ -84,14 +84,17 @@ impl Reading {
 
     fn text(&mut self, text: String) -> Vec<ToolCall> {
         let (Some(filter), Some(scanner)) = (&mut self.filter, &mut self.scanner) else { return Vec::new() };
-        let mut parts = std::mem::take(&mut self.parts);
-        if !filter.passes(&text) {
-            filter.push_into(&text, &mut parts);
-        } else if scanner.passes(&text) {
+        let passes = filter.passes(&text);
+        if passes && scanner.passes(&text) {
             let delta = self.seam.push(text);
             self.say(delta);
-        } else {
+            return Vec::new();
+        }
+        let mut parts = std::mem::take(&mut self.parts);
+        if passes {
             parts.push(Part::Text(text));
+        } else {
+            filter.push_into(&text, &mut parts);
         }
         let calls = self.parts(&mut parts);
         self.parts = parts;
@@ -170,7 +173,7 @@ impl Reading {
         let id = self.own_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
-        self.events.send(Event::ToolCall(call.clone()));
+        self.events.send(Event::ToolCall(Box::new(call.clone())));
         Some(call)
     }
 

@@ -1,6 +1,6 @@
 use crate::fault::Fault;
 use crate::sse::{Frame, SseDecoder};
-use crate::wire::{Decode, Deltas, Phase, decoder};
+use crate::wire::{Decode, Decoder, Deltas, Phase};
 use crate::{Delta, ModelError, Wire};
 
 /// Most bytes of one response, frames and comments included.
@@ -12,7 +12,7 @@ const DOCUMENT_LIMIT: usize = 4 * 1024 * 1024;
 /// Turns the bytes of one response into deltas, however they are cut.
 pub(crate) struct Decoding {
     framing: Framing,
-    decoder: Box<dyn Decode>,
+    decoder: Decoder,
     out: Deltas,
     phase: Phase,
     bytes: usize,
@@ -32,7 +32,7 @@ impl Decoding {
     /// A decoding of a response over `wire`; `json` tells whether it may be one JSON document.
     pub(crate) fn new(wire: Wire, json: bool) -> Self {
         let framing = Framing::Unknown { json };
-        Self { framing, decoder: decoder(wire), out: Deltas::default(), phase: Phase::Open, bytes: 0 }
+        Self { framing, decoder: Decoder::new(wire), out: Deltas::default(), phase: Phase::Open, bytes: 0 }
     }
 
     /// Takes more bytes; those after the end are ignored.
@@ -45,7 +45,7 @@ impl Decoding {
         match &mut self.framing {
             Framing::Unknown { .. } => Ok(()),
             Framing::Events(events) => {
-                let mut reader = Reader { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
+                let mut reader = Reader { decoder: self.decoder.as_mut(), out: &mut self.out, phase: &mut self.phase };
                 events.push(bytes, &mut |frame: Frame<'_>| reader.take(frame))
             }
             Framing::Document(document) if document.len() + bytes.len() > DOCUMENT_LIMIT => {
@@ -66,14 +66,14 @@ impl Decoding {
             }
             Framing::Unknown { .. } => {}
             Framing::Events(mut events) => {
-                let mut reader = Reader { decoder: &mut *self.decoder, out: &mut self.out, phase: &mut self.phase };
+                let mut reader = Reader { decoder: self.decoder.as_mut(), out: &mut self.out, phase: &mut self.phase };
                 events.finish(&mut |frame: Frame<'_>| reader.take(frame))?;
             }
             Framing::Document(document) => {
-                self.decoder.document(&String::from_utf8_lossy(&document), &mut self.out)?;
+                self.decoder.as_mut().document(&String::from_utf8_lossy(&document), &mut self.out)?;
             }
         }
-        self.decoder.end(&mut self.out)
+        self.decoder.as_mut().end(&mut self.out)
     }
 
     /// How far the response has come.

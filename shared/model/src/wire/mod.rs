@@ -114,13 +114,33 @@ pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
     }
 }
 
-/// A decoder for a response over `wire`.
-pub(crate) fn decoder(wire: Wire) -> Box<dyn Decode> {
-    match wire {
-        Wire::Openai => Box::new(chat_completions::Decoder::default()),
-        Wire::Ollama => Box::new(ollama::Decoder::default()),
-        Wire::Anthropic => Box::new(anthropic::Decoder::default()),
-        Wire::Gemini => Box::new(gemini::Decoder::default()),
+/// A decoder of any wire; it stands where it is used, since each word needs it.
+pub(crate) enum Decoder {
+    Openai(chat_completions::Decoder),
+    Ollama(ollama::Decoder),
+    Anthropic(anthropic::Decoder),
+    Gemini(gemini::Decoder),
+}
+
+impl Decoder {
+    /// A decoder for a response over `wire`.
+    pub(crate) fn new(wire: Wire) -> Self {
+        match wire {
+            Wire::Openai => Self::Openai(chat_completions::Decoder::default()),
+            Wire::Ollama => Self::Ollama(ollama::Decoder::default()),
+            Wire::Anthropic => Self::Anthropic(anthropic::Decoder::default()),
+            Wire::Gemini => Self::Gemini(gemini::Decoder::default()),
+        }
+    }
+
+    /// The one that it is.
+    pub(crate) fn as_mut(&mut self) -> &mut dyn Decode {
+        match self {
+            Self::Openai(decoder) => decoder,
+            Self::Ollama(decoder) => decoder,
+            Self::Anthropic(decoder) => decoder,
+            Self::Gemini(decoder) => decoder,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-use conversation::{ErrorCode, ToolFailure};
+use conversation::{ErrorCode, Started, ToolFailure, ToolProgress};
 use serde_json::json;
 
 use super::*;
@@ -21,7 +21,11 @@ fn lines(events: &[Event]) -> Vec<String> {
 }
 
 fn started() -> Event {
-    Event::Started { conversation_id: "01C".into(), message_id: "01M".into(), model: "volcano".into() }
+    Event::Started(Box::new(Started {
+        conversation_id: "01C".into(),
+        message_id: "01M".into(),
+        model: "volcano".into(),
+    }))
 }
 
 fn text(delta: &str) -> Event {
@@ -33,12 +37,16 @@ fn thinking(delta: &str) -> Event {
 }
 
 fn call(id: &str) -> Event {
-    Event::ToolCall(ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({"query": "天气"}) })
+    Event::ToolCall(Box::new(ToolCall {
+        id: id.into(),
+        name: "search_web".into(),
+        arguments: json!({"query": "天气"}),
+    }))
 }
 
 fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
     let source = |(at, url): (usize, &&str)| Source { index: at + 1, title: "天气".into(), url: (*url).into() };
-    Event::ToolResult(ToolReport {
+    Event::ToolResult(Box::new(ToolReport {
         id: id.into(),
         name: "search_web".into(),
         ok: error.is_none(),
@@ -47,7 +55,7 @@ fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
         summary: "1 result".into(),
         sources: urls.iter().enumerate().map(source).collect(),
         error: error.map(|message| ToolFailure { code: "failed".into(), message: message.into() }),
-    })
+    }))
 }
 
 fn done(finish_reason: FinishReason) -> Event {
@@ -68,7 +76,7 @@ fn a_turn_with_a_search_comes_out_to_the_letter() {
         text("晴"),
         text("天。"),
         Event::Title("天气".into()),
-        Event::Usage(USAGE),
+        Event::Usage(Box::new(USAGE)),
         done(FinishReason::Stop),
     ];
     let expected = r#"data: {"type":"start","messageId":"01M","messageMetadata":{"conversationId":"01C","model":"volcano"}}
@@ -136,7 +144,9 @@ fn a_page_is_a_source_once_and_calls_that_run_together_share_a_step() {
 
 #[test]
 fn the_progress_of_a_call_is_a_preliminary_output_with_all_of_it_so_far() {
-    let progress = |text: &str| Event::ToolProgress { id: "1".into(), name: "report".into(), text: text.into() };
+    let progress = |text: &str| {
+        Event::ToolProgress(Box::new(ToolProgress { id: "1".into(), name: "report".into(), text: text.into() }))
+    };
     let lines = lines(&[
         call("1"),
         progress("一"),
@@ -160,8 +170,8 @@ fn what_is_open_is_closed_before_a_turn_ends() {
         text("半"),
         call("1"),
         thinking("想"),
-        Event::Usage(USAGE),
-        Event::Failed(Failure::from(ErrorCode::RateLimited).retry_after(7)),
+        Event::Usage(Box::new(USAGE)),
+        Event::Failed(Box::new(Failure::from(ErrorCode::RateLimited).retry_after(7))),
     ];
     let expected = [
         r#"{"type":"reasoning-end","id":"reasoning-2"}"#,

@@ -105,7 +105,7 @@ impl Protocol for Chunks {
     fn frames(&mut self, event: &Event, out: &mut String) {
         self.said.add(event);
         match event {
-            Event::Started { .. } => {
+            Event::Started(_) => {
                 self.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
             }
             Event::Text { delta } => self.delta(Delta { content: Some(delta), ..Delta::default() }, out),
@@ -118,7 +118,7 @@ impl Protocol for Chunks {
             }
             Event::Handover { .. }
             | Event::ToolCall(_)
-            | Event::ToolProgress { .. }
+            | Event::ToolProgress(_)
             | Event::ToolResult(_)
             | Event::Title(_)
             | Event::Usage(_) => {}
@@ -128,7 +128,7 @@ impl Protocol for Chunks {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{ErrorCode, Failure};
+    use conversation::{ErrorCode, Failure, Started};
     use serde_json::json;
 
     use super::*;
@@ -144,11 +144,15 @@ mod tests {
     }
 
     fn started() -> Event {
-        Event::Started { conversation_id: String::new(), message_id: "m".into(), model: "volcano".into() }
+        Event::Started(Box::new(Started {
+            conversation_id: String::new(),
+            message_id: "m".into(),
+            model: "volcano".into(),
+        }))
     }
 
     fn usage() -> Event {
-        Event::Usage(conversation::Usage { input_tokens: 3, output_tokens: 2, ..Default::default() })
+        Event::Usage(Box::new(conversation::Usage { input_tokens: 3, output_tokens: 2, ..Default::default() }))
     }
 
     #[test]
@@ -179,8 +183,8 @@ data: [DONE]
         let call = |id: &str, arguments| ToolCall { id: id.into(), name: "f".into(), arguments };
         let events = [
             started(),
-            Event::CallersCall(call("a", json!({"x": 1}))),
-            Event::CallersCall(call("b", json!("{broken"))),
+            Event::CallersCall(Box::new(call("a", json!({"x": 1})))),
+            Event::CallersCall(Box::new(call("b", json!("{broken")))),
             usage(),
             Event::Done { finish_reason: FinishReason::ToolCalls },
         ];
@@ -203,6 +207,6 @@ data: [DONE]
             r#"data: {"error":{"message":"The model stopped answering.","type":"server_error","param":null,"#,
             "\"code\":\"upstream_stalled\"}}\n\ndata: [DONE]\n\n"
         );
-        assert_eq!(frames(true, &[Event::Failed(Failure::from(ErrorCode::UpstreamStalled))]), expected);
+        assert_eq!(frames(true, &[Event::Failed(Box::new(Failure::from(ErrorCode::UpstreamStalled)))]), expected);
     }
 }

@@ -84,7 +84,7 @@ mod tests {
             "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls"}],
             "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
         });
-        assert_eq!(self::message(&[Event::CallersCall(call), done]), expected);
+        assert_eq!(self::message(&[Event::CallersCall(Box::new(call)), done]), expected);
         let silent = self::message(&[Event::Done { finish_reason: FinishReason::Deadline }]);
         assert_eq!(
             (&silent["choices"][0]["message"]["content"], &silent["choices"][0]["finish_reason"]),
