@@ -1,10 +1,10 @@
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use agent::{Agent, Events};
-use conversation::{ErrorCode, Event, Failure, Started, ToolChoice, new_id};
-use futures_util::Stream;
+use conversation::{Batch, ErrorCode, Event, Failure, Started, ToolChoice, new_id};
+use futures_util::future::Either;
+use futures_util::stream::{BoxStream, Stream, StreamExt};
 use model::ModelClient;
 use store::{Admission, BeginError, NewTurn, Owner, Question, TurnLease};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -14,6 +14,7 @@ use web::{ApiError, Arrival, Invocation};
 
 use crate::App;
 use crate::chat::storage;
+use crate::driven::Reader;
 use crate::turn::TurnTask;
 
 /// Kept back of an invocation's time for storing the answer and ending the stream.
@@ -70,12 +71,13 @@ pub(crate) struct Chosen {
 /// A turn and what happens in it, from its first event on.
 pub(crate) struct Told {
     pub(crate) turn_id: String,
-    pub(crate) events: Pin<Box<dyn Stream<Item = Vec<Arc<Event>>> + Send>>,
+    /// The reader who runs the turn stands here itself: a box would be one more piece of memory that each word needs.
+    pub(crate) events: Either<Reader, BoxStream<'static, Batch>>,
 }
 
 impl Told {
-    pub(crate) fn new(turn_id: String, events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static) -> Self {
-        Self { turn_id, events: Box::pin(events) }
+    pub(crate) fn new(turn_id: String, events: impl Stream<Item = Batch> + Send + 'static) -> Self {
+        Self { turn_id, events: Either::Right(events.boxed()) }
     }
 }
 
@@ -127,7 +129,7 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
         asked,
     };
     let reader = app.running.run(task.drive().instrument(span), followed);
-    Ok((lease, Told::new(turn_id, reader)))
+    Ok((lease, Told { turn_id, events: Either::Left(reader) }))
 }
 
 /// What every line of the log that a turn writes is marked with; of the highest level, so that it always is.

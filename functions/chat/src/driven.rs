@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use agent::{Events, Follower};
 use aside::Bell;
-use conversation::Event;
+use conversation::Batch;
 use futures_util::future::{BoxFuture, poll_fn};
 use futures_util::stream::Stream;
 use tokio::sync::Notify;
@@ -209,7 +209,7 @@ async fn stuck(shared: &Shared) {
 }
 
 impl Stream for Reader {
-    type Item = Vec<Arc<Event>>;
+    type Item = Batch;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();

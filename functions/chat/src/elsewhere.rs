@@ -3,10 +3,9 @@
 //! Its log is read again and again. When nothing new is in it, the head of the conversation says whether the turn still
 //! runs; once it does not, what the log lacks is told from the stored answer.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use conversation::{ErrorCode, Event, Failure, Started};
+use conversation::{Batch, ErrorCode, Event, Failure, Started};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use store::{KnownTurn, Owner, ReadError, StoreError, StoredTurn};
@@ -83,7 +82,7 @@ pub(crate) async fn told(
     };
     let first = once(std::future::ready(started)).map(|started| vec![started]);
     let rest = unfold(reader, |mut reader| async move { Some((reader.batch().await?, reader)) });
-    Ok(Told::new(turn_id, first.chain(rest).map(|batch| batch.into_iter().map(Arc::new).collect())))
+    Ok(Told::new(turn_id, first.chain(rest).map(Batch::from_vec)))
 }
 
 async fn stored(app: &App, owner: &Owner, turn: &KnownTurn) -> Result<StoredTurn, ReadError> {

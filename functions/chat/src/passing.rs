@@ -1,9 +1,7 @@
 //! Turns of conversations that their callers keep: nothing of them is stored but what they used and what tools did.
 
-use std::sync::Arc;
-
 use agent::Events;
-use conversation::{Event, Failure, FinishReason, Started, new_id};
+use conversation::{Batch, Event, Failure, FinishReason, Started, new_id};
 use futures_util::{FutureExt, Stream, StreamExt};
 use store::Owner;
 use tokio::time::Instant;
@@ -26,10 +24,7 @@ pub(crate) struct Passing {
 }
 
 /// Starts the turn; it ends when nobody holds its events any more, for nobody could come back for it.
-pub(crate) async fn begin(
-    app: &App,
-    asked: Passing,
-) -> Result<impl Stream<Item = Vec<Arc<Event>>> + Send + use<>, ApiError> {
+pub(crate) async fn begin(app: &App, asked: Passing) -> Result<impl Stream<Item = Batch> + Send + use<>, ApiError> {
     let _place = admitted(app, &asked.owner).await?;
     let (events, gone) = (Events::default(), CancellationToken::new());
     let followed = events.follow(0);

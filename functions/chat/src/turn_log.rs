@@ -187,7 +187,7 @@ impl Batches {
         select! {
             biased;
             () = ended.cancelled() => return None,
-            batch = self.follower.next() => self.add(batch?.iter().map(AsRef::as_ref)),
+            batch = self.follower.next() => self.add(batch?.iter()),
         }
         Some(self.take())
     }
@@ -201,7 +201,7 @@ impl Batches {
     /// All that happened and is not written yet, with these events behind it; it stays unwritten.
     fn rest(&mut self, last: &[Event]) -> Batch {
         while let Some(Some(batch)) = self.follower.next().now_or_never() {
-            self.add(batch.iter().map(AsRef::as_ref));
+            self.add(batch.iter());
         }
         let Batch { first, events } = &self.waiting;
         Batch { first: *first, events: events.iter().cloned().chain(last.iter().map(json)).collect() }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use aside::Inmost;
-use conversation::Event;
+use conversation::{Batch, Event};
 use futures_util::future::poll_fn;
 use futures_util::stream::Stream;
 use model::Attempts;
@@ -34,7 +34,7 @@ struct Said {
 
 #[derive(Default)]
 struct Log {
-    events: Vec<Arc<Event>>,
+    events: Vec<Event>,
     closed: bool,
     /// The followers that have told all so far; the log itself says what is new.
     waiting: Vec<Waker>,
@@ -65,7 +65,6 @@ impl Events {
         if let Some(recording) = self.0.recording.get() {
             recording.event(&event);
         }
-        let event = Arc::new(event);
         let Said { log, draft } = &mut *self.said();
         draft.note(&event);
         log.bytes += words(&event);
@@ -176,12 +175,12 @@ impl Follower {
     }
 
     /// What is ready, for whoever makes the events and need not be woken for them.
-    pub fn poll_ready(&mut self) -> Poll<Option<Vec<Arc<Event>>>> {
+    pub fn poll_ready(&mut self) -> Poll<Option<Batch>> {
         let batch = self.events.said().log.since(self.next);
         self.told(batch)
     }
 
-    fn told(&mut self, batch: Option<Vec<Arc<Event>>>) -> Poll<Option<Vec<Arc<Event>>>> {
+    fn told(&mut self, batch: Option<Batch>) -> Poll<Option<Batch>> {
         let Some(batch) = batch else { return Poll::Pending };
         self.next += batch.len();
         Poll::Ready((!batch.is_empty()).then_some(batch))
@@ -189,7 +188,7 @@ impl Follower {
 }
 
 impl Stream for Follower {
-    type Item = Vec<Arc<Event>>;
+    type Item = Batch;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let batch = {
@@ -206,9 +205,9 @@ impl Stream for Follower {
 
 impl Log {
     /// What is new from `next` on: `None` to wait for more, an empty batch at the end.
-    fn since(&self, next: usize) -> Option<Vec<Arc<Event>>> {
+    fn since(&self, next: usize) -> Option<Batch> {
         let new = self.events.get(next..).unwrap_or_default();
-        (!new.is_empty() || self.closed).then(|| new.to_vec())
+        (!new.is_empty() || self.closed).then(|| new.into())
     }
 
     /// Has a follower woken when there is more.
@@ -247,9 +246,9 @@ mod tests {
         events.send(Event::Text { delta: delta.into() });
     }
 
-    async fn all(stream: impl Stream<Item = Vec<Arc<Event>>>) -> String {
+    async fn all(stream: impl Stream<Item = Batch>) -> String {
         let batches: Vec<_> = stream.collect().await;
-        let deltas = batches.iter().flatten().map(|event| match event.as_ref() {
+        let deltas = batches.iter().flatten().map(|event| match event {
             Event::Text { delta } => delta.as_str(),
             _ => "?",
         });

@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::{Failure, ToolCall, ToolFailure};
 
@@ -53,6 +54,9 @@ pub enum Event {
 
 /// No event is larger than a word, whatever else it may be.
 const _: () = assert!(size_of::<Event>() <= size_of::<String>() + size_of::<usize>());
+
+/// Events that are told together, in their order; mostly one word.
+pub type Batch = SmallVec<[Event; 1]>;
 
 impl Event {
     /// Whether it is the last one of its turn.

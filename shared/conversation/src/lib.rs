@@ -11,7 +11,7 @@ mod past;
 mod tool;
 mod writers;
 
-pub use event::{Event, FinishReason, Source, Started, ToolProgress, ToolReport, Usage};
+pub use event::{Batch, Event, FinishReason, Source, Started, ToolProgress, ToolReport, Usage};
 pub use failure::{ErrorCode, Failure};
 pub use id::{is_id, new_id};
 pub use message::Message;

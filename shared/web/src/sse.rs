@@ -1,14 +1,14 @@
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use aside::Alarm;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use conversation::{Event, Failure};
+use bytes::{Bytes, BytesMut};
+use conversation::{Batch, Event, Failure};
 use futures_util::StreamExt;
 use futures_util::stream::{Stream, once};
 use http::{HeaderValue, header};
@@ -19,12 +19,42 @@ use tokio::time::{Instant, timeout_at};
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Room for the frames of a word or two, in bytes.
-const ROOM: usize = 256;
+/// The longest chunk that is written where all are written, in bytes: far longer than a word's.
+const DESK: usize = 4096;
+
+/// Where chunks are written, and where they lie until they are sent, which mostly is at once.
+#[derive(Default)]
+struct Desk {
+    text: String,
+    bytes: BytesMut,
+}
+
+thread_local! {
+    /// One for all streams of a thread: it is in the processor's cache, where memory of a stream's own is not, and what a
+    /// chunk that was sent has left the next one takes.
+    static HERE: RefCell<Desk> = RefCell::default();
+}
+
+impl Desk {
+    /// What this writes, if it is anything.
+    fn write(&mut self, write: impl FnOnce(&mut String)) -> Option<Bytes> {
+        let Self { text, bytes } = self;
+        text.clear();
+        write(text);
+        if text.is_empty() {
+            return None;
+        }
+        if text.len() > DESK {
+            return Some(std::mem::take(text).into());
+        }
+        bytes.extend_from_slice(text.as_bytes());
+        Some(bytes.split().freeze())
+    }
+}
 
 /// Streams a turn's events as frames of `protocol`, a write per batch; the body ends with the events and never fails.
 pub fn stream(
-    events: impl Stream<Item = Vec<Arc<Event>>> + Send + Unpin + 'static,
+    events: impl Stream<Item = Batch> + Send + Unpin + 'static,
     protocol: impl Protocol + Unpin + 'static,
 ) -> Response {
     let chunks = Chunks { events, protocol, since: Instant::now(), alarm: Alarm::default() };
@@ -45,18 +75,18 @@ struct Chunks<S, P> {
     alarm: Alarm,
 }
 
-impl<S: Stream<Item = Vec<Arc<Event>>> + Unpin, P: Protocol> Chunks<S, P> {
+impl<S: Stream<Item = Batch> + Unpin, P: Protocol> Chunks<S, P> {
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
             match self.events.poll_next_unpin(context) {
                 Poll::Ready(Some(batch)) => {
-                    // Memory of its own for each chunk, which is given back as soon as the connection has copied it, is the
-                    // same for all streams and in the processor's cache; memory that a stream keeps is not.
-                    let mut text = String::with_capacity(ROOM);
-                    batch.iter().for_each(|event| self.protocol.frames(event, &mut text));
+                    let protocol = &mut self.protocol;
+                    let chunk = HERE.with_borrow_mut(|desk| {
+                        desk.write(|text| batch.iter().for_each(|event| protocol.frames(event, text)))
+                    });
                     // Not every event has a frame in every protocol.
-                    if !text.is_empty() {
-                        return Poll::Ready(Some(text.into()));
+                    if chunk.is_some() {
+                        return Poll::Ready(chunk);
                     }
                 }
                 Poll::Ready(None) => return Poll::Ready(None),
@@ -69,7 +99,7 @@ impl<S: Stream<Item = Vec<Arc<Event>>> + Unpin, P: Protocol> Chunks<S, P> {
     }
 }
 
-impl<S: Stream<Item = Vec<Arc<Event>>> + Unpin, P: Protocol + Unpin> http_body::Body for Chunks<S, P> {
+impl<S: Stream<Item = Batch> + Unpin, P: Protocol + Unpin> http_body::Body for Chunks<S, P> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -87,18 +117,18 @@ impl<S: Stream<Item = Vec<Arc<Event>>> + Unpin, P: Protocol + Unpin> http_body::
 /// # Errors
 /// The failure that ended the turn before that.
 pub async fn opened(
-    events: impl Stream<Item = Vec<Arc<Event>>> + Send + 'static,
-) -> Result<impl Stream<Item = Vec<Arc<Event>>> + Send + Unpin + 'static, Failure> {
+    events: impl Stream<Item = Batch> + Send + 'static,
+) -> Result<impl Stream<Item = Batch> + Send + Unpin + 'static, Failure> {
     let mut events = Box::pin(events.fuse());
-    let (silent, mut first) = (Instant::now() + KEEP_ALIVE, Vec::new());
-    while !first.iter().any(|event: &Arc<Event>| says(event)) {
+    let (silent, mut first) = (Instant::now() + KEEP_ALIVE, Batch::new());
+    while !first.iter().any(|event: &Event| says(event)) {
         match timeout_at(silent, events.next()).await {
             Ok(Some(batch)) => first.extend(batch),
             Ok(None) | Err(_) => break,
         }
     }
     // What comes first counts: a turn that fails after its first words is a stream all the same.
-    if let Some(Event::Failed(failure)) = first.iter().map(AsRef::as_ref).find(|event| says(event)) {
+    if let Some(Event::Failed(failure)) = first.iter().find(|event| says(event)) {
         return Err(Failure::clone(failure));
     }
     Ok(once(std::future::ready(first)).chain(events))
@@ -120,8 +150,8 @@ fn says(event: &Event) -> bool {
 ///
 /// # Errors
 /// The failure that ended the turn.
-pub async fn collect(events: impl Stream<Item = Vec<Arc<Event>>>) -> Result<Document, Failure> {
-    let add = |mut document: Document, batch: Vec<Arc<Event>>| async move {
+pub async fn collect(events: impl Stream<Item = Batch>) -> Result<Document, Failure> {
+    let add = |mut document: Document, batch: Batch| async move {
         for event in &batch {
             document.add(event);
         }
@@ -144,11 +174,15 @@ mod tests {
         Some(String::from_utf8(frame.to_vec()).unwrap())
     }
 
+    fn told(batches: impl IntoIterator<Item = Vec<Event>>) -> impl Stream<Item = Batch> + Send + Unpin + 'static {
+        stream::iter(batches.into_iter().map(Batch::from_vec).collect::<Vec<_>>())
+    }
+
     #[tokio::test]
     async fn events_that_are_ready_leave_in_one_write() {
-        let text = |delta: &str| Arc::new(Event::Text { delta: delta.into() });
-        let done = Arc::new(Event::Done { finish_reason: FinishReason::Stop });
-        let events = stream::iter([vec![text("a"), text("b")], vec![done]]);
+        let text = |delta: &str| Event::Text { delta: delta.into() };
+        let done = Event::Done { finish_reason: FinishReason::Stop };
+        let events = told([vec![text("a"), text("b")], vec![done]]);
         let mut body = super::stream(events, Native::new("T", "r")).into_body();
         assert_eq!(next(&mut body).await.unwrap().matches("data:").count(), 2);
         assert!(next(&mut body).await.unwrap().ends_with("data: [DONE]\n\n"));
@@ -158,17 +192,22 @@ mod tests {
     #[tokio::test]
     async fn chunks_that_nobody_has_sent_yet_stay_as_they_are_however_long_they_are() {
         let texts: Vec<String> = (1..40).map(|number| "x".repeat(number * number * 7)).collect();
-        let event = |text: &String| vec![Arc::new(Event::Text { delta: text.clone() })];
-        let events = stream::iter(texts.iter().map(event).collect::<Vec<_>>());
-        let mut body = super::stream(events, Native::new("T", "r")).into_body();
-        let mut chunks = Vec::new();
-        while let Some(frame) = body.frame().await {
-            chunks.push(frame.unwrap().into_data().unwrap());
+        let body = |turn: &str| {
+            let events: Vec<_> = texts.iter().map(|text| vec![Event::Text { delta: text.clone() }]).collect();
+            super::stream(told(events), Native::new(turn, "r")).into_body()
+        };
+        let (mut bodies, mut chunks) = ([body("T"), body("U")], [Vec::new(), Vec::new()]);
+        for _ in &texts {
+            for (body, chunks) in bodies.iter_mut().zip(&mut chunks) {
+                chunks.push(body.frame().await.unwrap().unwrap().into_data().unwrap());
+            }
         }
-        let expected = texts.iter().enumerate().map(|(place, text)| {
-            format!("id: T-{}\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n", place + 1)
-        });
-        assert_eq!(chunks, expected.collect::<Vec<_>>());
+        for (turn, chunks) in ["T", "U"].iter().zip(chunks) {
+            let expected = texts.iter().enumerate().map(|(place, text)| {
+                format!("id: {turn}-{}\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n", place + 1)
+            });
+            assert_eq!(chunks, expected.collect::<Vec<_>>());
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -182,12 +221,11 @@ mod tests {
         };
         let failed = || Event::Failed(Box::new(conversation::ErrorCode::UpstreamAuth.into()));
         let text = || Event::Text { delta: "a".into() };
-        let batch = |events: Vec<Event>| events.into_iter().map(Arc::new).collect::<Vec<_>>();
-        let early = stream::iter([batch(vec![started()]), batch(vec![failed()])]);
+        let early = told([vec![started()], vec![failed()]]);
         assert_eq!(opened(early).await.err(), Some(conversation::ErrorCode::UpstreamAuth.into()));
-        let late = stream::iter([batch(vec![started(), text(), failed()])]);
-        assert_eq!(opened(late).await.unwrap().collect::<Vec<_>>().await.concat().len(), 3);
-        let slow = stream::iter([batch(vec![started()])]).chain(stream::pending());
+        let late = told([vec![started(), text(), failed()]]);
+        assert_eq!(opened(late).await.unwrap().concat().await.len(), 3);
+        let slow = told([vec![started()]]).chain(stream::pending());
         assert_eq!(Box::pin(opened(slow).await.unwrap()).next().await.unwrap().len(), 1);
     }
 

@@ -1,4 +1,5 @@
 use agent::Events;
+use conversation::Event;
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::{AbortHandle, Id, try_id};
@@ -71,7 +72,7 @@ impl Said {
 
 async fn read(reader: &mut Reader) -> Option<String> {
     let batch = timeout(LONG, reader.next()).await.expect("it is told in time")?;
-    let words = batch.iter().map(|event| match event.as_ref() {
+    let words = batch.iter().map(|event| match event {
         Event::Text { delta } => delta.as_str(),
         _ => "?",
     });

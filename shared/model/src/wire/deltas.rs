@@ -9,7 +9,10 @@ pub(crate) const REPLY_LIMIT: usize = 4 * 1024 * 1024;
 /// The deltas that are ready to be taken; neighbours of one kind are one delta.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas {
-    ready: VecDeque<Delta>,
+    /// The oldest, which mostly is the only one, stands here: a list would be one more piece of memory for each word.
+    first: Option<Delta>,
+    /// Empty without a first.
+    others: VecDeque<Delta>,
     bytes: usize,
     /// Whether anything of the answer came since this was last looked at.
     progress: bool,
@@ -23,9 +26,9 @@ impl Deltas {
             return Ok(());
         }
         self.substance = true;
-        match self.ready.back_mut() {
+        match self.last() {
             Some(Delta::Text(text)) => text.push_str(more),
-            _ => self.ready.push_back(Delta::Text(more.to_owned())),
+            _ => self.push(Delta::Text(more.to_owned())),
         }
         self.grow(more.len())
     }
@@ -36,9 +39,9 @@ impl Deltas {
             return Ok(());
         }
         self.substance = true;
-        match self.ready.back_mut() {
+        match self.last() {
             Some(Delta::Thinking(text)) => text.push_str(more),
-            _ => self.ready.push_back(Delta::Thinking(more.to_owned())),
+            _ => self.push(Delta::Thinking(more.to_owned())),
         }
         self.grow(more.len())
     }
@@ -53,29 +56,31 @@ impl Deltas {
     /// A complete call.
     pub(crate) fn call(&mut self, call: NativeCall) {
         self.substance = true;
-        self.ready.push_back(Delta::Call(call));
+        self.push(Delta::Call(call));
     }
 
     /// A call was cut by the output limit.
     pub(crate) fn cut_call(&mut self) {
         self.substance = true;
-        self.ready.push_back(Delta::CutCall);
+        self.push(Delta::CutCall);
     }
 
     /// The end, after what the provider counted.
     pub(crate) fn finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
-        self.ready.extend(usage.filter(|usage| *usage != TokenUsage::default()).map(Delta::Usage));
-        self.ready.push_back(Delta::Finish(finish));
+        if let Some(usage) = usage.filter(|usage| *usage != TokenUsage::default()) {
+            self.push(Delta::Usage(usage));
+        }
+        self.push(Delta::Finish(finish));
     }
 
     /// The oldest delta.
     pub(crate) fn pop(&mut self) -> Option<Delta> {
-        self.ready.pop_front()
+        std::mem::replace(&mut self.first, self.others.pop_front())
     }
 
     /// Whether nothing is ready.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ready.is_empty()
+        self.first.is_none()
     }
 
     /// Whether there has been text, thinking or a call: from then on the request is not repeated.
@@ -86,5 +91,16 @@ impl Deltas {
     /// Whether there was progress since the last time this was asked.
     pub(crate) fn take_progress(&mut self) -> bool {
         std::mem::take(&mut self.progress)
+    }
+
+    fn push(&mut self, delta: Delta) {
+        match self.first {
+            None => self.first = Some(delta),
+            Some(_) => self.others.push_back(delta),
+        }
+    }
+
+    fn last(&mut self) -> Option<&mut Delta> {
+        self.others.back_mut().or(self.first.as_mut())
     }
 }
