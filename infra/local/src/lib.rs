@@ -7,7 +7,7 @@
 mod backup;
 mod banner;
 mod command_line;
-mod connection;
+mod connections;
 mod database;
 mod demo;
 mod error;

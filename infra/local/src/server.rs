@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use agent::Recorder;
 use axum::Router;
-use axum::serve::ListenerExt;
 use chat::{App, Config};
 use secrets::Secret;
 use settings::Settings;
@@ -15,10 +14,9 @@ use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
 use web::{Place, Reach};
 
-use crate::connection::Listening;
 use crate::database::{self, Data, Embedded};
 use crate::recording::Folder;
-use crate::{StartError, banner, demo, open_files};
+use crate::{StartError, banner, connections, demo, open_files};
 
 /// How long connections may take to close once their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -44,7 +42,7 @@ pub struct Server {
     banner: String,
     app: App,
     stop: CancellationToken,
-    serving: JoinHandle<std::io::Result<()>>,
+    serving: JoinHandle<()>,
     _embedded: Option<Embedded>,
 }
 
@@ -115,12 +113,8 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, option: "--port", source })
 }
 
-fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<std::io::Result<()>> {
-    let stop = stop.clone();
-    // A frame waits for no acknowledgement of the one before it; a connection that is closed already needs no option.
-    let listener = Listening(listener).tap_io(|connection| drop(connection.set_nodelay()));
-    let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
-    tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await })
+fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<()> {
+    tokio::spawn(connections::serve(listener, routes, stop.clone()))
 }
 
 /// Puts the demo endpoints in the place of whatever is not configured: real HTTP on loopback, behind the same clients.

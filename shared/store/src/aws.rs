@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
-use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, SharedHttpClient};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, SharedHttpClient, StalledStreamProtectionConfig};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext};
@@ -40,12 +41,21 @@ pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
         .identity_cache(IdentityCache::no_cache())
         .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS))
         .timeout_config(timeouts())
+        // An attempt is given up long before a stream would count as stalled.
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .http_client(http_client(endpoint.as_deref(), &region)?)
         .region(region);
     if let Some(endpoint) = endpoint {
         config = config.service_config(DynamoDbEndpoint(endpoint));
     }
     Ok(config.build())
+}
+
+/// A client of DynamoDB. Without credentials its requests are not signed, for a database that trusts whoever reaches it.
+pub(crate) fn client(config: &SdkConfig) -> Client {
+    let builder = aws_sdk_dynamodb::config::Builder::from(config);
+    let signs = config.credentials_provider().is_some();
+    Client::from_conf(if signs { builder } else { builder.allow_no_auth() }.build())
 }
 
 fn parse_endpoint(text: &str) -> Option<String> {

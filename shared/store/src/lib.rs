@@ -91,7 +91,6 @@ pub use stream_log::{Logged, LoggedEnd, StreamLog};
 pub use tables::{TableNames, create_tables};
 pub use tool_facts::{ToolFact, ToolFacts};
 
-use aws_sdk_dynamodb::Client;
 use aws_types::SdkConfig;
 
 use crate::table::Table;
@@ -139,7 +138,7 @@ pub struct Store {
 impl Store {
     /// Builds one client and the stores over it; makes no call.
     pub fn new(config: &SdkConfig, names: TableNames) -> Self {
-        let client = Client::new(config);
+        let client = aws::client(config);
         let TableNames { data, ephemeral } = names;
         let (data, ephemeral) = (Table::durable(client.clone(), data), Table::ephemeral(client, ephemeral));
         Self {

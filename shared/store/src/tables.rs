@@ -52,7 +52,7 @@ fn is_table_name(text: &str) -> bool {
 ///
 /// A deployed function's tables come from its template; this is the same shape.
 pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<(), StoreError> {
-    let client = Client::new(config);
+    let client = crate::aws::client(config);
     let data = keyed(client.create_table().table_name(&names.data))?
         .attribute_definitions(defined(UPDATED_AT, ScalarAttributeType::N)?)
         .local_secondary_indexes(by_updated()?);

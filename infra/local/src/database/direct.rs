@@ -1,8 +1,9 @@
 //! The way from the server's own SDK client to the database in the same process: a channel, without sockets.
 //!
-//! Over TCP a call costs more in the kernel and in HTTP on both sides than in the database. The SDK stays, and writes,
-//! signs and reads every request as for any other DynamoDB; only what carries it is another. What is not in
-//! `operations`, and what cannot be read, goes over HTTP, so that every answer is the one that the HTTP server gives.
+//! Over TCP a call costs more in the kernel and in HTTP on both sides than in the database. The SDK stays, and writes
+//! and reads every request as for any other DynamoDB; only what carries it is another, and it is not signed: nobody else
+//! can hand in a call. What is not in `operations`, and what cannot be read, goes over HTTP, so that every answer is the
+//! one that the HTTP server gives.
 
 use std::sync::Arc;
 
@@ -72,7 +73,9 @@ impl Calls {
     /// The same configuration for clients that come this way, where they can.
     pub(super) fn carry(&self, config: SdkConfig) -> SdkConfig {
         let Some(http) = config.http_client() else { return config };
-        config.into_builder().http_client(Direct { calls: self.clone(), http }).build()
+        let mut config = config.into_builder();
+        config.set_credentials_provider(None);
+        config.http_client(Direct { calls: self.clone(), http }).build()
     }
 
     async fn response(&self, request: &HttpRequest) -> Result<Option<HttpResponse>, ConnectorError> {
@@ -81,6 +84,14 @@ impl Calls {
         let answer = self.ask(operation, body).await?;
         answer.map(Answer::into_response).transpose().map_err(|error| ConnectorError::other(error.into(), None))
     }
+}
+
+/// The HTTP server reads no signature, and refuses what has none.
+fn as_if_signed(mut request: HttpRequest) -> HttpRequest {
+    let headers = request.headers_mut();
+    headers.insert("authorization", "AWS4-HMAC-SHA256 Credential=local, SignedHeaders=host, Signature=none");
+    headers.insert("x-amz-date", "19700101T000000Z");
+    request
 }
 
 /// As a closed connection would be: the SDK may try again.
@@ -114,7 +125,7 @@ impl HttpConnector for DirectConnector {
         HttpConnectorFuture::new(async move {
             match calls.response(&request).await? {
                 Some(response) => Ok(response),
-                None => http.call(request).await,
+                None => http.call(as_if_signed(request)).await,
             }
         })
     }
