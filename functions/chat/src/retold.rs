@@ -1,6 +1,6 @@
 //! A turn told from its stored answer: the same words, in fewer frames.
 
-use conversation::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolReport, Usage, Writers};
+use conversation::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolReport, Writers};
 use store::{StoredCall, StoredTurn, TurnEnd};
 
 /// What a reader was told of a turn so far.
@@ -78,12 +78,12 @@ impl Said {
 
 /// The end of a turn that broke off.
 pub(crate) fn cut(failure: Failure) -> Vec<Event> {
-    vec![Event::Usage(Box::new(Usage::default())), Event::Failed(Box::new(failure))]
+    vec![Event::Usage(Box::default()), Event::Failed(Box::new(failure))]
 }
 
 /// The end of a turn whose conversation is gone.
 pub(crate) fn gone() -> Vec<Event> {
-    vec![Event::Usage(Box::new(Usage::default())), Event::Done { finish_reason: FinishReason::Stopped }]
+    vec![Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stopped }]
 }
 
 /// The words of the models that wrote them. Where one took over from another is not kept: each but the last gets a
@@ -104,7 +104,7 @@ fn words(content: &str, models: &[String]) -> Vec<Event> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::Started;
+    use conversation::{Started, Usage};
     use serde_json::json;
     use store::{Role, Status, StoredMessage, Tally};
 
@@ -175,10 +175,7 @@ mod tests {
             let rest = said.rest(turn("一二三", Some(ended()))).unwrap();
             assert_eq!(whole(&told[..broken], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{broken}");
             let end = &rest[rest.len() - 2..];
-            assert_eq!(
-                end,
-                [Event::Usage(Box::new(Usage::default())), Event::Done { finish_reason: FinishReason::Stop }]
-            );
+            assert_eq!(end, [Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stop }]);
             let mut writers = Writers::default();
             told[..broken].iter().chain(&rest).for_each(|event| writers.note(event));
             assert!(broken == 0 || writers.wrote().last().is_some_and(|last| last == "second"), "{broken}");
