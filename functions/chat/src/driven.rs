@@ -159,8 +159,9 @@ impl Driver {
             return Some(Poll::Pending);
         }
         *shared_turn = None;
-        // The events outlive the turn, and shall not keep its task.
+        // The events outlive the turn, and who waited for it may: neither shall keep its task.
         inmost.attend(Waker::noop());
+        shared.bell.attend(Waker::noop());
         Some(Poll::Ready(()))
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use agent::{Events, Follower};
 use conversation::Event;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::FutureExt;
 use store::{LoggedEnd, Owner, StoreError, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -187,7 +187,7 @@ impl Batches {
         select! {
             biased;
             () = ended.cancelled() => return None,
-            batch = self.follower.next() => self.add(batch?.iter()),
+            looked = self.follower.look(|event| self.waiting.events.push(json(event))) => looked?,
         }
         Some(self.take())
     }
@@ -200,15 +200,10 @@ impl Batches {
 
     /// All that happened and is not written yet, with these events behind it; it stays unwritten.
     fn rest(&mut self, last: &[Event]) -> Batch {
-        while let Some(Some(batch)) = self.follower.next().now_or_never() {
-            self.add(batch.iter());
-        }
+        let mut add = |event: &Event| self.waiting.events.push(json(event));
+        while let Some(Some(())) = self.follower.look(&mut add).now_or_never() {}
         let Batch { first, events } = &self.waiting;
         Batch { first: *first, events: events.iter().cloned().chain(last.iter().map(json)).collect() }
-    }
-
-    fn add<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
-        self.waiting.events.extend(events.into_iter().map(json));
     }
 
     fn take(&mut self) -> Batch {

@@ -1,8 +1,8 @@
 //! Connections of clients, each a task that serves one request after another.
 //!
 //! A word is written and its connection looked at anew, so what stands around HTTP is as little as will do: HTTP/1.1 alone,
-//! which is all that clients of a local server speak; one look at a flag of all for whether the server stops; and what is
-//! written goes out as one piece, since a list of three (a length, the frame, a line end) costs the kernel more than to copy
+//! which is all that clients of a local server speak; whether the server stops is one flag that all connections share; and
+//! what is written goes out as one piece, since a list of three (a length, the frame, a line end) costs the kernel more than to copy
 //! a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and some 400 KB at most
 //! where a client does not read.
 
@@ -78,7 +78,8 @@ async fn connection(stream: TcpStream, client: SocketAddr, routes: Router, stopp
             return false;
         }
         task.clone_from(context.waker());
-        let hears = told.as_mut().poll(context).is_ready();
+        // Heard first and looked then: it may have been told before this listened.
+        let hears = told.as_mut().poll(context).is_ready() || stopping.is_told.load(Ordering::Acquire);
         if hears {
             attending = None;
         }
@@ -178,6 +179,18 @@ mod tests {
         assert!(reads_until(&mut client, "slow.").await.starts_with("HTTP/1.1 200"));
         assert!(is_closed(client).await);
         timeout(LONG, serving).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_comes_when_the_server_stops_is_closed_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, address) = listener.accept().await.unwrap();
+        let stopping = Arc::<Stopping>::default();
+        let connection = connection(stream, address, Router::new(), Arc::clone(&stopping));
+        stopping.tell();
+        timeout(LONG, connection).await.unwrap();
+        assert!(is_closed(client).await);
     }
 
     #[tokio::test]

@@ -180,6 +180,23 @@ impl Follower {
         self.told(batch)
     }
 
+    /// Waits for more, and looks at it where it stands; `None` at the end. Nothing of the turn may be asked meanwhile.
+    pub async fn look(&mut self, mut look: impl FnMut(&Event)) -> Option<()> {
+        poll_fn(|context| {
+            let log = &mut self.events.said().log;
+            let new = log.events.get(self.next..).unwrap_or_default();
+            if new.is_empty() && !log.closed {
+                log.wait(context.waker());
+                return Poll::Pending;
+            }
+            new.iter().for_each(&mut look);
+            let more = !new.is_empty();
+            self.next += new.len();
+            Poll::Ready(more.then_some(()))
+        })
+        .await
+    }
+
     fn told(&mut self, batch: Option<Batch>) -> Poll<Option<Batch>> {
         let Some(batch) = batch else { return Poll::Pending };
         self.next += batch.len();
@@ -231,6 +248,8 @@ impl Drop for Closing {
         let log = &mut self.0.said().log;
         log.closed = true;
         log.wake();
+        // So much will not be said any more, and who waited for it is a part of the turn.
+        log.brim = None;
     }
 }
 
@@ -238,7 +257,7 @@ impl Drop for Closing {
 mod tests {
     use std::pin::pin;
 
-    use futures_util::StreamExt;
+    use futures_util::{FutureExt, StreamExt};
 
     use super::*;
 
@@ -270,6 +289,29 @@ mod tests {
         assert_eq!(all(second).await, "bc");
         assert_eq!(all(events.follow(0)).await, "abc");
         assert_eq!(all(events.follow(9)).await, "");
+    }
+
+    #[tokio::test]
+    async fn who_looks_sees_what_is_new_once_and_the_end() {
+        let events = Events::default();
+        let (closing, mut follower, mut seen) = (events.closing(), events.follow(1), String::new());
+        text(&events, "a");
+        let mut look = |follower: &mut Follower| {
+            let looked = follower.look(|event| {
+                let Event::Text { delta } = event else { return };
+                seen.push_str(delta);
+            });
+            (looked.now_or_never(), seen.clone())
+        };
+        assert_eq!(look(&mut follower), (None, String::new()));
+        text(&events, "b");
+        text(&events, "c");
+        assert_eq!(look(&mut follower), (Some(Some(())), "bc".to_owned()));
+        assert_eq!(look(&mut follower), (None, "bc".to_owned()));
+        text(&events, "d");
+        drop(closing);
+        assert_eq!(look(&mut follower), (Some(Some(())), "bcd".to_owned()));
+        assert_eq!(look(&mut follower), (Some(None), "bcd".to_owned()));
     }
 
     #[tokio::test]

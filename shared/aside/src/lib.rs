@@ -101,12 +101,14 @@ impl<F: Future + Unpin> Future for Aside<F> {
         if !this.bell.silence() {
             return Poll::Pending;
         }
-        let polled = Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker));
-        if polled.is_ready() {
-            // Some can be polled after their end, as timers can, and nobody wakes those.
-            this.bell.rings.store(true, Ordering::Release);
-        }
-        polled
+        Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker))
+    }
+}
+
+/// Who may wake the future still, although it is gone, shall not keep its task.
+impl<F> Drop for Aside<F> {
+    fn drop(&mut self) {
+        self.bell.attend(Waker::noop());
     }
 }
 

@@ -32,7 +32,6 @@ impl Woken {
 struct Polled {
     times: usize,
     waker: Option<Waker>,
-    ends: bool,
 }
 
 impl Future for Polled {
@@ -41,7 +40,7 @@ impl Future for Polled {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         self.times += 1;
         self.waker = Some(context.waker().clone());
-        if self.ends { Poll::Ready(()) } else { Poll::Pending }
+        Poll::Pending
     }
 }
 
@@ -73,6 +72,16 @@ fn the_task_that_polled_last_is_woken_though_the_future_was_not_polled_then() {
     assert!(poll(&mut aside, &Arc::clone(&second).into()).is_pending());
     aside.future.waker.as_ref().unwrap().wake_by_ref();
     assert_eq!((first.times(), second.times(), aside.future.times), (0, 1, 1));
+}
+
+#[test]
+fn what_can_wake_a_future_that_is_gone_does_not_keep_its_task() {
+    let (task, mut aside) = (Arc::<Woken>::default(), Aside::new(Polled::default()));
+    assert!(poll(&mut aside, &Arc::clone(&task).into()).is_pending());
+    let kept = aside.future.waker.clone();
+    assert!(kept.is_some() && Arc::strong_count(&task) > 1);
+    drop(aside);
+    assert_eq!(Arc::strong_count(&task), 1);
 }
 
 #[tokio::test]

@@ -237,6 +237,27 @@ mod tests {
     }
 
     #[test]
+    fn the_form_in_which_events_are_stored_stays() {
+        let texts = every_kind().iter().map(|event| serde_json::to_string(event).unwrap()).collect::<Vec<_>>();
+        for text in [
+            r#"{"started":{"conversation_id":"C","message_id":"M","model":"volcano"}}"#,
+            r#"{"handover":{"model":"backup"}}"#,
+            r#"{"h":{"d":""}}"#,
+            r#"{"tool_progress":{"id":"c1","name":"report","text":"第一章"}}"#,
+            r#"{"title":"茶"}"#,
+            r#"{"done":{"finish_reason":"tool_limit"}}"#,
+        ] {
+            assert!(texts.iter().any(|stored| stored == text), "{text} in {texts:?}");
+        }
+        for begins in [r#"{"t":{"d":"#, r#"{"tool_call":{"id":"c1","name":"#, r#"{"tool_result":{"id":"c1","name":"#] {
+            assert!(texts.iter().any(|stored| stored.starts_with(begins)), "{begins} in {texts:?}");
+        }
+        for begins in [r#"{"usage":{"#, r#"{"failed":{"code":"#] {
+            assert!(texts.iter().any(|stored| stored.starts_with(begins)), "{begins} in {texts:?}");
+        }
+    }
+
+    #[test]
     fn every_event_comes_back_from_its_json_as_it_was() {
         for event in every_kind() {
             let text = serde_json::to_string(&event).unwrap();

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The longest chunk that is written where all are written, in bytes: far longer than a word's.
+/// The longest chunk whose memory the desk keeps, in bytes: far longer than a word's.
 const DESK: usize = 4096;
 
 /// Where chunks are written, and where they lie until they are sent, which mostly is at once.

@@ -70,6 +70,13 @@ impl Said {
     }
 }
 
+/// A task of another thread.
+struct Elsewhere;
+
+impl Wake for Elsewhere {
+    fn wake(self: Arc<Self>) {}
+}
+
 async fn read(reader: &mut Reader) -> Option<String> {
     let batch = timeout(LONG, reader.next()).await.expect("it is told in time")?;
     let words = batch.iter().map(|event| match event {
@@ -202,7 +209,8 @@ async fn a_reader_that_waits_when_its_turn_is_taken_over_is_told_the_rest() {
         let (mut reader, said) = start();
         let shared = Arc::clone(&reader.driver.shared);
         let mut driver = Driver::new(&shared, true);
-        let mut guardian = || driver.run(&Context::from_waker(Waker::noop()));
+        let elsewhere = Waker::from(Arc::new(Elsewhere));
+        let mut guardian = || driver.run(&Context::from_waker(&elsewhere));
         let reading = tokio::spawn(async move { read(&mut reader).await });
         sleep(LOOK / 10).await;
         // As when it came by on another thread, just after it had been found missing.
@@ -212,6 +220,37 @@ async fn a_reader_that_waits_when_its_turn_is_taken_over_is_told_the_rest() {
         said.say("a");
         assert_eq!(guardian(), Some(Poll::Pending));
         assert_eq!(timeout(LOOK / 10, reading).await.unwrap().unwrap().unwrap(), "a");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_is_over_keeps_no_task_whatever_is_kept_of_it() {
+    for start in BOTH {
+        let (mut reader, said) = start();
+        let (task, waits) = (Arc::new(Elsewhere), said.events.clone());
+        let waker = Waker::from(Arc::clone(&task));
+        let next = |reader: &mut Reader| reader.poll_next_unpin(&mut Context::from_waker(&waker)).map(drop);
+        assert!(next(&mut reader).is_pending());
+        // Who waits for so much that it never comes, as the log of a turn does.
+        let full = reader.driver.waker.clone();
+        assert!(Box::pin(waits.filled(1_000)).poll_unpin(&mut Context::from_waker(&full)).is_pending());
+        drop(full);
+        drop(said.words);
+        while next(&mut reader).is_pending() {
+            tokio::task::yield_now().await;
+        }
+        let shared = Arc::downgrade(&reader.driver.shared);
+        drop(reader);
+        drop(waker);
+        assert_eq!(Arc::strong_count(&task), 1);
+        timeout(LONG, async {
+            while shared.upgrade().is_some() {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await
+        .expect("the turn is gone, though its events are kept");
+        drop(waits);
     }
 }
 
