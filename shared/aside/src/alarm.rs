@@ -54,7 +54,7 @@ mod tests {
 
     use futures_util::FutureExt;
     use futures_util::future::join;
-    use tokio::time::sleep;
+    use tokio::time::{sleep, timeout};
 
     use super::*;
 
@@ -110,7 +110,7 @@ mod tests {
             while pin!(tokio::task::coop::consume_budget()).poll(context).is_ready() {}
             Poll::Ready(())
         });
-        join(busy, rings(&mut alarm, until)).await;
+        timeout(SECOND * 9, join(busy, rings(&mut alarm, until))).await.expect("it is woken");
         assert_eq!(begun.elapsed().as_secs(), 1);
     }
 }
