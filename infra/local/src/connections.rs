@@ -1,10 +1,10 @@
 //! Connections of clients, each a task that serves one request after another.
 //!
-//! A word is written and its connection looked at anew, so what stands around HTTP is as little as will do: HTTP/1.1 alone,
-//! which is all that clients of a local server speak; whether the server stops is one flag that all connections share; and
-//! what is written goes out as one piece, since a list of three (a length, the frame, a line end) costs the kernel more than to copy
-//! a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and some 400 KB at most
-//! where a client does not read.
+//! A word is written and its connection looked at anew, so what stands around HTTP is as little as will do: HTTP/1.1
+//! alone, which is all that clients of a local server speak, and one flag of all connections for whether the server stops.
+//! What is written goes out as one piece: a list of three (a length, the frame, a line end) costs the kernel more than to
+//! copy a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and some 400 KB
+//! at most where a client does not read.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
