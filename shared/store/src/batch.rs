@@ -40,8 +40,9 @@ impl Table {
 
     /// Stores these items, over those that there may be.
     pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
-        for batch in items.chunks(BATCH) {
-            self.write_batch(puts(batch)?).await?;
+        let mut items = items.into_iter();
+        while items.len() > 0 {
+            self.write_batch(puts(items.by_ref().take(BATCH))?).await?;
         }
         Ok(())
     }
@@ -70,9 +71,9 @@ fn deletions(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
     requests.collect::<Result<_, _>>().map_err(|_| not_built())
 }
 
-fn puts(items: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
-    let requests = items.iter().map(|item| {
-        let request = PutRequest::builder().set_item(Some(item.clone())).build();
+fn puts(items: impl Iterator<Item = Item>) -> Result<Vec<WriteRequest>, StoreError> {
+    let requests = items.map(|item| {
+        let request = PutRequest::builder().set_item(Some(item)).build();
         request.map(|request| WriteRequest::builder().put_request(request).build())
     });
     requests.collect::<Result<_, _>>().map_err(|_| not_built())
