@@ -1,5 +1,6 @@
 mod direct;
 mod operations;
+mod puts;
 #[cfg(test)]
 mod tests;
 mod tokens;

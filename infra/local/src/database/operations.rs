@@ -5,11 +5,13 @@ use std::time::Instant;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::http::{HttpError, StatusCode};
 use aws_smithy_types::body::SdkBody;
+use dynoxide::actions::batch_write_item::BatchWriteItemResponse;
 use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::puts;
 use super::tokens::{self, Tokens};
 
 /// What the SDK's requests name an operation with.
@@ -50,7 +52,7 @@ impl Answer {
 /// The operation that a request names with `x-amz-target`: one of those that this project asks for.
 pub(super) fn named(target: &str) -> Option<Operation> {
     Some(match target.strip_prefix(TARGET)? {
-        "BatchWriteItem" => |served, body| run(body, |request| served.database.batch_write_item(request)),
+        "BatchWriteItem" => write_batch,
         "CreateTable" => |served, body| run(body, |request| served.database.create_table(request)),
         "DeleteItem" => |served, body| run(body, |request| served.database.delete_item(request)),
         "DescribeTable" => |served, body| run(body, |request| served.database.describe_table(request)),
@@ -74,6 +76,17 @@ fn run<Q: DeserializeOwned, A: Serialize>(
 ) -> Option<Answer> {
     let request = serde_json::from_slice(body).ok()?;
     Some(told(act(request)))
+}
+
+fn write_batch(served: &Served, body: &[u8]) -> Option<Answer> {
+    let request = serde_json::from_slice(body).ok()?;
+    if !puts::are_plain(&request, body.len()) {
+        return Some(told(served.database.batch_write_item(request)));
+    }
+    match puts::store(&served.database, request) {
+        Some(stored) => Some(told(stored.map(|()| BatchWriteItemResponse::default()))),
+        None => run(body, |request| served.database.batch_write_item(request)),
+    }
 }
 
 fn transact(served: &Served, body: &[u8]) -> Option<Answer> {

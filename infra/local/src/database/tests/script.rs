@@ -7,7 +7,7 @@ pub(super) type Line = (&'static str, String);
 
 /// What the product asks for, with every answer that it may get; `token` is new to the database.
 pub(super) fn answered_here(token: &str) -> Vec<Line> {
-    written([tables(), writes(), transactions(token), reads(), refused()].concat())
+    written([tables(), writes(), transactions(token), reads(), refused(), everything()].concat())
 }
 
 /// What becomes of it.
@@ -26,6 +26,9 @@ pub(super) const ANSWERS: &[&str] = &[
     "UpdateItem: done",
     "UpdateItem: ConditionalCheckFailedException",
     "BatchWriteItem: done",
+    "BatchWriteItem: done",
+    "BatchWriteItem: done",
+    "BatchWriteItem: done",
     "DeleteItem: ConditionalCheckFailedException",
     "DeleteItem: done",
     "TransactWriteItems: done",
@@ -40,6 +43,14 @@ pub(super) const ANSWERS: &[&str] = &[
     "Query: done",
     "Scan: done",
     "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ValidationException",
+    "BatchWriteItem: ResourceNotFoundException",
     "PutItem: ValidationException",
     "PutItem: ValidationException",
     "PutItem: ValidationException",
@@ -54,6 +65,8 @@ pub(super) const ANSWERS: &[&str] = &[
     "TransactWriteItems: ValidationException",
     "TransactWriteItems: ValidationException",
     "BatchWriteItem: ValidationException",
+    "Scan: done",
+    "Scan: done",
 ];
 
 /// What HTTP has to answer; it ends with the table.
@@ -109,6 +122,29 @@ fn item(name: &str, at: u32) -> Value {
     })
 }
 
+/// An item with texts, numbers and bytes alone.
+fn plain(name: &str, at: u32) -> Value {
+    json!({ "pk": { "S": "a" }, "sk": { "S": name }, "at": { "N": at.to_string() }, "bytes": { "B": "AAEC" } })
+}
+
+/// One that the index does not have.
+fn nowhere_else(name: &str) -> Value {
+    json!({ "pk": { "S": "a" }, "sk": { "S": name }, "text": { "S": "ß𝄞\"\\" }, "number": { "N": "1.50e2" } })
+}
+
+fn put(item: &Value) -> Value {
+    json!({ "PutRequest": { "Item": item } })
+}
+
+fn batch(requests: &[Value]) -> Value {
+    json!({ "RequestItems": { TABLE: requests } })
+}
+
+fn counted(mut request: Value) -> Value {
+    request["ReturnConsumedCapacity"] = "TOTAL".into();
+    request
+}
+
 fn of_table(mut request: Value) -> Value {
     request["TableName"] = TABLE.into();
     request
@@ -159,7 +195,7 @@ fn writes() -> Vec<(&'static str, Value)> {
         "ReturnValues": "ALL_NEW",
         "ReturnConsumedCapacity": "TOTAL",
     });
-    let puts = ["3", "4", "5"].map(|name| json!({ "PutRequest": { "Item": item(name, 9) } }));
+    let puts = ["3", "4", "5"].map(|name| put(&item(name, 9)));
     vec![
         ("PutItem", of_table(json!({ "Item": item("1", 1) }))),
         ("PutItem", of_table(json!({ "Item": item("1", 2), "ReturnValues": "ALL_OLD" }))),
@@ -167,6 +203,12 @@ fn writes() -> Vec<(&'static str, Value)> {
         ("UpdateItem", of_table(change)),
         ("UpdateItem", unmet(json!({ "Key": key("1"), "UpdateExpression": "REMOVE words" }))),
         ("BatchWriteItem", json!({ "RequestItems": { TABLE: puts } })),
+        (
+            "BatchWriteItem",
+            batch(&[put(&plain("4", 3)), put(&plain("8", 2)), put(&nowhere_else("3")), put(&plain("9", 1))]),
+        ),
+        ("BatchWriteItem", batch(&[put(&plain("7", 1)), json!({ "DeleteRequest": { "Key": key("9") } })])),
+        ("BatchWriteItem", counted(batch(&[put(&plain("7", 2))]))),
         ("DeleteItem", unmet(json!({ "Key": key("1") }))),
         ("DeleteItem", of_table(json!({ "Key": key("5"), "ReturnValues": "ALL_OLD" }))),
     ]
@@ -195,6 +237,11 @@ fn reads() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// All that there is.
+fn everything() -> Vec<(&'static str, Value)> {
+    vec![("Scan", of_table(json!({}))), ("Scan", of_table(json!({ "IndexName": "by-at" })))]
+}
+
 fn with(value: Value) -> Value {
     let mut item = item("8", 8);
     item["more"] = value;
@@ -203,12 +250,25 @@ fn with(value: Value) -> Value {
 
 /// Requests that can be read, and not be done.
 fn refused() -> Vec<(&'static str, Value)> {
-    let twice = json!({ "PutRequest": { "Item": item("7", 7) } });
-    let put = json!({ "Put": with(json!({ "S": "" })) });
+    let (twice, seventh) = (put(&item("7", 7)), put(&plain("7", 7)));
+    let many: Vec<_> = (0..26).map(|at| put(&plain(&format!("7 {at}"), at))).collect();
+    let (mut large, mut mistyped, mut nameless) = (plain("7", 7), plain("7", 7), plain("7", 7));
+    large["text"] = json!({ "S": "x".repeat(400 * 1024) });
+    mistyped["at"] = json!({ "S": "7" });
+    nameless[""] = json!({ "S": "7" });
+    let emptied = json!({ "Put": with(json!({ "S": "" })) });
     let empty = json!({ "Put": of_table(json!({ "Item": key("") })) });
     let unused = json!({ "ExpressionAttributeValues": { ":pk": { "S": "a" }, ":more": { "S": "" } } });
     vec![
-        ("BatchWriteItem", json!({ "RequestItems": { TABLE: [twice, twice] } })),
+        ("BatchWriteItem", batch(&[twice.clone(), twice])),
+        ("BatchWriteItem", batch(&[seventh.clone(), seventh.clone()])),
+        ("BatchWriteItem", batch(&[seventh.clone(), put(&plain("", 7))])),
+        ("BatchWriteItem", batch(&[seventh.clone(), put(&mistyped)])),
+        ("BatchWriteItem", batch(&[seventh.clone(), put(&nameless)])),
+        ("BatchWriteItem", batch(&[seventh.clone(), put(&large)])),
+        ("BatchWriteItem", batch(&many)),
+        ("BatchWriteItem", batch(&[])),
+        ("BatchWriteItem", json!({ "RequestItems": { "nowhere": [seventh] } })),
         ("PutItem", of_table(json!({ "Item": key("") }))),
         ("PutItem", of_table(json!({ "Item": { "pk": { "N": "1" }, "sk": { "S": "8" } } }))),
         ("PutItem", with(json!({ "S": "x".repeat(400 * 1024) }))),
@@ -219,7 +279,7 @@ fn refused() -> Vec<(&'static str, Value)> {
         ("DeleteItem", of_table(json!({ "Key": { "pk": { "S": "a" } } }))),
         ("Query", page(&unused)),
         ("Query", page(&json!({ "IndexName": "none" }))),
-        ("TransactWriteItems", json!({ "TransactItems": [put, put] })),
+        ("TransactWriteItems", json!({ "TransactItems": [emptied, emptied] })),
         ("TransactWriteItems", json!({ "TransactItems": [empty] })),
         ("TransactWriteItems", json!({ "TransactItems": [{ "Put": with(json!({ "NS": [] })) }] })),
         ("BatchWriteItem", json!({ "RequestItems": { TABLE: [{ "PutRequest": with(json!({ "BS": [] })) }] } })),

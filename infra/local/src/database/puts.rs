@@ -1,0 +1,158 @@
+//! Batches of puts. The database makes a transaction of each item and prepares its statements anew for it, which is most
+//! of what the log of a turn costs; it takes many items at once when it imports them.
+
+use std::collections::HashSet;
+
+use dynoxide::actions::batch_write_item::{BatchWriteItemRequest, WriteRequest};
+use dynoxide::types::{AttributeValue, Item};
+use dynoxide::{Database, DynoxideError, ImportOptions};
+
+/// What DynamoDB answers to a request that it refuses.
+const REFUSED: u16 = 400;
+
+/// The most items of a batch, as DynamoDB counts.
+const MOST: usize = 25;
+
+/// The most bytes of an item, which an import does not count. No item has more than the body that it comes in.
+const LARGEST: usize = 400 * 1024;
+
+/// The key in each of the project's tables; none of them has an index of vectors, whose rules an import does not know.
+const KEY: [&str; 2] = ["pk", "sk"];
+
+/// Whether these are puts alone, into one table, in which DynamoDB has nothing to refuse that an import would not.
+pub(super) fn are_plain(request: &BatchWriteItemRequest, body_bytes: usize) -> bool {
+    let asks_more = request.return_consumed_capacity.is_some() || request.return_item_collection_metrics.is_some();
+    let mut tables = request.request_items.values();
+    let requests = tables.next().filter(|_| tables.next().is_none());
+    !asks_more && body_bytes <= LARGEST && requests.is_some_and(|requests| differ(requests))
+}
+
+/// Stores plain items, all or none of them; `None`, and nothing done, where they are refused.
+pub(super) fn store(database: &Database, request: BatchWriteItemRequest) -> Option<Result<(), DynoxideError>> {
+    let (table, requests) = request.request_items.into_iter().next()?;
+    let items = requests.into_iter().filter_map(|request| request.put_request).map(|put| put.item).collect();
+    let options = ImportOptions { record_streams: true, ..ImportOptions::default() };
+    match database.import_items(&table, items, options) {
+        Err(error) if error.status_code() == REFUSED => None,
+        stored => Some(stored.map(drop)),
+    }
+}
+
+/// Whether these are puts of plain items under keys that differ, not more than a batch has.
+fn differ(requests: &[WriteRequest]) -> bool {
+    let keys: Option<HashSet<_>> = requests.iter().map(key).collect();
+    (1..=MOST).contains(&requests.len()) && keys.is_some_and(|keys| keys.len() == requests.len())
+}
+
+/// The key of a put of a plain item.
+fn key(request: &WriteRequest) -> Option<[&str; 2]> {
+    let (Some(put), None) = (&request.put_request, &request.delete_request) else { return None };
+    let part = |name| match put.item.get(name) {
+        Some(AttributeValue::S(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let [pk, sk] = KEY.map(part);
+    is_plain(&put.item).then_some([pk?, sk?])
+}
+
+/// Sets may be wrong in themselves, and maps have names that may be.
+fn is_plain(item: &Item) -> bool {
+    item.iter().all(|(name, value)| {
+        !name.is_empty() && matches!(value, AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dynoxide::actions::get_item::GetItemRequest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn database() -> Database {
+        let database = Database::memory().unwrap();
+        let kinds = KEY.map(|name| json!({ "AttributeName": name, "AttributeType": "S" }));
+        let keys = [(KEY[0], "HASH"), (KEY[1], "RANGE")];
+        let keys = keys.map(|(name, kind)| json!({ "AttributeName": name, "KeyType": kind }));
+        for table in ["letters", "others"] {
+            let table = json!({
+                "TableName": table, "BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": kinds, "KeySchema": keys,
+            });
+            database.create_table(serde_json::from_value(table).unwrap()).unwrap();
+        }
+        database
+    }
+
+    fn put(name: &str) -> Value {
+        json!({ "PutRequest": { "Item": { "pk": { "S": "a" }, "sk": { "S": name }, "n": { "N": "1" } } } })
+    }
+
+    fn with(name: &str, value: Value) -> Value {
+        let mut put = put("1");
+        put["PutRequest"]["Item"][name] = value;
+        put
+    }
+
+    fn of(requests: &[Value]) -> Value {
+        json!({ "RequestItems": { "letters": requests } })
+    }
+
+    fn stored(database: &Database, request: &Value) -> bool {
+        let bytes = request.to_string().len();
+        let request = serde_json::from_value(request.clone()).unwrap();
+        are_plain(&request, bytes) && store(database, request).is_some_and(|stored| stored.is_ok())
+    }
+
+    fn has(database: &Database, name: &str) -> bool {
+        let key = json!({ "pk": { "S": "a" }, "sk": { "S": name } });
+        let request = json!({ "TableName": "letters", "Key": key, "ConsistentRead": true });
+        let request: GetItemRequest = serde_json::from_value(request).unwrap();
+        database.get_item(request).unwrap().item.is_some()
+    }
+
+    #[test]
+    fn plain_items_are_stored_at_once() {
+        let database = database();
+        assert!(stored(&database, &of(&[put("1"), put("2"), with("sk", json!({ "S": "3" }))])));
+        assert!(["1", "2", "3"].iter().all(|name| has(&database, name)));
+        let most: Vec<_> = (0..MOST).map(|number| put(&number.to_string())).collect();
+        assert!(stored(&database, &of(&most)), "over those that are there, too");
+    }
+
+    #[test]
+    fn what_the_database_has_to_judge_is_left_to_it() {
+        let database = database();
+        let more: Vec<_> = (0..=MOST).map(|number| put(&number.to_string())).collect();
+        let mut counted = of(&[put("1")]);
+        counted["ReturnConsumedCapacity"] = "TOTAL".into();
+        let mut measured = of(&[put("1")]);
+        measured["ReturnItemCollectionMetrics"] = "SIZE".into();
+        let mut both = put("1");
+        both["DeleteRequest"] = json!({ "Key": { "pk": { "S": "a" }, "sk": { "S": "2" } } });
+        let delete = json!({ "DeleteRequest": both["DeleteRequest"] });
+        let left = [
+            of(&[]),
+            of(&more),
+            of(&[put("1"), put("1")]),
+            of(&[put("1"), delete]),
+            of(&[both]),
+            of(&[put("1"), json!({})]),
+            of(&[with("", json!({ "S": "nameless" }))]),
+            of(&[with("map", json!({ "M": { "": { "S": "nameless" } } }))]),
+            of(&[with("set", json!({ "SS": ["a", "a"] }))]),
+            of(&[with("pk", json!({ "N": "1" }))]),
+            of(&[with("sk", json!({ "S": "" })), put("1")]),
+            of(&[put("1"), json!({ "PutRequest": { "Item": { "pk": { "S": "a" } } } })]),
+            of(&[with("text", json!({ "S": "x".repeat(LARGEST) }))]),
+            json!({ "RequestItems": { "letters": [put("1")], "others": [put("1")] } }),
+            json!({ "RequestItems": { "nowhere": [put("1")] } }),
+            json!({ "RequestItems": {} }),
+            counted,
+            measured,
+        ];
+        for request in left {
+            assert!(!stored(&database, &request), "{request}");
+            assert!(!has(&database, "1"), "{request}");
+        }
+    }
+}
