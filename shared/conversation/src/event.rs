@@ -249,10 +249,13 @@ mod tests {
         ] {
             assert!(texts.iter().any(|stored| stored == text), "{text} in {texts:?}");
         }
-        for begins in [r#"{"t":{"d":"#, r#"{"tool_call":{"id":"c1","name":"#, r#"{"tool_result":{"id":"c1","name":"#] {
-            assert!(texts.iter().any(|stored| stored.starts_with(begins)), "{begins} in {texts:?}");
-        }
-        for begins in [r#"{"usage":{"#, r#"{"failed":{"code":"#] {
+        for begins in [
+            r#"{"t":{"d":"#,
+            r#"{"tool_call":{"id":"c1","name":"#,
+            r#"{"tool_result":{"id":"c1","name":"#,
+            r#"{"usage":{"#,
+            r#"{"failed":{"code":"#,
+        ] {
             assert!(texts.iter().any(|stored| stored.starts_with(begins)), "{begins} in {texts:?}");
         }
     }
