@@ -83,7 +83,11 @@ impl Told {
 
 async fn admit(app: &App, owner: &Owner) -> Result<(), ApiError> {
     let admission = app.store.rate_limiter.admit(&owner.turns(), app.config.chat_limit, SystemTime::now()).await;
-    match admission.map_err(|_| ApiError::from(ErrorCode::StorageBusy))? {
+    let admission = admission.map_err(|error| match error {
+        store::StoreError::Full | store::StoreError::Damaged => storage(&error),
+        store::StoreError::Busy | store::StoreError::Fault(_) => ErrorCode::StorageBusy.into(),
+    });
+    match admission? {
         Admission::Admitted => Ok(()),
         Admission::Denied { retry_after } => {
             let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);

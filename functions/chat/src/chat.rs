@@ -133,11 +133,16 @@ fn invalid(sentence: String) -> ApiError {
     ApiError::new(ErrorCode::InvalidRequest, sentence)
 }
 
-/// A storage failure as an answer; what is wrong inside goes to the log.
+/// A storage failure as an answer; what is wrong inside goes to the log. The embedded database logs by itself, and once,
+/// that its disk is full or its file damaged.
 pub(crate) fn storage(error: &store::StoreError) -> ApiError {
-    tracing::error!(%error, "the storage failed");
+    if !matches!(error, store::StoreError::Full | store::StoreError::Damaged) {
+        tracing::error!(%error, "the storage failed");
+    }
     match error {
         store::StoreError::Busy => ErrorCode::StorageBusy.into(),
+        store::StoreError::Full => ErrorCode::StorageFull.into(),
+        store::StoreError::Damaged => ErrorCode::StorageDamaged.into(),
         store::StoreError::Fault(_) => ErrorCode::Internal.into(),
     }
 }

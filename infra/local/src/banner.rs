@@ -5,14 +5,17 @@ use chat::Config;
 use settings::Settings;
 
 use crate::Data;
+use crate::database::{self, Embedded};
 use crate::recording::Folder;
 
 /// What is in use and what to open, for the person who started the server.
+///
+/// `data` is where the embedded database keeps its items; `None` when the settings name another one.
 pub(crate) fn text(
     address: SocketAddr,
     config: &Config,
     demo_search: bool,
-    data: Option<&Data>,
+    data: Option<(&Data, &Embedded)>,
     recordings: Option<&Folder>,
     settings: &Settings,
 ) -> String {
@@ -27,6 +30,9 @@ pub(crate) fn text(
     }
     row("Search", if demo_search { "demo pages (set TAVILY_API_KEY for the web)" } else { "Tavily" });
     row("Store", &store(data, settings));
+    for note in data.into_iter().flat_map(|(data, embedded)| store_notes(data, embedded)) {
+        row("", &note);
+    }
     if let Some(folder) = recordings {
         row("RECORDS", &format!("every turn, with all that users write, in {}", folder.path().display()));
     }
@@ -55,10 +61,32 @@ fn models(config: &Config) -> String {
     config.models.iter().map(row).collect::<Vec<_>>().join(", ")
 }
 
-fn store(data: Option<&Data>, settings: &Settings) -> String {
+fn store(data: Option<(&Data, &Embedded)>, settings: &Settings) -> String {
     match data {
-        Some(Data::Memory) => "DynamoDB in this process, in memory: gone when it ends".to_owned(),
-        Some(Data::Folder(folder)) => format!("DynamoDB in this process, kept in {}", folder.display()),
+        Some((Data::Memory, _)) => "DynamoDB in this process, in memory: gone when it ends".to_owned(),
+        Some((Data::Folder(folder), embedded)) => {
+            let new = if embedded.is_new() { " (new: nothing was there)" } else { "" };
+            format!("DynamoDB in this process, kept in {}{new}", folder.display())
+        }
         None => format!("DynamoDB at {}", settings.var("AWS_ENDPOINT_URL_DYNAMODB").unwrap_or_default()),
     }
+}
+
+/// Who else can get at what is stored.
+fn store_notes(data: &Data, embedded: &Embedded) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(address) = embedded.address() {
+        notes.push(format!(
+            "OPEN at http://{address}: every user and every program of this machine can read and change all of it"
+        ));
+    }
+    if let Data::Folder(folder) = data
+        && database::is_open_to_others(folder)
+    {
+        notes.push(format!(
+            "others may look into {}, but not into its files; `chmod 700` takes that from them",
+            folder.display()
+        ));
+    }
+    notes
 }

@@ -1,31 +1,46 @@
+//! The database in this process, and how this process and others on this machine reach it.
+
 mod direct;
+mod file;
+mod folder;
+mod http;
 mod operations;
 mod puts;
+#[cfg_attr(not(unix), path = "database/no_socket.rs")]
+mod socket;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod trouble;
 
-use std::fmt::Display;
-use std::fs::{self, File, TryLockError};
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use aws_types::SdkConfig;
-use direct::{Call, Calls};
+use direct::{Call, Calls, Way};
 use dynoxide::Database;
+use folder::{Folder, Opened, unusable};
+use operations::Served;
 use settings::{SettingError, Settings};
+use socket::{Published, Socket};
+use tokens::Tokens;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use trouble::Health;
 
 use crate::StartError;
 
+pub(crate) use folder::is_open_to_others;
+
 /// How often items whose time to live is over are removed; readers check it themselves in between.
 const SWEEP: Duration = Duration::from_mins(10);
+
+/// An endpoint that leads nowhere: requests are carried by other means.
+const NOWHERE: &str = "http://embedded.invalid";
 
 /// Where the embedded database keeps its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,31 +51,37 @@ pub enum Data {
     Folder(PathBuf),
 }
 
-/// Where a server in a folder says at which address it serves the database; only its user may read it.
-const ADDRESS: &str = "dynamodb.address";
-
-/// How often, and how many times, a command looks whether it can have a folder that another command uses.
+/// How often, and how many times, a command tries to reach a folder that another command uses.
 const WAIT: (Duration, u32) = (Duration::from_millis(100), 50);
 
-/// The database in this process, served to its SDK through a channel, and to other processes over loopback like any
-/// other DynamoDB.
+/// The embedded database, in this process or in the server that has its folder open.
 ///
-/// It has a thread of its own, as it would have a machine: while it writes to its file, no answer waits.
+/// In this process it has a thread of its own: while it writes to its file, no answer waits.
 pub(crate) struct Embedded {
-    address: SocketAddr,
-    /// Until this is dropped; the thread has let the file go when it ends.
+    way: Way,
+    /// The thread, until this is dropped; it has closed the file when it ends.
     serving: Option<Serving>,
+    /// The address of `--dynamodb`, if there is one.
+    address: Option<SocketAddr>,
+    is_new: bool,
+    published: Option<Published>,
     /// Held for as long as the folder is in use.
-    lock: Option<File>,
-    /// The file that says the address, until this is over.
-    published: Option<PathBuf>,
+    folder: Option<Folder>,
 }
 
 /// The thread that serves, and what ends it.
 struct Serving {
-    calls: Calls,
     until: DropGuard,
     thread: JoinHandle<()>,
+}
+
+/// Everything that the database's thread serves.
+struct Service {
+    served: Served,
+    health: Health,
+    calls: (Calls, UnboundedReceiver<Call>),
+    tcp: Option<std::net::TcpListener>,
+    socket: Option<Socket>,
 }
 
 /// The configuration of clients of the embedded database, to which the settings then point, or of the one that they name.
@@ -72,169 +93,148 @@ pub(crate) fn sdk_config(embedded: Option<&Embedded>, settings: &mut Settings) -
 }
 
 impl Embedded {
-    /// Opens the database and serves it on `address`, or on a free loopback port, until this is dropped.
+    /// Opens the database for a server: for this process, for commands that work on the same folder, and on `address`
+    /// for programs of this machine.
     pub(crate) fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, StartError> {
-        let lock = match data {
-            Data::Memory => None,
-            Data::Folder(folder) => Some(lock(folder)?.ok_or_else(|| unusable(folder, &"another server uses it"))?),
-        };
-        let mut embedded = Self::serve(data, lock, address)?;
-        if let Data::Folder(folder) = data {
-            embedded.published = Some(publish(folder, embedded.address).map_err(|error| unusable(folder, &error))?);
-        }
-        Ok(embedded)
+        let tcp = address.map(listen).transpose()?;
+        let Data::Folder(path) = data else { return Self::serve(None, tcp, None) };
+        let folder = Folder::take(path)?.ok_or_else(|| unusable(path, &"another server uses it"))?;
+        let socket = Socket::listen(path).map_err(|error| unusable(path, &error))?;
+        Self::serve(Some(folder), tcp, Some(socket))
     }
 
-    /// Reaches the database of a folder for a command: the one that a server serves there, else opened here.
-    pub(crate) async fn join(folder: &Path) -> Result<Self, StartError> {
+    /// Reaches the database of a folder for a command: the one that a server has open, else opened here.
+    pub(crate) async fn join(path: &Path) -> Result<Self, StartError> {
         let (pause, times) = WAIT;
         for _ in 0..times {
-            if let Some(lock) = lock(folder)? {
-                return Self::serve(&Data::Folder(folder.to_owned()), Some(lock), None);
+            if let Some(folder) = Folder::take(path)? {
+                return Self::serve(Some(folder), None, None);
             }
-            if let Some(address) = published(folder) {
-                return Ok(Self { address, serving: None, lock: None, published: None });
+            if socket::is_served(path).await {
+                return Ok(Self::elsewhere(path));
             }
             tokio::time::sleep(pause).await;
         }
-        Err(unusable(folder, &"another command uses it"))
+        let user = if cfg!(unix) { "another command uses it" } else { "a server uses it; stop it first" };
+        Err(unusable(path, &user))
     }
 
-    fn serve(data: &Data, lock: Option<File>, address: Option<SocketAddr>) -> Result<Self, StartError> {
-        let database = open(data)?;
-        let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-        let listener = std::net::TcpListener::bind(address);
-        let listener = listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })?;
+    /// The database that another process has open in a folder.
+    fn elsewhere(path: &Path) -> Self {
+        let way = Way::Socket(path.to_owned());
+        Self { way, serving: None, address: None, is_new: false, published: None, folder: None }
+    }
+
+    fn serve(
+        mut folder: Option<Folder>,
+        tcp: Option<std::net::TcpListener>,
+        socket: Option<Socket>,
+    ) -> Result<Self, StartError> {
+        let opened = folder.as_mut().map(Folder::open).transpose()?;
+        let (database, file, is_new) = match opened {
+            Some(Opened { database, file, is_new }) => (database, Some(file), is_new),
+            None => (Database::memory().map_err(|error| unusable(Path::new("memory"), &error))?, None, true),
+        };
+        let address = tcp.as_ref().map(std::net::TcpListener::local_addr).transpose()?;
+        let (calls, called) = Calls::channel();
+        let published = socket.as_ref().map(Socket::published);
+        let service = Service {
+            served: Served { database, tokens: Tokens::default() },
+            health: Health::of(file.as_deref()),
+            calls: (calls.clone(), called),
+            tcp,
+            socket,
+        };
+        let serving = Some(Serving::start(service)?);
+        let way = Way::Channel(calls);
+        Ok(Self { way, serving, address, is_new, published, folder })
+    }
+
+    /// Where programs of this machine reach the database, if `--dynamodb` was given.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Whether nothing was kept here before.
+    pub(crate) fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Points settings at this database, and gives the configuration of clients of it.
+    fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
+        point(settings);
+        Ok(self.way.carry(store::sdk_config(settings)?))
+    }
+}
+
+/// Nothing in settings may lead to a real database.
+fn point(settings: &mut Settings) {
+    for (name, value) in [
+        ("AWS_ENDPOINT_URL_DYNAMODB", NOWHERE),
+        ("AWS_REGION", "local"),
+        ("AWS_ACCESS_KEY_ID", "local"),
+        ("AWS_SECRET_ACCESS_KEY", "local"),
+        ("AWS_SESSION_TOKEN", ""),
+    ] {
+        settings.set(name, value);
+    }
+}
+
+/// The name of the socket goes first, and then the lock, so that nobody takes it for a living one.
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        drop(self.published.take());
+        if let Some(Serving { until, thread }) = self.serving.take() {
+            drop(until);
+            // A panic in it was logged where it happened.
+            let _ended = thread.join();
+        }
+        drop(self.folder.take());
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> {
+    if !address.ip().is_loopback() {
+        return Err(StartError::ExposedDatabase(address));
+    }
+    let listener = std::net::TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
+        Ok(listener)
+    });
+    listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })
+}
+
+impl Serving {
+    fn start(service: Service) -> Result<Self, StartError> {
         let stop = CancellationToken::new();
         let until = stop.clone();
-        let (calls, called) = Calls::channel();
         let thread = thread::Builder::new().name("dynamodb".to_owned()).spawn(move || {
-            if let Err(error) = serve(listener, called, database, &until) {
+            if let Err(error) = service.run(&until) {
                 tracing::error!(%error, "the database cannot be served");
             }
         })?;
-        let serving = Serving { calls, until: stop.drop_guard(), thread };
-        Ok(Self { address, serving: Some(serving), lock, published: None })
+        Ok(Self { until: stop.drop_guard(), thread })
     }
+}
 
-    /// Points settings at this database, and gives the configuration of clients of it: their requests need no connection
-    /// where it is in this process.
-    fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
-        self.point(settings);
-        let config = store::sdk_config(settings)?;
-        Ok(match &self.serving {
-            Some(serving) => serving.calls.carry(config),
-            None => config,
+impl Service {
+    /// Serves the database on this thread until `stop`; calls that have not begun by then fail.
+    fn run(self, stop: &CancellationToken) -> std::io::Result<()> {
+        Builder::new_current_thread().enable_all().build()?.block_on(async {
+            let Self { served, health, calls: (calls, called), .. } = self;
+            if let Some(listener) = self.tcp {
+                tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone()));
+            }
+            if let Some(socket) = self.socket {
+                tokio::spawn(socket.serve(calls.clone()));
+            }
+            drop(calls);
+            tokio::spawn(sweep(served.database.clone()));
+            tokio::spawn(direct::perform(called, served, health));
+            stop.cancelled().await;
+            Ok(())
         })
     }
-
-    /// Nothing in settings may lead to a real database.
-    fn point(&self, settings: &mut Settings) {
-        settings.set("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{}", self.address));
-        for (name, value) in [
-            ("AWS_REGION", "local"),
-            ("AWS_ACCESS_KEY_ID", "local"),
-            ("AWS_SECRET_ACCESS_KEY", "local"),
-            ("AWS_SESSION_TOKEN", ""),
-        ] {
-            settings.set(name, value);
-        }
-    }
-}
-
-/// The address goes first, and then the lock, so that nobody takes it for a living one.
-impl Drop for Embedded {
-    fn drop(&mut self) {
-        if let Some(file) = &self.published {
-            let _gone = fs::remove_file(file);
-        }
-        if let Some(Serving { until, thread, .. }) = self.serving.take() {
-            drop(until);
-            // A panic in it was told where it happened.
-            let _ended = thread.join();
-        }
-        drop(self.lock.take());
-    }
-}
-
-/// Serves the database on this thread until `stop`; calls that it has not begun by then fail.
-fn serve(
-    listener: std::net::TcpListener,
-    calls: UnboundedReceiver<Call>,
-    database: Database,
-    stop: &CancellationToken,
-) -> std::io::Result<()> {
-    Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let listener = TcpListener::from_std(listener)?;
-        tokio::spawn(direct::perform(calls, database.clone()));
-        tokio::select! {
-            () = dynoxide::server::serve_on(listener, database.clone()) => {}
-            () = sweep(database) => {}
-            () = stop.cancelled() => {}
-        }
-        Ok(())
-    })
-}
-
-fn open(data: &Data) -> Result<Database, StartError> {
-    let Data::Folder(folder) = data else {
-        return Database::memory().map_err(|error| unusable(Path::new("memory"), &error));
-    };
-    let file = folder.join("dynamodb.sqlite");
-    let file = file.to_str().ok_or_else(|| unusable(folder, &"its name is not Unicode"))?;
-    let database = Database::new(file).map_err(|error| unusable(folder, &error))?;
-    // Each write is in the file when it is answered, and outlives the process; the disk is waited for now and then only, so
-    // that a power failure may cost what was written last, and nothing more.
-    database.disable_bulk_loading().map_err(|error| unusable(folder, &error))?;
-    Ok(database)
-}
-
-/// Makes the folder and takes it for this process: two servers over one file would not see each other's writes. `None`
-/// when another process has it.
-fn lock(folder: &Path) -> Result<Option<File>, StartError> {
-    make(folder).map_err(|error| unusable(folder, &error))?;
-    let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock"));
-    let file = file.map_err(|error| unusable(folder, &error))?;
-    match file.try_lock() {
-        Ok(()) => {
-            // Whoever had said it did not come to take it back.
-            let _gone = fs::remove_file(folder.join(ADDRESS));
-            Ok(Some(file))
-        }
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(unusable(folder, &error)),
-    }
-}
-
-/// Says in the folder where the database is served; gives the file. It appears whole or not at all.
-fn publish(folder: &Path, address: SocketAddr) -> std::io::Result<PathBuf> {
-    let (draft, file) = (folder.join(format!("{ADDRESS}.new")), folder.join(ADDRESS));
-    let _gone = fs::remove_file(&draft);
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&draft)?.write_all(address.to_string().as_bytes())?;
-    fs::rename(&draft, &file)?;
-    Ok(file)
-}
-
-fn published(folder: &Path) -> Option<SocketAddr> {
-    fs::read_to_string(folder.join(ADDRESS)).ok()?.parse().ok()
-}
-
-/// Conversations are nobody else's to read.
-fn make(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
-fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
-    StartError::Folder { folder: folder.to_owned(), reason: reason.to_string() }
 }
 
 async fn sweep(database: Database) {

@@ -24,6 +24,12 @@ pub enum StartError {
         "--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1; AUTH=api_key asks callers for a key"
     )]
     Exposed(std::net::IpAddr),
+    /// Other machines could use the embedded database.
+    #[error(
+        "--dynamodb {0}: the database asks nobody who he is, so it listens on loopback only, such as 127.0.0.1:{port}",
+        port = .0.port()
+    )]
+    ExposedDatabase(SocketAddr),
     /// The data folder cannot be used.
     #[error("cannot keep data in {}: {reason}; choose another folder with --data, or none with --ephemeral", folder.display())]
     Folder {

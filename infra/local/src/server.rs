@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
-use web::{Place, Reach};
+use web::{Origins, Place, Reach};
 
 use crate::database::{self, Data, Embedded};
 use crate::recording::Folder;
@@ -72,7 +72,7 @@ impl Server {
         let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
         store::create_tables(&aws, &config.tables).await?;
         let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
-        let data = embedded.is_some().then_some(&data);
+        let data = embedded.as_ref().map(|embedded| (&data, embedded));
         let banner = banner::text(address, &config, demo_search, data, recordings.as_deref(), &settings);
         let app = App::new(config, &aws);
         let serving = serve(listener, app.router(), &stop);
@@ -126,7 +126,9 @@ async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &Cancellat
     }
     let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let base = format!("http://{}/demo", listener.local_addr()?);
-    serve(listener, demo::router(), stop);
+    // No page of a browser and no name of somebody else's leads to it.
+    let routes = web::edge(demo::router(), Origins::default(), Reach::ThisMachine);
+    serve(listener, routes, stop);
     if no_model {
         config.models = config.models.clone().with_demo(&format!("{base}/model"));
     }

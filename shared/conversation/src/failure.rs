@@ -52,6 +52,10 @@ pub enum ErrorCode {
     Interrupted,
     /// The database cannot take the request now.
     StorageBusy,
+    /// No room is left on the disk of the local server's database.
+    StorageFull,
+    /// The file of the local server's database is damaged or gone.
+    StorageDamaged,
     /// The function was deployed without saying who may use it.
     AuthNotConfigured,
 }
@@ -84,6 +88,8 @@ impl ErrorCode {
             Self::Deadline => "deadline",
             Self::Interrupted => "interrupted",
             Self::StorageBusy => "storage_busy",
+            Self::StorageFull => "storage_full",
+            Self::StorageDamaged => "storage_damaged",
             Self::AuthNotConfigured => "auth_not_configured",
         }
     }
@@ -115,6 +121,8 @@ impl ErrorCode {
             Self::Deadline => "Time ran out before there was an answer.",
             Self::Interrupted => "The answer was interrupted.",
             Self::StorageBusy => "The storage is busy. Please try again.",
+            Self::StorageFull => "The server's disk is full. Nothing can be stored until there is room on it.",
+            Self::StorageDamaged => "The server's database file is damaged or gone. Its log says what can be done.",
             Self::AuthNotConfigured => "Authentication is not configured.",
         }
     }
@@ -133,6 +141,7 @@ impl ErrorCode {
                 | Self::Deadline
                 | Self::Interrupted
                 | Self::StorageBusy
+                | Self::StorageFull
         )
     }
 }

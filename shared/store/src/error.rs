@@ -7,6 +7,12 @@ pub enum StoreError {
     /// Throttled or unreachable after the SDK's retries: try later.
     #[error("storage busy")]
     Busy,
+    /// No room is left on the disk of the embedded database; what was acknowledged is kept.
+    #[error("storage full")]
+    Full,
+    /// The file of the embedded database is damaged or gone: the operator has to act.
+    #[error("storage damaged")]
+    Damaged,
     /// A fault in what was asked or in what is stored; the text names the operation, never a value.
     #[error("storage fault: {0}")]
     Fault(String),
@@ -17,6 +23,12 @@ impl StoreError {
         Self::Fault(what.into())
     }
 }
+
+/// The error code with which the embedded database reports [`StoreError::Full`]; DynamoDB has no such code.
+pub const STORAGE_FULL: &str = "StorageFullException";
+
+/// The error code with which the embedded database reports [`StoreError::Damaged`]; DynamoDB has no such code.
+pub const STORAGE_DAMAGED: &str = "StorageDamagedException";
 
 /// The codes with which DynamoDB says "later", besides every status of 500 and above.
 const BUSY_CODES: [&str; 11] = [
@@ -50,8 +62,10 @@ pub(crate) fn sort<E: ProvideErrorMetadata>(operation: &str, error: &SdkError<E,
 }
 
 fn sort_answer(operation: &str, status: u16, code: Option<&str>) -> StoreError {
-    if status >= 500 || code.is_some_and(is_busy) {
-        return StoreError::Busy;
+    match code {
+        Some(STORAGE_FULL) => StoreError::Full,
+        Some(STORAGE_DAMAGED) => StoreError::Damaged,
+        _ if status >= 500 || code.is_some_and(is_busy) => StoreError::Busy,
+        _ => StoreError::fault(format!("{operation}: {}", code.unwrap_or("unreadable answer"))),
     }
-    StoreError::fault(format!("{operation}: {}", code.unwrap_or("unreadable answer")))
 }

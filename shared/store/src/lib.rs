@@ -75,7 +75,7 @@ pub use conversations::{
 };
 pub use day::Day;
 pub use definitions::{DefineError, Definition, Definitions, Kind};
-pub use error::StoreError;
+pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
 pub use export::{Export, Exported};
 pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};

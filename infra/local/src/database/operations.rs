@@ -1,4 +1,4 @@
-//! What the database does for requests that come through the channel: the operations that this project asks for.
+//! The operations of DynamoDB that the embedded database performs, by the names that requests give them.
 
 use std::time::Instant;
 
@@ -10,37 +10,71 @@ use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::puts;
 use super::tokens::{self, Tokens};
+use super::trouble::Trouble;
 
-/// What the SDK's requests name an operation with.
-const TARGET: &str = "DynamoDB_20120810.";
+/// The header with which requests name an operation.
+pub(super) const TARGET: &str = "x-amz-target";
 
-/// Does what a body asks for; `None`, and nothing done, where it cannot be read.
-pub(super) type Operation = fn(&Served, &[u8]) -> Option<Answer>;
+/// What the value of [`TARGET`] begins with; the operation's name follows.
+const VERSION: &str = "DynamoDB_20120810.";
 
-/// The database, and what is known of the transactions that came through the channel.
+/// Performs what a request body asks for.
+pub(super) type Operation = fn(&Served, &[u8]) -> Answer;
+
+/// The database, and the transactions of the last minute.
 pub(super) struct Served {
     pub(super) database: Database,
     pub(super) tokens: Tokens,
 }
 
-/// What DynamoDB says to a request.
+/// DynamoDB's answer to a request.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     status: u16,
     json: Vec<u8>,
+    /// Set where the database file cannot be used as it should.
+    pub(super) trouble: Option<Trouble>,
 }
 
 impl Answer {
-    /// What was asked for is done, and this is said of it.
+    /// The answer to a request that was carried out.
     pub(super) fn done(json: Vec<u8>) -> Self {
-        Self { status: 200, json }
+        Self { status: 200, json, trouble: None }
+    }
+
+    /// An answer that was received from the database of another process.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket leads to another process"))]
+    pub(super) fn received(status: u16, json: Vec<u8>) -> Self {
+        Self { status, json, trouble: None }
+    }
+
+    /// A refusal; `code` is a name that the SDK reports, such as `ValidationException`.
+    pub(super) fn refused(code: &str, message: &str) -> Self {
+        Self::failed(400, code, message)
+    }
+
+    /// A failure; the SDK repeats a request that fails with a status of 500 and more.
+    pub(super) fn failed(status: u16, code: &str, message: &str) -> Self {
+        let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message });
+        Self { status, json: error.to_string().into_bytes(), trouble: None }
+    }
+
+    /// The same answer, given because of a trouble with the database file.
+    pub(super) fn because_of(self, trouble: Trouble) -> Self {
+        Self { trouble: Some(trouble), ..self }
     }
 
     pub(super) fn is_done(&self) -> bool {
         self.status == 200
+    }
+
+    /// The HTTP status and the JSON body.
+    pub(super) fn into_parts(self) -> (u16, Vec<u8>) {
+        (self.status, self.json)
     }
 
     /// The same as the SDK reads it; an error where the status is none.
@@ -49,63 +83,102 @@ impl Answer {
     }
 }
 
-/// The operation that a request names with `x-amz-target`: one of those that this project asks for.
-pub(super) fn named(target: &str) -> Option<Operation> {
-    Some(match target.strip_prefix(TARGET)? {
+/// The operation that a request names with [`TARGET`]; one that refuses where there is no such operation.
+pub(super) fn named(target: &str) -> Operation {
+    target.strip_prefix(VERSION).and_then(known).unwrap_or(|_, _| {
+        Answer::refused("UnknownOperationException", "There is no such operation in the embedded database.")
+    })
+}
+
+fn known(name: &str) -> Option<Operation> {
+    item_operation(name).or_else(|| table_operation(name)).or_else(|| other_operation(name))
+}
+
+fn item_operation(name: &str) -> Option<Operation> {
+    Some(match name {
+        "BatchGetItem" => |served, body| run(body, |request| served.database.batch_get_item(request)),
         "BatchWriteItem" => write_batch,
-        "CreateTable" => |served, body| run(body, |request| served.database.create_table(request)),
         "DeleteItem" => |served, body| run(body, |request| served.database.delete_item(request)),
-        "DescribeTable" => |served, body| run(body, |request| served.database.describe_table(request)),
-        "DescribeTimeToLive" => |served, body| run(body, |request| served.database.describe_time_to_live(request)),
         "GetItem" => |served, body| run(body, |request| served.database.get_item(request)),
-        "ListTables" => |served, body| run(body, |request| served.database.list_tables(request)),
         "PutItem" => |served, body| run(body, |request| served.database.put_item(request)),
         "Query" => |served, body| run(body, |request| served.database.query(request)),
         "Scan" => |served, body| run(body, |request| served.database.scan(request)),
+        "TransactGetItems" => |served, body| run(body, |request| served.database.transact_get_items(request)),
         "TransactWriteItems" => transact,
         "UpdateItem" => |served, body| run(body, |request| served.database.update_item(request)),
+        _ => return None,
+    })
+}
+
+fn table_operation(name: &str) -> Option<Operation> {
+    Some(match name {
+        "CreateTable" => |served, body| run(body, |request| served.database.create_table(request)),
+        "DeleteTable" => |served, body| run(body, |request| served.database.delete_table(request)),
+        "DescribeTable" => |served, body| run(body, |request| served.database.describe_table(request)),
+        "DescribeTimeToLive" => |served, body| run(body, |request| served.database.describe_time_to_live(request)),
+        "ListTables" => |served, body| run(body, |request| served.database.list_tables(request)),
+        "UpdateTable" => |served, body| run(body, |request| served.database.update_table(request)),
         "UpdateTimeToLive" => |served, body| run(body, |request| served.database.update_time_to_live(request)),
         _ => return None,
     })
 }
 
-/// A body that cannot be read changes nothing; the HTTP server says what is wrong with it.
-fn run<Q: DeserializeOwned, A: Serialize>(
-    body: &[u8],
-    act: impl FnOnce(Q) -> Result<A, DynoxideError>,
-) -> Option<Answer> {
-    let request = serde_json::from_slice(body).ok()?;
-    Some(told(act(request)))
+/// Operations that the product does not use, for programs that come by `--dynamodb`.
+fn other_operation(name: &str) -> Option<Operation> {
+    Some(match name {
+        "BatchExecuteStatement" => |served, body| run(body, |request| served.database.batch_execute_statement(request)),
+        "ExecuteStatement" => |served, body| run(body, |request| served.database.execute_statement(request)),
+        "ExecuteTransaction" => |served, body| run(body, |request| served.database.execute_transaction(request)),
+        "ListTagsOfResource" => |served, body| run(body, |request| served.database.list_tags_of_resource(request)),
+        "TagResource" => |served, body| run(body, |request| served.database.tag_resource(request)),
+        "UntagResource" => |served, body| run(body, |request| served.database.untag_resource(request)),
+        _ => return None,
+    })
 }
 
-fn write_batch(served: &Served, body: &[u8]) -> Option<Answer> {
-    let request = serde_json::from_slice(body).ok()?;
+/// A body that cannot be read changes nothing.
+fn run<Q: DeserializeOwned, A: Serialize>(body: &[u8], act: impl FnOnce(Q) -> Result<A, DynoxideError>) -> Answer {
+    match serde_json::from_slice(body) {
+        Ok(request) => answer(act(request)),
+        Err(_) => unreadable(),
+    }
+}
+
+fn unreadable() -> Answer {
+    Answer::refused("SerializationException", "The body is not a request of this operation.")
+}
+
+fn write_batch(served: &Served, body: &[u8]) -> Answer {
+    let Ok(request) = serde_json::from_slice(body) else { return unreadable() };
     if !puts::are_plain(&request, body.len()) {
-        return Some(told(served.database.batch_write_item(request)));
+        return answer(served.database.batch_write_item(request));
     }
     match puts::store(&served.database, request) {
-        Some(stored) => Some(told(stored.map(|()| BatchWriteItemResponse::default()))),
+        Some(stored) => answer(stored.map(|()| BatchWriteItemResponse::default())),
         None => run(body, |request| served.database.batch_write_item(request)),
     }
 }
 
-fn transact(served: &Served, body: &[u8]) -> Option<Answer> {
-    let mut request: TransactWriteItemsRequest = serde_json::from_slice(body).ok()?;
+fn transact(served: &Served, body: &[u8]) -> Answer {
+    let Ok(mut request) = serde_json::from_slice::<TransactWriteItemsRequest>(body) else { return unreadable() };
     let token = request.client_request_token.take_if(|token| token.len() <= tokens::LONGEST);
-    let act = || told(served.database.transact_write_items(request));
-    Some(match token {
+    let act = || answer(served.database.transact_write_items(request));
+    match token {
         Some(token) => served.tokens.once(&token, body, Instant::now(), act),
         None => act(),
-    })
+    }
 }
 
-fn told<A: Serialize>(outcome: Result<A, DynoxideError>) -> Answer {
+fn answer<A: Serialize>(outcome: Result<A, DynoxideError>) -> Answer {
     outcome.and_then(|answer| json(&answer)).map_or_else(Answer::from, Answer::done)
 }
 
 impl From<DynoxideError> for Answer {
     fn from(error: DynoxideError) -> Self {
-        Self { status: error.status_code(), json: error.to_json().into_bytes() }
+        match Trouble::of(&error) {
+            Some(trouble) => trouble.answer(),
+            None => Self { status: error.status_code(), json: error.to_json().into_bytes(), trouble: None },
+        }
     }
 }
 

@@ -2,6 +2,7 @@ mod said;
 mod script;
 
 use std::collections::HashMap;
+use std::net::Ipv4Addr;
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -11,36 +12,45 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
 use aws_smithy_types::body::SdkBody;
 use futures_util::poll;
-use operations::Served;
+use operations::{Answer, Served};
 use said::{Said, play};
-use script::{ANSWERS, TABLE, answered_here, answered_over_http, prepared};
+use script::{ANSWERS, TABLE, answered_here, prepared, unreadable, unused};
 
 use super::*;
 
+/// Any port of loopback.
+const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
 fn embedded() -> Embedded {
-    Embedded::start(&Data::Memory, None).unwrap()
+    Embedded::start(&Data::Memory, Some(ANY)).unwrap()
 }
 
 fn calls(embedded: &Embedded) -> Calls {
-    embedded.serving.as_ref().unwrap().calls.clone()
+    match &embedded.way {
+        Way::Channel(calls) => calls.clone(),
+        Way::Socket(_) => panic!("the database is in this process"),
+    }
 }
 
 /// The server's own client. It tries once, so that what fails does so at once.
-fn direct(embedded: &Embedded, endpoint: Option<&str>) -> Client {
+fn direct(embedded: &Embedded) -> Client {
     let config = embedded.sdk_config(&mut Settings::default()).unwrap();
     let config = aws_sdk_dynamodb::config::Builder::from(&config).allow_no_auth();
-    let mut config = config.retry_config(RetryConfig::disabled());
-    if let Some(endpoint) = endpoint {
-        config = config.endpoint_url(endpoint);
-    }
-    Client::from_conf(config.build())
+    Client::from_conf(config.retry_config(RetryConfig::disabled()).build())
 }
 
-/// The client of another process.
-fn over_tcp(embedded: &Embedded) -> Client {
-    let mut settings = Settings::default();
-    embedded.point(&mut settings);
-    Client::new(&store::sdk_config(&settings).unwrap())
+/// A client of a DynamoDB at an address.
+fn over_tcp(address: SocketAddr) -> Client {
+    let endpoint = format!("http://{address}");
+    Client::new(&store::sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &endpoint)])).unwrap())
+}
+
+/// The HTTP server that the database's makers wrote, over a database of its own.
+async fn original() -> Client {
+    let listener = TcpListener::bind(ANY).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
+    over_tcp(address)
 }
 
 /// What does not come to its end here never would.
@@ -62,54 +72,69 @@ async fn got(client: &Client, name: &str) -> Option<HashMap<String, AttributeVal
 
 #[test]
 fn the_embedded_database_leaves_nothing_that_leads_to_a_real_one() {
-    let embedded =
-        Embedded { address: SocketAddr::from(([127, 0, 0, 1], 9)), serving: None, lock: None, published: None };
     let mut settings = Settings::from_pairs([("AWS_ACCESS_KEY_ID", "AKIAREAL"), ("AWS_SESSION_TOKEN", "real")]);
-    embedded.point(&mut settings);
-    assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some("http://127.0.0.1:9"));
+    point(&mut settings);
+    assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some(NOWHERE));
     assert_eq!(settings.var("AWS_ACCESS_KEY_ID"), Some("local"));
     assert_eq!(settings.var("AWS_SESSION_TOKEN"), None);
 }
 
 #[tokio::test]
-async fn a_client_in_the_process_gets_the_answers_that_one_over_tcp_gets() {
-    let embedded = embedded();
-    let script = |token| [answered_here(token), answered_over_http()].concat();
-    let here = within(play(&direct(&embedded, None), script("here"))).await;
-    let over_tcp = within(play(&over_tcp(&embedded), script("over TCP"))).await;
-    assert!(here.iter().all(Said::is_answer));
-    assert_eq!(here, over_tcp);
+async fn every_way_to_the_database_gives_the_same_answers() {
+    let script = |token| [answered_here(token), unused()].concat();
+    let original = within(play(&original().await, script("original"))).await;
+    assert!(original.iter().all(Said::is_answer));
+    let (here, tcp) = (embedded(), embedded());
+    assert_eq!(within(play(&direct(&here), script("here"))).await, original);
+    assert_eq!(within(play(&over_tcp(tcp.address().unwrap()), script("tcp"))).await, original);
+    assert_eq!(original.iter().map(Said::in_short).take(ANSWERS.len()).collect::<Vec<_>>(), ANSWERS);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_beside_a_server_gets_the_same_answers() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let _server = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
+    let command = Embedded::join(folder.path()).await.unwrap();
+    assert!(matches!(command.way, Way::Socket(_)));
+    let here = embedded();
+    let script = || [answered_here("one"), unused()].concat();
+    let expected = within(play(&direct(&here), script())).await;
+    assert_eq!(within(play(&direct(&command), script())).await, expected);
 }
 
 #[tokio::test]
-async fn a_client_in_the_process_needs_a_connection_only_for_what_http_has_to_answer() {
+async fn what_cannot_be_read_is_refused_and_writes_nothing() {
     let embedded = embedded();
-    let nowhere = direct(&embedded, Some("http://127.0.0.1:9"));
-    let here = within(play(&nowhere, answered_here("here"))).await;
-    assert_eq!(here.iter().map(Said::in_short).collect::<Vec<_>>(), ANSWERS);
-    let elsewhere = within(play(&nowhere, answered_over_http())).await;
-    assert_eq!(elsewhere.iter().find(|said| said.is_answer()), None);
+    let client = direct(&embedded);
+    play(&client, prepared()).await;
+    for said in within(play(&client, unreadable())).await {
+        let short = said.in_short();
+        let refused = ["SerializationException", "UnknownOperationException", "ValidationException"];
+        assert!(refused.iter().any(|code| short.ends_with(code)), "{short}");
+    }
+    assert_eq!(client.scan().table_name(TABLE).send().await.unwrap().count(), 0);
 }
 
 #[tokio::test]
-async fn tokens_that_come_through_the_channel_are_not_the_databases_to_look_through() {
+async fn a_transaction_is_known_by_its_token_whichever_way_it_comes() {
     let embedded = embedded();
-    play(&direct(&embedded, None), prepared()).await;
+    let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
+    play(&here, prepared()).await;
     let write = async |client: &Client, name: &str| {
         let put = Put::builder().table_name(TABLE).set_item(Some(key(name))).build().unwrap();
         let put = TransactWriteItem::builder().put(put).build();
         let call = client.transact_write_items().transact_items(put).client_request_token("one");
         call.send().await.is_ok()
     };
-    let (here, there) = (direct(&embedded, None), over_tcp(&embedded));
-    assert!(write(&here, "a").await && !write(&here, "b").await);
-    assert!(write(&there, "c").await && !write(&there, "d").await, "and the other way round");
+    assert!(write(&here, "a").await && write(&there, "a").await);
+    assert!(!write(&here, "b").await && !write(&there, "b").await);
 }
 
 #[tokio::test]
 async fn what_one_client_writes_the_other_reads() {
     let embedded = embedded();
-    let (here, there) = (direct(&embedded, None), over_tcp(&embedded));
+    let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
     play(&here, prepared()).await;
     put(&here, "here").await;
     put(&there, "there").await;
@@ -117,24 +142,55 @@ async fn what_one_client_writes_the_other_reads() {
     assert_eq!(got(&here, "there").await, Some(key("there")));
 }
 
+#[test]
+fn an_address_that_other_machines_reach_is_refused() {
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8000", "[::ffff:10.0.0.1]:1"] {
+        let refused = Embedded::start(&Data::Memory, Some(address.parse().unwrap())).err().unwrap();
+        assert!(matches!(refused, StartError::ExposedDatabase(_)), "{address}: {refused}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_is_removed_stops_all_writes_and_is_saved() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let embedded = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
+    let client = direct(&embedded);
+    play(&client, prepared()).await;
+    put(&client, "before").await;
+    std::fs::remove_file(folder.path().join("dynamodb.sqlite")).unwrap();
+    for _ in 0..2 {
+        let refused = client.put_item().table_name(TABLE).set_item(Some(key("after"))).send().await.unwrap_err();
+        let code = refused.as_service_error().and_then(|error| error.meta().code());
+        assert_eq!(code, Some(store::STORAGE_DAMAGED));
+    }
+    drop(embedded);
+    let names = || std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let rescued: Vec<_> = names().filter(|path| path.to_str().unwrap().contains("rescued-")).collect();
+    assert_eq!(rescued.len(), 1, "it is saved once");
+    std::fs::rename(&rescued[0], folder.path().join("dynamodb.sqlite")).unwrap();
+    let embedded = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
+    assert_eq!(got(&direct(&embedded), "before").await, Some(key("before")));
+}
+
 #[tokio::test]
 async fn a_panic_in_the_database_fails_its_call_and_no_other() {
     let embedded = embedded();
     let failed = within(calls(&embedded).ask(|_, _| panic!("on purpose"), SdkBody::empty())).await;
     assert!(failed.unwrap_err().is_io());
-    within(play(&direct(&embedded, None), prepared())).await;
-    assert_eq!(within(got(&over_tcp(&embedded), "nothing")).await, None);
+    within(play(&direct(&embedded), prepared())).await;
+    assert_eq!(within(got(&over_tcp(embedded.address().unwrap()), "nothing")).await, None);
 }
 
 #[tokio::test]
 async fn a_call_that_was_given_up_while_it_waited_is_not_done() {
     static GATE: Barrier = Barrier::new(2);
     let embedded = embedded();
-    let (client, calls) = (direct(&embedded, None), calls(&embedded));
+    let (client, calls) = (direct(&embedded), calls(&embedded));
     play(&client, prepared()).await;
     let held = |_: &Served, _: &[u8]| {
         GATE.wait();
-        None
+        Answer::done(Vec::new())
     };
     let mut busy = Box::pin(calls.ask(held, SdkBody::empty()));
     assert!(poll!(&mut busy).is_pending());
@@ -151,25 +207,25 @@ async fn a_call_that_was_given_up_while_it_waited_is_not_done() {
 async fn a_database_that_stops_lets_no_call_wait() {
     static GATE: Barrier = Barrier::new(2);
     let embedded = embedded();
-    let (client, calls) = (direct(&embedded, None), calls(&embedded));
+    let (client, calls) = (direct(&embedded), calls(&embedded));
     let held = |_: &Served, _: &[u8]| {
         // Once to say that it has begun, and once to be let go.
         GATE.wait();
         GATE.wait();
-        None
+        Answer::done(Vec::new())
     };
     let mut begun = Box::pin(calls.ask(held, SdkBody::empty()));
-    let mut waiting = Box::pin(calls.ask(|_, _| None, SdkBody::empty()));
+    let mut waiting = Box::pin(calls.ask(|_, _| Answer::done(Vec::new()), SdkBody::empty()));
     assert!(poll!(&mut begun).is_pending());
     assert!(poll!(&mut waiting).is_pending());
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
     let stopped = tokio::task::spawn_blocking(move || drop(embedded));
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
-    assert!(matches!(within(begun).await, Ok(None)));
+    assert!(matches!(within(begun).await, Ok(_)));
     // It was next, or it failed.
     let _ended = within(waiting).await;
     within(stopped).await.unwrap();
-    assert!(within(calls.ask(|_, _| None, SdkBody::empty())).await.unwrap_err().is_io());
+    assert!(within(calls.ask(|_, _| Answer::done(Vec::new()), SdkBody::empty())).await.unwrap_err().is_io());
     let refused = within(client.list_tables().send()).await.unwrap_err();
     assert!(matches!(refused, SdkError::DispatchFailure(_)), "{refused:?}");
 }

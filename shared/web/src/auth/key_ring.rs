@@ -78,7 +78,7 @@ impl Known {
 fn unread(error: &StoreError) -> Denial {
     tracing::error!(%error, "a key could not be looked up");
     match error {
-        StoreError::Busy => Denial::Unavailable,
-        StoreError::Fault(_) => Denial::Broken,
+        StoreError::Busy | StoreError::Full => Denial::Unavailable,
+        StoreError::Damaged | StoreError::Fault(_) => Denial::Broken,
     }
 }

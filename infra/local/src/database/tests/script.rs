@@ -69,16 +69,22 @@ pub(super) const ANSWERS: &[&str] = &[
     "Scan: done",
 ];
 
-/// What HTTP has to answer; it ends with the table.
-pub(super) fn answered_over_http() -> Vec<Line> {
+/// Operations that the product does not use; they end with the table.
+pub(super) fn unused() -> Vec<Line> {
+    written(vec![
+        ("BatchGetItem", json!({ "RequestItems": { TABLE: { "Keys": [key("1")] } } })),
+        ("TransactGetItems", json!({ "TransactItems": [{ "Get": of_table(json!({ "Key": key("1") })) }] })),
+        ("DeleteTable", of_table(json!({}))),
+        ("ListTables", json!({})),
+    ])
+}
+
+/// Bodies and operations that the database cannot read.
+pub(super) fn unreadable() -> Vec<Line> {
     let raw = [("GetItem", "{"), ("GetItem", "[]"), ("PutItem", r#"{"TableName":7}"#), ("Query", "\"\u{1}\"")];
     let raw = raw.map(|(operation, body)| (operation, body.to_owned()));
-    let others = vec![
-        ("BatchGetItem", json!({ "RequestItems": { TABLE: { "Keys": [key("1")] } } })),
-        ("DescribeLimits", json!({})),
-        ("DeleteTable", of_table(json!({}))),
-    ];
-    written(unreadable()).into_iter().chain(raw).chain(written(others)).collect()
+    let unknown = vec![("DescribeLimits", json!({}))];
+    written(invalid()).into_iter().chain(raw).chain(written(unknown)).collect()
 }
 
 /// Makes the table.
@@ -286,8 +292,8 @@ fn refused() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Requests that are not read.
-fn unreadable() -> Vec<(&'static str, Value)> {
+/// Requests whose values are none.
+fn invalid() -> Vec<(&'static str, Value)> {
     let deep = (0..200).fold(json!({ "S": "bottom" }), |inner, _| json!({ "M": { "m": inner } }));
     vec![
         ("PutItem", with(json!({ "N": "many" }))),

@@ -1,0 +1,157 @@
+//! The database file: opened for its owner alone, and never replaced by an empty one without a word.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// What the first bytes of every file of SQLite are.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Files that SQLite keeps next to the main one, by what their names end with.
+const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// Whether a name still leads to the file that was opened: device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity(u64, u64);
+
+/// What is at a path where the database is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// No file, or one without content: a new store can begin.
+    Nothing,
+    /// A store of this project.
+    Store,
+    /// Something else, which must not be written to.
+    Foreign,
+}
+
+/// The identity of the file at a path; `None` where there is none.
+pub(super) fn identity(path: &Path) -> Option<Identity> {
+    let metadata = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt;
+        Identity(metadata.dev(), metadata.ino())
+    };
+    #[cfg(not(unix))]
+    let identity = Identity(0, u64::from(metadata.is_file()));
+    Some(identity)
+}
+
+/// Makes an empty file that was not there, which its owner alone may read.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Looks at a file without changing it.
+pub(super) fn look(path: &Path) -> io::Result<Found> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+    };
+    let mut head = Vec::new();
+    file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head)?;
+    if head.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    if head != MAGIC {
+        return Ok(Found::Foreign);
+    }
+    drop(file);
+    Ok(match tables(path) {
+        Ok(tables) if tables.is_empty() => Found::Nothing,
+        // `_tables` is what the embedded DynamoDB lists its tables in.
+        Ok(tables) if !tables.iter().any(|name| name == "_tables") => Found::Foreign,
+        // Opening a damaged one reports it better.
+        Ok(_) | Err(_) => Found::Store,
+    })
+}
+
+/// Makes the file if need be, and takes away what others may do with it and with the files that go with it.
+pub(super) fn keep_private(path: &Path) -> io::Result<()> {
+    match create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    for companion in COMPANIONS {
+        let mut name = path.as_os_str().to_owned();
+        name.push(companion);
+        restrict(Path::new(&name))?;
+    }
+    Ok(())
+}
+
+/// Leaves a file to its owner alone; one that is not there is no obstacle.
+pub(super) fn restrict(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    #[cfg(not(unix))]
+    let _has_no_modes = path;
+    Ok(())
+}
+
+/// The names of the tables; an error where the file is damaged.
+fn tables(path: &Path) -> rusqlite::Result<Vec<String>> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
+    let names = names.query_map([], |row| row.get(0))?;
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_store_is_told_from_nothing_and_from_other_files() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("file");
+        let found = || look(&path).unwrap();
+        assert_eq!(found(), Found::Nothing);
+        fs::write(&path, "").unwrap();
+        assert_eq!(found(), Found::Nothing);
+        for foreign in ["SQLite", "a text that is longer than the first bytes"] {
+            fs::write(&path, foreign).unwrap();
+            assert_eq!(found(), Found::Foreign, "{foreign}");
+        }
+        fs::remove_file(&path).unwrap();
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE notes (body TEXT)").unwrap();
+        assert_eq!(found(), Found::Foreign);
+        fs::remove_file(&path).unwrap();
+        dynoxide::Database::new(path.to_str().unwrap()).unwrap();
+        assert_eq!(found(), Found::Store);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_could_read_is_taken_from_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.sqlite");
+        let names = ["a.sqlite", "a.sqlite-wal"].map(|name| folder.path().join(name));
+        for name in &names {
+            fs::write(name, "").unwrap();
+            fs::set_permissions(name, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        keep_private(&path).unwrap();
+        for name in &names {
+            assert_eq!(fs::metadata(name).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert!(!folder.path().join("a.sqlite-shm").exists());
+    }
+}

@@ -1,0 +1,247 @@
+//! The data folder: one process at a time, for its owner alone.
+
+use std::fmt::Display;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use dynoxide::Database;
+
+use super::file::{self, Found};
+use crate::StartError;
+
+/// The file that a server holds locked; once a store was made in the folder it says so.
+const LOCK: &str = "lock";
+
+/// What [`LOCK`] holds then.
+const HAS_STORE: &str = "this folder holds a store\n";
+
+/// The database file.
+const DATABASE: &str = "dynamodb.sqlite";
+
+/// Where a server of an earlier version published a TCP address of its database.
+const OLD_ADDRESS: &str = "dynamodb.address";
+
+/// The right to use a data folder; no other process has it.
+pub(super) struct Folder {
+    path: PathBuf,
+    lock: File,
+    /// A lock of the folder itself: somebody may remove the file.
+    _itself: Option<File>,
+}
+
+/// An open database of a folder.
+pub(super) struct Opened {
+    pub(super) database: Database,
+    pub(super) file: PathBuf,
+    /// Nothing was there before.
+    pub(super) is_new: bool,
+}
+
+impl Folder {
+    /// Makes the folder if need be and takes it for this process: two servers over one file would not see each other's
+    /// writes. `None` when another process has it.
+    pub(super) fn take(path: &Path) -> Result<Option<Self>, StartError> {
+        make(path).and_then(|()| check_owner(path)).map_err(|error| unusable(path, &error))?;
+        let file = path.join(LOCK);
+        file::restrict(&file).map_err(|error| unusable(path, &error))?;
+        let Some(lock) = locked(open_lock(&file)).map_err(|error| unusable(path, &error))? else { return Ok(None) };
+        let itself = if cfg!(unix) {
+            let Some(itself) = locked(File::open(path)).map_err(|error| unusable(path, &error))? else {
+                return Ok(None);
+            };
+            Some(itself)
+        } else {
+            None
+        };
+        let _gone = fs::remove_file(path.join(OLD_ADDRESS));
+        Ok(Some(Self { path: path.to_owned(), lock, _itself: itself }))
+    }
+
+    /// Opens its database, or makes one where there never was any.
+    pub(super) fn open(&mut self) -> Result<Opened, StartError> {
+        let file = self.path.join(DATABASE);
+        let is_new = self.is_new(&file)?;
+        let name = file.to_str().ok_or_else(|| self.unusable(&"its name is not Unicode"))?;
+        file::keep_private(&file).map_err(|error| self.unusable(&error))?;
+        let database = Database::new(name).map_err(|error| self.unusable(&error))?;
+        // Each write is in the file when it is answered, and outlives the process; the disk is waited for now and then
+        // only, so that a power failure may cost what was written last, and nothing more.
+        database.disable_bulk_loading().map_err(|error| self.unusable(&error))?;
+        self.remember().map_err(|error| self.unusable(&error))?;
+        Ok(Opened { database, file, is_new })
+    }
+
+    /// Whether a store begins here; an error where one should be and is not, or where something else is.
+    fn is_new(&mut self, file: &Path) -> Result<bool, StartError> {
+        let had_store = self.had_store().map_err(|error| self.unusable(&error))?;
+        file::restrict(file).map_err(|error| self.unusable(&error))?;
+        match file::look(file).map_err(|error| self.unusable(&error))? {
+            Found::Store => Ok(false),
+            Found::Nothing if !had_store => Ok(true),
+            Found::Nothing => Err(self.unusable(&format!(
+                "{DATABASE}, which holds the conversations, is missing or empty; put it back or restore a backup into \
+                 another folder, or remove the file {LOCK} there to begin with nothing"
+            ))),
+            Found::Foreign => Err(self.unusable(&format!("{DATABASE} there is not a database of this program"))),
+        }
+    }
+
+    fn had_store(&mut self) -> io::Result<bool> {
+        let mut text = String::new();
+        (&self.lock).take(HAS_STORE.len() as u64).read_to_string(&mut text)?;
+        Ok(!text.is_empty())
+    }
+
+    fn remember(&mut self) -> io::Result<()> {
+        if !self.lock.metadata()?.len().eq(&0) {
+            return Ok(());
+        }
+        self.lock.write_all(HAS_STORE.as_bytes())
+    }
+
+    fn unusable(&self, reason: &dyn Display) -> StartError {
+        unusable(&self.path, reason)
+    }
+}
+
+pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
+    StartError::Folder { folder: folder.to_owned(), reason: reason.to_string() }
+}
+
+/// Whether others may enter a folder, and see which files are in it.
+pub(crate) fn is_open_to_others(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _has_no_modes = folder;
+        false
+    }
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
+    let file = file?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Conversations are nobody else's to read.
+fn make(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+/// Somebody who may write to the folder can put a database of his own in the place of this one.
+#[cfg(unix)]
+fn check_owner(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(folder)?;
+    if metadata.mode() & 0o002 != 0 {
+        return Err(io::Error::other("every user may write to it: take that from them with `chmod o-w`"));
+    }
+    let ours = [rustix::process::geteuid().as_raw(), metadata.uid(), 0];
+    match fs::metadata(folder.join(DATABASE)) {
+        Ok(file) if !ours.contains(&file.uid()) => Err(io::Error::other(format!("{DATABASE} belongs to another user"))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_owner(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn taken(folder: &Path) -> Folder {
+        Folder::take(folder).unwrap().unwrap()
+    }
+
+    fn refusal(folder: &Path) -> String {
+        taken(folder).open().err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_store_that_is_missing_or_empty_is_not_replaced() {
+        let folder = TempDir::new().unwrap();
+        assert!(taken(folder.path()).open().unwrap().is_new);
+        assert!(!taken(folder.path()).open().unwrap().is_new);
+        let file = folder.path().join(DATABASE);
+        fs::write(&file, "").unwrap();
+        assert!(refusal(folder.path()).contains("missing or empty"));
+        fs::remove_file(&file).unwrap();
+        assert!(refusal(folder.path()).contains("missing or empty"));
+        assert!(!file.exists(), "nothing was made in its place");
+        fs::remove_file(folder.path().join(LOCK)).unwrap();
+        assert!(taken(folder.path()).open().unwrap().is_new);
+    }
+
+    #[test]
+    fn a_file_of_another_program_is_refused_unchanged() {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join(DATABASE);
+        rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE notes (body TEXT)").unwrap();
+        let before = fs::read(&file).unwrap();
+        assert!(refusal(folder.path()).contains("not a database of this program"));
+        assert_eq!(fs::read(&file).unwrap(), before);
+    }
+
+    #[test]
+    fn a_folder_of_an_earlier_version_is_opened() {
+        let folder = TempDir::new().unwrap();
+        drop(Database::new(folder.path().join(DATABASE).to_str().unwrap()).unwrap());
+        fs::write(folder.path().join(LOCK), "").unwrap();
+        fs::write(folder.path().join(OLD_ADDRESS), "127.0.0.1:1").unwrap();
+        assert!(!taken(folder.path()).open().unwrap().is_new);
+        assert!(!folder.path().join(OLD_ADDRESS).exists());
+        fs::remove_file(folder.path().join(DATABASE)).unwrap();
+        assert!(refusal(folder.path()).contains("missing"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_removed_lock_lets_no_second_server_in() {
+        let folder = TempDir::new().unwrap();
+        let first = taken(folder.path());
+        fs::remove_file(folder.path().join(LOCK)).unwrap();
+        assert!(Folder::take(folder.path()).unwrap().is_none());
+        drop(first);
+        assert!(Folder::take(folder.path()).unwrap().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_everybody_may_write_to_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = TempDir::new().unwrap();
+        let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        for mode in [0o777, 0o1777, 0o702] {
+            set(mode);
+            assert!(Folder::take(folder.path()).err().unwrap().to_string().contains("chmod o-w"), "{mode:o}");
+        }
+        set(0o755);
+        assert!(Folder::take(folder.path()).unwrap().is_some());
+        assert!(is_open_to_others(folder.path()));
+    }
+}

@@ -1,0 +1,235 @@
+//! DynamoDB's HTTP interface in front of the embedded database, for other programs on this machine.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::direct::Calls;
+use super::operations::{self, Answer, TARGET};
+
+/// What DynamoDB's bodies are.
+const JSON: &str = "application/x-amz-json-1.0";
+
+/// The largest body that DynamoDB takes.
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long a client may take for the head of a request, and a connection may be idle; the SDK drops its own before.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a client may take for a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The most connections at a time; further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 256;
+
+/// How Docker Desktop's containers name the machine that they run on.
+const FROM_CONTAINERS: &str = "host.docker.internal";
+
+/// Only browsers send it, with every request.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Who may come by a listener.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Guard {
+    /// The listener lets nobody else in.
+    OwnerOnly,
+    /// Any program of this machine, but no page of a browser.
+    NoBrowsers,
+}
+
+/// Serves the database on a TCP port of loopback.
+pub(super) async fn serve(listener: TcpListener, calls: Calls) {
+    let connections = Connections::new(calls, Guard::NoBrowsers);
+    loop {
+        let place = connections.place().await;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let _delayed = stream.set_nodelay(true);
+                tokio::spawn(place.serve(stream));
+            }
+            Err(error) => pause_after(&error).await,
+        }
+    }
+}
+
+/// Lets the system recover where it has no more descriptors to give.
+pub(super) async fn pause_after(error: &std::io::Error) {
+    tracing::debug!(%error, "a connection to the database was not accepted");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+}
+
+/// The connections of one listener, bounded in number.
+pub(super) struct Connections {
+    calls: Calls,
+    guard: Guard,
+    free: Arc<Semaphore>,
+}
+
+impl Connections {
+    pub(super) fn new(calls: Calls, guard: Guard) -> Self {
+        Self { calls, guard, free: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+    }
+
+    /// Waits until one more may be accepted.
+    pub(super) async fn place(&self) -> Place {
+        let permit = Arc::clone(&self.free).acquire_owned().await.ok();
+        Place { calls: self.calls.clone(), guard: self.guard, _permit: permit }
+    }
+}
+
+/// The right to serve one connection.
+pub(super) struct Place {
+    calls: Calls,
+    guard: Guard,
+    _permit: Option<tokio::sync::OwnedSemaphorePermit>,
+}
+
+impl Place {
+    /// Serves one request of the connection after another until it ends.
+    pub(super) async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let Self { calls, guard, _permit } = self;
+        let service = service_fn(|request| {
+            let calls = calls.clone();
+            async move { Ok::<_, Infallible>(respond(request, guard, &calls).await) }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+        // Whatever breaks a connection is for its client to report.
+        let _ended = http.serve_connection(TokioIo::new(stream), service).await;
+    }
+}
+
+async fn respond(request: Request<Incoming>, guard: Guard, calls: &Calls) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    if matches!(guard, Guard::NoBrowsers) && !is_from_a_program(&head.headers) {
+        return refusal(StatusCode::FORBIDDEN, "Only programs of this machine may use the database, and no web page.");
+    }
+    if head.method != Method::POST || !is_json(&head.headers) {
+        return refusal(StatusCode::NOT_FOUND, "DynamoDB takes POST requests with JSON.");
+    }
+    let target = head.headers.get(TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let operation = operations::named(target);
+    let body = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+    let Ok(Ok(body)) = body else {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large, or it did not come to its end.");
+    };
+    match calls.ask(operation, body.to_bytes().into()).await {
+        Ok(answer) => answered(answer),
+        Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE, "The database ended."),
+    }
+}
+
+/// Whether a request comes from no browser, and was not led here by a name that somebody else owns.
+fn is_from_a_program(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    let is_own = host.is_some_and(is_this_machine) && hosts.next().is_none();
+    is_own && !headers.contains_key(ORIGIN) && !headers.contains_key(SEC_FETCH_SITE)
+}
+
+/// Whether a `Host` is a loopback address or name, with a port or without.
+fn is_this_machine(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !name.ends_with(':') && port.parse::<u16>().is_ok() => name,
+        _ => host,
+    };
+    let is_loopback = |address: IpAddr| address.is_loopback();
+    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok_and(|address| is_loopback(address.into())),
+        None => {
+            let is_name = name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(FROM_CONTAINERS);
+            is_name || name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| is_loopback(address.into()))
+        }
+    }
+}
+
+/// A page can send other types of content without asking first.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case(JSON) || essence.eq_ignore_ascii_case("application/json")
+}
+
+fn answered(answer: Answer) -> Response<Full<Bytes>> {
+    let (status, json) = answer.into_parts();
+    response(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), json)
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+    response(status, serde_json::json!({ "message": message }).to_string().into_bytes())
+}
+
+fn response(status: StatusCode, json: Vec<u8>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(json));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admitted(headers: &[(&'static str, &str)]) -> bool {
+        let headers =
+            headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name, value);
+        }
+        is_from_a_program(&map)
+    }
+
+    #[test]
+    fn f144_only_hosts_of_this_machine_are_admitted() {
+        for host in ["127.0.0.1:8000", "127.0.0.1", "127.9.9.9:1", "localhost:8000", "LocalHost", "[::1]:8000", "[::1]"]
+        {
+            assert!(admitted(&[("host", host)]), "{host}");
+        }
+        assert!(admitted(&[("host", "host.docker.internal:8000")]));
+        for host in [
+            "",
+            "evil.example:8000",
+            "127.0.0.1.evil.example",
+            "evil.example@127.0.0.1",
+            "localhost.evil.example:1",
+            "[localhost]:1",
+            "127.0.0.1:abc",
+            "127.0.0.1:99999",
+            "127.0.0.1:",
+            "0.0.0.0:8000",
+            "10.0.0.1",
+            "[::ffff:10.0.0.1]",
+            "::1:8000",
+        ] {
+            assert!(!admitted(&[("host", host)]), "{host}");
+        }
+        assert!(!admitted(&[]));
+        assert!(!admitted(&[("host", "127.0.0.1"), ("host", "evil.example")]));
+    }
+
+    #[test]
+    fn f144_no_page_of_a_browser_is_admitted() {
+        for (name, value) in [
+            ("origin", "http://evil.example"),
+            ("origin", "http://127.0.0.1:8000"),
+            ("origin", "null"),
+            ("sec-fetch-site", "same-origin"),
+            ("sec-fetch-site", "none"),
+        ] {
+            assert!(!admitted(&[("host", "127.0.0.1:8000"), (name, value)]), "{name}: {value}");
+        }
+    }
+}

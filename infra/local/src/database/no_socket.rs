@@ -1,0 +1,38 @@
+//! Stands in for the Unix socket on systems without one: commands cannot work beside a server there.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
+
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+
+use super::direct::Calls;
+use super::operations::Answer;
+
+/// Nothing that could be listened on.
+pub(super) struct Socket;
+
+/// Nothing that has a name.
+pub(super) struct Published;
+
+impl Socket {
+    pub(super) fn listen(_data: &Path) -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    pub(super) fn published(&self) -> Published {
+        Published
+    }
+
+    pub(super) async fn serve(self, _calls: Calls) -> io::Result<Infallible> {
+        std::future::pending().await
+    }
+}
+
+pub(super) async fn is_served(_data: &Path) -> bool {
+    false
+}
+
+pub(super) async fn send(_data: &Path, _request: HttpRequest) -> Result<Answer, io::Error> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,169 @@
+//! The way from the commands of other processes to the database of a running server: a Unix socket in the data folder.
+//!
+//! Only the owner of the folder gets through: the socket is in a folder of mode 0700, and a peer of another user is
+//! turned away.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper::header::HOST;
+use hyper_util::rt::TokioIo;
+use tempfile::TempDir;
+use tokio::net::{UnixListener, UnixStream};
+
+use super::direct::Calls;
+use super::http::{self, Connections, Guard};
+use super::operations::Answer;
+
+/// The folder in the data folder; nobody else may enter it.
+const FOLDER: &str = "private";
+
+/// The socket in it.
+const SOCKET: &str = "dynamodb.sock";
+
+/// The longest path that every system takes for a socket, in bytes.
+const MAX_PATH_BYTES: usize = 100;
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// A socket that a server listens on; its name goes with it.
+pub(super) struct Socket {
+    listener: std::os::unix::net::UnixListener,
+    path: PathBuf,
+}
+
+/// The name of a socket, which goes when this is dropped.
+pub(super) struct Published(PathBuf);
+
+impl Drop for Published {
+    fn drop(&mut self) {
+        let _gone = fs::remove_file(&self.0);
+    }
+}
+
+impl Socket {
+    /// Listens in a data folder that is locked for this process.
+    pub(super) fn listen(data: &Path) -> io::Result<Self> {
+        let folder = data.join(FOLDER);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        let path = folder.join(SOCKET);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = short(&path, |path| std::os::unix::net::UnixListener::bind(path))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener, path })
+    }
+
+    /// What is to be dropped when the server ends.
+    pub(super) fn published(&self) -> Published {
+        Published(self.path.clone())
+    }
+
+    /// Serves the database on it.
+    pub(super) async fn serve(self, calls: Calls) -> io::Result<()> {
+        let listener = UnixListener::from_std(self.listener)?;
+        let connections = Connections::new(calls, Guard::OwnerOnly);
+        loop {
+            let place = connections.place().await;
+            match listener.accept().await {
+                Ok((stream, _)) if is_owner(&stream) => drop(tokio::spawn(place.serve(stream))),
+                Ok(_) => tracing::warn!("another user tried to reach the database"),
+                Err(error) => http::pause_after(&error).await,
+            }
+        }
+    }
+}
+
+/// Whether a server listens in a data folder.
+pub(super) async fn is_served(data: &Path) -> bool {
+    connect(data).await.is_ok()
+}
+
+/// Sends a request of the SDK to the server of a data folder.
+pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Error> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(connect(data).await?)).await?;
+    let exchange = async {
+        let response = sender.send_request(plain(request)?).await?;
+        let status = response.status().as_u16();
+        Ok(Answer::received(status, response.into_body().collect().await?.to_bytes().to_vec()))
+    };
+    tokio::pin!(connection);
+    tokio::select! {
+        answer = exchange => answer,
+        ended = &mut connection => Err(ended.err().map_or_else(|| "the database ended".into(), Error::from)),
+    }
+}
+
+/// The request with its body in memory, as every request of the SDK has it.
+fn plain(request: HttpRequest) -> Result<Request<Full<Bytes>>, Error> {
+    let (mut head, body) = request.try_into_http1x()?.into_parts();
+    head.uri = hyper::Uri::from_static("/");
+    head.headers.insert(HOST, hyper::header::HeaderValue::from_static("localhost"));
+    let body = Bytes::copy_from_slice(body.bytes().unwrap_or_default());
+    Ok(Request::from_parts(head, Full::new(body)))
+}
+
+async fn connect(data: &Path) -> io::Result<UnixStream> {
+    let path = data.join(FOLDER).join(SOCKET);
+    let stream = short(&path, |path| std::os::unix::net::UnixStream::connect(path))?;
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+/// Calls `act` with a path to the same socket that is short enough for the system: through a link in a temporary folder
+/// of mode 0700, where its own is not.
+fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let (Some(folder), true) = (path.parent(), path.as_os_str().len() > MAX_PATH_BYTES) else { return act(path) };
+    let temporary: TempDir = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir()?;
+    let link = temporary.path().join("l");
+    symlink(std::path::absolute(folder)?, &link)?;
+    act(&link.join(SOCKET))
+}
+
+/// Whether a peer is the user of this process, or the system's administrator.
+fn is_owner(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_reached_over_a_path_of_any_length() {
+        let folder = TempDir::new().unwrap();
+        let deep = folder.path().join("d".repeat(120));
+        fs::create_dir(&deep).unwrap();
+        for data in [folder.path(), &deep] {
+            let socket = Socket::listen(data).unwrap();
+            let connected = short(&socket.path, |path| std::os::unix::net::UnixStream::connect(path));
+            assert!(connected.is_ok());
+        }
+    }
+
+    #[test]
+    fn nobody_else_may_enter_the_sockets_folder() {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join(FOLDER)).unwrap();
+        fs::write(folder.path().join(FOLDER).join(SOCKET), "left behind").unwrap();
+        let socket = Socket::listen(folder.path()).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder.path().join(FOLDER)), 0o700);
+        assert_eq!(mode(&socket.path), 0o600);
+        let path = socket.path.clone();
+        drop(socket.published());
+        assert!(!path.exists());
+    }
+}

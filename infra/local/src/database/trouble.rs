@@ -1,0 +1,194 @@
+//! What can be wrong with the database file, as callers and the operator get to know it.
+
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dynoxide::{Database, DynoxideError};
+use rusqlite::ErrorCode;
+use store::{STORAGE_DAMAGED, STORAGE_FULL};
+
+use super::file::{self, Identity};
+use super::operations::Answer;
+
+/// Why the database file cannot be used as it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// No room is left on its disk.
+    Full,
+    /// Its content is not what was written.
+    Damaged,
+    /// The system refuses to read or write it.
+    Disk,
+    /// Another file, or none, has its name.
+    Gone,
+}
+
+impl Trouble {
+    /// The trouble that an error of the database comes from, if it is one.
+    ///
+    /// Most errors of SQLite reach this as text alone; the sentences are SQLite's own and have not changed since 2004.
+    pub(super) fn of(error: &DynoxideError) -> Option<Self> {
+        match error {
+            DynoxideError::SqliteError(error) => error.sqlite_error_code().and_then(Self::of_code),
+            DynoxideError::InternalServerError(text) => Self::of_text(text),
+            _ => None,
+        }
+    }
+
+    fn of_code(code: ErrorCode) -> Option<Self> {
+        match code {
+            ErrorCode::DiskFull => Some(Self::Full),
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(Self::Damaged),
+            ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen => Some(Self::Disk),
+            _ => None,
+        }
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
+        const SENTENCES: [(&str, Trouble); 7] = [
+            ("database or disk is full", Trouble::Full),
+            ("database disk image is malformed", Trouble::Damaged),
+            ("file is not a database", Trouble::Damaged),
+            ("not a valid database", Trouble::Damaged),
+            ("I/O error", Trouble::Disk),
+            ("attempt to write a readonly database", Trouble::Disk),
+            ("unable to open database file", Trouble::Disk),
+        ];
+        SENTENCES.iter().find(|(sentence, _)| text.contains(sentence)).map(|(_, trouble)| *trouble)
+    }
+
+    /// The answer to a request that met it. Only what may pass by itself is one that the SDK repeats.
+    pub(super) fn answer(self) -> Answer {
+        let refused = match self {
+            Self::Full => Answer::refused(STORAGE_FULL, "No room is left for the database file."),
+            Self::Damaged => Answer::refused(STORAGE_DAMAGED, "The database file is damaged."),
+            Self::Gone => Answer::refused(STORAGE_DAMAGED, "The database file is not where it was."),
+            Self::Disk => Answer::failed(500, "InternalServerError", "The database file cannot be used now."),
+        };
+        refused.because_of(self)
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// The file behind a database: notices when it is gone, and tells the operator about each trouble once.
+pub(super) struct Health {
+    /// `None` for a database in memory.
+    file: Option<(PathBuf, Option<Identity>)>,
+    /// The troubles that the log has, as bits.
+    logged: Mutex<u8>,
+}
+
+impl Health {
+    /// Watches the file, which is open by now.
+    pub(super) fn of(file: Option<&Path>) -> Self {
+        let file = file.map(|file| (file.to_owned(), file::identity(file)));
+        Self { file, logged: Mutex::default() }
+    }
+
+    /// [`Trouble::Gone`] when the open file no longer has its name: what is written then would be lost.
+    ///
+    /// Costs one `stat`, a microsecond, in each request.
+    pub(super) fn check(&self) -> Option<Trouble> {
+        let (path, identity) = self.file.as_ref()?;
+        (file::identity(path) != *identity).then_some(Trouble::Gone)
+    }
+
+    /// Logs the trouble of an answer unless the log has it, and its end once something could be written again.
+    pub(super) fn note(&self, answer: &Answer, database: &Database) {
+        let mut logged = self.logged();
+        match answer.trouble {
+            None if *logged & Trouble::Full.bit() != 0 && answer.is_done() => *logged &= !Trouble::Full.bit(),
+            Some(trouble) if *logged & trouble.bit() == 0 => {
+                *logged |= trouble.bit();
+                drop(logged);
+                self.log(trouble, database);
+            }
+            _ => {}
+        }
+    }
+
+    fn log(&self, trouble: Trouble, database: &Database) {
+        let file = self.file.as_ref().map_or(Path::new("memory"), |(path, _)| path).display();
+        match trouble {
+            Trouble::Full | Trouble::Damaged | Trouble::Disk => tracing::error!(%file, "{}", Advice(trouble)),
+            Trouble::Gone => {
+                let saved = self.rescue(database).map(|path| path.display().to_string());
+                let saved = saved.unwrap_or_else(|| "nowhere".to_owned());
+                tracing::error!(%file, %saved, "{}", Advice(trouble));
+            }
+        }
+    }
+
+    /// Writes what the open file holds to a new one in the same folder.
+    fn rescue(&self, database: &Database) -> Option<PathBuf> {
+        let (path, _) = self.file.as_ref()?;
+        let rescued = path.with_file_name(format!("rescued-{}.sqlite", conversation::new_id()));
+        file::create(&rescued).ok()?;
+        database.vacuum_into(rescued.to_str()?).ok()?;
+        Some(rescued)
+    }
+
+    fn logged(&self) -> MutexGuard<'_, u8> {
+        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the operator reads of a trouble.
+struct Advice(Trouble);
+
+impl Display for Advice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self.0 {
+            Trouble::Full => {
+                "the disk of the database is full: nothing is stored until there is room; what was acknowledged is kept, \
+                 and the server goes on by itself once some is freed"
+            }
+            Trouble::Damaged => {
+                "the database file is damaged: stop the server, keep a copy of the folder, and restore a backup into a \
+                 new folder (`lambda-chat restore FILE --data DIR`); without one, `sqlite3 FILE .recover` reads what is left"
+            }
+            Trouble::Disk => {
+                "the system refuses to read or write the database file: look at the disk, and at the permissions of the folder"
+            }
+            Trouble::Gone => {
+                "the database file was removed or replaced while the server used it: nothing is stored any more; what it \
+                 held was saved to the file named here; stop the server, put that file in its place, and start again"
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_sqlite_are_told_apart() {
+        let of = |text: &str| Trouble::of(&DynoxideError::InternalServerError(text.to_owned()));
+        assert_eq!(of("backend: database or disk is full"), Some(Trouble::Full));
+        assert_eq!(of("backend: database disk image is malformed"), Some(Trouble::Damaged));
+        assert_eq!(of("backend: I/O error: disk I/O error"), Some(Trouble::Disk));
+        assert_eq!(of("Lock poisoned"), None);
+        let full = rusqlite::ffi::Error { code: ErrorCode::DiskFull, extended_code: 13 };
+        let full = DynoxideError::SqliteError(rusqlite::Error::SqliteFailure(full, None));
+        assert_eq!(Trouble::of(&full), Some(Trouble::Full));
+        assert_eq!(Trouble::of(&DynoxideError::ValidationException("disk is full".to_owned())), None);
+    }
+
+    #[test]
+    fn each_trouble_is_logged_once_until_it_is_over() {
+        let (health, database) = (Health::of(None), Database::memory().unwrap());
+        let logged = |answer: &Answer| {
+            health.note(answer, &database);
+            *health.logged()
+        };
+        let full = Trouble::Full.bit();
+        assert_eq!([Trouble::Full.answer(), Trouble::Full.answer()].map(|answer| logged(&answer)), [full, full]);
+        assert_eq!(logged(&Trouble::Damaged.answer()), full | Trouble::Damaged.bit());
+        assert_eq!(logged(&Answer::done(Vec::new())), Trouble::Damaged.bit(), "there is room again");
+    }
+}

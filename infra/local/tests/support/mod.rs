@@ -1,0 +1,94 @@
+//! The program as a process of its own, for tests that look at it from outside.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A wait that never ends is a failure after this.
+const LONG: Duration = Duration::from_secs(30);
+
+/// A running `lambda-chat`; it is killed when this is dropped.
+pub struct Running {
+    child: Child,
+    /// The lines that it printed when it was ready.
+    pub banner: String,
+    /// Its front door.
+    pub address: SocketAddr,
+}
+
+impl Running {
+    /// Starts the program on a free port, with these settings alone, and waits for its banner.
+    pub fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
+        command.args(["--port", "0"]).args(arguments).env_clear().envs(settings.iter().copied());
+        Self::of(command)
+    }
+
+    /// Waits for the banner of a command that runs the program.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut banner = String::new();
+        for line in lines.by_ref().map(Result::unwrap) {
+            banner.push_str(&line);
+            banner.push('\n');
+            if line.trim_start().starts_with("Stop") {
+                break;
+            }
+        }
+        let opened = banner.split_whitespace().find_map(|word| word.strip_prefix("http://"));
+        let address = opened.unwrap_or_else(|| panic!("no banner: {banner}")).parse().unwrap();
+        Self { child, banner, address }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it, and gives what it logged.
+    pub fn kill(mut self) -> String {
+        let _gone = self.child.kill();
+        let mut log = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        log
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _ended = self.child.wait();
+    }
+}
+
+/// An answer: status, head in lower case, body.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// Sends a request as it is written and reads until the connection ends. Lines of `head` end with `\n`.
+pub fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
+    let mut stream = TcpStream::connect_timeout(&address, LONG).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    let head = head.trim_end().replace('\n', "\r\n");
+    let request = format!("{head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    let _may_be_reset = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+}
+
+/// A turn that is answered whole, by a caller without a key.
+pub fn chat(address: SocketAddr, message: &str) -> Answer {
+    let body = format!(r#"{{"message":"{message}","stream":false}}"#);
+    let head = format!("POST /api/chat HTTP/1.1\nhost: {address}\ncontent-type: application/json");
+    exchange(address, &head, &body)
+}
