@@ -36,11 +36,17 @@ pub(crate) fn text(
     if let Some(folder) = recordings {
         row("RECORDS", &format!("every turn, with all that users write, in {}", folder.path().display()));
     }
-    if !config.auth.is_open() {
-        row("Access", &format!("{}; `keys create --user NAME` makes a key", config.auth.name()));
-    }
+    row("Access", &access(config));
     row("Stop", "Ctrl-C");
     banner
+}
+
+fn access(config: &Config) -> String {
+    if config.auth.is_open() {
+        return "no key is asked for: every user of this machine may chat and read all conversations (AUTH=api_key changes that)"
+            .to_owned();
+    }
+    format!("{}; `keys create --user NAME` makes a key", config.auth.name())
 }
 
 fn models(config: &Config) -> String {

@@ -110,7 +110,7 @@ impl Embedded {
             if let Some(folder) = Folder::take(path)? {
                 return Self::serve(Some(folder), None, None);
             }
-            if socket::is_served(path).await {
+            if socket::is_served(path) {
                 return Ok(Self::elsewhere(path));
             }
             tokio::time::sleep(pause).await;

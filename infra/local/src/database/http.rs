@@ -1,7 +1,7 @@
 //! DynamoDB's HTTP interface in front of the embedded database, for other programs on this machine.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const JSON: &str = "application/x-amz-json-1.0";
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// How long a client may take for the head of a request, and a connection may be idle; the SDK drops its own before.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How long a client may take for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -145,14 +145,11 @@ fn is_this_machine(host: &str) -> bool {
         Some((name, port)) if !name.ends_with(':') && port.parse::<u16>().is_ok() => name,
         _ => host,
     };
-    let is_loopback = |address: IpAddr| address.is_loopback();
-    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok_and(|address| is_loopback(address.into())),
-        None => {
-            let is_name = name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(FROM_CONTAINERS);
-            is_name || name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| is_loopback(address.into()))
-        }
+    if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        return address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
     }
+    let is_name = name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(FROM_CONTAINERS);
+    is_name || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A page can send other types of content without asking first.

@@ -29,7 +29,7 @@ impl Socket {
     }
 }
 
-pub(super) async fn is_served(_data: &Path) -> bool {
+pub(super) fn is_served(_data: &Path) -> bool {
     false
 }
 

@@ -86,13 +86,13 @@ impl Socket {
 }
 
 /// Whether a server listens in a data folder.
-pub(super) async fn is_served(data: &Path) -> bool {
-    connect(data).await.is_ok()
+pub(super) fn is_served(data: &Path) -> bool {
+    connect(data).is_ok()
 }
 
 /// Sends a request of the SDK to the server of a data folder.
 pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Error> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(connect(data).await?)).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(connect(data)?)).await?;
     let exchange = async {
         let response = sender.send_request(plain(request)?).await?;
         let status = response.status().as_u16();
@@ -114,7 +114,7 @@ fn plain(request: HttpRequest) -> Result<Request<Full<Bytes>>, Error> {
     Ok(Request::from_parts(head, Full::new(body)))
 }
 
-async fn connect(data: &Path) -> io::Result<UnixStream> {
+fn connect(data: &Path) -> io::Result<UnixStream> {
     let path = data.join(FOLDER).join(SOCKET);
     let stream = short(&path, |path| std::os::unix::net::UnixStream::connect(path))?;
     stream.set_nonblocking(true)?;

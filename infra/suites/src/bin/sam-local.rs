@@ -1,5 +1,6 @@
 //! The built function behind `sam local start-api`, in a container: requests over HTTP in, and what it stored read from
-//! the embedded DynamoDB of the local server, which is served on the bridge between host and containers.
+//! the embedded DynamoDB of the local server. That listens on loopback alone: a forwarder on the bridge between host and
+//! containers leads to it, and containers call the host as Docker Desktop's do.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,6 +15,9 @@ use tokio::process::Command;
 /// The emulator names tables by their places in the template.
 const TABLES: [(&str, &str); 2] = [("DATA_TABLE", "DataTable"), ("EPHEMERAL_TABLE", "EphemeralTable")];
 
+/// The name by which containers call the machine that they run on.
+const HOST: &str = "host.docker.internal";
+
 /// A container starts within this, also on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
@@ -21,19 +25,20 @@ const PATIENCE: Duration = Duration::from_mins(3);
 async fn main() {
     let bridge: IpAddr = given("BRIDGE").parse().unwrap();
     let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
-    let database = free_port(bridge);
+    let database = free_port(Ipv4Addr::LOCALHOST);
     let (server, here) = local_server(database).await;
+    let database = forward(bridge, database).await;
     let upstreams = [model.url(), search.url()];
     let mut parameters = vec![
         "Architecture=x86_64".to_owned(),
         "Auth=none".to_owned(),
-        format!("DynamodbEndpoint=http://{database}"),
+        format!("DynamodbEndpoint=http://{HOST}:{}", database.port()),
         format!("OpenaiModel={MODEL}"),
     ];
     for (name, url) in ["OpenaiBaseUrl", "TavilyBaseUrl"].into_iter().zip(upstreams) {
         parameters.push(format!("{name}={}", on_bridge(bridge, &url).await));
     }
-    let (sam, api) = start_api(&parameters).await;
+    let (sam, api) = start_api(bridge, &parameters).await;
 
     whole_answers(&api).await;
     turn(&model, &api, &here).await;
@@ -60,11 +65,12 @@ async fn on_bridge(bridge: IpAddr, url: &str) -> String {
     format!("http://{forwarded}/{path}").trim_end_matches('/').to_owned()
 }
 
-async fn start_api(parameters: &[String]) -> (Tool, String) {
+async fn start_api(bridge: IpAddr, parameters: &[String]) -> (Tool, String) {
     let address = free_port(Ipv4Addr::LOCALHOST);
     let mut command = Command::new("sam");
     command.args(["local", "start-api", "--skip-pull-image", "--warm-containers", "LAZY"]);
     command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
+    command.args(["--add-host", &format!("{HOST}:{bridge}")]);
     command.arg("--template").arg(with_keys(&PathBuf::from(given("SAM_BUILD"))));
     command.arg("--parameter-overrides").args(parameters);
     let mut sam = Tool::start(&mut command);

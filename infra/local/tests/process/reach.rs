@@ -1,11 +1,6 @@
 //! What a page of another origin, another user of the machine and other machines reach of a running server: every port on
 //! which its process listens, and every file that it keeps.
 
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends it")]
-
-mod support;
-
 use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use support::{Running, chat, exchange};
+use crate::running::{Answer, Running, chat, exchange};
 use tempfile::TempDir;
 
 /// `nobody` on every Linux.
@@ -62,7 +57,7 @@ fn address(text: &str) -> SocketAddr {
 }
 
 /// A request for the tables, as the SDK writes it, with more lines of the head.
-fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> support::Answer {
+fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
     let head = format!(
         "POST / HTTP/1.1\nhost: {host}\ncontent-type: application/x-amz-json-1.0\n\
          x-amz-target: DynamoDB_20120810.ListTables\nx-amz-date: 20260101T000000Z\n\
@@ -189,7 +184,7 @@ fn another_user_of_the_machine_reaches_nothing() {
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut child = Command::new(&program);
-    child.args(["--exact", "another_user_of_the_machine_reaches_nothing"]).env(TRIES, &data);
+    child.args(["--exact", "reach::another_user_of_the_machine_reaches_nothing"]).env(TRIES, &data);
     let output = child.uid(NOBODY).gid(NOBODY).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");

@@ -9,24 +9,24 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(30);
 
 /// A running `lambda-chat`; it is killed when this is dropped.
-pub struct Running {
+pub(crate) struct Running {
     child: Child,
     /// The lines that it printed when it was ready.
-    pub banner: String,
+    pub(crate) banner: String,
     /// Its front door.
-    pub address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Running {
     /// Starts the program on a free port, with these settings alone, and waits for its banner.
-    pub fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
         command.args(["--port", "0"]).args(arguments).env_clear().envs(settings.iter().copied());
         Self::of(command)
     }
 
     /// Waits for the banner of a command that runs the program.
-    pub fn of(mut command: Command) -> Self {
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut banner = String::new();
@@ -43,15 +43,21 @@ impl Running {
     }
 
     /// Its process.
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Kills it, and gives what it logged.
-    pub fn kill(mut self) -> String {
+    pub(crate) fn kill(mut self) -> String {
         let _gone = self.child.kill();
+        self.ended()
+    }
+
+    /// Waits until it has ended, and gives what it logged.
+    pub(crate) fn ended(&mut self) -> String {
         let mut log = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        self.child.wait().unwrap();
         log
     }
 }
@@ -65,14 +71,14 @@ impl Drop for Running {
 
 /// An answer: status, head in lower case, body.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 /// Sends a request as it is written and reads until the connection ends. Lines of `head` end with `\n`.
-pub fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
+pub(crate) fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
     let mut stream = TcpStream::connect_timeout(&address, LONG).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
     let head = head.trim_end().replace('\n', "\r\n");
@@ -86,9 +92,9 @@ pub fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
     Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }
 
-/// A turn that is answered whole, by a caller without a key.
-pub fn chat(address: SocketAddr, message: &str) -> Answer {
-    let body = format!(r#"{{"message":"{message}","stream":false}}"#);
+/// A turn that is answered whole and without a search, which the demo takes its time for; by a caller without a key.
+pub(crate) fn chat(address: SocketAddr, message: &str) -> Answer {
+    let body = format!(r#"{{"message":"{message}","stream":false,"toolChoice":"none"}}"#);
     let head = format!("POST /api/chat HTTP/1.1\nhost: {address}\ncontent-type: application/json");
     exchange(address, &head, &body)
 }

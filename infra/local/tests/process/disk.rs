@@ -1,0 +1,105 @@
+//! A disk that fills up and a file that is damaged, under the program as a person starts it.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::running::{Running, chat, exchange};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// Ends a server in an orderly way, so that everything is in the main file.
+fn stop(mut server: Running) -> String {
+    let id = Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
+    kill_process(id, Signal::TERM).unwrap();
+    server.ended()
+}
+
+fn start(data: &Path) -> Running {
+    Running::start(&["--data", data.to_str().unwrap()], &[("CHAT_RATE_LIMIT", "100000/60s")])
+}
+
+/// How many lines of a log contain a text.
+fn count(log: &str, text: &str) -> usize {
+    log.lines().filter(|line| line.contains(text)).count()
+}
+
+/// Overwrites everything but the beginning of a file.
+fn damage(path: &Path) {
+    let mut file = File::options().read(true).write(true).open(path).unwrap();
+    let length = file.metadata().unwrap().len();
+    let kept = 16 * 4096;
+    file.seek(SeekFrom::Start(kept)).unwrap();
+    std::io::copy(&mut std::io::repeat(0xA5).take(length - kept), &mut file).unwrap();
+}
+
+#[test]
+fn a_damaged_file_is_reported_as_damage_and_once() {
+    let folder = TempDir::new().unwrap();
+    let server = start(folder.path());
+    for _ in 0..4 {
+        assert_eq!(chat(server.address, &"words ".repeat(2000)).status, 200);
+    }
+    stop(server);
+    damage(&folder.path().join("dynamodb.sqlite"));
+    let server = start(folder.path());
+    let answers: Vec<_> = (0..4).map(|_| chat(server.address, "hello")).collect();
+    for answer in &answers {
+        assert!(answer.body.contains(r#""code":"storage_damaged""#), "{answer:?}");
+        assert!(answer.status == 500 && answer.body.contains(r#""retryable":false"#), "{answer:?}");
+    }
+    let log = server.kill();
+    assert_eq!(count(&log, "the database file is damaged"), 1, "{log}");
+    assert_eq!((count(&log, "connection_poisoning"), count(&log, "the storage failed")), (0, 0), "{log}");
+}
+
+/// A file system of a few MiB, which goes when this is dropped; `None` where this user may make none.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(folder: &Path) -> Option<Self> {
+        let path = folder.join("disk");
+        fs::create_dir(&path).unwrap();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs"]).arg(&path).output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _gone = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported_once_and_passes() {
+    let folder = TempDir::new().unwrap();
+    let Some(disk) = SmallDisk::mount(folder.path()) else {
+        println!("skipped: only root can make a small disk");
+        return;
+    };
+    let data = disk.0.join("data");
+    let server = start(&data);
+    assert_eq!(chat(server.address, "before").status, 200);
+    let filler = disk.0.join("filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    drop(file);
+    let refused = (0..200).map(|_| chat(server.address, &"words ".repeat(2000))).find(|answer| answer.status != 200);
+    let refused = refused.unwrap_or_else(|| panic!("the disk is full"));
+    assert!(refused.status == 507 && refused.body.contains(r#""code":"storage_full""#), "{refused:?}");
+    for _ in 0..5 {
+        assert_eq!(chat(server.address, &"words ".repeat(2000)).status, 507);
+    }
+    fs::remove_file(&filler).unwrap();
+    assert_eq!(chat(server.address, "after").status, 200);
+    let log = server.kill();
+    assert_eq!(count(&log, "the disk of the database is full"), 1, "{log}");
+    assert_eq!(count(&log, "connection_poisoning"), 0, "{log}");
+    let server = start(&data);
+    let head = format!("GET /api/conversations HTTP/1.1\nhost: {}", server.address);
+    let listed = exchange(server.address, &head, "");
+    assert!(listed.body.contains("before") && listed.body.contains("after"), "{listed:?}");
+}

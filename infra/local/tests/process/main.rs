@@ -1,0 +1,8 @@
+//! The program as a process of its own, looked at from outside.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends it")]
+
+mod disk;
+mod reach;
+mod running;
