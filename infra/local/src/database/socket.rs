@@ -39,12 +39,13 @@ pub(super) struct Socket {
     path: PathBuf,
 }
 
-/// The name of a socket, which goes when this is dropped.
+/// The name of a socket, which goes with its folder when this is dropped.
 pub(super) struct Published(PathBuf);
 
 impl Drop for Published {
     fn drop(&mut self) {
         let _gone = fs::remove_file(&self.0);
+        let _gone = self.0.parent().map(fs::remove_dir);
     }
 }
 
@@ -164,6 +165,6 @@ mod tests {
         assert_eq!(mode(&socket.path), 0o600);
         let path = socket.path.clone();
         drop(socket.published());
-        assert!(!path.exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{}", path.display());
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::SdkError;
-use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
+use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::body::SdkBody;
 use futures_util::poll;
 use operations::{Answer, Served};
@@ -122,13 +122,15 @@ async fn a_transaction_is_known_by_its_token_whichever_way_it_comes() {
     let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
     play(&here, prepared()).await;
     let write = async |client: &Client, name: &str| {
-        let put = Put::builder().table_name(TABLE).set_item(Some(key(name))).build().unwrap();
-        let put = TransactWriteItem::builder().put(put).build();
-        let call = client.transact_write_items().transact_items(put).client_request_token("one");
-        call.send().await.is_ok()
+        let item = format!(r#"{{"pk":{{"S":"{name}"}},"sk":{{"S":"{name}"}}}}"#);
+        let put = format!(r#"{{"Put":{{"TableName":"{TABLE}","Item":{item}}}}}"#);
+        let body = format!(r#"{{"ClientRequestToken":"one","TransactItems":[{put}]}}"#);
+        play(client, vec![("TransactWriteItems", body)]).await[0].in_short()
     };
-    assert!(write(&here, "a").await && write(&there, "a").await);
-    assert!(!write(&here, "b").await && !write(&there, "b").await);
+    let [done, other] =
+        ["done", "IdempotentParameterMismatchException"].map(|end| format!("TransactWriteItems: {end}"));
+    assert_eq!([write(&here, "a").await, write(&there, "a").await], [done.clone(), done]);
+    assert_eq!([write(&here, "b").await, write(&there, "b").await], [other.clone(), other]);
 }
 
 #[tokio::test]

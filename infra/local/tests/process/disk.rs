@@ -77,7 +77,7 @@ impl Drop for SmallDisk {
 fn a_full_disk_is_reported_once_and_passes() {
     let folder = TempDir::new().unwrap();
     let Some(disk) = SmallDisk::mount(folder.path()) else {
-        println!("skipped: only root can make a small disk");
+        eprintln!("skipped: only root can make a small disk");
         return;
     };
     let data = disk.0.join("data");

@@ -93,12 +93,15 @@ fn no_page_gets_in(address: SocketAddr) {
     assert!(!asks_for_tables(address, &own, "host: evil.example").body.contains(TABLE), "{address}: two hosts");
 }
 
+/// Arguments and settings of a server.
+type Mode<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+
 #[test]
 fn f144_no_page_reaches_the_database_on_any_port() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().to_str().unwrap();
     let database = free_port().to_string();
-    let modes: [(&[&str], &[(&str, &str)]); 4] = [
+    let modes: [Mode<'_>; 4] = [
         (&["--ephemeral"], &[]),
         (&["--data", data], &[]),
         (&["--ephemeral"], &[("AUTH", "api_key")]),
@@ -167,7 +170,7 @@ fn another_user_of_the_machine_reaches_nothing() {
         return try_everything(Path::new(&data));
     }
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can try as another user");
+        eprintln!("skipped: only root can try as another user");
         return;
     }
     let folder = TempDir::new().unwrap();
