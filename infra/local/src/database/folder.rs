@@ -148,17 +148,23 @@ fn make(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Somebody who may write to the folder can put a database of his own in the place of this one.
+/// A user who may write to the folder can put a database of his own in the place of this one.
 #[cfg(unix)]
 fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
+    const ROOT: u32 = 0;
     let metadata = fs::metadata(folder)?;
     if metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other("every user may write to it: take that from them with `chmod o-w`"));
     }
-    let ours = [rustix::process::geteuid().as_raw(), metadata.uid(), 0];
+    let own = rustix::process::geteuid().as_raw();
+    if own != ROOT && ![own, ROOT].contains(&metadata.uid()) {
+        return Err(io::Error::other("it belongs to another user"));
+    }
     match fs::metadata(folder.join(DATABASE)) {
-        Ok(file) if !ours.contains(&file.uid()) => Err(io::Error::other(format!("{DATABASE} belongs to another user"))),
+        Ok(file) if ![own, metadata.uid(), ROOT].contains(&file.uid()) => {
+            Err(io::Error::other(format!("{DATABASE} belongs to another user")))
+        }
         _ => Ok(()),
     }
 }

@@ -197,6 +197,7 @@ fn another_user_of_the_machine_reaches_nothing() {
 /// Runs as the other user.
 fn try_everything(data: &Path) {
     assert_eq!(rustix::process::geteuid().as_raw(), NOBODY);
+    assert!(fs::write(data.join("dynamodb.sqlite-new"), "").is_err());
     for name in ["dynamodb.sqlite", "dynamodb.sqlite-wal", "dynamodb.sqlite-shm", "lock"] {
         assert!(fs::File::open(data.join(name)).is_err(), "{name}");
     }
