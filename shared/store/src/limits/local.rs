@@ -20,12 +20,24 @@ pub(super) struct Local {
 
 /// Keys for which something holds for a while; some are forgotten when there are too many.
 #[derive(Debug, Default)]
-pub(super) struct Until(HashMap<String, SystemTime>);
+pub(super) struct Until(HashMap<String, Noted>);
+
+/// Since when something holds, and for how long from then on.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    since: SystemTime,
+    span: Duration,
+}
 
 impl Until {
     /// For how long it still holds for a key, if it does.
+    ///
+    /// After the clock was set back it holds for the noted span from the new time on, and never for as long as the clock was
+    /// ahead.
     pub(super) fn left(&mut self, key: &str, now: SystemTime) -> Option<Duration> {
-        let left = self.0.get(key)?.duration_since(now).ok().filter(|left| !left.is_zero());
+        let noted = self.0.get_mut(key)?;
+        noted.since = noted.since.min(now);
+        let left = noted.left(now);
         if left.is_none() {
             self.0.remove(key);
         }
@@ -35,18 +47,36 @@ impl Until {
     /// Notes that it holds so long from now on.
     pub(super) fn note(&mut self, key: &str, now: SystemTime, left: Duration) {
         if self.0.len() >= MOST_KEYS {
-            self.0.retain(|_, until| *until > now);
+            self.0.retain(|_, noted| noted.left(now).is_some());
         }
         if self.0.len() >= MOST_KEYS {
             self.0.clear();
         }
-        if let Some(until) = now.checked_add(left) {
-            self.0.insert(key.to_owned(), until);
-        }
+        self.0.insert(key.to_owned(), Noted { since: now, span: left });
+    }
+}
+
+impl Noted {
+    fn left(self, now: SystemTime) -> Option<Duration> {
+        let elapsed = now.duration_since(self.since).unwrap_or_default();
+        self.span.checked_sub(elapsed).filter(|left| !left.is_zero())
     }
 }
 
 impl Local {
+    /// For how long a key is still denied, if it is.
+    pub(super) fn denial(&mut self, key: &str, now: SystemTime) -> Option<Duration> {
+        // Looked up also while it is denied: it takes note of a clock that was set back.
+        self.busy.left(key, now);
+        self.denied.left(key, now)
+    }
+
+    /// Forgets a key.
+    pub(super) fn forget(&mut self, key: &str) {
+        self.denied.0.remove(key);
+        self.busy.0.remove(key);
+    }
+
     /// Takes the one request of this second, if it is still there.
     pub(super) fn spend_allowance(&mut self, now: SystemTime) -> bool {
         // A clock that was set back must not close the instance: an error here counts as long ago.
@@ -72,6 +102,15 @@ mod tests {
         assert_eq!(denied.left("k", UNIX_EPOCH + second * 4), Some(second * 2));
         assert_eq!(denied.left("k", UNIX_EPOCH + second * 6), None);
         assert_eq!(denied.left("other", UNIX_EPOCH), None);
+    }
+
+    #[test]
+    fn f089_a_clock_set_back_prolongs_no_denial() {
+        let (mut denied, second) = (Until::default(), Duration::from_secs(1));
+        denied.note("k", UNIX_EPOCH + second * 3600, second * 6);
+        assert_eq!(denied.left("k", UNIX_EPOCH), Some(second * 6));
+        assert_eq!(denied.left("k", UNIX_EPOCH + second * 5), Some(second));
+        assert_eq!(denied.left("k", UNIX_EPOCH + second * 6), None);
     }
 
     #[test]

@@ -6,6 +6,12 @@
 //! (two when the instance last saw the caller in another state), and no two instances can spend the same place. Requests of one key that come while a decision about it is on
 //! its way are decided together by the next one: a thousand at once cost a few writes, and never race each other.
 //! Between instances whose clocks differ by `e` at most, any window `w` admits at most `burst + (w + 2e) / interval`.
+//! This holds while `e` is at most [`Bucket::found`]'s reach: the window less an interval, or one second if that is longer.
+//!
+//! A `tat` that lies further ahead was written by a clock that is or was wrong, and holds nobody up: each instance then
+//! falls back to the `tat` that it remembers by its own clock, and one without a memory lets one request pass. So however
+//! far clocks differ, each instance admits at most `burst + w / interval` by its own clock, for as long as it remembers the
+//! key; `n` instances together at most `n` times as many.
 
 mod bucket;
 mod local;
@@ -18,7 +24,7 @@ use std::time::{Duration, SystemTime};
 pub(crate) use bucket::of_any_size;
 pub use rate::RateLimit;
 
-use self::bucket::{Bucket, Room};
+use self::bucket::Bucket;
 use self::local::Local;
 use self::together::{Asker, Together};
 use crate::StoreError;
@@ -77,7 +83,7 @@ impl RateLimiter {
             return Ok(Admission::Denied { retry_after: limit.window });
         }
         let id = Bucket::id(key, limit);
-        if let Some(retry_after) = self.local().denied.left(&id, now) {
+        if let Some(retry_after) = self.local().denial(&id, now) {
             return Ok(Admission::Denied { retry_after });
         }
         let (asker, decided) = Asker::new(now);
@@ -90,7 +96,8 @@ impl RateLimiter {
 
     /// Forgets what was counted of a key; gives the number of items.
     pub(crate) async fn forget(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
-        let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0);
+        let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0, Duration::ZERO);
+        self.local().forget(&bucket.key.pk);
         let gone = self.table.delete(&bucket.key).await?;
         Ok(usize::from(matches!(gone, Write::Done(_))))
     }
@@ -100,7 +107,8 @@ impl RateLimiter {
         let _deciding = self.together.deciding(&id);
         while let Some(mut askers) = self.together.next(&id) {
             let now = askers.iter().map(Asker::asked).max().unwrap_or(SystemTime::UNIX_EPOCH);
-            let bucket = Bucket::new(&id, limit, micros(now));
+            let remembered = self.local().busy.left(&id, now).unwrap_or_default();
+            let bucket = Bucket::new(&id, limit, micros(now), remembered);
             let requests = u32::try_from(askers.len()).unwrap_or(u32::MAX);
             match self.decide_twice(&bucket, requests, now).await {
                 Ok(decision) => self.tell(&id, now, askers, decision),
@@ -147,28 +155,20 @@ impl RateLimiter {
     }
 
     async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
-        let mut admitted = requests.min(bucket.burst);
-        let mut idle = self.local().busy.left(&bucket.key.pk, now).is_none();
+        let (mut admitted, mut found) = (requests.min(bucket.burst), None);
         for _ in 0..WRITES {
-            let spent = if idle { bucket.start(admitted) } else { bucket.follow(admitted) };
-            let refused = match self.table.update_and_read(&bucket.key, spent).await? {
-                Write::Done(item) => {
-                    self.local().busy.note(&bucket.key.pk, now, bucket.ahead(item.as_ref())?);
-                    return Ok(Decision { admitted, retry_after: bucket.wait(item.as_ref())? });
-                }
-                Write::Refused(item) => item,
-            };
-            idle = match bucket.room(refused.as_ref())? {
-                Room::Idle => true,
-                Room::Free(0) => {
-                    self.local().busy.note(&bucket.key.pk, now, bucket.ahead(refused.as_ref())?);
-                    return Ok(Decision { admitted: 0, retry_after: bucket.wait(refused.as_ref())? });
-                }
-                Room::Free(places) => {
-                    admitted = admitted.min(places);
-                    false
-                }
-            };
+            let (item, done) =
+                match self.table.update_and_read(&bucket.key, bucket.spend(admitted, found.as_ref())).await? {
+                    Write::Done(item) => (item, true),
+                    Write::Refused(item) => (item, false),
+                };
+            let seen = bucket.found(item.as_ref())?;
+            let free = bucket.free(&seen);
+            if done || free == 0 {
+                self.local().busy.note(&bucket.key.pk, now, bucket.ahead(&seen));
+                return Ok(Decision { admitted: if done { admitted } else { 0 }, retry_after: bucket.wait(&seen) });
+            }
+            (admitted, found) = (admitted.min(free), Some(seen));
         }
         Ok(Decision { admitted: 0, retry_after: bucket.interval() })
     }

@@ -209,6 +209,71 @@ async fn an_item_says_in_seconds_when_it_is_of_no_more_use() {
     assert_eq!(rows[0]["tat"].as_n().unwrap(), "1800000006000000");
 }
 
+/// The number that pass of so many requests, one at each of these times.
+async fn passing(limiter: &RateLimiter, rate: RateLimit, times: impl IntoIterator<Item = SystemTime>) -> usize {
+    let mut passing = 0;
+    for now in times {
+        passing += usize::from(limiter.admit("k", rate, now).await.unwrap() == Admission::Admitted);
+    }
+    passing
+}
+
+const YEAR: u64 = 365 * 86_400;
+
+#[tokio::test]
+async fn f089_a_clock_that_was_ahead_locks_nobody_out() {
+    for ahead in [61, 3600, 86_400, 10 * YEAR] {
+        let endpoint = database().await;
+        let limiter = store_at(&endpoint).await.rate_limiter;
+        assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(ahead))).await, 20);
+        for limiter in [limiter, store_at(&endpoint).await.rate_limiter] {
+            let Admission::Denied { retry_after } = limiter.admit("k", limit("20/60s"), at(0)).await.unwrap() else {
+                continue;
+            };
+            assert!(retry_after <= Duration::from_mins(1), "{retry_after:?} after {ahead} s");
+        }
+        let restarted = store_at(&endpoint).await.rate_limiter;
+        assert_eq!(
+            passing(&restarted, limit("20/60s"), (0..40).map(|_| at(60))).await,
+            20,
+            "{ahead} s, a window later"
+        );
+    }
+}
+
+#[tokio::test]
+async fn f089_without_a_memory_one_request_passes_under_a_far_time() {
+    let endpoint = database().await;
+    store_at(&endpoint).await.rate_limiter.admit("k", limit("20/60s"), at(3600)).await.unwrap();
+    let restarted = store_at(&endpoint).await.rate_limiter;
+    assert_eq!(restarted.admit("k", limit("20/60s"), at(0)).await.unwrap(), Admission::Admitted);
+    assert_eq!(restarted.admit("k", limit("20/60s"), at(0)).await.unwrap(), denied(3_000));
+}
+
+#[tokio::test]
+async fn f087_instances_an_hour_apart_admit_a_limit_each() {
+    let endpoint = database().await;
+    let (ahead, here) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
+    let (mut there, mut passed) = (0, 0);
+    for second in 0..=120 {
+        for _ in 0..2 {
+            there += passing(&ahead, limit("20/60s"), [at(3600 + second)]).await;
+            passed += passing(&here, limit("20/60s"), [at(second)]).await;
+        }
+    }
+    // A burst, and one for each of the 40 intervals.
+    assert!(there <= 60 && passed <= 60, "{there} {passed}");
+    assert!(there >= 40 && passed >= 40, "neither shuts the other out: {there} {passed}");
+}
+
+#[tokio::test]
+async fn f089_a_clock_set_back_in_one_instance_gives_no_second_burst() {
+    let limiter = store().await.rate_limiter;
+    assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(3600))).await, 20);
+    assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(0))).await, 0);
+    assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(30))).await, 10);
+}
+
 /// Requests of one key: at which millisecond, and how far its instance's clock is off.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, i64)>> {
     prop::collection::vec((0..20_000_u64, -500..=500_i64), 1..60).prop_map(|mut requests| {
