@@ -160,13 +160,17 @@ async fn f150_a_conversation_that_is_deleted_on_another_instance_ends_its_turn_a
 
 /// A whole table as JSON.
 pub(crate) async fn everything(database: &str, table: &str) -> String {
+    ask(database, "Scan", &json!({ "TableName": table })).await
+}
+
+/// Has the database do something; gives its answer.
+pub(crate) async fn ask(database: &str, operation: &str, request: &Value) -> String {
     let signed =
         "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
-    let scan = transport::client().unwrap().post(database).header("x-amz-target", "DynamoDB_20120810.Scan");
-    let scan = scan.header("authorization", signed).header("x-amz-date", "20260101T000000Z");
-    let scan =
-        scan.header("content-type", "application/x-amz-json-1.0").body(json!({ "TableName": table }).to_string());
-    let answer = scan.send().await.unwrap();
+    let call = transport::client().unwrap().post(database).header("authorization", signed);
+    let call = call.header("x-amz-target", format!("DynamoDB_20120810.{operation}"));
+    let call = call.header("x-amz-date", "20260101T000000Z").header("content-type", "application/x-amz-json-1.0");
+    let answer = call.body(request.to_string()).send().await.unwrap();
     let status = answer.status();
     let text = answer.text().await.unwrap();
     assert_eq!(status, 200, "{text}");

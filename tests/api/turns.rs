@@ -5,6 +5,8 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use support::{Client, Completion, Gate, TestApp, within};
 
+use crate::auth::database;
+use crate::stop::{ask, everything};
 use crate::{call, half_said};
 
 async fn contents(client: &Client, id: &str) -> Vec<Value> {
@@ -80,6 +82,68 @@ async fn f099_a_second_turn_in_a_conversation_is_refused_while_the_first_runs() 
     app.model.replies([Completion::of(["好。"])]);
     app.go_on(&id, "再说").await;
     assert_eq!(contents(&app, &id).await, ["说", "半句，整句。", "再说", "好。"]);
+}
+
+/// Makes the lease of every running turn look as it does by a clock that is an hour ahead.
+async fn end_leases(database: &str) {
+    let table = "lambda-chat-data";
+    let items: Value = serde_json::from_str(&everything(database, table).await).unwrap();
+    for item in items["Items"].as_array().unwrap() {
+        let mut item = item.clone();
+        if item.get("leaseUntil").is_some() {
+            item["leaseUntil"] = json!({ "N": "1" });
+            ask(database, "PutItem", &json!({ "TableName": table, "Item": item })).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn f099_a_clock_ahead_ends_no_turn_of_the_same_process() {
+    let (database, gate) = (database().await, Gate::new());
+    let app = TestApp::with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    let (turn, id) = half_said(&app, &gate).await;
+    end_leases(&database).await;
+    let refused = app.post("/api/chat", &json!({ "message": "抢", "conversationId": id })).await;
+    assert_eq!(refused.error(), (409, "turn_in_progress".to_owned()));
+    gate.open();
+    let turn = turn.rest().await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句，整句。", "stop"));
+    assert_eq!(contents(&app, &id).await, ["说", "半句，整句。"]);
+}
+
+#[tokio::test]
+async fn f087_a_turn_that_is_taken_over_is_interrupted() {
+    let (database, gate) = (database().await, Gate::new());
+    let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
+    let (app, other) = (TestApp::with(&settings).await, TestApp::with(&settings).await);
+    let (turn, id) = half_said(&app, &gate).await;
+    end_leases(&database).await;
+    other.model.replies([Completion::of(["好。"])]);
+    assert_eq!(other.go_on(&id, "又").await.content(), "好。");
+    gate.open();
+    let turn = turn.rest().await;
+    assert_eq!(turn.error_code(), "interrupted");
+    assert_eq!(contents(&other, &id).await, ["说", "", "又", "好。"], "it is not stored, and nothing else is lost");
+}
+
+#[tokio::test]
+async fn an_answer_beyond_the_longest_ends_with_length() {
+    for field in ["text", "thinking"] {
+        let (app, long) = (TestApp::start().await, "x".repeat(100_000));
+        let reply = (0..30).fold(Completion::new(), |reply, _| match field {
+            "text" => reply.text(&long),
+            _ => reply.thinking(&long),
+        });
+        app.model.replies([reply.text("完").end()]);
+        let turn = app.ask("说").await;
+        assert_eq!(turn.finish_reason(), "length", "{field}");
+        let stored = app.conversation(&turn.conversation_id()).await["messages"][1].clone();
+        assert_eq!(stored["content"].as_str().unwrap(), turn.content(), "{field}: what is stored is what was sent");
+        assert_eq!(stored["thinking"].as_str().unwrap_or_default(), turn.thinking(), "{field}");
+        assert_eq!((&stored["status"], &stored["finishReason"]), (&json!("complete"), &json!("length")));
+        let longest = if field == "text" { turn.content().len() } else { turn.thinking().len() };
+        assert!(longest == 2 << 20 || longest == 512 << 10, "{longest}");
+    }
 }
 
 #[tokio::test]

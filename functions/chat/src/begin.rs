@@ -6,7 +6,7 @@ use conversation::{Batch, ErrorCode, Event, Failure, Started, ToolChoice, new_id
 use futures_util::future::Either;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 use model::ModelClient;
-use store::{Admission, BeginError, NewTurn, Owner, Question, TurnLease};
+use store::{Admission, BeginError, ConversationStore, NewTurn, Owner, Question, TurnLease};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -117,6 +117,10 @@ pub(crate) async fn admitted<'a>(app: &'a App, owner: &Owner) -> Result<Semaphor
 /// Stores what is asked and gives the turn, which runs as it is read, and also when nobody reads it.
 pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
     let _place = admitted(app, &asked.owner).await?;
+    // By the wall clock a lease may seem to be over that is renewed in this very process.
+    if asked.conversation_id.as_ref().is_some_and(|id| app.running.holds(&asked.owner, id)) {
+        return Err(refused(BeginError::InProgress { retry_after: ConversationStore::LEASE }));
+    }
     let turn = new_turn(turn_id, &asked);
     let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
     let events = Events::default();

@@ -78,6 +78,13 @@ impl Running {
         entry.inspect(|entry| entry.stop.cancel()).is_some()
     }
 
+    /// Whether a turn of a conversation runs in this process and still holds it.
+    pub(crate) fn holds(&self, owner: &Owner, conversation_id: &str) -> bool {
+        let turns = self.turns();
+        let entry = turns.get(&(owner.clone(), conversation_id.to_owned()));
+        entry.is_some_and(|entry| !entry.stored && !entry.gone.is_cancelled())
+    }
+
     /// Ends the turn of a conversation that is deleted, if one runs in this process.
     pub(crate) fn abandon(&self, owner: &Owner, conversation_id: &str) {
         if let Some(entry) = self.turns().get(&(owner.clone(), conversation_id.to_owned())) {

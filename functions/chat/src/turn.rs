@@ -39,8 +39,10 @@ pub(crate) struct TurnTask {
 enum Ending {
     Answered(FinishReason),
     Failed(Failure),
-    /// The conversation is deleted, or another turn took it over: nothing may be stored.
+    /// The conversation is deleted: nothing may be stored.
     Gone,
+    /// Another turn took the conversation over: nothing may be stored, and nobody asked this one to stop.
+    Superseded,
 }
 
 impl Ending {
@@ -50,6 +52,7 @@ impl Ending {
             Self::Answered(reason) => Ok(*reason),
             Self::Failed(failure) => Err(failure.code),
             Self::Gone => Ok(FinishReason::Stopped),
+            Self::Superseded => Err(ErrorCode::Interrupted),
         }
     }
 }
@@ -189,11 +192,20 @@ impl TurnTask {
             match self.app.store.conversations.renew(&self.lease, SystemTime::now()).await {
                 Ok(Renewed::GoingOn) => {}
                 Ok(Renewed::Stopping) => return STOPPED,
-                Err(LeaseError::Lost) => return Ending::Gone,
+                Err(LeaseError::Lost) => return self.lost().await,
                 // The lease outlives a short fault of the storage; a long one ends it.
                 Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
             }
         }
+    }
+
+    /// The end of a turn that holds its conversation no more.
+    async fn lost(&self) -> Ending {
+        if self.place.gone.is_cancelled() || self.is_deleted().await {
+            return Ending::Gone;
+        }
+        tracing::warn!(turn = %self.lease.turn_id, "another turn took the conversation over, whose clock may be ahead");
+        Ending::Superseded
     }
 
     /// Stores what was said, whatever ended the turn, and the end of its log with it.
@@ -201,7 +213,7 @@ impl TurnTask {
         let end = match &ending {
             Ending::Answered(reason) => TurnEnd::Done(*reason),
             Ending::Failed(failure) => TurnEnd::Failed(failure.code),
-            Ending::Gone => return ending,
+            Ending::Gone | Ending::Superseded => return ending,
         };
         let answer = stored(self.events.draft().clone(), end);
         match self.finish(&answer, log.end(&self.last(&ending))).await {
@@ -212,7 +224,7 @@ impl TurnTask {
                 self.answering().record(&self.lease.conversation_id, &self.message_id).await;
                 ending
             }
-            Err(LeaseError::Lost) => Ending::Gone,
+            Err(LeaseError::Lost) => self.lost().await,
             Err(LeaseError::Store(error)) => Ending::Failed(crate::chat::storage(&error).0),
         }
     }
@@ -231,6 +243,7 @@ fn terminal(ending: &Ending) -> Event {
         Ending::Answered(finish_reason) => Event::Done { finish_reason: *finish_reason },
         Ending::Failed(failure) => Event::Failed(Box::new(failure.clone())),
         Ending::Gone => Event::Done { finish_reason: FinishReason::Stopped },
+        Ending::Superseded => Event::Failed(Box::new(ErrorCode::Interrupted.into())),
     }
 }
 

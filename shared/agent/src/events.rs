@@ -1,5 +1,6 @@
 //! What happens in a turn, kept for as long as the turn runs: every reader follows at its own pace, from wherever it
-//! likes, and none can hold the turn up. The size is bounded by what a model may write.
+//! likes, and none can hold the turn up. The size is bounded by [`MAX_ANSWER_BYTES`] and [`MAX_THINKING_BYTES`]: text beyond
+//! them is dropped, and the turn ends there.
 
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use aside::Inmost;
-use conversation::{Batch, Event};
+use conversation::{Batch, Event, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
 use futures_util::future::poll_fn;
 use futures_util::stream::Stream;
 use model::Attempts;
@@ -42,6 +43,10 @@ struct Log {
     bytes: usize,
     /// Who waits for so many bytes.
     brim: Option<(usize, Waker)>,
+    /// Whether text was dropped because it was too much.
+    is_full: bool,
+    /// The task that waits for that.
+    full: Option<Waker>,
 }
 
 /// What is read in the inmost place has it woken, which is a part of this: a waker of its own would be one more piece of
@@ -61,11 +66,17 @@ pub struct Closing(Events);
 
 impl Events {
     /// Notes the event and passes it on to all followers.
-    pub fn send(&self, event: Event) {
+    ///
+    /// Text and reasoning beyond what is stored of an answer are dropped, and [`Events::full`] ends.
+    pub fn send(&self, mut event: Event) {
+        let said = &mut *self.said();
+        if !said.fit(&mut event) {
+            return;
+        }
         if let Some(recording) = self.0.recording.get() {
             recording.event(&event);
         }
-        let Said { log, draft } = &mut *self.said();
+        let Said { log, draft } = said;
         draft.note(&event);
         log.bytes += words(&event);
         log.events.push(event);
@@ -96,6 +107,24 @@ impl Events {
                 return Poll::Ready(());
             }
             log.brim = Some((bytes, context.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Whether text was dropped because the answer is as long as one may be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.said().log.is_full
+    }
+
+    /// Waits until text is dropped because the answer is as long as one may be; one task can wait at a time.
+    pub(crate) async fn full(&self) {
+        poll_fn(|context| {
+            let log = &mut self.said().log;
+            if log.is_full {
+                return Poll::Ready(());
+            }
+            log.full = Some(context.waker().clone());
             Poll::Pending
         })
         .await;
@@ -220,6 +249,24 @@ impl Stream for Follower {
     }
 }
 
+impl Said {
+    /// Cuts text to what still fits; whether anything is left of the event.
+    fn fit(&mut self, event: &mut Event) -> bool {
+        let (delta, free) = match event {
+            Event::Text { delta } => (delta, MAX_ANSWER_BYTES.saturating_sub(self.draft.content.len())),
+            Event::Thinking { delta } => (delta, MAX_THINKING_BYTES.saturating_sub(self.draft.thinking.len())),
+            _ => return true,
+        };
+        if delta.len() <= free {
+            return true;
+        }
+        delta.truncate(delta.floor_char_boundary(free));
+        self.log.is_full = true;
+        self.log.full.take().into_iter().for_each(Waker::wake);
+        !delta.is_empty()
+    }
+}
+
 impl Log {
     /// What is new from `next` on: `None` to wait for more, an empty batch at the end.
     fn since(&self, next: usize) -> Option<Batch> {
@@ -249,7 +296,7 @@ impl Drop for Closing {
         log.closed = true;
         log.wake();
         // So much will not be said any more, and who waited for it is a part of the turn.
-        log.brim = None;
+        (log.brim, log.full) = (None, None);
     }
 }
 
@@ -329,6 +376,20 @@ mod tests {
         drop(events.follow(0));
         text(&events, "kept");
         assert_eq!(events.draft().content, "kept");
+    }
+
+    #[tokio::test]
+    async fn text_beyond_the_longest_answer_is_dropped() {
+        let events = Events::default();
+        let mut full = pin!(events.full());
+        text(&events, &"é".repeat(MAX_ANSWER_BYTES / 2 - 1));
+        text(&events, "a");
+        assert_eq!(full.as_mut().now_or_never(), None);
+        text(&events, "é");
+        assert_eq!((full.now_or_never(), events.draft().content.len()), (Some(()), MAX_ANSWER_BYTES - 1));
+        events.send(Event::Thinking { delta: "x".repeat(MAX_THINKING_BYTES + 1) });
+        assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
+        assert_eq!(events.count(), 3);
     }
 
     #[tokio::test]

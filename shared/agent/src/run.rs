@@ -111,12 +111,21 @@ impl Agent {
         let run = Run::new(self, turn, events, turn.paths.path(first).await);
         let (session, expected) = (Arc::clone(&run.session), run.expected_search());
         let mut answer = Box::pin(run.answered());
-        tokio::select! {
+        let answered = async {
+            tokio::select! {
+                biased;
+                answer = &mut answer => answer,
+                // It ends with the turn at the latest: nothing runs after that.
+                () = ahead::run(&session, expected.as_ref(), events) => answer.await,
+            }
+        };
+        let answered = tokio::select! {
             biased;
-            answer = &mut answer => answer,
-            // It ends with the turn at the latest: nothing runs after that.
-            () = ahead::run(&session, expected.as_ref(), events) => answer.await,
-        }
+            answered = answered => answered,
+            () = events.full() => Ok(FinishReason::Length),
+        };
+        // The rest of the reply may have come with the text that was dropped.
+        if events.is_full() { Ok(FinishReason::Length) } else { answered }
     }
 }
 

@@ -18,3 +18,9 @@ pub use message::Message;
 pub use past::{PastTurn, Summary};
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolResult, ToolSpec};
 pub use writers::Writers;
+
+/// The longest text of an answer, in bytes: a turn that reaches it ends with [`FinishReason::Length`].
+pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
+
+/// The longest reasoning of an answer, in bytes: a turn that reaches it ends with [`FinishReason::Length`].
+pub const MAX_THINKING_BYTES: usize = 512 * 1024;

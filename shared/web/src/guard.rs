@@ -1,55 +1,154 @@
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use conversation::ErrorCode;
-use http::{HeaderMap, header, uri::Authority};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, Method, header};
 
 use crate::{ApiError, Origins};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// Refuses requests that a page elsewhere could have made a browser send to this machine.
 ///
 /// Without authentication the loopback interface is no protection: any site may post to it, and one whose name is
-/// pointed at 127.0.0.1 may read the answers. So the `Host` must be loopback and an `Origin` the server's own, or one
-/// of `ALLOWED_ORIGINS`.
+/// pointed at 127.0.0.1 may read the answers. So the `Host` must be loopback, an `Origin` the server's own or one of
+/// `ALLOWED_ORIGINS`, and what a browser says of the request's initiator (`Sec-Fetch-Site`) must not be another site.
 pub(crate) async fn loopback_only(State(origins): State<Origins>, request: Request, next: Next) -> Response {
-    match refusal(request.headers(), request.uri().authority(), &origins) {
+    let (head, body) = request.into_parts();
+    match refusal(&head, &origins) {
         Some(sentence) => ApiError::new(ErrorCode::Forbidden, sentence).into_response(),
-        None => next.run(request).await,
+        None => next.run(Request::from_parts(head, body)).await,
     }
 }
 
-fn refusal(headers: &HeaderMap, target: Option<&Authority>, origins: &Origins) -> Option<&'static str> {
-    let host = match headers.get(header::HOST) {
-        Some(value) => value.to_str().ok().and_then(|text| text.parse().ok()),
-        None => target.cloned(),
+fn refusal(head: &Parts, origins: &Origins) -> Option<&'static str> {
+    let target = head.uri.authority().map(|authority| authority.as_str());
+    let host = match only(&head.headers, &header::HOST) {
+        Header::One(host) => Some(host),
+        Header::Absent => target,
+        Header::Unusable => None,
     };
-    let Some(host) = host.filter(is_loopback) else {
+    let Some(host) = host.filter(|host| is_loopback(host) && target.is_none_or(is_loopback)) else {
         return Some("Only requests to a loopback host are answered here.");
     };
-    let origin = headers.get(header::ORIGIN)?;
-    let own = origin.to_str().ok().and_then(|text| text.strip_prefix("http://")) == Some(host.as_str());
-    (!own && origins.allowed(headers).is_none()).then_some("Pages of other origins may not use this server.")
+    let is_allowed = match only(&head.headers, &header::ORIGIN) {
+        Header::One(_) if origins.allowed(&head.headers).is_some() => true,
+        Header::One(origin) if origin.strip_prefix("http://") == Some(host) => false,
+        Header::Absent => false,
+        Header::One(_) | Header::Unusable => return Some("Pages of other origins may not use this server."),
+    };
+    let passes = is_allowed || is_from_here(&head.headers) || opens_the_page(head);
+    (!passes).then_some("Pages of other sites may not use this server.")
 }
 
-fn is_loopback(host: &Authority) -> bool {
-    let name = host.host().trim_start_matches('[').trim_end_matches(']');
-    let address = name.parse::<std::net::IpAddr>();
-    address.map_or_else(|_| name.eq_ignore_ascii_case("localhost"), |address| address.is_loopback())
+/// A header's value where it is there once; which of several counts is read differently by different programs.
+enum Header<'a> {
+    Absent,
+    One(&'a str),
+    Unusable,
+}
+
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Header<'a> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Header::Absent,
+        (Some(value), None) => value.to_str().map_or(Header::Unusable, Header::One),
+        (Some(_), Some(_)) => Header::Unusable,
+    }
+}
+
+/// Whether no page of another site began the request, as far as its browser says.
+///
+/// Another port of this machine is the same site, and another origin.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    matches!(only(headers, &FETCH_SITE), Header::Absent | Header::One("same-origin" | "none"))
+}
+
+/// Whether a link elsewhere opens the page itself, which shows nothing of anybody to the site it was on.
+fn opens_the_page(head: &Parts) -> bool {
+    let is = |name, expected| matches!(only(&head.headers, name), Header::One(value) if value == expected);
+    head.method == Method::GET
+        && head.uri.path() == "/"
+        && is(&FETCH_MODE, "navigate")
+        && is(&FETCH_DEST, "document")
+}
+
+/// Whether a host, with or without a port, is of this machine: `localhost`, `127.0.0.0/8` or `[::1]`, and nothing around it.
+fn is_loopback(host: &str) -> bool {
+    let (name, rest) = host.split_at(host.find(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |at| at + 1));
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(is_port) {
+        return false;
+    }
+    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()),
+        None if name.eq_ignore_ascii_case("localhost") => true,
+        None => name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::Request;
 
     use super::*;
 
+    fn refused_with(target: &str, headers: &[(&str, &str)]) -> bool {
+        let request = headers.iter().fold(Request::get(target), |request, (name, value)| request.header(*name, *value));
+        refusal(&request.body(()).unwrap().into_parts().0, &Origins::default()).is_some()
+    }
+
     fn refused(host: &str, origin: Option<&str>) -> bool {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
-        if let Some(origin) = origin {
-            headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+        let headers: Vec<_> = [("host", host)].into_iter().chain(origin.map(|origin| ("origin", origin))).collect();
+        refused_with("/", &headers)
+    }
+
+    #[test]
+    fn f144_a_host_or_origin_that_is_there_twice_is_refused() {
+        let (host, origin) = (("host", "localhost:3000"), ("origin", "http://localhost:3000"));
+        assert!(!refused_with("/", &[host, origin]));
+        assert!(refused_with("/", &[host, ("host", "evil.example")]));
+        assert!(refused_with("/", &[host, host]));
+        assert!(refused_with("/", &[host, origin, ("origin", "https://evil.example")]));
+        assert!(refused_with("/", &[]));
+        assert!(refused_with("http://evil.example/", &[host]));
+        assert!(!refused_with("http://localhost:3000/", &[host]));
+    }
+
+    #[test]
+    fn f144_pages_of_other_sites_get_no_answer_without_an_origin_either() {
+        let from = |path: &str, site: &'static str, rest: &[(&'static str, &'static str)]| {
+            refused_with(path, &[&[("host", "127.0.0.1:3000"), ("sec-fetch-site", site)], rest].concat())
+        };
+        for site in ["same-origin", "none"] {
+            assert!(!from("/api/models", site, &[]), "{site}");
         }
-        refusal(&headers, None, &Origins::default()).is_some()
+        let navigates = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        for site in ["cross-site", "same-site", "else"] {
+            assert!(from("/api/models", site, &[]), "{site}");
+            assert!(from("/", site, &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")]), "{site}");
+            assert!(from("/", site, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")]), "{site}");
+            assert!(from("/api/models", site, &navigates), "{site}");
+            assert!(!from("/", site, &navigates), "{site}");
+        }
+        assert!(refused_with("/", &[("host", "localhost"), ("sec-fetch-site", "none"), ("sec-fetch-site", "none")]));
+    }
+
+    #[test]
+    fn f144_allowed_origins_pass_from_other_sites() {
+        let settings = settings::Settings::from_pairs([("ALLOWED_ORIGINS", "https://a.example")]);
+        let origins = Origins::from_settings(&settings).unwrap();
+        let from = |origin| {
+            let request = Request::get("/api/models").header("host", "localhost").header("origin", origin);
+            let head = request.header("sec-fetch-site", "cross-site").body(()).unwrap().into_parts().0;
+            refusal(&head, &origins)
+        };
+        assert_eq!((from("https://a.example"), from("https://b.example").is_some()), (None, true));
     }
 
     #[test]
@@ -60,6 +159,17 @@ mod tests {
         for host in
             ["evil.example", "127.0.0.1.nip.io:3000", "10.0.0.1", "localhost.evil.example", "127.0.0.1@evil.example"]
         {
+            assert!(refused(host, None), "{host}");
+        }
+    }
+
+    #[test]
+    fn f144_a_host_in_another_spelling_is_refused() {
+        for host in [
+            "evil.example@127.0.0.1", "127.0.0.1:abc", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:+80", "[localhost]:1",
+            "[127.0.0.1]", "[::1", "::1", "[::1]x", "[::1]80", "[[::1]]", "", ":80", "localhost:80:80", " localhost",
+            "localhost/", "localhost,evil.example", "0.0.0.0", "[::]", "2130706433", "127.1", "0x7f.0.0.1", "localhost.",
+        ] {
             assert!(refused(host, None), "{host}");
         }
     }

@@ -60,7 +60,7 @@ pub fn stream(
     let chunks = Chunks { events, protocol, since: Instant::now(), alarm: Alarm::default() };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
     ];
     (headers, Body::new(chunks)).into_response()
 }

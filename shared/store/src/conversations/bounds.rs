@@ -1,16 +1,10 @@
-use conversation::Source;
+use conversation::{MAX_ANSWER_BYTES, MAX_THINKING_BYTES, Source};
 use serde_json::Value;
 
 use super::StoredCall;
 
 /// Text in one item, in bytes; an item holds 400 KB with names, calls and sources.
 const PIECE: usize = 256 * 1024;
-
-/// The longest answer that is kept whole, in bytes.
-const LONGEST_CONTENT: usize = 2 * 1024 * 1024;
-
-/// The longest reasoning that is kept whole, in bytes.
-const LONGEST_THINKING: usize = 512 * 1024;
 
 /// All calls of a message as JSON, in bytes.
 const LONGEST_CALLS: usize = 64 * 1024;
@@ -33,7 +27,7 @@ pub(super) struct Piece {
 
 /// Cuts a message's texts into pieces that fit one item each, at least one; joined again they are the texts.
 pub(super) fn pieces(content: &str, thinking: &str) -> Vec<Piece> {
-    let (content, thinking) = (shorten(content, LONGEST_CONTENT), shorten(thinking, LONGEST_THINKING));
+    let (content, thinking) = (shorten(content, MAX_ANSWER_BYTES), shorten(thinking, MAX_THINKING_BYTES));
     let (mut content, mut thinking) = (content.as_str(), thinking.as_str());
     let mut pieces = Vec::new();
     while pieces.is_empty() || !content.is_empty() || !thinking.is_empty() {
@@ -130,8 +124,8 @@ mod tests {
 
     #[test]
     fn f086_what_is_longer_still_is_cut_and_says_so() {
-        let (content, _) = joined(&pieces(&"é".repeat(LONGEST_CONTENT), ""));
-        assert!(content.ends_with(CUT) && content.len() <= LONGEST_CONTENT);
+        let (content, _) = joined(&pieces(&"é".repeat(MAX_ANSWER_BYTES), ""));
+        assert!(content.ends_with(CUT) && content.len() <= MAX_ANSWER_BYTES);
     }
 
     #[test]
