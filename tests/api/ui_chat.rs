@@ -37,7 +37,7 @@ fn chunks(answer: &Answer) -> Vec<Value> {
     assert_eq!(answer.status, 200, "{text}");
     let header = |name: &str| answer.header(name).to_owned();
     assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
-    assert_eq!(header("cache-control"), "no-cache, no-transform");
+    assert_eq!(header("cache-control"), "no-store, no-transform");
     assert_eq!((header("x-vercel-ai-ui-message-stream").as_str(), header("x-accel-buffering").as_str()), ("v1", "no"));
     parsed(&text)
 }

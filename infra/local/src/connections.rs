@@ -3,30 +3,50 @@
 //! A word is written and its connection looked at anew, so what stands around HTTP is as little as will do: HTTP/1.1
 //! alone, which is all that clients of a local server speak, and one flag of all connections for whether the server stops.
 //! What is written goes out as one piece: a list of three (a length, the frame, a line end) costs the kernel more than to
-//! copy a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and some 400 KB
-//! at most where a client does not read.
+//! copy a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and
+//! [`MAX_BUFFER_BYTES`] at most where a client does not read; the same holds for what a client sends that is not read yet.
+//!
+//! Heads and bodies have their time, and connections their number (`places`), so that clients that send nothing, or no more,
+//! shut nobody out. An answer to a slow reader has all the time it needs.
+
+mod bodies;
+mod places;
 
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
+use axum::http::{self, StatusCode, header};
+use axum::response::Response;
 use axum::serve::Listener;
+use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
+use web::SourceHeader;
+
+use self::bodies::{BodyLimits, BytesHeld, RequestBody};
+use self::places::{Limits, Place, Places};
+
+/// The longest time for a head, and so the longest that a connection stays open without a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The largest head, and the most that waits in memory to be read or to be sent, of each connection.
+const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Tells connections that the server stops.
 #[derive(Default)]
@@ -42,9 +62,50 @@ impl Stopping {
     }
 }
 
+/// What connections may take of the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// How many there may be.
+    pub(crate) connections: Limits,
+    /// The longest time for a head, also for the next one of a connection that is kept open.
+    pub(crate) head: Duration,
+    /// How bodies arrive.
+    pub(crate) bodies: BodyLimits,
+}
+
+impl ConnectionLimits {
+    /// Those of the running server.
+    pub(crate) fn of_this_process() -> Self {
+        let connections = Limits::of_this_process();
+        Self { connections, head: HEAD_TIMEOUT, bodies: BodyLimits::default() }
+    }
+}
+
+/// What all connections share.
+#[derive(Clone)]
+struct Serving {
+    routes: Router,
+    /// Says where requests of a proxy on this machine came from.
+    source: SourceHeader,
+    limits: ConnectionLimits,
+    held: BytesHeld,
+}
+
 /// Serves routes until `stop` is cancelled and every request that came before has its answer.
-pub(crate) async fn serve(mut listener: TcpListener, routes: Router, stop: CancellationToken) {
+pub(crate) async fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: CancellationToken) {
+    serve_within(listener, routes, source, ConnectionLimits::of_this_process(), stop).await;
+}
+
+async fn serve_within(
+    mut listener: TcpListener,
+    routes: Router,
+    source: SourceHeader,
+    limits: ConnectionLimits,
+    stop: CancellationToken,
+) {
     let (stopping, connections) = (Arc::<Stopping>::default(), TaskTracker::new());
+    let (serving, places) =
+        (Serving { routes, source, limits, held: BytesHeld::default() }, Places::new(limits.connections));
     loop {
         let (stream, client) = tokio::select! {
             biased;
@@ -52,7 +113,13 @@ pub(crate) async fn serve(mut listener: TcpListener, routes: Router, stop: Cance
             // It waits where the system has no more connections to give.
             accepted = Listener::accept(&mut listener) => accepted,
         };
-        connections.spawn(connection(stream, client, routes.clone(), Arc::clone(&stopping)));
+        let Some(place) = places.enter(client.ip()) else {
+            refuse(&stream);
+            continue;
+        };
+        let task_of_place = place.task();
+        let task = connections.spawn(connection(stream, client, place, serving.clone(), Arc::clone(&stopping)));
+        task_of_place.set(task.abort_handle());
     }
     drop(listener);
     stopping.tell();
@@ -60,15 +127,34 @@ pub(crate) async fn serve(mut listener: TcpListener, routes: Router, stop: Cance
     connections.wait().await;
 }
 
-async fn connection(stream: TcpStream, client: SocketAddr, routes: Router, stopping: Arc<Stopping>) {
+/// Answers without a wait that there is no place; a client that does not take it at once sees its connection closed.
+fn refuse(stream: &TcpStream) {
+    let _unread = stream.try_write(
+        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+    );
+}
+
+async fn connection(stream: TcpStream, client: SocketAddr, place: Place, serving: Serving, stopping: Arc<Stopping>) {
     // A frame waits for no acknowledgement of the one before it; a connection that is closed already needs no option.
     let _closed = stream.set_nodelay(true);
-    let service = service_fn(|request: Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(client));
-        answer(routes.clone(), request)
+    let service = service_fn(|request: http::Request<Incoming>| {
+        let began = place.begin();
+        let (serving, place) = (serving.clone(), began);
+        async move {
+            match place {
+                Some(place) => answer(serving, place, client, request).await,
+                // The connection was closed for another one: its task ends here.
+                None => std::future::pending().await,
+            }
+        }
     });
-    let connection = http1::Builder::new().writev(false).serve_connection(TokioIo::new(stream), service);
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(serving.limits.head)
+        .max_buf_size(MAX_BUFFER_BYTES)
+        .writev(false);
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
     let (mut connection, mut told) = (pin!(connection), pin!(stopping.told.notified()));
     // Whom the news wakes that the server stops; `None` once it has come.
     let mut attending = Some(Waker::noop().clone());
@@ -95,115 +181,63 @@ async fn connection(stream: TcpStream, client: SocketAddr, routes: Router, stopp
     .await;
 }
 
-async fn answer(routes: Router, request: Request) -> Result<axum::response::Response, Infallible> {
-    routes.oneshot(request).await
+async fn answer(
+    serving: Serving,
+    place: places::Request,
+    client: SocketAddr,
+    request: http::Request<Incoming>,
+) -> Result<Response, Infallible> {
+    let expects = request.headers().contains_key(header::EXPECT);
+    let (head, body) = request.into_parts();
+    let body = RequestBody::new(body, serving.limits.bodies, serving.held);
+    let mut request = Request::from_parts(head, Body::new(body.clone()));
+    request.extensions_mut().insert(ConnectInfo(client));
+    if client.ip().to_canonical().is_loopback() {
+        serving.source.mark(&mut request);
+    }
+    let response = serving.routes.oneshot(request).await?;
+    // A client that waits for leave to send sends nothing.
+    if response.status() >= StatusCode::BAD_REQUEST && !expects && !body.is_over() {
+        body.drain().await;
+    }
+    Ok(finishing(response, place))
+}
+
+/// The answer with the place that it holds until it has been sent.
+///
+/// A stream keeps its connection busy until the next request instead: a wrapper would be polled with each of its frames.
+fn finishing(response: Response, place: places::Request) -> Response {
+    if response.body().size_hint().exact().is_none() {
+        place.leave_busy();
+        return response;
+    }
+    response.map(|body| Body::new(Finishing { body, _place: place }))
+}
+
+struct Finishing {
+    body: Body,
+    _place: places::Request,
+}
+
+impl http_body::Body for Finishing {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use axum::routing::get;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::task::JoinHandle;
-    use tokio::time::timeout;
-
-    use super::*;
-
-    /// What never comes is missed after this.
-    const LONG: Duration = Duration::from_secs(20);
-
-    async fn served(routes: Router) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-        (address, stop.clone(), tokio::spawn(serve(listener, routes, stop)))
-    }
-
-    async fn asks(address: SocketAddr, path: &str) -> TcpStream {
-        let mut client = TcpStream::connect(address).await.unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nhost: here\r\n\r\n");
-        client.write_all(request.as_bytes()).await.unwrap();
-        client
-    }
-
-    async fn reads_until(client: &mut TcpStream, end: &str) -> String {
-        let mut text = String::new();
-        while !text.ends_with(end) {
-            let mut piece = [0; 512];
-            let length = timeout(LONG, client.read(&mut piece)).await.unwrap().unwrap();
-            assert_ne!(length, 0, "{text}");
-            text.push_str(std::str::from_utf8(&piece[..length]).unwrap());
-        }
-        text
-    }
-
-    async fn is_closed(mut client: TcpStream) -> bool {
-        timeout(LONG, client.read(&mut [0; 64])).await.is_ok_and(|read| matches!(read, Ok(0) | Err(_)))
-    }
-
-    #[tokio::test]
-    async fn requests_of_a_connection_are_answered_one_after_another_and_know_their_client() {
-        let routes = Router::new().route(
-            "/",
-            get(|ConnectInfo(client): ConnectInfo<SocketAddr>| async move { format!("{}.", client.port()) }),
-        );
-        let (address, _stop, _serving) = served(routes).await;
-        let mut client = asks(address, "/").await;
-        let own = format!("\r\n\r\n{}.", client.local_addr().unwrap().port());
-        reads_until(&mut client, &own).await;
-        client.write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n").await.unwrap();
-        reads_until(&mut client, &own).await;
-    }
-
-    #[tokio::test]
-    async fn a_server_that_stops_answers_what_was_asked_closes_and_takes_no_more() {
-        let asked = Arc::new(Notify::new());
-        let (goes_on, waits) = (Arc::new(Notify::new()), Arc::clone(&asked));
-        let until = Arc::clone(&goes_on);
-        let slow = get(move || async move {
-            waits.notify_one();
-            until.notified().await;
-            "slow."
-        });
-        let routes = Router::new().route("/", get(|| async { "quick." })).route("/slow", slow);
-        let (address, stop, serving) = served(routes).await;
-        let mut idle = asks(address, "/").await;
-        reads_until(&mut idle, "quick.").await;
-        let mut client = asks(address, "/slow").await;
-        timeout(LONG, asked.notified()).await.unwrap();
-        stop.cancel();
-        assert!(is_closed(idle).await);
-        assert!(TcpStream::connect(address).await.is_err());
-        assert!(!serving.is_finished(), "an answer is owed");
-        goes_on.notify_one();
-        assert!(reads_until(&mut client, "slow.").await.starts_with("HTTP/1.1 200"));
-        assert!(is_closed(client).await);
-        timeout(LONG, serving).await.unwrap().unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_connection_that_comes_when_the_server_stops_is_closed_too() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (stream, address) = listener.accept().await.unwrap();
-        let stopping = Arc::<Stopping>::default();
-        let connection = connection(stream, address, Router::new(), Arc::clone(&stopping));
-        stopping.tell();
-        timeout(LONG, connection).await.unwrap();
-        assert!(is_closed(client).await);
-    }
-
-    #[tokio::test]
-    async fn a_stream_leaves_piece_by_piece_and_a_panic_ends_one_connection_alone() {
-        let routes = Router::new()
-            .route(
-                "/",
-                get(|| async { Body::from_stream(futures_util::stream::iter(["a", "b."].map(Ok::<_, Infallible>))) }),
-            )
-            .route("/panic", get(|| async { assert_eq!(1, 2, "as expected") }));
-        let (address, _stop, _serving) = served(routes).await;
-        assert!(is_closed(asks(address, "/panic").await).await);
-        let text = reads_until(&mut asks(address, "/").await, "0\r\n\r\n").await;
-        assert!(text.ends_with("\r\n\r\n1\r\na\r\n2\r\nb.\r\n0\r\n\r\n"), "{text}");
-    }
-}
+mod tests;

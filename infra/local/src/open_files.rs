@@ -12,6 +12,18 @@ pub(crate) fn allow_as_many_as_may_be() {
     }
 }
 
+/// How many files the process may have open; `None` for as many as it likes.
+#[cfg(unix)]
+pub(crate) fn limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+/// Elsewhere there is no such limit.
+#[cfg(not(unix))]
+pub(crate) fn limit() -> Option<u64> {
+    None
+}
+
 /// Elsewhere there is no such limit.
 #[cfg(not(unix))]
 pub(crate) fn allow_as_many_as_may_be() {}

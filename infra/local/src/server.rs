@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
-use web::{Origins, Place, Reach};
+use web::{Origins, Place, Reach, SourceHeader};
 
 use crate::database::{self, Data, Embedded};
 use crate::recording::Folder;
@@ -75,7 +75,8 @@ impl Server {
         let data = embedded.as_ref().map(|embedded| (&data, embedded));
         let banner = banner::text(address, &config, demo_search, data, recordings.as_deref(), &settings);
         let app = App::new(config, &aws);
-        let serving = serve(listener, app.router(), &stop);
+        let source = SourceHeader::from_settings(&settings)?;
+        let serving = serve(listener, app.router(), source, &stop);
         Ok(Self { address, banner, app, serving, stop, _embedded: embedded })
     }
 
@@ -113,8 +114,8 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, option: "--port", source })
 }
 
-fn serve(listener: TcpListener, routes: Router, stop: &CancellationToken) -> JoinHandle<()> {
-    tokio::spawn(connections::serve(listener, routes, stop.clone()))
+fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &CancellationToken) -> JoinHandle<()> {
+    tokio::spawn(connections::serve(listener, routes, source, stop.clone()))
 }
 
 /// Puts the demo endpoints in the place of whatever is not configured: real HTTP on loopback, behind the same clients.
@@ -128,7 +129,7 @@ async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &Cancellat
     let base = format!("http://{}/demo", listener.local_addr()?);
     // No page of a browser and no name of somebody else's leads to it.
     let routes = web::edge(demo::router(), Origins::default(), Reach::ThisMachine);
-    serve(listener, routes, stop);
+    serve(listener, routes, SourceHeader::default(), stop);
     if no_model {
         config.models = config.models.clone().with_demo(&format!("{base}/model"));
     }

@@ -24,7 +24,7 @@ use store::Keys;
 
 pub use caller::{Administrator, Caller, Credentials};
 pub use config::{AuthConfig, Place};
-pub use source::SourceIp;
+pub use source::{SourceHeader, SourceIp, network};
 
 use self::attempts::Attempts;
 use self::caller::Identity;

@@ -1,10 +1,33 @@
 use axum::body::Body;
 use bytes::Bytes;
-use conversation::ErrorCode;
+use conversation::{ErrorCode, Failure};
 use http::{HeaderMap, header};
 use protocols::MAX_BODY_BYTES;
 
 use crate::ApiError;
+
+/// Why a body did not arrive, where the server itself reads it from a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyError {
+    /// Its connection broke, or it is not of HTTP's form.
+    Incomplete,
+    /// Too little came in the time that a body has.
+    TooSlow,
+    /// Too much of other bodies is in memory.
+    TooMany,
+}
+
+impl std::fmt::Display for BodyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Incomplete => "The body ended before it was complete",
+            Self::TooSlow => "The body did not arrive in time",
+            Self::TooMany => "Too many bodies arrive at once. Please wait a moment.",
+        })
+    }
+}
+
+impl std::error::Error for BodyError {}
 
 /// Reads a JSON body of at most [`MAX_BODY_BYTES`].
 ///
@@ -43,7 +66,14 @@ async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Api
     match axum::body::to_bytes(body, most).await {
         Ok(bytes) => Ok(bytes),
         Err(error) if is_over_limit(&error) => Err(too_large(most)),
-        Err(_) => Err(ApiError::new(ErrorCode::InvalidRequest, "The body ended before it was complete")),
+        Err(error) => Err(not_read(&error)),
+    }
+}
+
+fn not_read(error: &axum::Error) -> ApiError {
+    match causes(error).find_map(|cause| cause.downcast_ref()).unwrap_or(&BodyError::Incomplete) {
+        why @ BodyError::TooMany => Failure::new(ErrorCode::RateLimited, why.to_string()).retry_after(1).into(),
+        why => ApiError::new(ErrorCode::InvalidRequest, why.to_string()),
     }
 }
 
@@ -58,14 +88,12 @@ fn too_large(most: usize) -> ApiError {
 }
 
 fn is_over_limit(error: &axum::Error) -> bool {
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(current) = cause {
-        if current.to_string().contains("length limit exceeded") {
-            return true;
-        }
-        cause = current.source();
-    }
-    false
+    causes(error).any(|cause| cause.to_string().contains("length limit exceeded"))
+}
+
+/// An error and what caused it.
+fn causes(error: &axum::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
 }
 
 #[cfg(test)]

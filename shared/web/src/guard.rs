@@ -71,11 +71,8 @@ fn is_from_here(headers: &HeaderMap) -> bool {
 
 /// Whether a link elsewhere opens the page itself, which shows nothing of anybody to the site it was on.
 fn opens_the_page(head: &Parts) -> bool {
-    let is = |name, expected| matches!(only(&head.headers, name), Header::One(value) if value == expected);
-    head.method == Method::GET
-        && head.uri.path() == "/"
-        && is(&FETCH_MODE, "navigate")
-        && is(&FETCH_DEST, "document")
+    let is = |name: HeaderName, expected| matches!(only(&head.headers, &name), Header::One(value) if value == expected);
+    head.method == Method::GET && head.uri.path() == "/" && is(FETCH_MODE, "navigate") && is(FETCH_DEST, "document")
 }
 
 /// Whether a host, with or without a port, is of this machine: `localhost`, `127.0.0.0/8` or `[::1]`, and nothing around it.
@@ -166,9 +163,30 @@ mod tests {
     #[test]
     fn f144_a_host_in_another_spelling_is_refused() {
         for host in [
-            "evil.example@127.0.0.1", "127.0.0.1:abc", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:+80", "[localhost]:1",
-            "[127.0.0.1]", "[::1", "::1", "[::1]x", "[::1]80", "[[::1]]", "", ":80", "localhost:80:80", " localhost",
-            "localhost/", "localhost,evil.example", "0.0.0.0", "[::]", "2130706433", "127.1", "0x7f.0.0.1", "localhost.",
+            "evil.example@127.0.0.1",
+            "127.0.0.1:abc",
+            "127.0.0.1:",
+            "127.0.0.1:99999",
+            "127.0.0.1:+80",
+            "[localhost]:1",
+            "[127.0.0.1]",
+            "[::1",
+            "::1",
+            "[::1]x",
+            "[::1]80",
+            "[[::1]]",
+            "",
+            ":80",
+            "localhost:80:80",
+            " localhost",
+            "localhost/",
+            "localhost,evil.example",
+            "0.0.0.0",
+            "[::]",
+            "2130706433",
+            "127.1",
+            "0x7f.0.0.1",
+            "localhost.",
         ] {
             assert!(refused(host, None), "{host}");
         }

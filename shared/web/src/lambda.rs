@@ -17,7 +17,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream::unfold};
-use http::{HeaderMap, HeaderName, Request, header};
+use http::{HeaderMap, Request, header};
 use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpResponse;
 use lambda_http::lambda_runtime::layers::TracingLayer;
 use lambda_http::lambda_runtime::{FunctionResponse, MetadataPrelude, Runtime, StreamResponse};
@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use tower::util::MapFutureLayer;
 
-use crate::SourceIp;
+use crate::SourceHeader;
 
 /// How answers leave a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,23 +58,13 @@ impl ResponseMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Front {
     mode: ResponseMode,
-    /// The header in which a proxy that nobody can pass by says where a request came from.
-    source: Option<HeaderName>,
+    source: SourceHeader,
 }
 
 impl Front {
     /// Reads `RESPONSE_MODE` and `SOURCE_IP_HEADER`.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let source = settings.parsed("SOURCE_IP_HEADER", "a header's name", |text| text.parse().ok())?;
-        Ok(Self { mode: ResponseMode::from_settings(settings)?, source })
-    }
-
-    /// Where a request came from, if the proxy in front says so; else it stays as the platform says.
-    fn mark(&self, request: &mut Request<Body>) {
-        let told = self.source.as_ref().and_then(|name| request.headers().get(name)?.to_str().ok()?.parse().ok());
-        if let Some(address) = told {
-            request.extensions_mut().insert(SourceIp(address));
-        }
+        Ok(Self { mode: ResponseMode::from_settings(settings)?, source: SourceHeader::from_settings(settings)? })
     }
 }
 
@@ -133,7 +123,7 @@ async fn to_the_end(sending: impl Future<Output = Result<(), lambda_http::Error>
 async fn answer(router: Router, front: &Front, event: &RawValue, context: &Context) -> Response {
     match event::request(event) {
         Ok(mut request) => {
-            front.mark(&mut request);
+            front.source.mark(&mut request);
             let (deadline, trace) = (deadline(context, SystemTime::now()), context.xray_trace_id.clone());
             request.extensions_mut().insert(Invocation { deadline, trace });
             router.oneshot(request).await.into_response()
@@ -209,12 +199,13 @@ fn is_text(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SourceIp;
 
     fn seen(setting: Option<&str>, header: &str) -> Option<SourceIp> {
         let settings = Settings::from_pairs(setting.map(|name| ("SOURCE_IP_HEADER", name)));
         let mut request = Request::builder().header("x-viewer-address", header).body(Body::empty()).unwrap();
         request.extensions_mut().insert(SourceIp([192, 0, 2, 1].into()));
-        Front::from_settings(&settings).unwrap().mark(&mut request);
+        Front::from_settings(&settings).unwrap().source.mark(&mut request);
         request.extensions().get().copied()
     }
 

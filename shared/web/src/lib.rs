@@ -12,8 +12,10 @@ mod lambda;
 mod origins;
 mod sse;
 
-pub use auth::{Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceIp, authenticate};
-pub use body::{json_body, json_body_of, optional_json_body};
+pub use auth::{
+    Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceHeader, SourceIp, authenticate, network,
+};
+pub use body::{BodyError, json_body, json_body_of, optional_json_body};
 pub use edge::{Arrival, ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
 pub use lambda::{Front, Invocation, run};

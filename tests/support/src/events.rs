@@ -26,7 +26,7 @@ impl EventStream {
     fn read_by(response: reqwest::Response, grammar: impl FnOnce(&str) -> Grammar) -> Self {
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
         assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
-        assert_eq!(header("cache-control"), "no-cache, no-transform");
+        assert_eq!(header("cache-control"), "no-store, no-transform");
         let request = header("x-request-id").to_owned();
         assert!(!request.is_empty(), "every answer has x-request-id");
         let grammar = grammar(&request);

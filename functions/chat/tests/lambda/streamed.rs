@@ -13,7 +13,7 @@ async fn an_answer_leaves_the_function_while_the_model_still_writes_it() {
     let prelude = answer.prelude().await;
     assert_eq!(prelude.status, 200);
     assert_eq!(prelude.header("content-type"), "text/event-stream; charset=utf-8");
-    assert_eq!(prelude.header("cache-control"), "no-cache, no-transform");
+    assert_eq!(prelude.header("cache-control"), "no-store, no-transform");
     assert!(!prelude.header("x-request-id").is_empty());
     assert!(answer.text().await.contains(r#""type":"start""#));
     assert!(answer.until("一").await.contains(r#"{"type":"content","content":"一"}"#));

@@ -1,13 +1,39 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use axum::extract::ConnectInfo;
+use axum::extract::{ConnectInfo, Request};
+use http::HeaderName;
 use http::request::Parts;
+use settings::{SettingError, Settings};
 
 /// Where a request came from, as the platform says; an extension of the request.
 ///
 /// Nothing that a client sends counts: `X-Forwarded-For` is whatever it wrote there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceIp(pub IpAddr);
+
+/// The header in which a proxy that no client can bypass says where a request came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceHeader(Option<HeaderName>);
+
+impl SourceHeader {
+    /// Reads `SOURCE_IP_HEADER`.
+    ///
+    /// # Errors
+    /// For what cannot be a header's name.
+    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        settings.parsed("SOURCE_IP_HEADER", "a header's name", |text| text.parse().ok()).map(Self)
+    }
+
+    /// Sets where a request came from, if the header is there once and holds one address; the proxy must be trusted.
+    pub fn mark(&self, request: &mut Request) {
+        let Some(name) = &self.0 else { return };
+        let mut values = request.headers().get_all(name).iter();
+        let (Some(value), None) = (values.next(), values.next()) else { return };
+        if let Some(address) = value.to_str().ok().and_then(|text| text.trim().parse().ok()) {
+            request.extensions_mut().insert(SourceIp(address));
+        }
+    }
+}
 
 /// The address that attempts are counted by; all requests without one count together.
 pub(super) fn of(head: &Parts) -> IpAddr {
@@ -16,8 +42,8 @@ pub(super) fn of(head: &Parts) -> IpAddr {
     told.or_else(peer).map_or(Ipv6Addr::UNSPECIFIED.into(), network)
 }
 
-/// Whoever has one address of version 6 has the 2⁶⁴ of its network.
-fn network(address: IpAddr) -> IpAddr {
+/// What an address is counted by: one of version 6 by its /64, because its holder has all 2⁶⁴ of them.
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {

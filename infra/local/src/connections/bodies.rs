@@ -1,0 +1,156 @@
+//! Bodies of requests: how long they may take to arrive, how much of them is in memory, and what is read of one that was
+//! refused.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use web::BodyError;
+
+/// How long bodies may take, and how much of them may be in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyLimits {
+    /// Without a byte.
+    pub(crate) silence: Duration,
+    /// From the first byte that is waited for to the last.
+    pub(crate) total: Duration,
+    /// The bytes of all bodies that are being read.
+    pub(crate) bytes: usize,
+}
+
+impl Default for BodyLimits {
+    fn default() -> Self {
+        Self { silence: Duration::from_secs(10), total: Duration::from_mins(1), bytes: 256 << 20 }
+    }
+}
+
+/// The most that is read of a body whose request was refused, and the longest that this takes: a client that is still
+/// sending would see its connection reset instead of the answer.
+const DRAINED_BYTES: usize = 8 << 20;
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The bytes in memory of all bodies that are being read.
+pub(super) type BytesHeld = Arc<AtomicUsize>;
+
+/// A body as its handler reads it; clones read the same one.
+pub(super) struct RequestBody<B>(Arc<Mutex<Arriving<B>>>);
+
+struct Arriving<B> {
+    body: B,
+    limits: BodyLimits,
+    held: BytesHeld,
+    /// What of `held` is of this body.
+    own: usize,
+    begun: Option<Instant>,
+    /// When the body is given up unless something comes.
+    due: Option<Pin<Box<Sleep>>>,
+    over: bool,
+}
+
+impl<B> Clone for RequestBody<B> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
+    pub(super) fn new(body: B, limits: BodyLimits, held: BytesHeld) -> Self {
+        let over = body.is_end_stream();
+        Self(Arc::new(Mutex::new(Arriving { body, limits, held, own: 0, begun: None, due: None, over })))
+    }
+
+    fn arriving(&self) -> MutexGuard<'_, Arriving<B>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the rest of a body that nobody wants, as far as it is worth it.
+    pub(super) async fn drain(&self) {
+        let rest = async {
+            let mut read = 0;
+            while read < DRAINED_BYTES {
+                match std::future::poll_fn(|context| self.arriving().poll(context)).await {
+                    Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
+                    Some(Err(_)) | None => break,
+                }
+                self.arriving().release();
+            }
+        };
+        self.arriving().release();
+        let _late = timeout(DRAIN_TIMEOUT, rest).await;
+    }
+
+    /// Whether there is nothing more to read.
+    pub(super) fn is_over(&self) -> bool {
+        self.arriving().over
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.over {
+            return Poll::Ready(None);
+        }
+        match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.due = None;
+                let came = frame.data_ref().map_or(0, Bytes::len);
+                self.own += came;
+                let held = self.held.fetch_add(came, Ordering::Relaxed) + came;
+                let fits = held <= self.limits.bytes;
+                Poll::Ready(Some(if fits { Ok(frame) } else { Err(BodyError::TooMany) }))
+            }
+            Poll::Ready(end) => {
+                self.over = true;
+                Poll::Ready(end.map(|_| Err(BodyError::Incomplete)))
+            }
+            Poll::Pending => {
+                ready!(self.poll_due(context));
+                self.over = true;
+                Poll::Ready(Some(Err(BodyError::TooSlow)))
+            }
+        }
+    }
+
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let now = Instant::now();
+        let end = *self.begun.get_or_insert(now) + self.limits.total;
+        let silence = now + self.limits.silence;
+        let due = self.due.get_or_insert_with(|| Box::pin(sleep_until(end.min(silence))));
+        due.as_mut().poll(context)
+    }
+}
+
+impl<B> Arriving<B> {
+    /// Notes that what came so far is in memory no more.
+    fn release(&mut self) {
+        self.held.fetch_sub(std::mem::take(&mut self.own), Ordering::Relaxed);
+    }
+}
+
+impl<B> Drop for Arriving<B> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        self.arriving().poll(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.is_over()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.arriving().body.size_hint()
+    }
+}

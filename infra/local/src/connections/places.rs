@@ -1,0 +1,242 @@
+//! How many connections may be open, and which one is closed for a new one.
+//!
+//! A connection without a request in progress (idle, or with a head that is not complete) is closed for a new one when all
+//! places are taken, the oldest first. So clients that open connections and send nothing shut nobody out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::task::AbortHandle;
+
+use crate::open_files;
+
+/// The most connections, whatever the system allows: each may need 128 KiB.
+const MAX_CONNECTIONS: usize = 8_192;
+
+/// The fewest, however few the system allows.
+const MIN_CONNECTIONS: usize = 16;
+
+/// Descriptors that are kept back for files and for the server's own connections.
+const RESERVED_DESCRIPTORS: usize = 64;
+
+/// How many connections may be open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// In all.
+    pub(crate) total: usize,
+    /// Of one remote address (of a network of version 6); this machine's own connections count in all alone.
+    pub(crate) per_address: usize,
+}
+
+impl Limits {
+    /// A third of the open files that the process may have: a turn also needs a connection to a model and one to a tool.
+    pub(crate) fn of_this_process() -> Self {
+        Self::within(open_files::limit())
+    }
+
+    fn within(open_files: Option<u64>) -> Self {
+        let open_files = open_files.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        let total = (open_files.saturating_sub(RESERVED_DESCRIPTORS) / 3).clamp(MIN_CONNECTIONS, MAX_CONNECTIONS);
+        Self { total, per_address: total / 4 }
+    }
+}
+
+/// The open connections.
+#[derive(Clone)]
+pub(super) struct Places(Arc<Shared>);
+
+struct Shared {
+    limits: Limits,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// By the order in which they came.
+    connections: BTreeMap<u64, Arc<Slot>>,
+    next: u64,
+    per_address: HashMap<IpAddr, usize>,
+}
+
+const IDLE: u8 = 0;
+const BUSY: u8 = 1;
+const EVICTED: u8 = 2;
+
+struct Slot {
+    address: IpAddr,
+    state: AtomicU8,
+    task: OnceLock<AbortHandle>,
+}
+
+/// The place of one connection, given up when dropped.
+pub(super) struct Place {
+    places: Places,
+    id: u64,
+    slot: Arc<Slot>,
+}
+
+/// A request in progress; its connection is idle again when this is dropped.
+pub(super) struct Request {
+    slot: Arc<Slot>,
+    stays_busy: bool,
+}
+
+impl Places {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self(Arc::new(Shared { limits, open: Mutex::default() }))
+    }
+
+    /// A place for a connection of a client, whose oldest idle one may be closed for it; `None` when all are in use.
+    pub(super) fn enter(&self, client: IpAddr) -> Option<Place> {
+        let Limits { total, per_address } = self.0.limits;
+        let (address, mut open) = (web::network(client), self.open());
+        let of_address = open.per_address.get(&address).copied().unwrap_or_default();
+        if !address.is_loopback() && of_address >= per_address && !open.evict(|slot| slot.address == address) {
+            return None;
+        }
+        if open.connections.len() >= total && !open.evict(|_| true) {
+            return None;
+        }
+        let slot = Arc::new(Slot { address, state: AtomicU8::new(IDLE), task: OnceLock::new() });
+        let id = open.next;
+        open.next += 1;
+        open.connections.insert(id, Arc::clone(&slot));
+        *open.per_address.entry(address).or_default() += 1;
+        Some(Place { places: self.clone(), id, slot })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Closes the oldest idle connection of these; whether there was one.
+    fn evict(&mut self, of: impl Fn(&Slot) -> bool) -> bool {
+        let closes = |slot: &Slot| slot.task.get().is_some() && slot.moves(IDLE, EVICTED);
+        let id = self.connections.iter().find(|(_, slot)| of(slot) && closes(slot)).map(|(id, _)| *id);
+        let slot = id.and_then(|id| self.remove(id));
+        if let Some(task) = slot.as_ref().and_then(|slot| slot.task.get()) {
+            task.abort();
+        }
+        slot.is_some()
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Arc<Slot>> {
+        let slot = self.connections.remove(&id)?;
+        if let Some(count) = self.per_address.get_mut(&slot.address) {
+            *count -= 1;
+            if *count == 0 {
+                self.per_address.remove(&slot.address);
+            }
+        }
+        Some(slot)
+    }
+}
+
+impl Slot {
+    fn moves(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl Place {
+    /// Takes the connection's task, once there is one.
+    pub(super) fn task(&self) -> TaskOfPlace {
+        TaskOfPlace(Arc::clone(&self.slot))
+    }
+
+    /// Notes that a request is in progress; `None` when the connection was just closed for another.
+    pub(super) fn begin(&self) -> Option<Request> {
+        let begins = self.slot.moves(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) == BUSY;
+        begins.then(|| Request { slot: Arc::clone(&self.slot), stays_busy: false })
+    }
+}
+
+/// Where the task of a connection is put, which can be closed from then on while it is idle.
+pub(super) struct TaskOfPlace(Arc<Slot>);
+
+impl TaskOfPlace {
+    pub(super) fn set(self, task: AbortHandle) {
+        let _first = self.0.task.set(task);
+    }
+}
+
+impl Request {
+    /// Leaves the connection busy until its next request: the end of the answer is not seen here.
+    pub(super) fn leave_busy(mut self) {
+        self.stays_busy = true;
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if !self.stays_busy {
+            self.slot.moves(BUSY, IDLE);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.open().remove(self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn entered(places: &Places, client: IpAddr) -> Option<(Place, tokio::task::JoinHandle<()>)> {
+        let place = places.enter(client)?;
+        let task = tokio::spawn(pending());
+        place.task().set(task.abort_handle());
+        Some((place, task))
+    }
+
+    #[test]
+    fn the_limit_follows_the_open_files() {
+        let total = |open_files| Limits::within(open_files).total;
+        assert_eq!([Some(0), Some(300), Some(1024), None].map(total), [16, 78, 320, MAX_CONNECTIONS]);
+    }
+
+    #[tokio::test]
+    async fn the_oldest_idle_connection_is_closed_for_a_new_one() {
+        let places = Places::new(Limits { total: 3, per_address: 3 });
+        let local = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let (first, second) = (entered(&places, local).unwrap(), entered(&places, local).unwrap());
+        let third = entered(&places, local).unwrap();
+        let busy = first.0.begin().unwrap();
+        let fourth = entered(&places, local).unwrap();
+        assert!(second.1.await.unwrap_err().is_cancelled());
+        assert!(second.0.begin().is_none(), "what was closed begins nothing");
+        drop(second.0);
+        let requests = [third.0.begin().unwrap(), fourth.0.begin().unwrap()];
+        assert!(entered(&places, local).is_none(), "nobody who is being answered gives way");
+        drop(busy);
+        let fifth = entered(&places, local).unwrap();
+        assert!(first.1.await.unwrap_err().is_cancelled());
+        drop((requests, third, fourth, fifth, first.0));
+        assert!(places.open().connections.is_empty() && places.open().per_address.is_empty());
+    }
+
+    #[tokio::test]
+    async fn one_remote_address_takes_its_share_alone() {
+        let places = Places::new(Limits { total: 8, per_address: 2 });
+        let remote = |text: &str| text.parse().unwrap();
+        let mut requests = Vec::new();
+        for text in ["2001:db8::1", "2001:db8::2"] {
+            let (place, _) = entered(&places, remote(text)).unwrap();
+            requests.push((place.begin().unwrap(), place));
+        }
+        assert!(entered(&places, remote("2001:db8::3")).is_none(), "a network counts as one address");
+        assert!(entered(&places, remote("2001:db8:0:1::1")).is_some());
+        let own: Vec<_> = (0..6).map_while(|_| entered(&places, remote("127.0.0.1"))).collect();
+        assert_eq!(own.len(), 6, "this machine's own count in all alone");
+    }
+}

@@ -1,0 +1,290 @@
+use std::time::Duration;
+
+use axum::routing::get;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::*;
+
+/// What never comes is missed after this.
+const LONG: Duration = Duration::from_secs(20);
+
+const SHORT: Duration = Duration::from_millis(200);
+
+async fn served(routes: Router) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
+    served_within(routes, ConnectionLimits::of_this_process()).await
+}
+
+async fn served_within(routes: Router, limits: ConnectionLimits) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
+    let settings = settings::Settings::from_pairs([("SOURCE_IP_HEADER", "x-client")]);
+    let source = SourceHeader::from_settings(&settings).unwrap();
+    (address, stop.clone(), tokio::spawn(serve_within(listener, routes, source, limits, stop)))
+}
+
+/// Routes that read a JSON body of at most 100 bytes, and refuse one without reading it.
+fn reading() -> Router {
+    let read = |headers: header::HeaderMap, body: Body| async move {
+        web::json_body_of(&headers, body, 100).await.map(|body| format!("{} bytes.", body.len()))
+    };
+    let routes = Router::new()
+        .route("/read", axum::routing::post(read))
+        .route("/refuse", axum::routing::post(|| async { StatusCode::UNAUTHORIZED }));
+    web::edge(routes, web::Origins::default(), web::Reach::Anyone)
+}
+
+fn with_bodies(bodies: BodyLimits) -> ConnectionLimits {
+    ConnectionLimits { bodies, ..ConnectionLimits::of_this_process() }
+}
+
+async fn sends(address: SocketAddr, text: &str) -> TcpStream {
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(text.as_bytes()).await.unwrap();
+    client
+}
+
+fn post(path: &str, length: usize) -> String {
+    format!("POST {path} HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
+}
+
+async fn asks(address: SocketAddr, path: &str) -> TcpStream {
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: here\r\n\r\n");
+    client.write_all(request.as_bytes()).await.unwrap();
+    client
+}
+
+async fn reads_until(client: &mut TcpStream, end: &str) -> String {
+    let mut text = String::new();
+    while !text.ends_with(end) {
+        let mut piece = [0; 512];
+        let length = timeout(LONG, client.read(&mut piece)).await.unwrap().unwrap();
+        assert_ne!(length, 0, "{text}");
+        text.push_str(std::str::from_utf8(&piece[..length]).unwrap());
+    }
+    text
+}
+
+async fn is_closed(mut client: TcpStream) -> bool {
+    timeout(LONG, client.read(&mut [0; 64])).await.is_ok_and(|read| matches!(read, Ok(0) | Err(_)))
+}
+
+#[tokio::test]
+async fn requests_of_a_connection_are_answered_one_after_another_and_know_their_client() {
+    let routes = Router::new()
+        .route("/", get(|ConnectInfo(client): ConnectInfo<SocketAddr>| async move { format!("{}.", client.port()) }));
+    let (address, _stop, _serving) = served(routes).await;
+    let mut client = asks(address, "/").await;
+    let own = format!("\r\n\r\n{}.", client.local_addr().unwrap().port());
+    reads_until(&mut client, &own).await;
+    client.write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n").await.unwrap();
+    reads_until(&mut client, &own).await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_answers_what_was_asked_closes_and_takes_no_more() {
+    let asked = Arc::new(Notify::new());
+    let (goes_on, waits) = (Arc::new(Notify::new()), Arc::clone(&asked));
+    let until = Arc::clone(&goes_on);
+    let slow = get(move || async move {
+        waits.notify_one();
+        until.notified().await;
+        "slow."
+    });
+    let routes = Router::new().route("/", get(|| async { "quick." })).route("/slow", slow);
+    let (address, stop, serving) = served(routes).await;
+    let mut idle = asks(address, "/").await;
+    reads_until(&mut idle, "quick.").await;
+    let mut client = asks(address, "/slow").await;
+    timeout(LONG, asked.notified()).await.unwrap();
+    stop.cancel();
+    assert!(is_closed(idle).await);
+    assert!(TcpStream::connect(address).await.is_err());
+    assert!(!serving.is_finished(), "an answer is owed");
+    goes_on.notify_one();
+    assert!(reads_until(&mut client, "slow.").await.starts_with("HTTP/1.1 200"));
+    assert!(is_closed(client).await);
+    timeout(LONG, serving).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_comes_when_the_server_stops_is_closed_too() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (stream, address) = listener.accept().await.unwrap();
+    let stopping = Arc::<Stopping>::default();
+    let limits = ConnectionLimits::of_this_process();
+    let place = Places::new(limits.connections).enter(address.ip()).unwrap();
+    let source = SourceHeader::default();
+    let serving = Serving { routes: Router::new(), source, limits, held: BytesHeld::default() };
+    let connection = connection(stream, address, place, serving, Arc::clone(&stopping));
+    stopping.tell();
+    timeout(LONG, connection).await.unwrap();
+    assert!(is_closed(client).await);
+}
+
+#[tokio::test]
+async fn a_stream_leaves_piece_by_piece_and_a_panic_ends_one_connection_alone() {
+    let routes = Router::new()
+        .route(
+            "/",
+            get(|| async { Body::from_stream(futures_util::stream::iter(["a", "b."].map(Ok::<_, Infallible>))) }),
+        )
+        .route("/panic", get(|| async { assert_eq!(1, 2, "as expected") }));
+    let (address, _stop, _serving) = served(routes).await;
+    assert!(is_closed(asks(address, "/panic").await).await);
+    let text = reads_until(&mut asks(address, "/").await, "0\r\n\r\n").await;
+    assert!(text.ends_with("\r\n\r\n1\r\na\r\n2\r\nb.\r\n0\r\n\r\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_connection_without_a_whole_head_is_closed() {
+    let limits = ConnectionLimits { head: SHORT, ..ConnectionLimits::of_this_process() };
+    let (address, _stop, _serving) = served_within(Router::new().route("/", get(|| async { "a." })), limits).await;
+    assert!(is_closed(sends(address, "").await).await, "idle from the start");
+    assert!(is_closed(sends(address, "GET / HTTP/1.1\r\nhost: he").await).await, "half a head");
+    let mut client = asks(address, "/").await;
+    reads_until(&mut client, "a.").await;
+    assert!(is_closed(client).await, "idle after a request");
+}
+
+#[tokio::test]
+async fn a_slow_answer_is_not_cut_by_the_time_of_heads() {
+    let limits = ConnectionLimits { head: SHORT / 4, ..ConnectionLimits::of_this_process() };
+    let frames = || {
+        Body::from_stream(futures_util::stream::unfold(0, |sent| async move {
+            tokio::time::sleep(SHORT / 4).await;
+            (sent < 8).then_some((Ok::<_, Infallible>("x"), sent + 1))
+        }))
+    };
+    let (address, _stop, _serving) =
+        served_within(Router::new().route("/", get(move || async move { frames() })), limits).await;
+    let text = reads_until(&mut asks(address, "/").await, "0\r\n\r\n").await;
+    assert_eq!(text.matches("1\r\nx\r\n").count(), 8);
+}
+
+#[tokio::test]
+async fn a_body_that_stays_out_is_given_up() {
+    let limits = BodyLimits { silence: SHORT, ..BodyLimits::default() };
+    let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
+    let mut client = sends(address, &(post("/read", 50) + "{")).await;
+    let text = reads_until(&mut client, "}").await;
+    assert!(text.starts_with("HTTP/1.1 400") && text.contains("did not arrive in time"), "{text}");
+}
+
+#[tokio::test]
+async fn a_body_that_drips_is_given_up_too() {
+    let limits = BodyLimits { total: SHORT * 3, ..BodyLimits::default() };
+    let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
+    let (mut reads, mut writes) = sends(address, &post("/read", 99)).await.into_split();
+    let dripping = tokio::spawn(async move {
+        while writes.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(SHORT / 4).await;
+        }
+    });
+    let mut text = vec![0; 600];
+    let length = timeout(LONG, reads.read(&mut text)).await.unwrap().unwrap();
+    let text = String::from_utf8_lossy(&text[..length]);
+    assert!(text.starts_with("HTTP/1.1 400"), "{text}");
+    dripping.abort();
+}
+
+#[tokio::test]
+async fn bodies_in_memory_are_bounded_together() {
+    let limits = BodyLimits { bytes: 80, ..BodyLimits::default() };
+    let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
+    let mut first = sends(address, &(post("/read", 60) + &"1".repeat(50))).await;
+    // Until the first body has come as far as it does.
+    loop {
+        let mut client = sends(address, &(post("/read", 50) + &"1".repeat(50))).await;
+        let mut text = [0; 12];
+        timeout(LONG, client.read_exact(&mut text)).await.unwrap().unwrap();
+        if &text == b"HTTP/1.1 429" {
+            break;
+        }
+    }
+    first.write_all(&[b'1'; 10]).await.unwrap();
+    reads_until(&mut first, "60 bytes.").await;
+    let text = reads_until(&mut sends(address, &(post("/read", 50) + &"1".repeat(50))).await, ".").await;
+    assert!(text.starts_with("HTTP/1.1 200"), "what was read holds nothing: {text}");
+}
+
+#[tokio::test]
+async fn f106_who_sends_too_much_reads_the_refusal() {
+    let (address, _stop, _serving) = served(reading()).await;
+    for (path, status) in [("/read", "413"), ("/refuse", "401"), ("/nowhere", "404")] {
+        let length = 4 << 20;
+        let (mut reads, mut writes) = sends(address, &post(path, length)).await.into_split();
+        // It reads only when it has sent everything, as many clients do.
+        timeout(LONG, writes.write_all(&vec![b' '; length])).await.unwrap().unwrap();
+        let mut text = vec![0; 32];
+        timeout(LONG, reads.read_exact(&mut text)).await.unwrap().unwrap();
+        assert!(text.starts_with(format!("HTTP/1.1 {status}").as_bytes()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_beyond_the_buffer_is_refused() {
+    let (address, _stop, _serving) = served(reading()).await;
+    let head = format!("GET / HTTP/1.1\r\nhost: here\r\nx: {}\r\n\r\n", "x".repeat(4 * MAX_BUFFER_BYTES));
+    let mut client = TcpStream::connect(address).await.unwrap();
+    // The connection may be reset before all of it is sent.
+    let _sent = client.write_all(head.as_bytes()).await;
+    let mut text = [0; 12];
+    let read = timeout(LONG, client.read_exact(&mut text)).await.unwrap();
+    assert!(read.is_err() || &text == b"HTTP/1.1 431", "{text:?}");
+}
+
+#[tokio::test]
+async fn clients_that_send_nothing_shut_nobody_out() {
+    let connections = Limits { total: 20, per_address: 5 };
+    let limits = ConnectionLimits { connections, ..ConnectionLimits::of_this_process() };
+    let (address, _stop, _serving) = served_within(Router::new().route("/", get(|| async { "a." })), limits).await;
+    let mut held = Vec::new();
+    for count in 0..100 {
+        held.push(sends(address, if count % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nho" }).await);
+    }
+    reads_until(&mut asks(address, "/").await, "a.").await;
+}
+
+#[tokio::test]
+async fn a_connection_too_many_is_told_so_at_once() {
+    let (go_on, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1 });
+    let (until, asked) = (Arc::clone(&go_on), Arc::new(Notify::new()));
+    let waits = Arc::clone(&asked);
+    let slow = get(move || async move {
+        waits.notify_one();
+        until.notified().await;
+        "slow."
+    });
+    let limits = ConnectionLimits { connections, ..ConnectionLimits::of_this_process() };
+    let (address, _stop, _serving) = served_within(Router::new().route("/", slow), limits).await;
+    let mut first = asks(address, "/").await;
+    timeout(LONG, asked.notified()).await.unwrap();
+    let mut second = TcpStream::connect(address).await.unwrap();
+    assert!(reads_until(&mut second, "\r\n\r\n").await.starts_with("HTTP/1.1 503"));
+    go_on.notify_one();
+    reads_until(&mut first, "slow.").await;
+}
+
+#[tokio::test]
+async fn f112_a_proxy_on_this_machine_says_where_a_request_came_from() {
+    let routes = Router::new().route(
+        "/",
+        get(|request: Request| async move {
+            let source = request.extensions().get::<web::SourceIp>();
+            source.map_or("none.".to_owned(), |web::SourceIp(address)| format!("{address}."))
+        }),
+    );
+    let (address, _stop, _serving) = served(routes).await;
+    for (lines, seen) in [
+        ("x-client: 203.0.113.9\r\n", "203.0.113.9."),
+        ("", "none."),
+        ("x-client: 203.0.113.9\r\nx-client: 203.0.113.8\r\n", "none."),
+    ] {
+        let mut client = sends(address, &format!("GET / HTTP/1.1\r\nhost: here\r\n{lines}\r\n")).await;
+        reads_until(&mut client, &format!("\r\n\r\n{seen}")).await;
+    }
+}
