@@ -51,6 +51,11 @@ impl Keys {
 
     /// All keys, oldest first.
     pub async fn list(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.first(usize::MAX).await
+    }
+
+    /// The oldest keys, so many at most.
+    pub async fn first(&self, most: usize) -> Result<Vec<KeyRecord>, StoreError> {
         let (mut start, mut records) = (None, Vec::new());
         loop {
             let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
@@ -59,7 +64,8 @@ impl Keys {
                 records.push(KeyRecord::read(&item)?);
             }
             start = next;
-            if start.is_none() {
+            if start.is_none() || records.len() >= most {
+                records.truncate(most);
                 return Ok(records);
             }
         }

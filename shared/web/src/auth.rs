@@ -12,6 +12,7 @@ mod presented;
 mod source;
 mod token;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +21,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use conversation::{ErrorCode, Failure};
 use http::request::Parts;
-use store::Keys;
+use store::{ApiKey, Keys};
 
 pub use caller::{Administrator, Caller, Credentials};
 pub use config::{AuthConfig, Place};
@@ -40,7 +41,10 @@ pub struct Auth(Arc<Shared>);
 
 struct Shared {
     proof: Proof,
+    /// Look-ups and signatures that led to nobody: 600 at once of an address, and 10 a second.
     attempts: Attempts,
+    /// Signatures that are checked of an address that may make no more attempts: 1,000 a second.
+    checks: Attempts,
 }
 
 /// What a caller must show.
@@ -74,49 +78,101 @@ impl Auth {
             Mode::ApiKey => Proof::Key(KeyRing::new(keys)),
             Mode::Token(issuer) => Proof::Token(Tokens::new(issuer.clone(), http)),
         };
-        Self(Arc::new(Shared { proof, attempts: Attempts::default() }))
+        Self(Arc::new(Shared {
+            proof,
+            attempts: failed_attempts(),
+            checks: Attempts::new(1_000, Duration::from_millis(1)),
+        }))
     }
 
     async fn identify(&self, head: &Parts, now: SystemTime) -> Result<Identity, ApiError> {
-        let credential = || presented(&head.headers).ok_or(ApiError::from(ErrorCode::Unauthorized));
-        let caller = match &self.0.proof {
+        let proof = match &self.0.proof {
             Proof::Unset => return Err(ErrorCode::AuthNotConfigured.into()),
             Proof::Nothing => return Ok(Identity::Anybody),
-            Proof::Key(ring) => {
-                let credential = credential()?;
-                self.wait(head, now)?;
-                ring.holder(credential, now).await
-            }
-            Proof::Token(tokens) => {
-                let credential = credential()?;
-                self.wait(head, now)?;
-                tokens.subject(credential, now).await
-            }
+            proof => proof,
         };
-        caller.map(Identity::Proven).map_err(|denial| self.refused(denial, head, now))
+        let credential = presented(&head.headers).ok_or(Refusal::Denied(Denial::Worthless))?;
+        let source = source::of(head);
+        let caller = match proof {
+            Proof::Key(ring) => self.holder(ring, credential, source, now).await,
+            Proof::Token(tokens) => self.subject(tokens, credential, source, now).await,
+            Proof::Unset | Proof::Nothing => Err(Refusal::Denied(Denial::Broken)),
+        };
+        Ok(Identity::Proven(caller?))
     }
 
-    /// Lets nobody go on who tried too often, whatever he shows this time.
-    fn wait(&self, head: &Parts, now: SystemTime) -> Result<(), ApiError> {
-        match self.0.attempts.wait(source::of(head), now) {
-            None => Ok(()),
-            Some(left) => Err(Failure::from(ErrorCode::RateLimited).retry_after(whole_seconds(left)).into()),
+    /// The caller who holds a key. A good one passes whatever others at its address tried, for it is remembered, or found in
+    /// a list of all keys; only looking ids up, which those who guess make up, is limited.
+    async fn holder(&self, ring: &KeyRing, text: &str, source: IpAddr, now: SystemTime) -> Result<Caller, Refusal> {
+        let key = ApiKey::parse(text).ok_or(Refusal::Denied(Denial::Worthless))?;
+        if let Some(caller) = ring.recognised(&key, now) {
+            return Ok(caller);
+        }
+        match self.0.attempts.take(source, 1, now) {
+            Ok(()) => self.counted(ring.look_up(&key, now).await, source),
+            Err(left) => ring.listed(&key, now).await.ok_or(Refusal::Wait(left)),
         }
     }
 
-    fn refused(&self, denial: Denial, head: &Parts, now: SystemTime) -> ApiError {
-        match denial {
-            Denial::Worthless => ErrorCode::Unauthorized.into(),
-            Denial::Wrong => {
-                self.0.attempts.count(source::of(head), now);
-                ErrorCode::Unauthorized.into()
+    /// The caller whom a token names. One that the issuer signed passes whatever others at its address tried, as long as
+    /// they do not have more than 1,000 signatures a second checked.
+    async fn subject(&self, tokens: &Tokens, text: &str, source: IpAddr, now: SystemTime) -> Result<Caller, Refusal> {
+        let token = tokens.read(text, now)?;
+        if tokens.is_recognised(&token, now).await? {
+            return Ok(token.into_caller());
+        }
+        match self.0.attempts.take(source, 1, now) {
+            Ok(()) => self.counted(tokens.verify(&token, now).await, source)?,
+            Err(left) => {
+                let cost = tokens.cost(&token, now).await?;
+                self.0.checks.take(source, cost, now).map_err(|_| Refusal::Wait(left))?;
+                tokens.verify(&token, now).await.map_err(|denial| match denial {
+                    Denial::Wrong => Refusal::Wait(left),
+                    denial => Refusal::Denied(denial),
+                })?;
             }
-            Denial::Unavailable => {
+        }
+        Ok(token.into_caller())
+    }
+
+    /// Gives back the attempt that was taken for a credential, unless it was a wrong one.
+    fn counted<T>(&self, outcome: Result<T, Denial>, source: IpAddr) -> Result<T, Refusal> {
+        if !matches!(outcome, Err(Denial::Wrong)) {
+            self.0.attempts.give_back(source, 1);
+        }
+        Ok(outcome?)
+    }
+}
+
+/// Why a request is not let through.
+#[derive(Debug)]
+enum Refusal {
+    Denied(Denial),
+    /// Too many attempts of its address were wrong; it may make the next one after this.
+    Wait(Duration),
+}
+
+impl From<Denial> for Refusal {
+    fn from(denial: Denial) -> Self {
+        Self::Denied(denial)
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Wait(left) => Failure::from(ErrorCode::RateLimited).retry_after(whole_seconds(left)).into(),
+            Refusal::Denied(Denial::Worthless | Denial::Wrong) => ErrorCode::Unauthorized.into(),
+            Refusal::Denied(Denial::Unavailable) => {
                 ApiError::new(ErrorCode::StorageBusy, "Who is calling cannot be checked right now. Please try again.")
             }
-            Denial::Broken => ErrorCode::Internal.into(),
+            Refusal::Denied(Denial::Broken) => ErrorCode::Internal.into(),
         }
     }
+}
+
+fn failed_attempts() -> Attempts {
+    Attempts::new(600, Duration::from_millis(100))
 }
 
 fn whole_seconds(left: Duration) -> u64 {

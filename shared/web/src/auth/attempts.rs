@@ -3,34 +3,31 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Failed attempts that an address may make at once.
-const BURST: u32 = 600;
-
-/// After this long one attempt comes back.
-const INTERVAL: Duration = Duration::from_millis(100);
-
 /// The most addresses that are remembered.
 const MOST: usize = 10_000;
 
-/// Failed attempts by address, in this instance: each address has a burst and gets one back at every interval.
+/// Attempts by address, in this instance: each address has a burst and gets one back at every interval.
 ///
-/// No secret can be guessed at any speed; what is limited is the cost of look-ups and signatures.
-#[derive(Default)]
+/// No secret can be guessed at any speed; what is limited is the cost of look-ups and signatures. An attempt is taken before
+/// its work begins, so that many at once are no way around the limit, and given back if it was good.
 pub(super) struct Attempts {
+    burst: u32,
+    interval: Duration,
     /// The time at which an address is back at its full burst.
     full: Mutex<HashMap<IpAddr, SystemTime>>,
 }
 
 impl Attempts {
-    /// How long an address must wait before its next attempt, if it must.
-    pub(super) fn wait(&self, address: IpAddr, now: SystemTime) -> Option<Duration> {
-        let full = self.full().get(&address).copied()?;
-        let over = full.duration_since(now).ok()?.checked_sub(INTERVAL * (BURST - 1))?;
-        (!over.is_zero()).then_some(over)
+    /// So many at once, and one more after each interval.
+    pub(super) fn new(burst: u32, interval: Duration) -> Self {
+        Self { burst, interval, full: Mutex::default() }
     }
 
-    /// Counts a failed attempt.
-    pub(super) fn count(&self, address: IpAddr, now: SystemTime) {
+    /// Takes so many attempts of an address.
+    ///
+    /// # Errors
+    /// How long the address must wait for them; then none is taken.
+    pub(super) fn take(&self, address: IpAddr, attempts: u32, now: SystemTime) -> Result<(), Duration> {
         let mut full = self.full();
         if full.len() >= MOST && !full.contains_key(&address) {
             full.retain(|_, at| *at > now);
@@ -39,7 +36,23 @@ impl Attempts {
             full.clear();
         }
         let at = full.entry(address).or_insert(now);
-        *at = (*at).max(now) + INTERVAL;
+        // Further ahead than a whole burst it lies only where the clock was set back.
+        *at = (*at).clamp(now, now + self.interval * self.burst);
+        let latest = now + self.interval * self.burst.saturating_sub(attempts);
+        match at.duration_since(latest) {
+            Ok(over) if !over.is_zero() => Err(over),
+            _ => {
+                *at += self.interval * attempts.min(self.burst);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives back what was taken.
+    pub(super) fn give_back(&self, address: IpAddr, attempts: u32) {
+        if let Some(at) = self.full().get_mut(&address) {
+            *at = at.checked_sub(self.interval * attempts).unwrap_or(SystemTime::UNIX_EPOCH);
+        }
     }
 
     fn full(&self) -> MutexGuard<'_, HashMap<IpAddr, SystemTime>> {
@@ -54,30 +67,44 @@ mod tests {
 
     use super::*;
 
+    const INTERVAL: Duration = Duration::from_millis(100);
+
     fn address(number: u32) -> IpAddr {
         Ipv4Addr::from(number).into()
     }
 
     #[test]
     fn f142_an_address_has_a_burst_and_then_waits_and_others_do_not() {
-        let attempts = Attempts::default();
-        for made in 0..BURST {
-            assert_eq!(attempts.wait(address(1), UNIX_EPOCH), None, "{made}");
-            attempts.count(address(1), UNIX_EPOCH);
+        let attempts = Attempts::new(600, INTERVAL);
+        let take = |number, now| attempts.take(address(number), 1, now);
+        for made in 0..600 {
+            assert_eq!(take(1, UNIX_EPOCH), Ok(()), "{made}");
         }
-        assert_eq!(attempts.wait(address(1), UNIX_EPOCH), Some(INTERVAL));
-        assert_eq!(attempts.wait(address(2), UNIX_EPOCH), None);
-        assert_eq!(attempts.wait(address(1), UNIX_EPOCH + INTERVAL), None);
-        attempts.count(address(1), UNIX_EPOCH + INTERVAL);
-        assert_eq!(attempts.wait(address(1), UNIX_EPOCH + INTERVAL), Some(INTERVAL));
-        assert_eq!(attempts.wait(address(1), UNIX_EPOCH + INTERVAL * BURST), None);
+        assert_eq!(take(1, UNIX_EPOCH), Err(INTERVAL));
+        assert_eq!(take(2, UNIX_EPOCH), Ok(()));
+        assert_eq!(take(1, UNIX_EPOCH + INTERVAL), Ok(()));
+        assert_eq!(take(1, UNIX_EPOCH + INTERVAL), Err(INTERVAL));
+        attempts.give_back(address(1), 1);
+        assert_eq!(take(1, UNIX_EPOCH + INTERVAL), Ok(()));
+        assert_eq!(attempts.take(address(1), 600, UNIX_EPOCH + INTERVAL * 600), Err(INTERVAL));
+        assert_eq!(attempts.take(address(1), 600, UNIX_EPOCH + INTERVAL * 601), Ok(()));
+    }
+
+    #[test]
+    fn f142_a_clock_that_was_ahead_makes_no_address_wait_for_it() {
+        let attempts = Attempts::new(2, INTERVAL);
+        for _ in 0..2 {
+            assert_eq!(attempts.take(address(1), 1, UNIX_EPOCH + Duration::from_hours(1)), Ok(()));
+        }
+        assert_eq!(attempts.take(address(1), 1, UNIX_EPOCH), Err(INTERVAL));
+        assert_eq!(attempts.take(address(1), 1, UNIX_EPOCH + INTERVAL), Ok(()));
     }
 
     #[test]
     fn f142_the_memory_of_attempts_has_an_end() {
-        let attempts = Attempts::default();
+        let attempts = Attempts::new(600, INTERVAL);
         for number in 0..=u32::try_from(MOST).unwrap() {
-            attempts.count(address(number), UNIX_EPOCH);
+            assert_eq!(attempts.take(address(number), 1, UNIX_EPOCH), Ok(()));
         }
         assert_eq!(attempts.full().len(), 1);
     }

@@ -42,6 +42,16 @@ fn auth(store: &Store, settings: &[(&str, &str)], place: Place) -> Auth {
     Auth::new(&config, store.keys.clone(), transport::client().unwrap())
 }
 
+impl KeyRing {
+    async fn holder(&self, text: &str, now: SystemTime) -> Result<Caller, Denial> {
+        let key = ApiKey::parse(text).ok_or(Denial::Worthless)?;
+        match self.recognised(&key, now) {
+            Some(caller) => Ok(caller),
+            None => self.look_up(&key, now).await,
+        }
+    }
+}
+
 async fn who(caller: Caller) -> Json<Value> {
     Json(json!({"owner": caller.owner.as_str(), "administrator": caller.administrator}))
 }
@@ -205,37 +215,93 @@ async fn f118_a_remembered_key_does_not_vouch_for_another_secret() {
     assert_eq!(ring.holder(&wrong, now).await, Err(Denial::Wrong));
 }
 
+const GUESSER: &str = "203.0.113.9";
+
+/// Uses up the attempts of an address, for a while.
+fn guessed(auth: &Auth) {
+    let later = SystemTime::now() + Duration::from_secs(5);
+    while auth.0.attempts.take(GUESSER.parse().unwrap(), 1, later).is_ok() {}
+}
+
+fn unknown_key() -> String {
+    ApiKey::generate().unwrap().text().expose_secret().to_owned()
+}
+
 #[tokio::test]
 async fn f142_an_address_that_guesses_is_stopped_and_no_header_helps_it() {
     let (store, _serving) = store().await;
     let good = key(&store, "ada", false).await;
     let auth = auth(&store, &API_KEY, Place::Lambda);
-    let guesser: IpAddr = "203.0.113.9".parse().unwrap();
-    for _ in 0..700 {
-        auth.0.attempts.count(guesser, SystemTime::now());
-    }
+    guessed(&auth);
     let app = app(auth);
-    let headers = [("x-api-key", good.as_str()), ("x-forwarded-for", "198.51.100.1")];
-    let stopped = ask(&app, "GET", "/who", &headers).await;
-    assert_eq!(stopped.code(), (429, "rate_limited"));
-    assert!(stopped.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
-    assert_eq!(ask_from(&app, "203.0.113.10", "GET", "/who", &headers).await.status, StatusCode::OK);
+    let end = if good.ends_with('0') { '1' } else { '0' };
+    let wrong_secret = format!("{}{end}", &good[..good.len() - 1]);
+    for wrong in [unknown_key(), wrong_secret] {
+        let headers = [("x-api-key", wrong.as_str()), ("x-forwarded-for", "198.51.100.1")];
+        let stopped = ask(&app, "GET", "/who", &headers).await;
+        assert_eq!(stopped.code(), (429, "rate_limited"));
+        assert!(stopped.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
+        assert_eq!(ask_from(&app, "203.0.113.10", "GET", "/who", &headers).await.code(), (401, "unauthorized"));
+    }
     assert_eq!(ask(&app, "GET", "/page", &[]).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn f142_guesses_shut_no_good_key_out() {
+    let (store, _serving) = store().await;
+    let (seen, fresh) = (key(&store, "ada", false).await, key(&store, "bob", false).await);
+    let auth = auth(&store, &API_KEY, Place::Lambda);
+    let app = app(auth.clone());
+    assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", &seen)]).await.status, StatusCode::OK);
+    guessed(&auth);
+    assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", &unknown_key())]).await.code(), (429, "rate_limited"));
+    for good in [seen, fresh] {
+        assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", &good)]).await.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn f142_a_flood_of_guesses_lists_the_keys_once() {
+    let (store, serving) = store().await;
+    let (first, second) = (key(&store, "ada", false).await, key(&store, "bob", false).await);
+    let ring = KeyRing::new(store.keys.clone());
+    let (now, parsed) = (SystemTime::now(), |text: &str| ApiKey::parse(text).unwrap());
+    assert!(ring.listed(&parsed(&first), now).await.is_some());
+    serving.abort();
+    assert!(serving.await.unwrap_err().is_cancelled());
+    for _ in 0..100 {
+        assert_eq!(ring.listed(&parsed(&unknown_key()), now).await, None);
+    }
+    assert!(ring.listed(&parsed(&second), now).await.is_some(), "nothing more was asked of the database");
+}
+
+#[tokio::test]
+async fn f118_a_revoked_key_of_the_list_is_refused_within_half_a_minute() {
+    let (store, _serving) = store().await;
+    let text = key(&store, "ada", false).await;
+    let (ring, good) = (KeyRing::new(store.keys.clone()), ApiKey::parse(&text).unwrap());
+    let begun = SystemTime::now();
+    assert!(ring.listed(&good, begun).await.is_some());
+    store.keys.revoke(good.id(), begun).await.unwrap();
+    let later = begun + Duration::from_secs(30);
+    assert_eq!((ring.recognised(&good, later), ring.listed(&good, later).await), (None, None));
 }
 
 #[tokio::test]
 async fn f142_wrong_keys_are_counted_and_worthless_ones_are_not() {
     let (store, _serving) = store().await;
+    let good = key(&store, "ada", false).await;
     let auth = auth(&store, &API_KEY, Place::Lambda);
     let app = app(auth.clone());
-    // Seen from this far back, a single attempt is one too many.
-    let before = SystemTime::now() - Duration::from_millis(59_900);
-    let counted = || auth.0.attempts.wait("203.0.113.9".parse().unwrap(), before).is_some();
+    // Seen from a moment before, the whole burst is there only if nothing was counted.
+    let before = SystemTime::now() - Duration::from_secs(1);
+    let counted = || auth.0.attempts.take(GUESSER.parse().unwrap(), 600, before).is_err();
     ask(&app, "GET", "/who", &[]).await;
     ask(&app, "GET", "/who", &[("x-api-key", "worthless")]).await;
     assert!(!counted());
-    let unknown = ApiKey::generate().unwrap().text().expose_secret().to_owned();
-    ask(&app, "GET", "/who", &[("x-api-key", &unknown)]).await;
+    auth.0.attempts.give_back(GUESSER.parse().unwrap(), 600);
+    assert_eq!(ask(&app, "GET", "/who", &[("x-api-key", &good)]).await.status, StatusCode::OK);
+    ask(&app, "GET", "/who", &[("x-api-key", &unknown_key())]).await;
     assert!(counted());
 }
 

@@ -12,7 +12,7 @@ const MOST: usize = 64;
 pub(super) struct KeySet(Vec<PublicKey>);
 
 #[derive(Debug)]
-struct PublicKey {
+pub(super) struct PublicKey {
     id: Option<String>,
     /// The one algorithm that it is made for, where the issuer says so.
     only: Option<Algorithm>,
@@ -60,9 +60,13 @@ impl KeySet {
         Some(Self(keys.collect()))
     }
 
+    /// The keys that may have signed a token, by what it says itself.
+    pub(super) fn candidates<'a>(&'a self, jws: &'a Jws<'_>) -> impl Iterator<Item = &'a PublicKey> {
+        self.0.iter().filter(|key| jws.key_id.is_none() || key.id == jws.key_id)
+    }
+
     pub(super) fn judge(&self, jws: &Jws<'_>) -> Verdict {
-        let named = |key: &&PublicKey| jws.key_id.is_none() || key.id == jws.key_id;
-        let mut candidates = self.0.iter().filter(named).peekable();
+        let mut candidates = self.candidates(jws).peekable();
         if candidates.peek().is_none() {
             return Verdict::NoKey;
         }

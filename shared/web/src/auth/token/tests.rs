@@ -3,6 +3,7 @@
 mod fake;
 mod signer;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use self::fake::Fake;
 use self::signer::{Signer, encoded};
+use super::super::{Attempts, Auth, Proof, Refusal, Shared, failed_attempts};
 use super::*;
 
 const NOW: u64 = 1_800_000_000;
@@ -21,6 +23,15 @@ fn at(seconds: u64) -> SystemTime {
 fn tokens(fake: &Fake) -> Tokens {
     let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks: None };
     Tokens::new(config, transport::client().unwrap())
+}
+
+impl Tokens {
+    async fn subject(&self, text: &str, now: SystemTime) -> Result<Caller, Denial> {
+        let token = self.read(text, now)?;
+        let recognised = self.is_recognised(&token, now).await?;
+        self.verify(&token, now).await.inspect_err(|_| assert!(!recognised, "{text}"))?;
+        Ok(token.into_caller())
+    }
 }
 
 fn claims(fake: &Fake) -> Value {
@@ -142,6 +153,38 @@ async fn f117_tokens_without_a_key_id_survive_a_rotation_too() {
     assert_eq!(tokens.subject(&old.token(&header, &claims(&fake)), at(0)).await, Ok(ada(&fake)));
     fake.publishes(&[new.jwk("2")]);
     assert_eq!(tokens.subject(&new.token(&header, &claims(&fake)), at(1)).await, Ok(ada(&fake)));
+}
+
+#[tokio::test]
+async fn f142_forged_tokens_shut_no_good_one_out() {
+    let (fake, signer, forger) = (Fake::start().await, Signer::p256(), Signer::p256());
+    fake.publishes(&[signer.jwk("a")]);
+    let (tokens, source) = (tokens(&fake), IpAddr::from([203, 0, 113, 9]));
+    let token_of = |signer: &Signer, subject: &str| {
+        let mut claims = claims(&fake);
+        claims["sub"] = subject.into();
+        signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims)
+    };
+    let checks = Attempts::new(3, Duration::from_hours(1));
+    let auth = Auth(Arc::new(Shared { proof: Proof::Nothing, attempts: failed_attempts(), checks }));
+    let passes = async |text: &str| match auth.subject(&tokens, text, source, at(0)).await {
+        Ok(_) => "passes",
+        Err(Refusal::Wait(_)) => "waits",
+        Err(Refusal::Denied(_)) => "refused",
+    };
+    let (seen, forged) = (token_of(&signer, "ada"), token_of(&forger, "ada"));
+    assert_eq!(passes(&seen).await, "passes");
+    let mut answers = std::collections::BTreeSet::new();
+    for _ in 0..603 {
+        answers.insert(passes(&forged).await);
+    }
+    assert_eq!(answers.into_iter().collect::<Vec<_>>(), ["refused", "waits"]);
+    // The third forged one used up what is checked of an address that waits.
+    assert_eq!((passes(&seen).await, passes(&token_of(&signer, "bob")).await), ("passes", "waits"));
+    let later = at(3600 * 3);
+    assert!(auth.0.attempts.take(source, 600, later).is_ok());
+    assert!(auth.subject(&tokens, &token_of(&signer, "bob"), source, later).await.is_ok());
+    assert!(matches!(auth.subject(&tokens, &forged, source, later).await, Err(Refusal::Wait(_))));
 }
 
 #[tokio::test]
