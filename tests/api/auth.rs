@@ -227,3 +227,15 @@ async fn f150_callers_see_their_own_usage_alone_and_a_deleted_one_has_none() {
     let again = text(&product.key("ada", None).await);
     assert_eq!(turns(&again).await, 0);
 }
+
+#[tokio::test]
+async fn f110_a_cookie_grants_nothing_at_any_route() {
+    let product = with_keys().await;
+    let key = product.key_text("ada").await;
+    let cookie = format!("x-api-key={key}; x-api-key={key}; authorization=Bearer {key}; key={key}");
+    for route in ROUTES.iter().chain(&ADMINISTRATION) {
+        let answer = product.ask(*route, ABSENT, &[("cookie", &cookie)]).await;
+        assert_eq!((answer.status, answer.header("set-cookie")), (401, ""), "{route:?}");
+    }
+    assert!(product.app.model.requests().is_empty());
+}

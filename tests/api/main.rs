@@ -39,6 +39,7 @@ mod options;
 mod outages;
 mod pages;
 mod pre_search;
+mod prompts;
 mod recorded;
 mod recordings;
 mod regenerate;

@@ -1,7 +1,8 @@
 use runtime_api::HttpEvent;
 use serde_json::{Value, json};
+use support::Completion;
 
-use crate::instance::Instance;
+use crate::instance::{Instance, database, key};
 
 async fn asked(instance: &Instance, event: &HttpEvent) -> (u16, Value) {
     let mut answer = instance.call(event).await.streamed();
@@ -52,4 +53,54 @@ async fn with_keys_a_caller_without_one_is_unauthorized() {
     let event = HttpEvent::get("/api/conversations").header("x-user-id", "local");
     let (status, body) = asked(&instance, &event).await;
     assert_eq!((status, &body["error"]["code"]), (401, &json!("unauthorized")));
+}
+
+/// A request whose event brings these cookies, as a function URL does: in a list of their own and in the header.
+fn with_cookies(event: HttpEvent, cookies: &[&str]) -> HttpEvent {
+    event.with("cookies", cookies).header("cookie", &cookies.join("; "))
+}
+
+#[tokio::test]
+async fn f110_cookies_of_an_event_are_no_credential() {
+    let database = database().await;
+    let instance = Instance::with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    let key = key(&database, "ann").await;
+    let (named, bearer) = (format!("x-api-key={key}"), format!("authorization=Bearer {key}"));
+    let cookies = [named.as_str(), &named, &bearer, "x-user-id=ann", "=", ""];
+    for event in [
+        HttpEvent::post("/api/chat", &json!({ "message": "你好" })),
+        HttpEvent::post("/v1/chat/completions", &json!({ "messages": [{ "role": "user", "content": "hi" }] })),
+        HttpEvent::get("/api/conversations"),
+        HttpEvent::get("/api/me/export"),
+    ] {
+        let (status, body) = asked(&instance, &with_cookies(event.clone(), &cookies)).await;
+        let code = if body["error"]["code"].is_null() { &body["error"]["type"] } else { &body["error"]["code"] };
+        assert_eq!(status, 401, "{event}: {code}");
+    }
+    assert!(instance.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn f110_no_answer_sets_a_cookie() {
+    let database = database().await;
+    let instance = Instance::with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
+    let key = key(&database, "ann").await;
+    instance.model.answer(|_| Completion::of(["好"]));
+    for event in [
+        HttpEvent::get("/"),
+        HttpEvent::get("/assets/app.js"),
+        HttpEvent::get("/healthz"),
+        HttpEvent::get("/nothing"),
+        HttpEvent::get("/api/conversations"),
+        HttpEvent::post("/api/chat", &json!({ "message": "你好" })),
+        HttpEvent::post("/api/chat", &json!({ "message": "你好", "stream": false })),
+        HttpEvent::post("/api/chat", &json!({})),
+    ] {
+        for event in [event.clone(), with_cookies(event, &["session=1", "session=2"]).header("x-api-key", &key)] {
+            let mut answer = instance.call(&event).await.streamed();
+            let prelude = answer.prelude().await;
+            assert!(prelude.cookies.is_empty() && prelude.header("set-cookie").is_empty(), "{event}: {prelude:?}");
+            answer.rest().await;
+        }
+    }
 }

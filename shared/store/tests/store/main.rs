@@ -8,6 +8,7 @@ mod backup_lines;
 mod backup_over;
 mod cache;
 mod chats;
+mod conditions;
 mod definitions;
 mod deletion;
 mod erase;

@@ -1,0 +1,67 @@
+//! Conditions that do not hold: each is an answer of the database that the caller understands, after one call.
+
+use std::time::Duration;
+
+use conversation::new_id;
+use store::{ApiKey, Claim, Claimed, LeaseError, ReadError, Store};
+
+use crate::support::{alice, answer, at, first_turn, next_turn, store_at};
+use crate::wire::Wire;
+
+/// How long a search may be fetched.
+const LEASE: Duration = Duration::from_secs(10);
+
+async fn store_and_wire() -> (Store, Wire) {
+    let (wire, endpoint) = Wire::new().await;
+    let store = store_at(&endpoint).await;
+    wire.seen();
+    (store, wire)
+}
+
+#[tokio::test]
+async fn f080_a_missing_conversation_is_not_found_in_one_call() {
+    let (store, wire) = store_and_wire().await;
+    let conversations = &store.conversations;
+    assert_eq!(conversations.rename(&alice(), &new_id(), "新", at(0)).await.err(), Some(ReadError::NotFound));
+    assert_eq!(wire.seen(), ["UpdateItem"], "the condition refuses, and nothing is repeated");
+    assert_eq!(conversations.delete(&alice(), &new_id()).await.err(), Some(ReadError::NotFound));
+    assert_eq!(wire.seen().iter().filter(|call| *call == "DeleteItem").count(), 1, "neither is this one");
+}
+
+#[tokio::test]
+async fn f080_an_absent_key_is_revoked_as_none() {
+    let (store, wire) = store_and_wire().await;
+    assert_eq!(store.keys.revoke(ApiKey::generate().unwrap().id(), at(0)).await, Ok(None));
+    assert_eq!(wire.seen(), ["UpdateItem"]);
+}
+
+#[tokio::test]
+async fn f080_a_lease_that_ended_is_lost_at_its_renewal() {
+    let (store, wire) = store_and_wire().await;
+    let conversations = &store.conversations;
+    let lease = conversations.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
+    conversations.finish(&lease, &answer("A1"), at(1)).await.unwrap();
+    conversations.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
+    wire.seen();
+    assert!(matches!(conversations.renew(&lease, at(3)).await, Err(LeaseError::Lost)));
+    assert_eq!(wire.seen(), ["UpdateItem"]);
+}
+
+#[tokio::test]
+async fn f080_a_second_claim_gets_what_the_first_stored() {
+    let (store, wire) = store_and_wire().await;
+    let claim = async |turn, body| store.idempotency.claim(&alice(), "k", body, turn, at(0)).await.unwrap();
+    assert!(matches!(claim("t1", b"x".as_slice()).await, Claimed::New(_)));
+    assert_eq!(claim("t2", b"x".as_slice()).await, Claimed::Pending);
+    assert_eq!(claim("t3", b"other".as_slice()).await, Claimed::Mismatch);
+    assert_eq!(wire.seen(), ["UpdateItem"; 3], "the refusal itself brings the stored item");
+}
+
+#[tokio::test]
+async fn f080_a_search_in_flight_makes_the_next_one_follow() {
+    let (store, _wire) = store_and_wire().await;
+    let first = store.search_cache.claim("k", LEASE, at(0)).await.unwrap();
+    assert!(matches!(first, Claim::Lead { stale: None, .. }));
+    let second = store.search_cache.claim("k", LEASE, at(1)).await.unwrap();
+    assert!(matches!(second, Claim::Follow { stale: None }));
+}

@@ -1,0 +1,24 @@
+//! Files of the repository that no compiler reads, held to the rules that deployments and releases rely on.
+#![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
+
+mod dependencies;
+mod licence;
+mod template;
+
+use std::path::PathBuf;
+
+/// The text of a file of the repository.
+fn file(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The repository's folder.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The text with one passage replaced, which it must contain.
+fn mutated(text: &str, (from, to): (&str, &str)) -> String {
+    assert!(text.contains(from), "the mutation of {from:?} changes nothing");
+    text.replace(from, to)
+}
