@@ -2,7 +2,10 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, body::Body};
+use axum::{
+    Extension,
+    body::{Body, Bytes},
+};
 use conversation::{ErrorCode, ToolChoice, new_id};
 use http::HeaderMap;
 use protocols::{Accumulated, Native, TurnRequest};
@@ -12,7 +15,7 @@ use tokio::time::Instant;
 use web::{ApiError, Arrival, Credentials, RequestId};
 
 use crate::begin::{self, Asked, Chosen, Told};
-use crate::{App, agents, repeat};
+use crate::{App, agents, heavy, repeat};
 
 #[derive(Deserialize)]
 pub(crate) struct Options {
@@ -33,7 +36,7 @@ pub(crate) async fn chat(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body(&headers, body).await?;
-    let request = TurnRequest::parse(&body)?;
+    let request = parsed(&body).await?;
     let accumulated = wants_accumulated(options)?;
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
     let wanted = Wanted {
@@ -53,6 +56,11 @@ pub(crate) async fn chat(
     )
     .await?;
     answered(told, form).await
+}
+
+async fn parsed(body: &Bytes) -> Result<TurnRequest, ApiError> {
+    let body = body.clone();
+    heavy::read(body.len(), move || TurnRequest::parse(&body)).await
 }
 
 /// Begins a turn, or finds the one that the same request began, where it says by a key which that is.
@@ -91,7 +99,7 @@ pub(crate) async fn agent(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body(&headers, body).await?;
-    if agents::named(TurnRequest::parse(&body)?.agent_id.as_deref(), &headers)?.is_none() {
+    if agents::named(parsed(&body).await?.agent_id.as_deref(), &headers)?.is_none() {
         return Err(invalid("An agent is required: `X-Agent-ID` or `agentId`".to_owned()));
     }
     chat(app, id, credentials, arrival, options, headers, Body::from(body)).await

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use conversation::Failure;
+use axum::body::Bytes;
 use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
 use store::{Definition, Kind, RateLimiter, Store, StoreError};
@@ -12,6 +12,7 @@ use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;
 
 use crate::chat::storage;
+use crate::heavy;
 use crate::rows::Rows;
 
 /// The names of the tools that come with the product: nobody's rows may have them, whether or not they are configured.
@@ -53,8 +54,9 @@ impl DefinedTools {
     }
 
     /// Reads what an administrator sent.
-    pub(crate) fn parse(&self, body: &[u8]) -> Result<ToolDefinition, Failure> {
-        ToolDefinition::parse(body, Rules { policy: self.egress.policy(), taken: &self.reserved })
+    pub(crate) async fn parse(&self, body: Bytes) -> Result<ToolDefinition, ApiError> {
+        let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved));
+        heavy::read(body.len(), move || ToolDefinition::parse(&body, Rules { policy, taken: &taken })).await
     }
 
     /// What definitions are held to beside these names.

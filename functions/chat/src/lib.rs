@@ -21,6 +21,7 @@ mod driven;
 mod elsewhere;
 mod ends;
 mod executions;
+mod heavy;
 mod lambda;
 mod me;
 mod metrics;

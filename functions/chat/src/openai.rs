@@ -17,11 +17,11 @@ use tokio::time::Instant;
 use tools::ToolRegistry;
 use web::{ApiError, Arrival, Caller, Credentials, ErrorShape};
 
-use crate::App;
 use crate::agents::{self, AgentDefinition};
 use crate::answering::Past;
 use crate::begin::{self, Chosen};
 use crate::passing::{self, Passing};
+use crate::{App, heavy};
 
 /// How errors are written under `/v1`.
 pub(crate) const ERRORS: ErrorShape = ErrorShape { content_type: "application/json", body: error_body };
@@ -37,7 +37,8 @@ pub(crate) async fn completions(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let request = ChatRequest::parse(&web::json_body(&headers, body).await?)?;
+    let body = web::json_body(&headers, body).await?;
+    let request = heavy::read(body.len(), move || ChatRequest::parse(&body)).await?;
     let owner = credentials.identify(None)?.owner;
     let chosen = choose(&app, &owner, &request).await?;
     let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());

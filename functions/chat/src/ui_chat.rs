@@ -18,7 +18,7 @@ use web::{ApiError, Arrival, Caller, Credentials, ErrorShape, RequestId};
 
 use crate::begin::{self, Asked, Told};
 use crate::chat::{Wanted, choose, storage, told};
-use crate::{App, agents, attach};
+use crate::{App, agents, attach, heavy};
 
 /// Errors as one sentence: the SDK shows the body of a refusal as it is.
 pub(crate) const ERRORS: ErrorShape =
@@ -34,7 +34,9 @@ pub(crate) async fn chat(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body_of(&headers, body, MAX_UI_BODY_BYTES).await?;
-    let UiChatRequest { chat_id, regenerate, turn } = UiChatRequest::parse(&body)?;
+    let read = body.clone();
+    let read = heavy::read(body.len(), move || UiChatRequest::parse(&read));
+    let UiChatRequest { chat_id, regenerate, turn } = read.await?;
     let owner = credentials.identify(turn.user_id.as_deref())?.owner;
     let wanted = Wanted {
         agent_id: agents::named(turn.agent_id.as_deref(), &headers)?,

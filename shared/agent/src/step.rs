@@ -8,7 +8,8 @@ use calls::Malformed;
 use conversation::{Event, ToolCall, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use model::{Finish, ModelError, Reply, TokenUsage, ToolPath};
+use model::{Delta, Finish, ModelError, Reply, TokenUsage, ToolPath};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tools::{Ran, ToolSession};
 use tracing::Instrument;
@@ -16,6 +17,9 @@ use tracing::Instrument;
 use self::reading::Reading;
 use crate::failure::{Broken, heals};
 use crate::{Caller, Events, Recording};
+
+/// Deltas of so many bytes take milliseconds to read; models write shorter ones.
+const LONG_DELTA: usize = 4 * 1024;
 
 /// What reading one reply needs to know.
 pub(crate) struct Reader<'a> {
@@ -113,6 +117,8 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             biased;
             Some((place, call, ran)) = running.next(), if !running.is_empty() => {
                 results[place] = Some(reader.report(&call, ran)?);
+                // A reply may make thousands of calls that end at once.
+                yield_now().await;
             }
             Some(came) = next(&mut reply) => match came {
                 Came::End(Some(error)) if !reader.goes_on(&results, &error) => return Err(Broken::Model(error)),
@@ -149,6 +155,11 @@ enum Came {
     End(Option<ModelError>),
 }
 
+/// Whether reading a delta takes so long that other turns are to run before the next one.
+fn is_long(delta: &Delta) -> bool {
+    matches!(delta, Delta::Text(text) | Delta::Thinking(text) if text.len() >= LONG_DELTA)
+}
+
 /// Reads a reply up to the next calls, or to its end.
 async fn words(mut reply: Reply, reading: Arc<Mutex<Reading>>) -> Came {
     loop {
@@ -156,9 +167,13 @@ async fn words(mut reply: Reply, reading: Arc<Mutex<Reading>>) -> Came {
             None => return Came::End(None),
             Some(Err(error)) => return Came::End(Some(error)),
             Some(Ok(delta)) => {
+                let is_long = is_long(&delta);
                 let calls = lock(&reading).take(delta);
                 if !calls.is_empty() {
                     return Came::Calls(Box::new(reply), calls);
+                }
+                if is_long {
+                    yield_now().await;
                 }
             }
         }

@@ -1,20 +1,28 @@
 //! Strict JSON at the border: one object, no duplicate keys, bounded nesting.
 
+use std::cell::Cell;
 use std::fmt;
 
 use conversation::{ErrorCode, Failure};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads a body that must be one JSON object in UTF-8, without duplicate keys at any depth.
+/// The most values of a body. A value of two bytes takes more than a hundred in memory.
+const MAX_VALUES: usize = 200_000;
+
+/// Reads a body that must be one JSON object in UTF-8, without duplicate keys at any depth, of at most 200,000 values.
 ///
 /// # Errors
 /// `invalid_request`, with a sentence that says where the text is wrong without quoting it.
 pub fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
     let text = std::str::from_utf8(body).map_err(|_| invalid("The body must be UTF-8"))?;
-    match serde_json::from_str(text) {
-        Ok(Strict(Value::Object(fields))) => Ok(fields),
+    let left = Cell::new(MAX_VALUES);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = Strict(&left).deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    match read {
+        Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(invalid("The body must be a JSON object")),
+        Err(_) if left.get() == 0 => Err(invalid(format!("The body has more than {MAX_VALUES} values"))),
         Err(error) => Err(invalid(format!("The body is not valid JSON: {}", reason(&error)))),
     }
 }
@@ -33,18 +41,21 @@ fn invalid(sentence: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::InvalidRequest, sentence)
 }
 
-/// A JSON value in which no object holds a key twice; `serde_json::Value` alone would keep the last one.
-struct Strict(Value);
+/// Reads a JSON value in which no object holds a key twice, as long as values are left; `serde_json::Value` alone would keep
+/// the last one, and any number of values.
+#[derive(Clone, Copy)]
+struct Strict<'a>(&'a Cell<usize>);
 
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Strict)
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.0.set(self.0.get().checked_sub(1).ok_or_else(|| D::Error::custom("too many values"))?);
+        deserializer.deserialize_any(self)
     }
 }
 
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,7 +88,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -86,7 +97,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            let Strict(value) = entries.next_value()?;
+            let value = entries.next_value_seed(self)?;
             if object.insert(key, value).is_some() {
                 return Err(A::Error::custom("duplicate key"));
             }
@@ -123,6 +134,13 @@ mod tests {
     fn f104_deep_nesting_is_refused_and_not_a_crash() {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000));
         assert!(refusal(deep.as_bytes()).contains("not valid JSON"));
+    }
+
+    #[test]
+    fn f104_a_body_of_too_many_values_is_refused_before_it_is_built() {
+        let body = |count: usize| format!("{{\"a\":[{}0]}}", "0,".repeat(count - 3));
+        assert!(object(body(MAX_VALUES).as_bytes()).is_ok());
+        assert_eq!(refusal(body(MAX_VALUES + 1).as_bytes()), "The body has more than 200000 values");
     }
 
     #[test]

@@ -12,9 +12,9 @@ use web::{Administrator, ApiError, Caller};
 
 use super::shown::Shown;
 use super::{id, refused};
-use crate::App;
 use crate::agents::{AgentDefinition, DEFAULT};
 use crate::models::Offered;
+use crate::{App, heavy};
 
 impl Shown {
     fn built_in() -> Self {
@@ -99,7 +99,8 @@ async fn stored(app: &App, id: &str, definition: &AgentDefinition) -> Result<Sho
 
 /// The definition in a body, every name of which must exist.
 async fn read(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
-    let definition = AgentDefinition::parse(&web::json_body(headers, body).await?)?;
+    let body = web::json_body(headers, body).await?;
+    let definition = heavy::read(body.len(), move || AgentDefinition::parse(&body)).await?;
     let wrong = match definition.model.as_deref().and_then(|name| wrong_model(app.models_for(&caller.owner), name)) {
         None => unknown_tool(app, &definition).await?,
         wrong => wrong,

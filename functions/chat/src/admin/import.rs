@@ -1,7 +1,7 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use conversation::ErrorCode;
+use conversation::{ErrorCode, Failure};
 use http::HeaderMap;
 use protocols::Fields;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use web::{Administrator, ApiError};
 
 use super::refused;
 use super::tools::stored;
-use crate::App;
+use crate::{App, heavy};
 
 /// What became of a document.
 #[derive(Serialize)]
@@ -29,20 +29,26 @@ pub(crate) async fn import(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Made>, ApiError> {
-    let mut fields = Fields::parse(&web::json_body(&headers, body).await?)?;
-    let document = fields.object("document")?.ok_or_else(|| fields.wrong("document", "given: an OpenAPI document"))?;
-    let dry_run = fields.flag("dryRun")?.unwrap_or(false);
-    fields.finish("`document`, `dryRun`")?;
-    let taken = app.tools.taken().await?;
-    let rules = Rules { policy: app.tools.policy(), taken: &taken };
-    let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
-    let Imported { tools, unusable } =
-        imported.map_err(|sentence| ApiError::new(ErrorCode::InvalidRequest, sentence))?;
+    let body = web::json_body(&headers, body).await?;
+    let (policy, taken) = (app.tools.policy(), app.tools.taken().await?);
+    let read = heavy::read(body.len(), move || imported(&body, Rules { policy, taken: &taken }));
+    let (Imported { tools, unusable }, dry_run) = read.await?;
     let mut made = Made { tools: Vec::new(), refused: unusable };
     for definition in &tools {
         if dry_run { made.tools.push(definition.document()) } else { made.add(&app, definition).await? }
     }
     Ok(Json(made))
+}
+
+/// What a document gives, and whether nothing of it is to be stored.
+fn imported(body: &[u8], rules: Rules<'_>) -> Result<(Imported, bool), Failure> {
+    let mut fields = Fields::parse(body)?;
+    let document = fields.object("document")?.ok_or_else(|| fields.wrong("document", "given: an OpenAPI document"))?;
+    let dry_run = fields.flag("dryRun")?.unwrap_or(false);
+    fields.finish("`document`, `dryRun`")?;
+    let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
+    let imported = imported.map_err(|sentence| Failure::new(ErrorCode::InvalidRequest, sentence))?;
+    Ok((imported, dry_run))
 }
 
 impl Made {

@@ -33,7 +33,7 @@ pub(crate) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<Shown>), ApiError> {
-    let definition = app.tools.parse(&web::json_body(&headers, body).await?)?;
+    let definition = app.tools.parse(web::json_body(&headers, body).await?).await?;
     Ok((StatusCode::CREATED, Json(stored(&app, &definition).await.map_err(refused)?)))
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn replace(
     body: Body,
 ) -> Result<Json<Shown>, ApiError> {
     let id = id(path)?;
-    let definition = app.tools.parse(&web::json_body(&headers, body).await?)?;
+    let definition = app.tools.parse(web::json_body(&headers, body).await?).await?;
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
     let replaced = app.store.definitions.replace(Kind::Tool, &id, name, &document, now).await;
     app.tools.forget().await;

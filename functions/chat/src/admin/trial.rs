@@ -15,7 +15,7 @@ use tools::{KnownPages, Progress, Tool, ToolContext, ToolRegistry};
 use web::{Administrator, ApiError};
 
 use super::{id, refused};
-use crate::App;
+use crate::{App, heavy};
 
 /// What is said where a tool is named that is none of a server's.
 const ONE_TOOL: &str = "`tool` must be left out: only a server has tools to choose from";
@@ -29,7 +29,8 @@ pub(crate) async fn run(
     body: Body,
 ) -> Result<Json<Trial>, ApiError> {
     let id = id(path)?;
-    let mut fields = Fields::parse(&web::json_body(&headers, body).await?)?;
+    let body = web::json_body(&headers, body).await?;
+    let mut fields = heavy::read(body.len(), move || Fields::parse(&body)).await?;
     let arguments = Value::Object(fields.object("arguments")?.unwrap_or_default());
     let named = fields.words("tool", 128)?;
     fields.finish("`arguments`, `tool`")?;

@@ -6,6 +6,9 @@ use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
 /// Most bytes of text, thinking and calls in one reply.
 pub(crate) const REPLY_LIMIT: usize = 4 * 1024 * 1024;
 
+/// The longest text of one delta, in bytes: a longer one is divided, so that whoever reads it can let others run in between.
+const LONGEST_DELTA: usize = 16 * 1024;
+
 /// The deltas that are ready to be taken; neighbours of one kind are one delta.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas {
@@ -26,9 +29,11 @@ impl Deltas {
             return Ok(());
         }
         self.substance = true;
-        match self.last() {
-            Some(Delta::Text(text)) => text.push_str(more),
-            _ => self.push(Delta::Text(more.to_owned())),
+        for more in pieces(more) {
+            match self.last() {
+                Some(Delta::Text(text)) if text.len() + more.len() <= LONGEST_DELTA => text.push_str(more),
+                _ => self.push(Delta::Text(more.to_owned())),
+            }
         }
         self.grow(more.len())
     }
@@ -39,9 +44,11 @@ impl Deltas {
             return Ok(());
         }
         self.substance = true;
-        match self.last() {
-            Some(Delta::Thinking(text)) => text.push_str(more),
-            _ => self.push(Delta::Thinking(more.to_owned())),
+        for more in pieces(more) {
+            match self.last() {
+                Some(Delta::Thinking(text)) if text.len() + more.len() <= LONGEST_DELTA => text.push_str(more),
+                _ => self.push(Delta::Thinking(more.to_owned())),
+            }
         }
         self.grow(more.len())
     }
@@ -102,5 +109,32 @@ impl Deltas {
 
     fn last(&mut self) -> Option<&mut Delta> {
         self.others.back_mut().or(self.first.as_mut())
+    }
+}
+/// The text in parts of at most [`LONGEST_DELTA`] bytes.
+fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(LONGEST_DELTA));
+        text = rest;
+        Some(piece).filter(|piece| !piece.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_becomes_several_deltas() {
+        let (mut deltas, text) = (Deltas::default(), "汉字".repeat(10_000));
+        deltas.text(&text).unwrap();
+        deltas.text("x").unwrap();
+        let mut told = Vec::new();
+        while let Some(delta) = deltas.pop() {
+            let Delta::Text(piece) = delta else { continue };
+            assert!(piece.len() <= LONGEST_DELTA);
+            told.push(piece);
+        }
+        assert_eq!((told.len(), told.concat()), (4, text + "x"));
     }
 }

@@ -1,6 +1,7 @@
-use conversation::{Failure, Message, PastTurn, ToolCall, ToolResult};
+use conversation::{Failure, Message, PastTurn, ToolCall};
 use serde_json::Value;
 
+use super::results::Results;
 use crate::Fields;
 
 /// The most messages of a request.
@@ -29,15 +30,14 @@ pub(super) fn read(fields: &mut Fields) -> Result<Talk, Failure> {
 struct Reader {
     system: Vec<String>,
     said: Vec<Message>,
-    /// The calls of the last message, and the results that came for them.
-    calls: Vec<ToolCall>,
-    results: Vec<Message>,
+    /// Of the calls of the last message.
+    results: Results,
 }
 
 impl Reader {
     fn take(&mut self, mut row: Fields) -> Result<(), Failure> {
         let role = row.text("role")?.unwrap_or_default();
-        if role != "tool" && !self.calls.is_empty() {
+        if role != "tool" && !self.results.are_complete() {
             return Err(row.wrong("role", "`tool` until all calls before it have their results"));
         }
         match role.as_str() {
@@ -59,27 +59,25 @@ impl Reader {
         let thinking = row.text("reasoning_content")?.unwrap_or_default();
         let rows = row.objects("tool_calls", MOST)?.unwrap_or_default();
         let calls = rows.into_iter().map(call).collect::<Result<Vec<_>, _>>()?;
-        self.calls.clone_from(&calls);
+        self.results = Results::of(&calls);
         self.said.push(Message::Assistant { text, thinking, calls });
         Ok(())
     }
 
     fn result(&mut self, mut row: Fields) -> Result<(), Failure> {
         let id = row.text("tool_call_id")?.unwrap_or_default();
-        let at = self.calls.iter().position(|call| call.id == id);
-        let Some(at) = at else { return Err(row.wrong("tool_call_id", "the id of a call before it, once")) };
         let content = content(&mut row)?.unwrap_or_default();
-        let ToolCall { id: call_id, name, .. } = self.calls.remove(at);
-        self.results.push(Message::Tool(ToolResult { call_id, name, ok: true, content }));
-        if self.calls.is_empty() {
-            self.said.append(&mut in_order(&self.said, std::mem::take(&mut self.results)));
+        let accepted = "the id of a call before it, once";
+        self.results.add(id, content).ok_or_else(|| row.wrong("tool_call_id", accepted))?;
+        if self.results.are_complete() {
+            self.said.extend(self.results.take());
         }
         Ok(())
     }
 
     /// Parts what is said at the last words of the user.
     fn finish(mut self) -> Result<Talk, &'static str> {
-        if !self.calls.is_empty() {
+        if !self.results.are_complete() {
             return Err("complete: the last calls have no results");
         }
         if matches!(self.said.last(), Some(Message::Assistant { .. })) {
@@ -95,18 +93,6 @@ impl Reader {
         let system = Some(self.system.join("\n\n")).filter(|text| !text.is_empty());
         Ok(Talk { system, history: turns(self.said), text, since })
     }
-}
-
-/// Results in the order of the calls that they answer, whatever order they came in.
-fn in_order(said: &[Message], mut results: Vec<Message>) -> Vec<Message> {
-    if let Some(Message::Assistant { calls, .. }) = said.last() {
-        let place = |message: &Message| match message {
-            Message::Tool(result) => calls.iter().position(|call| call.id == result.call_id),
-            _ => None,
-        };
-        results.sort_by_key(place);
-    }
-    results
 }
 
 /// Each message of the user begins a turn; a blank one says nothing.
@@ -164,6 +150,7 @@ fn part(part: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use conversation::ToolResult;
     use serde_json::json;
 
     use super::*;

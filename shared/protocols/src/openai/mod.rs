@@ -10,6 +10,7 @@ mod error;
 mod messages;
 mod refusals;
 mod request;
+mod results;
 mod tools;
 
 pub use chunks::Chunks;

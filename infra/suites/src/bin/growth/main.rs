@@ -1,0 +1,57 @@
+//! How much work each kind of input makes: it may not grow faster than its size, and another user's stream must go on.
+//!
+//! `SERVER` names the binary of the local server; the script beside these sources builds it. Arguments limit the run to kinds
+//! whose names contain one of them. `GROWTH_PATTERNS=all` takes every pattern for the largest inputs, too.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a suite ends with the first expectation that does not hold, and says what it does"
+)]
+
+mod catalog;
+mod flood;
+mod growth;
+mod patterns;
+mod probe;
+mod report;
+mod requests;
+mod server;
+mod upstream;
+mod watcher;
+
+use report::Report;
+use server::Server;
+use upstream::Upstream;
+use watcher::Watcher;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let outcome = runtime.expect("threads can be made").block_on(run());
+    std::process::exit(i32::from(!outcome));
+}
+
+/// The product and what is around it.
+struct Bench {
+    server: Server,
+    upstream: Upstream,
+    watcher: Watcher,
+}
+
+/// Measures every kind; false when one of them does not hold.
+async fn run() -> bool {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let (upstream, watcher) = (Upstream::start(), Watcher::start());
+    let server = Server::start(&upstream, &watcher).await;
+    let (mut bench, mut report) = (Bench { server, upstream, watcher }, Report::default());
+    for kind in catalog::kinds() {
+        if !wanted.is_empty() && !wanted.iter().any(|name| kind.name.contains(name.as_str())) {
+            continue;
+        }
+        if let Some(heaviest) = growth::measure(&mut bench, &kind, &mut report).await {
+            let silence = flood::measure(&bench, &heaviest).await;
+            report.flooded(&kind, &heaviest, &silence);
+        }
+    }
+    report.conclude()
+}

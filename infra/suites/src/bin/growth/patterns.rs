@@ -1,0 +1,84 @@
+//! What texts are made of: short units, each repeated to a size, that parsers and scanners have reason to look at twice.
+
+/// Units that are repeated; the name of a pattern is its unit.
+const UNITS: [&str; 44] = [
+    "a",
+    "word ",
+    "汉",
+    "e\u{301}",
+    "\u{200b}",
+    " ",
+    "\n",
+    "\r",
+    "\t\n",
+    "0",
+    "1,",
+    "9.",
+    "\u{0}",
+    "\"",
+    "\\",
+    "\\u0000",
+    "'",
+    "[",
+    "![",
+    "](",
+    "<",
+    "</",
+    "<a ",
+    "&",
+    "*",
+    "**a",
+    "_",
+    "`",
+    "```\n",
+    "~",
+    "|",
+    "> ",
+    "- ",
+    "{\"a\":",
+    "a://",
+    "http://a",
+    "https://a.b/c ",
+    "www.",
+    "a@b.",
+    "<tool_call>",
+    "<think>",
+    "[TOOL_CALLS]",
+    "Action: ",
+    "functools[",
+];
+
+/// Units for inputs that are long to send.
+const FEW: [&str; 14] = [
+    "word ",
+    "汉",
+    " ",
+    "\n",
+    "0",
+    "\"",
+    "[",
+    "<",
+    "```\n",
+    "{\"a\":",
+    "a://",
+    "http://a",
+    "<tool_call>",
+    "[TOOL_CALLS]",
+];
+
+/// The units for a text of at most `largest` bytes.
+pub(crate) fn units(largest: usize) -> &'static [&'static str] {
+    let all = std::env::var("GROWTH_PATTERNS").is_ok_and(|wish| wish == "all");
+    if all || largest <= 100_000 { &UNITS } else { &FEW }
+}
+
+/// The unit repeated to `size` bytes or a little less.
+pub(crate) fn repeated(unit: &str, size: usize) -> String {
+    unit.repeat((size / unit.len()).max(1))
+}
+
+/// The unit repeated to a text that takes `size` bytes as a JSON string.
+pub(crate) fn repeated_in_json(unit: &str, size: usize) -> String {
+    let escaped = serde_json::Value::from(unit).to_string().len() - 2;
+    unit.repeat((size / escaped).max(1))
+}

@@ -1,0 +1,64 @@
+use bytes::Bytes;
+
+/// One request of a given size, and what the servers behind the product answer meanwhile.
+#[derive(Clone)]
+pub(crate) struct Probe {
+    pub(crate) method: &'static str,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    pub(crate) plan: Plan,
+}
+
+/// What the scripted servers answer; `{{id}}` in it becomes the number of the request.
+#[derive(Clone, Default)]
+pub(crate) struct Plan {
+    /// The model's answer to the question; a short one if this is empty.
+    pub(crate) model: Bytes,
+    /// The search provider's answer.
+    pub(crate) search: Bytes,
+    /// The answer of the host of the defined tool.
+    pub(crate) tool: Bytes,
+}
+
+impl Probe {
+    /// A request with a JSON body.
+    pub(crate) fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        Self { method: "POST", path: path.into(), headers, body: body.into(), plan: Plan::default() }
+    }
+
+    /// A request without a body.
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self { method: "GET", path: path.into(), headers: Vec::new(), body: Bytes::new(), plan: Plan::default() }
+    }
+
+    #[must_use]
+    pub(crate) fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn plan(mut self, plan: Plan) -> Self {
+        self.plan = plan;
+        self
+    }
+}
+
+/// What a kind of input is made of, at a size in bytes or entries.
+pub(crate) type Make = Box<dyn Fn(usize) -> Probe + Send + Sync>;
+
+/// Inputs of one pattern.
+pub(crate) struct Pattern {
+    pub(crate) name: String,
+    pub(crate) make: Make,
+}
+
+/// A kind of input with the patterns that it is made of.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// The largest size that the product takes, or a little less.
+    pub(crate) largest: usize,
+    pub(crate) patterns: Vec<Pattern>,
+}

@@ -1,0 +1,84 @@
+//! The table that a run prints, and what fails it.
+
+use std::time::Duration;
+
+use crate::flood::Silence;
+use crate::growth::Heaviest;
+use crate::probe::Kind;
+
+/// What another user may notice at most.
+const AIM: Duration = Duration::from_millis(250);
+
+/// What fails the suite, on a machine that does other things, too, and with a build that is not optimised.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// What was measured so far.
+#[derive(Default)]
+pub(crate) struct Report {
+    faults: Vec<String>,
+    rows: Vec<String>,
+}
+
+impl Report {
+    /// Adds the work of the sizes of a pattern.
+    pub(crate) fn measured(&mut self, kind: &str, pattern: &str, work: &[Duration], too_fast: bool) {
+        let work: Vec<String> = work.iter().map(|work| format!("{:.0}", millis(*work))).collect();
+        let line = format!("{kind:<22} {pattern:<22} {:>30} ms", work.join(" → "));
+        if too_fast {
+            self.faults.push(format!("work grows faster than size: {line}"));
+        }
+        if too_fast || std::env::var("GROWTH_VERBOSE").is_ok() {
+            println!("  {line}{}", if too_fast { "  TOO FAST" } else { "" });
+        }
+    }
+
+    /// Adds an input that was not answered in time.
+    pub(crate) fn timed_out(&mut self, kind: &str, pattern: &str) {
+        println!("  {kind:<22} {pattern:<22} not answered in time");
+        self.faults.push(format!("not answered in time: {kind} {pattern}"));
+    }
+
+    /// Adds what a flood with the heaviest input of a kind did.
+    pub(crate) fn flooded(&mut self, kind: &Kind, heaviest: &Heaviest, silence: &Silence) {
+        let over = if silence.longest > AIM { "  over the aim" } else { "" };
+        let status = heaviest.status.map_or("-".to_owned(), |status| status.to_string());
+        let row = format!(
+            "{:<24} {:>8} {:<20} {status:>4} {:>8.0} {:>7} {:>9.0}{over}",
+            kind.name,
+            kind.largest,
+            heaviest.pattern,
+            millis(heaviest.work),
+            silence.inputs,
+            millis(silence.longest),
+        );
+        println!("  {row}");
+        if silence.longest > LIMIT {
+            self.faults.push(format!("another user waits for {:.0} ms: {}", millis(silence.longest), row.trim()));
+        }
+        self.rows.push(row);
+    }
+
+    /// Prints the table and the faults; false when there are any.
+    pub(crate) fn conclude(&self) -> bool {
+        println!(
+            "\n  {:<24} {:>8} {:<20} {:>4} {:>8} {:>7} {:>9}",
+            "kind", "largest", "heaviest", "HTTP", "CPU ms", "inputs", "wait ms"
+        );
+        for row in &self.rows {
+            println!("  {row}");
+        }
+        println!(
+            "\n  the aim is a wait of at most {} ms for other users; {} kinds were flooded",
+            AIM.as_millis(),
+            self.rows.len()
+        );
+        for fault in &self.faults {
+            println!("  FAULT {fault}");
+        }
+        self.faults.is_empty()
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}

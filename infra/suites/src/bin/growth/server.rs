@@ -1,0 +1,152 @@
+//! The product in a process of its own, and the processor time that it uses.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use suites::given;
+
+use crate::probe::Probe;
+use crate::upstream::{Upstream, filled};
+use crate::watcher::Watcher;
+
+/// The longest that one request may take.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+const NO_LIMIT: &str = "1000000/60s";
+
+/// A request was not answered in time.
+#[derive(Debug)]
+pub(crate) struct TimedOut;
+
+/// The product.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+    http: transport::Client,
+    /// Numbers of requests, so that no two searches are the same.
+    count: AtomicU64,
+    agent: String,
+    /// A tool that definitions are tried with.
+    tool: String,
+}
+
+impl Server {
+    /// Starts it over an empty store, with an agent that has every tool.
+    pub(crate) async fn start(upstream: &Upstream, watcher: &Watcher) -> Self {
+        let (child, url) = launch(upstream, watcher);
+        let http = transport::client().expect("the HTTP client builds");
+        let mut server = Self { child, url, http, count: AtomicU64::new(1), agent: String::new(), tool: String::new() };
+        server.define(upstream).await;
+        server
+    }
+
+    /// Ends the process, which computes without end, and starts another one.
+    pub(crate) async fn restart(&mut self, upstream: &Upstream, watcher: &Watcher) {
+        self.end();
+        (self.child, self.url) = launch(upstream, watcher);
+        self.define(upstream).await;
+    }
+
+    fn end(&mut self) {
+        self.child.kill().and_then(|()| self.child.wait()).expect("the server runs until it is ended");
+    }
+
+    async fn define(&mut self, upstream: &Upstream) {
+        let host = format!("http://{}", upstream.address);
+        let parameters = json!({ "type": "object", "properties": { "id": { "type": "string" } } });
+        let endpoint = json!({ "urlTemplate": format!("{host}/tool") });
+        for name in ["host", "probe"] {
+            let tool =
+                json!({ "name": name, "description": "A host.", "endpoint": endpoint, "parameters": parameters });
+            self.tool = self.create("tools", &tool).await;
+        }
+        let endpoint = json!({ "url": format!("{host}/mcp") });
+        let files = json!({ "name": "files", "description": "Files.", "type": "mcp", "endpoint": endpoint });
+        self.create("tools", &files).await;
+        let names = ["host", "files", "search_web", "read_url", "calculator", "current_time"];
+        let tools: Vec<Value> = names.iter().map(|name| json!({ "tool": name })).collect();
+        self.agent = self.create("agents", &json!({ "name": "all", "tools": tools })).await;
+    }
+
+    async fn create(&self, kind: &str, document: &Value) -> String {
+        let request = self.http.post(format!("{}/api/admin/{kind}", self.url)).json(document);
+        let answer: Value = request.send().await.expect("it answers").json().await.expect("its answer is JSON");
+        answer["id"].as_str().unwrap_or_else(|| panic!("{kind}: {answer}")).to_owned()
+    }
+
+    /// Sends a request and reads the answer to its end; gives the status, or nothing when the server refused to read on.
+    pub(crate) async fn send(&self, probe: &Probe) -> Result<Option<u16>, TimedOut> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let path = probe.path.replace("{{tool}}", &self.tool);
+        let mut request = self.http.request(probe.method.parse().expect("a method"), format!("{}{path}", self.url));
+        for (name, value) in &probe.headers {
+            request = request.header(name, value);
+        }
+        let body = filled(&probe.body, number);
+        let body = if body.len() < 64 * 1024 { self.with_agent(&body) } else { body };
+        let answered = async {
+            let answer = request.body(body).send().await.ok()?;
+            let status = answer.status().as_u16();
+            answer.bytes().await.ok().map(|_| status)
+        };
+        tokio::time::timeout(TIMEOUT, answered).await.map_err(|_| TimedOut)
+    }
+
+    fn with_agent(&self, body: &bytes::Bytes) -> bytes::Bytes {
+        String::from_utf8_lossy(body).replace("{{agent}}", &self.agent).into()
+    }
+
+    /// The processor time that its threads have used, with what the kernel did for them.
+    pub(crate) fn cpu(&self) -> Duration {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux lists the threads");
+        let used = threads.filter_map(|thread| {
+            let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(used.sum())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn launch(upstream: &Upstream, watcher: &Watcher) -> (Child, String) {
+    let mut command = Command::new(given("SERVER"));
+    command.args(["--ephemeral", "--port", "0"]).env_clear().envs(settings(upstream, watcher));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
+    let printed = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
+    let url = printed.map_while(Result::ok).find_map(|line| address(&line)).expect("it prints its address");
+    (child, url)
+}
+
+fn settings(upstream: &Upstream, watcher: &Watcher) -> Vec<(&'static str, String)> {
+    let (host, slow) = (format!("http://{}", upstream.address), format!("http://{}/v1", watcher.address));
+    let slow =
+        json!([{ "name": "slow", "baseUrl": slow, "model": "slow", "apiKeyVar": "OPENAI_API_KEY", "tools": "prompt" }]);
+    vec![
+        ("OPENAI_BASE_URL", format!("{host}/v1")),
+        ("OPENAI_MODEL", "scripted".to_owned()),
+        ("OPENAI_API_KEY", "key".to_owned()),
+        ("MODELS", slow.to_string()),
+        ("DEFAULT_MODEL", "openai".to_owned()),
+        ("TAVILY_BASE_URL", host),
+        ("TAVILY_API_KEY", "key".to_owned()),
+        ("CHAT_RATE_LIMIT", NO_LIMIT.to_owned()),
+        ("SEARCH_RATE_LIMIT", NO_LIMIT.to_owned()),
+        ("ALLOW_PRIVATE_TOOLS", "yes".to_owned()),
+        ("TURN_SECONDS", "120".to_owned()),
+        ("RUST_LOG", "off".to_owned()),
+    ]
+}
+
+fn address(line: &str) -> Option<String> {
+    let start = line.find("http://127.0.0.1:")?;
+    line[start..].split_whitespace().next().map(str::to_owned)
+}

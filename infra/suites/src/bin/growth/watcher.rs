@@ -1,0 +1,136 @@
+//! Another user, whose model writes a delta every 20 ms, and how late each delta is read.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot};
+
+/// How often the model writes.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// The other user and the model; both run on a thread of their own, so that what floods the product does not delay them.
+pub(crate) struct Watcher {
+    pub(crate) address: SocketAddr,
+    wishes: mpsc::UnboundedSender<Wish>,
+}
+
+/// A stream to open.
+struct Wish {
+    server: String,
+    running: Arc<AtomicBool>,
+    begun: oneshot::Sender<()>,
+    silence: oneshot::Sender<Duration>,
+}
+
+/// A stream that runs.
+pub(crate) struct Watch {
+    running: Arc<AtomicBool>,
+    silence: oneshot::Receiver<Duration>,
+}
+
+impl Watcher {
+    /// Starts the thread.
+    pub(crate) fn start() -> Self {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+        listener.set_nonblocking(true).expect("a listener can be made to wait for nobody");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let (wishes, wished) = mpsc::unbounded_channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a thread is enough").block_on(work(listener, wished));
+        });
+        Self { address, wishes }
+    }
+
+    /// Opens the other user's stream, and returns when its first delta has arrived.
+    pub(crate) async fn watch(&self, server: &str) -> Watch {
+        let ((begun, has_begun), (silence, ended)) = (oneshot::channel(), oneshot::channel());
+        let running = Arc::new(AtomicBool::new(true));
+        let wish = Wish { server: server.to_owned(), running: Arc::clone(&running), begun, silence };
+        self.wishes.send(wish).ok().expect("the thread runs until the program ends");
+        has_begun.await.expect("the stream begins");
+        Watch { running, silence: ended }
+    }
+}
+
+impl Watch {
+    /// Ends the stream; gives the longest time between the writing of a delta and its arrival.
+    pub(crate) async fn end(self) -> Duration {
+        self.running.store(false, Ordering::Release);
+        self.silence.await.expect("the stream ends well")
+    }
+}
+
+async fn work(listener: std::net::TcpListener, mut wishes: mpsc::UnboundedReceiver<Wish>) {
+    let listener = TcpListener::from_std(listener).expect("the runtime takes the listener");
+    let http = transport::client().expect("the HTTP client builds");
+    while let Some(Wish { server, running, begun, silence }) = wishes.recv().await {
+        let epoch = Instant::now();
+        let (longest, ()) = tokio::join!(read(&http, &server, epoch, begun), write(&listener, epoch, &running));
+        let _ = silence.send(longest);
+    }
+}
+
+/// The model: answers one request with deltas that tell when they were written.
+async fn write(listener: &TcpListener, epoch: Instant, running: &AtomicBool) {
+    let (mut connection, _) = listener.accept().await.expect("the product connects");
+    request(&mut connection).await;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    send(&mut connection, head).await;
+    let mut ticks = tokio::time::interval(INTERVAL);
+    while running.load(Ordering::Acquire) {
+        ticks.tick().await;
+        let text = format!("#{};", epoch.elapsed().as_micros());
+        send(&mut connection, &event(&format!("{{\"content\":\"{text}\"}}"), "null")).await;
+    }
+    send(&mut connection, &format!("{}data: [DONE]\n\n", event("{}", "\"stop\""))).await;
+}
+
+fn event(delta: &str, finish: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n")
+}
+
+async fn send(connection: &mut TcpStream, text: &str) {
+    connection.write_all(text.as_bytes()).await.expect("the product reads its model");
+}
+
+/// Reads a request that fits a buffer; its answer does not depend on it.
+async fn request(connection: &mut TcpStream) {
+    let mut buffer = [0; 64 * 1024];
+    let read = connection.read(&mut buffer).await.expect("the product sends a request");
+    assert!(read > 0, "the product sends a request");
+}
+
+/// The other user: the longest time that a delta was on its way.
+async fn read(http: &transport::Client, server: &str, epoch: Instant, begun: oneshot::Sender<()>) -> Duration {
+    let body = serde_json::json!({ "message": "watch", "modelType": "slow" }).to_string();
+    let request = http.post(format!("{server}/api/chat")).header("content-type", "application/json");
+    let answer = request.header("x-user-id", "watcher").body(body).send().await.expect("the product answers");
+    assert!(answer.status().is_success(), "the other user is refused: {}", answer.status());
+    let (mut chunks, mut begun, mut longest) = (answer.bytes_stream(), Some(begun), Duration::ZERO);
+    let mut text = String::new();
+    while let Some(chunk) = chunks.next().await {
+        text.push_str(&String::from_utf8_lossy(&chunk.expect("the stream is not cut")));
+        let now = epoch.elapsed();
+        while let Some(written) = next_time(&mut text) {
+            longest = longest.max(now.saturating_sub(written));
+            begun.take().map(|begun| begun.send(()));
+        }
+    }
+    assert!(text.contains("[DONE]"), "the other user's turn ends well: {text:?}");
+    longest
+}
+
+/// Takes the next delta out of the text; gives the time at which it was written.
+fn next_time(text: &mut String) -> Option<Duration> {
+    let start = text.find('#')?;
+    let end = start + text[start..].find(';')?;
+    let micros = text[start + 1..end].parse().expect("a delta is a number");
+    text.drain(..=end);
+    Some(Duration::from_micros(micros))
+}

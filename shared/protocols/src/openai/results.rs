@@ -1,0 +1,80 @@
+use std::collections::HashMap;
+
+use conversation::{Message, ToolCall, ToolResult};
+
+/// The calls of one message and the results that came for them, each found by its id in constant time.
+#[derive(Default)]
+pub(super) struct Results {
+    names: Vec<String>,
+    /// The positions of calls without a result, by id; the next one is at the end.
+    open: HashMap<String, Vec<usize>>,
+    results: Vec<Option<Message>>,
+    missing: usize,
+}
+
+impl Results {
+    /// Expects one result for each of these calls.
+    pub(super) fn of(calls: &[ToolCall]) -> Self {
+        let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, call) in calls.iter().enumerate().rev() {
+            open.entry(call.id.clone()).or_default().push(at);
+        }
+        let names = calls.iter().map(|call| call.name.clone()).collect();
+        Self { names, open, results: vec![None; calls.len()], missing: calls.len() }
+    }
+
+    /// Whether every call has its result.
+    pub(super) fn are_complete(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// Adds the result of a call; `None` when no call with this id waits for one.
+    pub(super) fn add(&mut self, id: String, content: String) -> Option<()> {
+        let at = self.open.get_mut(&id)?.pop()?;
+        let name = std::mem::take(self.names.get_mut(at)?);
+        *self.results.get_mut(at)? = Some(Message::Tool(ToolResult { call_id: id, name, ok: true, content }));
+        self.missing -= 1;
+        Some(())
+    }
+
+    /// The results in the order of their calls, whatever order they came in.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Message> {
+        std::mem::take(self).results.into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> ToolCall {
+        ToolCall { id: id.to_owned(), name: format!("f{id}"), arguments: serde_json::json!({}) }
+    }
+
+    #[test]
+    fn results_take_the_order_of_their_calls() {
+        let mut results = Results::of(&[call("a"), call("b"), call("a")]);
+        for (id, content) in [("b", "1"), ("a", "2"), ("a", "3")] {
+            assert!(!results.are_complete());
+            assert_eq!(results.add(id.to_owned(), content.to_owned()), Some(()));
+        }
+        assert!(results.are_complete());
+        let told: Vec<_> = results
+            .take()
+            .map(|message| match message {
+                Message::Tool(result) => (result.name, result.content),
+                other => (format!("{other:?}"), String::new()),
+            })
+            .collect();
+        let expected = [("fa", "2"), ("fb", "1"), ("fa", "3")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_result_without_waiting_call_is_refused() {
+        let mut results = Results::of(&[call("a")]);
+        assert_eq!(results.add("b".to_owned(), String::new()), None);
+        assert_eq!(results.add("a".to_owned(), String::new()), Some(()));
+        assert_eq!(results.add("a".to_owned(), String::new()), None);
+    }
+}
