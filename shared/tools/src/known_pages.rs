@@ -1,4 +1,8 @@
-use std::collections::HashSet;
+//! The web pages that a conversation has brought up.
+
+mod addresses;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use conversation::{Message, Source};
@@ -13,19 +17,33 @@ const NAMES: &str = "来源：";
 /// Longest address that counts, in bytes.
 const MAX_URL: usize = 2048;
 
-/// The web addresses that a conversation has brought up: those in the user's words, and the sources of results.
+/// Longest host with its port, in bytes: a domain name has 253 ASCII characters, in other scripts some more bytes.
+const MAX_AUTHORITY: usize = 512;
+
+/// Maximum number of pages that are known at a time; the oldest are forgotten first.
+const MAX_PAGES: usize = 1000;
+
+/// The web addresses that a conversation has brought up: those in the user's messages, and the sources of results.
 ///
 /// No other page is read for a model, so that nothing it was made to believe can carry data away in an address. Clones
-/// share what they know. Addresses are equal whatever the case of scheme and host, a default port, a slash at the end
-/// and a fragment.
+/// share what they know. Addresses are equal whatever the case of scheme and host, a default port, one slash at the end
+/// and a fragment. Of equal addresses the first one that came up is requested, never the model's own spelling.
 #[derive(Clone, Debug, Default)]
-pub struct KnownPages(Arc<Mutex<HashSet<String>>>);
+pub struct KnownPages(Arc<Mutex<Pages>>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    /// The first spelling of each page, by what equal addresses have in common.
+    spellings: HashMap<String, Url>,
+    /// The keys, oldest first.
+    order: VecDeque<String>,
+}
 
 impl KnownPages {
-    /// Takes note of what a message brings up.
+    /// Adds the pages that a message brings up, in time linear in its text.
     pub fn note(&self, message: &Message) {
         match message {
-            Message::User { text } => self.add(written(text)),
+            Message::User { text } => self.add(addresses::candidates(text)),
             Message::Tool(result) if NAMING.contains(&result.name.as_str()) => {
                 self.add(result.content.lines().filter_map(|line| line.strip_prefix(NAMES)));
             }
@@ -33,23 +51,40 @@ impl KnownPages {
         }
     }
 
-    /// Takes note of the pages that a result names.
+    /// Adds the pages that a result names.
     pub fn note_sources(&self, sources: &[Source]) {
         self.add(sources.iter().map(|source| source.url.as_str()));
     }
 
-    /// Whether a page has come up.
-    pub(crate) fn have(&self, page: &Url) -> bool {
-        self.known().contains(&identity(page))
+    /// The known spelling of a page; `None` for a page that has not come up.
+    pub(crate) fn spelling(&self, page: &Url) -> Option<Url> {
+        self.pages().spellings.get(&identity(page)).cloned()
     }
 
     fn add<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) {
-        let urls = addresses.into_iter().filter_map(page);
-        self.known().extend(urls.map(|url| identity(&url)));
+        let urls: Vec<Url> = addresses.into_iter().filter_map(page).collect();
+        let mut pages = self.pages();
+        urls.into_iter().for_each(|url| pages.add(url));
     }
 
-    fn known(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn pages(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pages {
+    fn add(&mut self, url: Url) {
+        let key = identity(&url);
+        if self.spellings.contains_key(&key) {
+            return;
+        }
+        if self.order.len() >= MAX_PAGES
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.spellings.remove(&oldest);
+        }
+        self.order.push_back(key.clone());
+        self.spellings.insert(key, url);
     }
 }
 
@@ -57,8 +92,8 @@ impl KnownPages {
 ///
 /// Addresses by number are left out altogether: pages for people have names, and numbers have many spellings.
 pub(crate) fn page(address: &str) -> Option<Url> {
-    let address = address.trim();
-    let mut url = Url::parse(address).ok().filter(|_| address.len() <= MAX_URL)?;
+    let address = Some(address.trim()).filter(|address| is_short(address))?;
+    let mut url = Url::parse(address).ok()?;
     let host = url.domain()?.trim_end_matches('.');
     let private = ["localhost", "local", "internal", "lan", "home.arpa", "test", "invalid"];
     let is_private =
@@ -69,38 +104,20 @@ pub(crate) fn page(address: &str) -> Option<Url> {
     (is_public && is_plain).then_some(url)
 }
 
+/// Whether an address is short enough to be parsed: the cost of a host grows with its square.
+fn is_short(address: &str) -> bool {
+    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let end = host.find(['/', '?', '#', '\\']).unwrap_or(host.len());
+    address.len() <= MAX_URL && end <= MAX_AUTHORITY
+}
+
 /// What equal addresses have in common; parsing has already dealt with case and ports.
 fn identity(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
-    let path = url.path().trim_end_matches('/').to_owned();
+    let path = url.path().strip_suffix('/').unwrap_or(url.path()).to_owned();
     url.set_path(&path);
     url.into()
-}
-
-/// The addresses in a text. Where one ends is a guess beside other words, so that each guess counts.
-fn written(text: &str) -> Vec<&str> {
-    let starts = text.match_indices("://").filter_map(|(at, _)| {
-        let scheme = text.get(..at)?.rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |before| next(text, before));
-        text.get(scheme..)
-    });
-    starts.flat_map(ends).collect()
-}
-
-fn next(text: &str, at: usize) -> usize {
-    at + text[at..].chars().next().map_or(0, char::len_utf8)
-}
-
-/// An address that begins a text: up to white space or a sign that stands in none, and up to the first letter of
-/// another script; each with and without the punctuation of a sentence.
-fn ends<'a>(text: &'a str) -> Vec<&'a str> {
-    let whole = text
-        .split(|c: char| c.is_whitespace() || "<>\"'`，。；：！？、）】》」”’".contains(c))
-        .next()
-        .unwrap_or_default();
-    let ascii = whole.split(|c: char| !c.is_ascii()).next().unwrap_or_default();
-    let bare = |text: &'a str| text.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '*']);
-    vec![whole, bare(whole), ascii, bare(ascii)]
 }
 
 #[cfg(test)]
@@ -123,7 +140,7 @@ mod tests {
         for message in messages {
             pages.note(message);
         }
-        page(address).is_some_and(|page| pages.have(&page))
+        page(address).is_some_and(|page| pages.spelling(&page).is_some())
     }
 
     #[test]
@@ -194,5 +211,66 @@ mod tests {
             assert_eq!(page(address), None, "{address}");
         }
         assert_eq!(page(" https://a.example/b?c#d ").unwrap().as_str(), "https://a.example/b?c");
+    }
+
+    /// What is requested when a model asks for `address` after a user wrote `text`.
+    fn requested(text: &str, address: &str) -> Option<String> {
+        let pages = KnownPages::default();
+        pages.note(&user(text));
+        page(address).and_then(|page| pages.spelling(&page)).map(String::from)
+    }
+
+    #[test]
+    fn f136_the_known_spelling_is_requested_not_the_models() {
+        let known = "https://a.example/x?q=1";
+        for address in [
+            "HTTPS://A.Example:443/x?q=1",
+            "https://a.example/x/?q=1",
+            "https://a.example/x?q=1#secret",
+            "https://a.example/./y/../x?q=1",
+            "https://a.ex\tample/x?q=1",
+            "https:\\\\a.example\\x?q=1",
+            "https:a.example/x?q=1",
+            "https://ａ.example/x?q=1",
+        ] {
+            let requested = requested(known, address);
+            assert!(requested.is_none() || requested.as_deref() == Some(known), "{address}: {requested:?}");
+        }
+        assert_eq!(requested("https://a.example/x/", "https://a.example/x"), Some("https://a.example/x/".to_owned()));
+        assert_eq!(requested("https://a.example//", "https://a.example/"), Some("https://a.example//".to_owned()));
+    }
+
+    #[test]
+    fn f136_other_spellings_of_a_page_are_unknown() {
+        for (text, address) in [
+            ("https://a.example/x", "https://a.example/x//"),
+            ("https://a.example/x", "https://a.example/x/////"),
+            ("https://a.example/x", "https://a.example//x"),
+            ("https://a.example/x", "https://a.example/x?"),
+            ("https://a.example/x", "https://a.example./x"),
+            ("https://a.example/x", "https://a.example/%78"),
+            ("https://a.example/%c3%a9", "https://a.example/%C3%A9"),
+            ("https://a.example/x?a=1&b=2", "https://a.example/x?b=2&a=1"),
+        ] {
+            assert_eq!(requested(text, address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn f136_the_newest_pages_stay_known() {
+        let pages = KnownPages::default();
+        for number in 0..MAX_PAGES + 5 {
+            pages.note(&user(&format!("https://a.example/{number}")));
+        }
+        let is_known = |number: usize| pages.spelling(&page(&format!("https://a.example/{number}")).unwrap()).is_some();
+        assert_eq!([0, 4, 5, MAX_PAGES + 4].map(is_known), [false, false, true, true]);
+        let known = pages.pages();
+        assert_eq!((known.order.len(), known.spellings.len()), (MAX_PAGES, MAX_PAGES));
+    }
+
+    #[test]
+    fn f136_a_host_without_end_is_not_parsed() {
+        assert_eq!(page(&format!("https://{}.example/", "路".repeat(600))), None);
+        assert_eq!(page(&format!("https://{}a.example/", "a.".repeat(300))), None);
     }
 }

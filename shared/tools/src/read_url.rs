@@ -50,10 +50,9 @@ impl Tool for ReadUrl {
         let page = known_pages::page(&url).ok_or_else(|| {
             Refusal::invalid_arguments("`url` 必须是公开网页的完整网址，以 http:// 或 https:// 开头，不带用户名和密码")
         })?;
-        if !context.pages.have(&page) {
-            let reason = "`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源";
-            return Err(Refusal::invalid_arguments(reason).into());
-        }
+        let page = context.pages.spelling(&page).ok_or_else(|| {
+            Refusal::invalid_arguments("`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源")
+        })?;
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
         match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {

@@ -65,6 +65,22 @@ async fn f136_a_page_that_did_not_come_up_is_never_asked_for() {
 }
 
 #[tokio::test]
+async fn f136_the_spelling_that_came_up_is_requested() {
+    let provider = Provider::start().await;
+    let tool = tool(&provider).await;
+    for url in ["https://A.example/x/", "https://a.example:443/x#80", "https://a.example/x"] {
+        provider.script([Reply::Unreadable]);
+        read(&tool, "https://a.example/x", url).await.unwrap_err();
+    }
+    for url in ["https://a.example/x//", "https://a.example/x////////", "https://a.example/x?"] {
+        let (code, _) = read(&tool, "https://a.example/x", url).await.unwrap_err();
+        assert_eq!(code, "invalid_arguments", "{url}");
+    }
+    let urls: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body["urls"].clone()).collect();
+    assert_eq!(urls, vec![json!(["https://a.example/x"]); 3]);
+}
+
+#[tokio::test]
 async fn f065_a_page_that_cannot_be_read_is_told_without_the_words_of_the_provider() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
