@@ -2,18 +2,26 @@
 
 mod evaluate;
 mod functions;
+mod interval;
+mod lexer;
 mod notation;
+mod number;
+mod parser;
+mod quantity;
+mod rational;
+mod units;
+mod written;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use async_trait::async_trait;
 use conversation::{ToolFailure, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 
 use self::evaluate::{Answer, Fault, Limit};
 use crate::refusal::Refusal;
@@ -23,12 +31,13 @@ const DESCRIPTION: &str = "计算器。凡是需要算出准确数字的问题�
     都用它计算，不要心算。";
 
 /// What can be calculated, for a model whose expression could not be.
-const ACCEPTED: &str = "支持：数字、+ - * / ^ % !、括号，sqrt、cbrt、abs、round、floor、ceil、sin、cos、tan、ln、log、exp、\
-    min(a, b)、max(a, b)、pow(a, b)、mod(a, b)、log(x, 底数)、round(x, 小数位数)、factorial(n)，常数 pi 和 e，\
-    以及单位换算，例如 5 km to miles";
+const ACCEPTED: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff、0b101、0o17，sqrt、cbrt、abs、round、floor、ceil、\
+    sin、cos、tan、asin、acos、atan、ln、log、log2、log10、exp、min(a, b)、max(a, b)、pow(a, b)、mod(a, b)、log(x, 底数)、\
+    round(x, 小数位数)、factorial(n)，常数 pi 和 e，以及长度、面积、体积、质量、时间（秒到周）、速度、温度、数据、角度、\
+    力、压强、能量、功率的单位换算，例如 5 km to miles";
 
-/// The stack of a calculation in bytes; what is not used is never backed by memory.
-const STACK: usize = 32 * 1024 * 1024;
+/// Calculations at a time; others wait for their turn, at most as long as a call may take.
+static SLOTS: Semaphore = Semaphore::const_new(2);
 
 /// Longest expression in a status line, in characters.
 const MAX_SHOWN: usize = 60;
@@ -63,14 +72,19 @@ impl Tool for Calculator {
     }
 }
 
-/// The value, calculated on a thread of its own, as a calculation neither yields nor is sparing with the stack; `None`
-/// when there is no such thread or it panicked.
+/// The value, calculated off the threads that serve; `None` when the calculation panicked.
+///
+/// The size of every number is bounded, so that no operation takes longer than milliseconds; between two of them a
+/// calculation stops when its time is over or this future is dropped. Its slot is free when the thread is.
 async fn calculated(expression: String) -> Option<Result<Answer, Fault>> {
+    let slot = SLOTS.acquire().await.ok()?;
     let (limit, _stop) = Stop::new();
-    let (sender, receiver) = oneshot::channel();
-    let calculate = move || sender.send(evaluate::evaluate(&expression, &limit)).ok();
-    thread::Builder::new().stack_size(STACK).spawn(calculate).ok()?;
-    receiver.await.ok()
+    let calculate = move || {
+        let value = evaluate::evaluate(&expression, &limit);
+        drop(slot);
+        value
+    };
+    spawn_blocking(calculate).await.ok()
 }
 
 /// Ends a calculation when it is dropped.

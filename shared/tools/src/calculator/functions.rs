@@ -1,118 +1,225 @@
-//! Functions of several arguments, which the evaluator does not have: each is written in terms of what it has.
+//! The functions of expressions, by name.
 
-/// How a call is written anew.
-type Rewriting = fn(&[String]) -> Option<String>;
+use std::cmp::Ordering;
 
-/// What a function of several arguments becomes.
-enum Meaning {
-    /// This text, made of the arguments; `None` for a wrong number of them.
-    Text(Rewriting),
-    /// The least argument, or the greatest.
-    Least,
-    Greatest,
-}
+use super::evaluate::Fault;
+use super::interval::Interval;
+use super::number::Number;
+use super::rational::Rational;
 
-/// The functions by name.
-const FUNCTIONS: [(&str, Meaning); 7] = [
-    ("min", Meaning::Least),
-    ("max", Meaning::Greatest),
-    ("pow", Meaning::Text(|arguments| two(arguments).map(|(x, y)| format!("(({x})^({y}))")))),
-    ("mod", Meaning::Text(|arguments| two(arguments).map(|(x, y)| format!("(({x}) mod ({y}))")))),
-    ("log", Meaning::Text(logarithm)),
-    ("round", Meaning::Text(rounded)),
-    ("factorial", Meaning::Text(|arguments| one(arguments).map(|n| format!("(({n})!)")))),
+use Number::{Approximate, Exact, Pi};
+
+/// A function of numbers; a wrong number of arguments gives `None`.
+type Function = fn(&[Number]) -> Option<Result<Number, Fault>>;
+
+/// A function of one number.
+type Unary = fn(&Number) -> Result<Number, Fault>;
+
+/// The functions of exactly one argument.
+const UNARY: [(&str, Unary); 20] = [
+    ("sqrt", |x| root(x, 2)),
+    ("cbrt", |x| root(x, 3)),
+    ("abs", absolute),
+    ("floor", |x| whole(x, Rational::floor, f64::floor)),
+    ("ceil", |x| whole(x, |x| x.negate().floor().negate(), f64::ceil)),
+    ("sin", |x| wave(x, 0, f64::sin)),
+    ("cos", |x| wave(x, 3, f64::cos)),
+    ("tan", |x| wave(x, 0, f64::sin)?.divide(&wave(x, 3, f64::cos)?)),
+    ("asin", |x| inverse(x, f64::asin)),
+    ("arcsin", |x| inverse(x, f64::asin)),
+    ("acos", |x| inverse(&x.negate(), f64::asin)?.add(&Pi(Rational::from(1).divide(&2.into())?))),
+    ("arccos", |x| inverse(&x.negate(), f64::asin)?.add(&Pi(Rational::from(1).divide(&2.into())?))),
+    ("atan", |x| growing(x, f64::atan)),
+    ("arctan", |x| growing(x, f64::atan)),
+    ("ln", |x| logarithm(x, None)),
+    ("lg", |x| logarithm(x, Some(10))),
+    ("log10", |x| logarithm(x, Some(10))),
+    ("log2", |x| logarithm(x, Some(2))),
+    ("exp", exponential),
+    ("factorial", factorial),
 ];
 
-/// Longest text that may come of it, in bytes; arguments that are repeated could let it grow without end.
-const MAX_LENGTH: usize = 8000;
+/// The functions of several arguments.
+const SEVERAL: [(&str, Function); 6] = [
+    ("min", |of| extreme(of, Ordering::Less)),
+    ("max", |of| extreme(of, Ordering::Greater)),
+    ("pow", |of| two(of).map(|(x, y)| x.power(y))),
+    ("mod", |of| two(of).map(|(x, y)| modulo(x, y))),
+    ("log", |of| match of {
+        [x] => Some(logarithm(x, Some(10))),
+        [x, base] => Some(logarithm_to(x, base)),
+        _ => None,
+    }),
+    ("round", |of| match of {
+        [x] => Some(rounded(x)),
+        [x, places] => Some(rounded_to(x, places)),
+        _ => None,
+    }),
+];
 
-/// The expression without functions of several arguments; `is_less` compares two expressions by their values.
-pub(super) fn expanded<E: From<String>>(
-    text: &str,
-    mut is_less: impl FnMut(&str, &str) -> Result<bool, E>,
-) -> Result<String, E> {
-    let mut text = text.to_owned();
-    // The last one to begin has no other one in its arguments.
-    while let Some((start, name, meaning)) = last_call(&text) {
-        let open = start + name.len();
-        let Some((arguments, end)) = arguments(&text, open) else { return Err(E::from("括号不成对".to_owned())) };
-        let written = match meaning {
-            Meaning::Text(rewriting) => rewriting(&arguments),
-            Meaning::Least => extreme(&arguments, |one, other| is_less(one, other))?,
-            Meaning::Greatest => extreme(&arguments, |one, other| is_less(other, one))?,
-        };
-        let Some(written) = written else { return Err(E::from(format!("{name} 的参数个数不对"))) };
-        text.replace_range(start..end, &written);
-        if text.len() > MAX_LENGTH {
-            return Err(E::from("算式太复杂".to_owned()));
-        }
+/// Whether a function of this name exists.
+pub(super) fn exists(name: &str) -> bool {
+    takes_several(name) || UNARY.iter().any(|(known, _)| *known == name)
+}
+
+/// Whether commas inside the parentheses of this function separate arguments.
+pub(super) fn takes_several(name: &str) -> bool {
+    SEVERAL.iter().any(|(known, _)| *known == name)
+}
+
+/// Whether the function keeps the unit of its argument.
+pub(super) fn keeps_unit(name: &str) -> bool {
+    matches!(name, "abs" | "floor" | "ceil" | "round" | "min" | "max")
+}
+
+/// The value of a function.
+pub(super) fn call(name: &str, arguments: &[Number]) -> Result<Number, Fault> {
+    let wrong_count = || Fault::Unreadable(format!("{name} 的参数个数不对"));
+    if let Some((_, function)) = SEVERAL.iter().find(|(known, _)| *known == name) {
+        return function(arguments).unwrap_or_else(|| Err(wrong_count()));
     }
-    Ok(text)
+    let function = UNARY.iter().find(|(known, _)| *known == name).map(|(_, function)| function);
+    let [argument] = arguments else { return Err(wrong_count()) };
+    function.ok_or_else(wrong_count)?(argument)
 }
 
-/// Where the last call of such a function begins; one with a single argument may be the evaluator's own.
-fn last_call(text: &str) -> Option<(usize, &'static str, &'static Meaning)> {
-    let calls = FUNCTIONS.iter().filter_map(|(name, meaning)| Some((last_of(text, name)?, *name, meaning)));
-    calls.max_by_key(|(start, _, _)| *start)
-}
-
-fn last_of(text: &str, name: &str) -> Option<usize> {
-    let is_whole = |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-    let has_own_arguments = |at: usize| {
-        let count = arguments(text, at + name.len()).map_or(0, |(arguments, _)| arguments.len());
-        count > 1 || !matches!(name, "log" | "round")
-    };
-    let opening = format!("{name}(");
-    text.rmatch_indices(&opening).map(|(at, _)| at).find(|at| is_whole(*at) && has_own_arguments(*at))
-}
-
-/// The arguments in the parentheses that open at `open`, and where what follows them begins.
-fn arguments(text: &str, open: usize) -> Option<(Vec<String>, usize)> {
-    let (mut depth, mut arguments) = (0_usize, vec![String::new()]);
-    for (at, c) in text.get(open..)?.char_indices() {
-        match c {
-            ')' if depth == 1 => return Some((arguments, open + at + 1)),
-            ',' if depth == 1 => arguments.push(String::new()),
-            _ if depth > 0 => arguments.last_mut()?.push(c),
-            _ => {}
-        }
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
+/// The factorial of an exact number.
+pub(super) fn factorial(x: &Number) -> Result<Number, Fault> {
+    match x {
+        Exact(number) => number.factorial().map(Exact),
+        _ => Err(Fault::outside("阶乘只用于非负整数")),
     }
-    None
 }
 
-fn one(arguments: &[String]) -> Option<&str> {
-    let [only] = arguments else { return None };
-    Some(only)
+/// The rest of a division, with the sign of the divisor.
+pub(super) fn modulo(x: &Number, y: &Number) -> Result<Number, Fault> {
+    if y.is_zero() {
+        return Err(Fault::division_by_zero());
+    }
+    let quotient = whole(&x.divide(y)?, Rational::floor, f64::floor)?;
+    x.subtract(&quotient.multiply(y)?)
 }
 
-fn two(arguments: &[String]) -> Option<(&str, &str)> {
+fn two(arguments: &[Number]) -> Option<(&Number, &Number)> {
     let [first, second] = arguments else { return None };
     Some((first, second))
 }
 
-fn logarithm(arguments: &[String]) -> Option<String> {
-    two(arguments).map(|(x, base)| format!("((ln ({x}))/(ln ({base})))"))
-}
-
-fn rounded(arguments: &[String]) -> Option<String> {
-    two(arguments).map(|(x, places)| format!("((round (({x})*(10^({places}))))/(10^({places})))"))
-}
-
-fn extreme<E>(
-    arguments: &[String],
-    mut is_better: impl FnMut(&str, &str) -> Result<bool, E>,
-) -> Result<Option<String>, E> {
-    let mut best: Option<&String> = None;
-    for argument in arguments.iter().filter(|argument| !argument.trim().is_empty()) {
-        best = match best {
-            Some(best) if !is_better(argument, best)? => Some(best),
-            _ => Some(argument),
-        };
+fn root(x: &Number, degree: u32) -> Result<Number, Fault> {
+    let is_negative = |x: &Number| x.compare(&Exact(0.into())).is_ok_and(|order| order == Ordering::Less);
+    if x.is_zero() {
+        return Ok(x.clone());
     }
-    Ok(best.map(|best| format!("({best})")))
+    if is_negative(x) {
+        let negative = || root(&x.negate(), degree).map(|root| root.negate());
+        return if degree % 2 == 1 { negative() } else { Err(Fault::outside("负数没有平方根")) };
+    }
+    if let Exact(number) = x
+        && let Some(root) = number.root(degree)
+    {
+        return Ok(Exact(root));
+    }
+    let interval = x.interval()?;
+    if interval.low() < 0.0 {
+        return Err(Fault::unprovable());
+    }
+    interval.growing(if degree == 2 { f64::sqrt } else { f64::cbrt }).map(Approximate)
+}
+
+fn absolute(x: &Number) -> Result<Number, Fault> {
+    Ok(if x.compare(&Exact(0.into()))? == Ordering::Less { x.negate() } else { x.clone() })
+}
+
+fn whole(x: &Number, exact: fn(&Rational) -> Rational, approximate: fn(f64) -> f64) -> Result<Number, Fault> {
+    match x {
+        Exact(number) => Ok(Exact(exact(number))),
+        _ => x.interval()?.whole(approximate).map(|whole| Exact(whole.into())),
+    }
+}
+
+fn rounded(x: &Number) -> Result<Number, Fault> {
+    whole(x, Rational::round, f64::round)
+}
+
+fn rounded_to(x: &Number, places: &Number) -> Result<Number, Fault> {
+    let scale = Exact(10.into()).power(places)?;
+    rounded(&x.multiply(&scale)?)?.divide(&scale)
+}
+
+fn growing(x: &Number, function: fn(f64) -> f64) -> Result<Number, Fault> {
+    if x.is_zero() { Ok(Exact(0.into())) } else { x.interval()?.growing(function).map(Approximate) }
+}
+
+/// The arc sine, which is defined from -1 to 1.
+fn inverse(x: &Number, function: fn(f64) -> f64) -> Result<Number, Fault> {
+    let one = Rational::from(1);
+    if let Exact(number) = x
+        && (number.compare(&one).is_gt() || number.compare(&one.negate()).is_lt())
+    {
+        return Err(Fault::outside("反正弦和反余弦只用于 -1 到 1"));
+    }
+    let interval = x.interval()?;
+    if !interval.is_within(-1.0, 1.0) {
+        return Err(Fault::unprovable());
+    }
+    growing(x, function)
+}
+
+/// Sine, or cosine as a sine that begins `shift` sixths of π later; exact where the value is rational.
+fn wave(x: &Number, shift: i64, function: fn(f64) -> f64) -> Result<Number, Fault> {
+    if x.is_zero() {
+        return Ok(Exact(i64::from(shift != 0).into()));
+    }
+    if let Pi(factor) = x {
+        let turns = factor.divide(&2.into())?;
+        let turn = turns.add(&turns.floor().negate())?;
+        if let Some(sixths) = turn.multiply(&12.into())?.integer()
+            && let Some(halves) = sine_of_sixths((sixths + shift) % 12)
+        {
+            return Rational::from(halves).divide(&2.into()).map(Exact);
+        }
+        return Pi(turn.multiply(&2.into())?).interval()?.wave(function).map(Approximate);
+    }
+    x.interval()?.wave(function).map(Approximate)
+}
+
+/// Twice the sine of so many sixths of π, where it is a whole number.
+fn sine_of_sixths(sixths: i64) -> Option<i64> {
+    match sixths {
+        0 | 6 => Some(0),
+        1 | 5 => Some(1),
+        3 => Some(2),
+        7 | 11 => Some(-1),
+        9 => Some(-2),
+        _ => None,
+    }
+}
+
+fn logarithm(x: &Number, base: Option<i64>) -> Result<Number, Fault> {
+    let is_one = matches!(x, Exact(number) if *number == Rational::from(1));
+    match base {
+        _ if is_one => Ok(Exact(0.into())),
+        None => x.ln().map(Approximate),
+        Some(base) => logarithm_to(x, &Exact(base.into())),
+    }
+}
+
+fn logarithm_to(x: &Number, base: &Number) -> Result<Number, Fault> {
+    if matches!(base, Exact(number) if *number == Rational::from(1)) {
+        return Err(Fault::outside("对数的底数不能是 1"));
+    }
+    Approximate(x.ln()?).divide(&Approximate(base.ln()?))
+}
+
+fn exponential(x: &Number) -> Result<Number, Fault> {
+    if x.is_zero() { Ok(Exact(1.into())) } else { x.interval().and_then(Interval::exp).map(Approximate) }
+}
+
+fn extreme(arguments: &[Number], wanted: Ordering) -> Option<Result<Number, Fault>> {
+    let (first, others) = arguments.split_first()?;
+    Some(
+        others.iter().try_fold(first.clone(), |best, other| {
+            Ok(if other.compare(&best)? == wanted { other.clone() } else { best })
+        }),
+    )
 }

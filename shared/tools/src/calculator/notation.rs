@@ -80,17 +80,3 @@ fn balanced(text: &str) -> Result<(), String> {
     }
     if depth == 0 { Ok(()) } else { Err("括号不成对".to_owned()) }
 }
-
-/// Refuses commas that are neither between arguments nor between thousands: a decimal comma would change the number.
-pub(super) fn thousands(text: &str) -> Result<(), String> {
-    let signs: Vec<char> = text.chars().collect();
-    let digit = |at: usize| signs.get(at).is_some_and(char::is_ascii_digit);
-    for (at, _) in signs.iter().enumerate().filter(|(_, c)| **c == ',') {
-        let before = at.checked_sub(1).is_some_and(digit);
-        let after = (1..=3).all(|step| digit(at + step)) && !digit(at + 4);
-        if !(before && after) {
-            return Err("逗号只能分隔参数或千位，小数点写作 .".to_owned());
-        }
-    }
-    Ok(())
-}

@@ -1,0 +1,145 @@
+//! Calculations without end: each allowed notation with extreme numbers ends, and nothing else is calculated.
+
+use std::time::Instant as Clock;
+
+use super::*;
+
+const NUMBERS: [&str; 8] = ["0", "-0.1", "10000", "(2^39000)", "(3^-20000)", "pi", "12000!", "1e999999999"];
+
+const CALLS: [&str; 27] = [
+    "sqrt",
+    "cbrt",
+    "abs",
+    "round",
+    "floor",
+    "ceil",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "ln",
+    "lg",
+    "log",
+    "log2",
+    "log10",
+    "exp",
+    "factorial",
+    "min",
+    "max",
+    "pow",
+    "mod",
+    "√",
+    "arcsin",
+    "arccos",
+    "arctan",
+];
+
+/// Calculates within one test, so that the time of an expression is its own.
+fn timed(expression: &str) -> (Result<Answer, Fault>, Duration) {
+    let (limit, _stop) = Stop::new();
+    let started = Clock::now();
+    (evaluate(expression, &limit), started.elapsed())
+}
+
+fn ends(expression: &str) {
+    let (_, took) = timed(expression);
+    assert!(took < Duration::from_secs(5), "{expression} took {took:?}");
+}
+
+#[test]
+fn f053_every_function_ends_with_extreme_numbers() {
+    for call in CALLS {
+        for one in NUMBERS {
+            ends(&format!("{call}({one})"));
+            for other in NUMBERS.into_iter().filter(|_| super::super::functions::takes_several(call)) {
+                ends(&format!("{call}({one}, {other})"));
+            }
+        }
+    }
+}
+
+#[test]
+fn f053_every_operator_ends_with_extreme_numbers() {
+    for one in NUMBERS {
+        for other in NUMBERS {
+            for sign in ["+", "-", "*", "/", "^", " mod ", " of ", "!^", "%*"] {
+                ends(&format!("({one}){sign}({other})"));
+            }
+        }
+    }
+}
+
+#[test]
+fn f053_every_unit_ends_with_extreme_numbers() {
+    for unit in super::super::units::UNITS {
+        for name in unit.names().take(1) {
+            ends(&format!("1e11000 {name}^12 / {name}^11 to {name}"));
+            ends(&format!("3^-20000 {name}^2 * 7 {name}"));
+        }
+    }
+}
+
+#[test]
+fn f053_long_chains_of_large_operations_stop_at_the_limit() {
+    for unit in ["+3^-20000", "*(7^9000/5^9000)", "+sqrt(2^39001)", "/(10^9000+1)", "-ln(3^20000)", "+3000!"] {
+        ends(&format!("1{}", unit.repeat(990 / unit.len())));
+    }
+    ends(&format!("max({})", vec!["3^-20000"; 40].join(",")));
+}
+
+#[test]
+fn f053_dice_distributions_and_statements_are_refused() {
+    for expression in [
+        "10000d10000",
+        "1000d1000",
+        "d4000000000",
+        "d20",
+        "roll d20",
+        "sample(d20)",
+        "average(2d6)",
+        "mean(d6)",
+        "today",
+        "now",
+        "5 to words",
+        "5 to roman",
+        "random",
+        "fibonacci(100000)",
+        "x",
+        "let",
+        "true",
+        "not 1",
+        "conjugate(5)",
+        "i",
+        "real(3)",
+        "USD",
+        "100 EUR to USD",
+        "5 nPr 3",
+        "5 choose 3",
+        "version",
+        "ans",
+        "_",
+        "unitless",
+        "asinh(1e9999)",
+        "1 month to days",
+        "5 km to words",
+        "to_words",
+        "5 to",
+        "to km",
+    ] {
+        assert!(matches!(value(expression), Err(Fault::Unreadable(_))), "{expression}: {:?}", value(expression));
+    }
+    assert_eq!(unreadable("hello + 1"), "不认识 hello");
+}
+
+#[tokio::test]
+async fn f053_calculations_share_two_slots_and_leave_no_thread() {
+    let heavy = format!("1{}", "/(10^9000+1)".repeat(30));
+    let calls = (0..6).map(|_| calculated(heavy.clone()));
+    let all = futures_util::future::join_all(calls);
+    let ended = tokio::time::timeout(Duration::from_secs(60), all).await.unwrap();
+    assert!(ended.into_iter().all(|outcome| outcome.is_some()));
+    let free = tokio::time::timeout(Duration::from_secs(20), SLOTS.acquire_many(2)).await;
+    assert!(free.is_ok(), "each calculation gives its slot back");
+}
