@@ -2,6 +2,7 @@ use conversation::ToolFailure;
 use egress::EgressError;
 
 use crate::ToolError;
+use crate::search::visible;
 
 /// Why a call of a defined tool gave nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +31,7 @@ impl HttpFailure {
             Self::Egress(EgressError::TimedOut) => "超时，没有得到结果".to_owned(),
             Self::Egress(EgressError::TooLarge) => "返回的内容过长".to_owned(),
             Self::Egress(_) => "无法连接到服务".to_owned(),
-            Self::Status(status, text) => format!("服务返回状态 {status}\n{}", calls::escape(text)),
+            Self::Status(status, text) => format!("服务返回状态 {status}\n{}", calls::escape(&visible(text))),
             Self::Nothing => "返回的内容里没有需要的数据".to_owned(),
         };
         let unsure = matches!(self, Self::Egress(EgressError::TimedOut | EgressError::Broken | EgressError::TooLarge));

@@ -16,10 +16,14 @@ use super::template::UrlTemplate;
 use super::{Endpoint, Internal, ToolDefinition, ToolKind, ToolSecrets, parameters, request};
 use crate::mcp::McpServer;
 use crate::refusal::Refusal;
+use crate::search::visible;
 use crate::{Calculator, CurrentTime, Progress, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Ends a text that was cut.
 const CUT: &str = "\n（内容过长，已截断）";
+
+/// Longest text that a transform makes of an answer, in bytes.
+const MAX_FOUND: usize = 256 * 1024;
 
 /// Longest part of a refusal's body that the model reads, in bytes.
 const REFUSAL: usize = 2000;
@@ -122,7 +126,7 @@ impl HttpTool {
     }
 
     /// What the model reads of an answer.
-    pub(super) fn read(&self, response: &Response, mask: &Mask) -> Result<String, HttpFailure> {
+    pub(super) async fn read(&self, response: &Response, mask: &Mask) -> Result<String, HttpFailure> {
         let text = response.text();
         if !response.status.is_success() {
             let shown = mask.text(&text);
@@ -137,7 +141,8 @@ impl HttpTool {
         }
         match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
             (Some(transform), Ok(answer)) => {
-                transform.apply(&mask.value(answer)).map(shown).ok_or(HttpFailure::Nothing)
+                let found = transform.apply(mask.value(answer)).await;
+                found.map(|found| bounded(shown(found))).ok_or(HttpFailure::Nothing)
             }
             (Some(_), Err(_)) => Err(HttpFailure::Nothing),
             (None, Ok(answer)) => Ok(shown(mask.value(answer))),
@@ -166,7 +171,7 @@ impl Tool for HttpTool {
         let Prepared { request, mask, .. } = self.prepared(&arguments).await?;
         self.admit().await?;
         let response = self.send(request, &mask, &context.progress).await?;
-        let text = self.read(&response, &mask).map_err(|failure| self.told(failure))?;
+        let text = self.read(&response, &mask).await.map_err(|failure| self.told(failure))?;
         let summary = format!("{} bytes", response.body.len());
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }
@@ -176,9 +181,9 @@ impl Tool for HttpTool {
         self.endpoint.timeout() + Duration::from_secs(5)
     }
 
-    /// A host's words are no markup: calls and frames that it writes stay text.
+    /// A host's text is no markup: calls and frames that it writes stay text, and nothing in it is invisible.
     fn framed(&self, content: String) -> String {
-        calls::escape(&content)
+        calls::escape(&visible(&content))
     }
 }
 
@@ -216,6 +221,15 @@ fn spec(definition: &ToolDefinition, parameters: Value) -> ToolSpec {
 /// A text as it is, anything else as JSON.
 fn shown(value: Value) -> String {
     if let Value::String(text) = value { text } else { value.to_string() }
+}
+
+/// A text as long as a result may be; the notice of a cut comes on top.
+fn bounded(mut text: String) -> String {
+    if text.len() > MAX_FOUND {
+        text.truncate(text.floor_char_boundary(MAX_FOUND));
+        text.push_str(CUT);
+    }
+    text
 }
 
 /// The data of an event stream, a line each; any other text as it is.

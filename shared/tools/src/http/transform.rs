@@ -1,8 +1,14 @@
 //! What of an answer the model reads.
 
-use jmespath::ast::Ast;
+mod cost;
+
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 /// The longest expression, in bytes.
 const LONGEST: usize = 500;
@@ -12,6 +18,15 @@ const MOST_NESTING: usize = 64;
 
 /// How often an expression may repeat what it reads.
 const MOST_GROWTH: usize = 64;
+
+/// Maximum work of one search: the answer's size in bytes times what the expression makes of a byte.
+const MAX_WORK: usize = 48 * 1024 * 1024;
+
+/// Searches at a time; one cannot be interrupted, so that its work is bounded beforehand.
+static SLOTS: Semaphore = Semaphore::const_new(2);
+
+/// Longest time that a search waits for its turn and takes.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A part or a rearrangement of a JSON answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,14 +53,35 @@ impl Transform {
                     return Err("a JMESPath expression with fewer parts".to_owned());
                 }
                 let parsed = jmespath::parse(expression).map_err(|_| "a JMESPath expression")?;
-                let bounded = growth(&parsed) <= MOST_GROWTH;
+                let growth = cost::growth(&parsed).ok_or("a JMESPath expression whose `join` has a literal glue")?;
+                let bounded = growth <= MOST_GROWTH;
                 bounded.then_some(()).ok_or_else(|| "a JMESPath expression that repeats less of the answer".to_owned())
             }
         }
     }
 
-    /// The part of an answer; `None` where there is none.
-    pub(crate) fn apply(&self, answer: &Value) -> Option<Value> {
+    /// The part of an answer, found off the threads that serve; `None` where there is none, and where looking for it
+    /// would be too much work. Dropping the future leaves at most the bounded work of one search behind.
+    pub(crate) async fn apply(&self, answer: Value) -> Option<Value> {
+        let Self::Jmespath(expression) = self else { return self.found_in(&answer) };
+        let size = serde_json::to_string(&answer).map_or(usize::MAX, |text| text.len());
+        if cost::work(&jmespath::parse(expression).ok()?)?.saturating_mul(size) > MAX_WORK {
+            return None;
+        }
+        let transform = self.clone();
+        let search = async {
+            let slot = SLOTS.acquire().await.ok()?;
+            let found = spawn_blocking(move || {
+                let found = transform.found_in(&answer);
+                drop(slot);
+                found
+            });
+            found.await.ok().flatten()
+        };
+        timeout(TIMEOUT, search).await.ok().flatten()
+    }
+
+    fn found_in(&self, answer: &Value) -> Option<Value> {
         match self {
             Self::Pointer(pointer) => answer.pointer(pointer).cloned(),
             Self::Jmespath(expression) => {
@@ -53,29 +89,6 @@ impl Transform {
                 serde_json::to_value(&*found).ok().filter(|found| !found.is_null())
             }
         }
-    }
-}
-
-/// How many times larger than what it reads a result can be: an expression sees only the element it is applied to, so
-/// that only lists and objects that it makes, and its own texts, can add up.
-fn growth(ast: &Ast) -> usize {
-    match ast {
-        Ast::Comparison { lhs, rhs, .. } | Ast::And { lhs, rhs, .. } | Ast::Or { lhs, rhs, .. } => {
-            growth(lhs).max(growth(rhs))
-        }
-        Ast::Condition { predicate, then, .. } => growth(predicate).max(growth(then)),
-        Ast::Identity { .. } | Ast::Field { .. } | Ast::Index { .. } | Ast::Slice { .. } => 1,
-        Ast::Literal { value, .. } => value.to_string().len().max(1),
-        Ast::Expref { ast: node, .. }
-        | Ast::Flatten { node, .. }
-        | Ast::Not { node, .. }
-        | Ast::ObjectValues { node, .. } => growth(node),
-        Ast::Function { args, .. } => args.iter().map(growth).fold(1, usize::saturating_mul),
-        Ast::MultiList { elements, .. } => elements.iter().map(growth).fold(0, usize::saturating_add),
-        Ast::MultiHash { elements, .. } => {
-            elements.iter().map(|pair| growth(&pair.value)).fold(0, usize::saturating_add)
-        }
-        Ast::Projection { lhs, rhs, .. } | Ast::Subexpr { lhs, rhs, .. } => growth(lhs).saturating_mul(growth(rhs)),
     }
 }
 
@@ -88,13 +101,13 @@ mod tests {
     fn find(expression: &str, answer: &Value) -> Option<Value> {
         let transform = Transform::Jmespath(expression.to_owned());
         transform.check().unwrap();
-        transform.apply(answer)
+        transform.found_in(answer)
     }
 
     #[test]
     fn a_part_of_an_answer_is_found_or_is_not() {
         let answer = json!({"data": {"items": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}]}});
-        let pointer = |text: &str| Transform::Pointer(text.to_owned()).apply(&answer);
+        let pointer = |text: &str| Transform::Pointer(text.to_owned()).found_in(&answer);
         assert_eq!(pointer("/data/items/1/t"), Some(json!("b")));
         assert_eq!((pointer("/data/none"), pointer("")), (None, Some(answer.clone())));
         assert_eq!(
@@ -124,12 +137,79 @@ mod tests {
                 for end in ["", "a", "0", "`1`"] {
                     let transform = Transform::Jmespath(format!("{}{end}", text.repeat(times)));
                     if transform.check().is_ok() {
-                        let _ = transform.apply(&json!({"a": [1]}));
+                        let _ = transform.found_in(&json!({"a": [1]}));
                     }
                 }
             }
         }
         let closed = Transform::Jmespath(format!("{}a{}", "(".repeat(64), ")".repeat(64)));
-        assert_eq!((closed.check(), closed.apply(&json!({"a": 1}))), (Ok(()), Some(json!(1))));
+        assert_eq!((closed.check(), closed.found_in(&json!({"a": 1}))), (Ok(()), Some(json!(1))));
+    }
+
+    #[test]
+    fn f134_growth_of_every_function_is_counted() {
+        let refused = |text: &str| Transform::Jmespath(text.to_owned()).check().is_err();
+        for text in [
+            "join(g, l)",
+            "join(@.g, l)",
+            "join(to_string(g), l)",
+            "l[*].join(@[0], @[1])",
+            &format!("{}@{}", "to_string([".repeat(5), "])".repeat(5)),
+            &["merge({a:@},{b:@})"; 7].join("|"),
+            &["[not_null(a,@),not_null(b,@)]"; 7].join("|"),
+            &["values({a:@,b:@})"; 7].join("|"),
+            &["map(&@,[@,@])"; 7].join("|"),
+            &["sort_by([@,@],&a)"; 7].join("|"),
+            &["reverse([@,@])"; 7].join("|"),
+            &["to_array([@,@])[]"; 7].join("|"),
+        ] {
+            assert!(refused(text), "{text}");
+        }
+        for text in [
+            "join(', ', data[*].t)",
+            "to_string(data)",
+            "merge(a, b)",
+            "sort_by(data, &n)[*].{title: t, number: n}",
+            "data[?contains(t, 'x')].t | [0]",
+            "length(to_string(@))",
+            "max_by(data, &n).t",
+        ] {
+            assert!(!refused(text), "{text}");
+        }
+    }
+
+    /// No expression that is accepted makes more of an answer than its counted work.
+    #[tokio::test]
+    async fn f134_results_are_no_larger_than_their_counted_work() {
+        let answer = json!({
+            "g": "\u{1}\"\\".repeat(2000), "l": vec!["x"; 2000], "d": vec![json!({"t": "\"", "n": 1}); 2000], "e": vec![0; 5000],
+        });
+        let size = answer.to_string().len();
+        for text in [
+            "to_string(to_string([@]))",
+            "join('0123456789', l)",
+            "d[*].{a0123456789: t, b0123456789: n, c: @}",
+            "e[*].{a01234567890123456789012345678901234567890123456789: @}",
+            "merge({a: @}, {b: @}, {c: @})",
+            "[@, @, @][].to_string([g])",
+            "map(&to_string([@]), d)",
+            "[e, e][][].[@, @, @]",
+        ] {
+            let transform = Transform::Jmespath(text.to_owned());
+            assert_eq!(transform.check(), Ok(()), "{text}");
+            let work = cost::work(&jmespath::parse(text).unwrap()).unwrap() * size;
+            let found = transform.apply(answer.clone()).await;
+            let length = found.map_or(0, |found| found.to_string().len());
+            assert!(length <= 8 * work, "{text}: {length} of {work}");
+        }
+    }
+
+    #[tokio::test]
+    async fn f134_a_search_that_would_be_too_much_work_is_not_begun() {
+        let answer = json!(vec![json!({"a": 1, "b": 2}); 200_000]);
+        let heavy = Transform::Jmespath("[*].{a0000000000: a, b0000000000: b, c0000000000: @}".to_owned());
+        assert_eq!((heavy.check(), heavy.apply(answer.clone()).await), (Ok(()), None));
+        let light = Transform::Jmespath("[0].a".to_owned());
+        assert_eq!(light.apply(answer).await, Some(json!(1)));
     }
 }

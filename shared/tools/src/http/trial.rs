@@ -75,7 +75,7 @@ impl HttpTool {
         let Prepared { request, mask, .. } = prepared;
         let response = self.send(request, &mask, &Progress::default()).await?;
         trial.response = Some(answered(&response, &mask));
-        self.read(&response, &mask).map(|content| self.framed(content)).map_err(|failure| self.told(failure))
+        self.read(&response, &mask).await.map(|content| self.framed(content)).map_err(|failure| self.told(failure))
     }
 }
 

@@ -103,7 +103,9 @@ impl McpFailure {
     pub(super) fn told(self, changes: bool) -> ToolError {
         let reason = match self {
             Self::Http(failure) => return failure.told(changes),
-            Self::Rpc(error) => format!("服务返回错误 {}：{}", error.code, calls::escape(&error.message)),
+            Self::Rpc(error) => {
+                format!("服务返回错误 {}：{}", error.code, calls::escape(&crate::search::visible(&error.message)))
+            }
             Self::Unreadable => "服务返回的内容无法读取".to_owned(),
             Self::WantsInput => "工具需要用户另外提供信息，这里无法提供".to_owned(),
         };

@@ -10,6 +10,7 @@ use super::content;
 use super::exchange::{Audience, Question};
 use super::failure::McpFailure;
 use super::listing::Listed;
+use crate::search::visible;
 use crate::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// A tool of a server.
@@ -32,7 +33,7 @@ impl McpTool {
             return Ok(text);
         }
         let failure = ToolFailure { code: "failed".to_owned(), message: "The tool failed.".to_owned() };
-        Err(ToolError::Model { failure, content: format!("工具调用失败：{}", calls::escape(&text)) })
+        Err(ToolError::Model { failure, content: format!("工具调用失败：{}", calls::escape(&visible(&text))) })
     }
 
     fn is_idempotent(&self) -> bool {
@@ -61,8 +62,8 @@ impl Tool for McpTool {
         self.connection.timeout() + Duration::from_secs(5)
     }
 
-    /// A server's words are no markup: calls and frames that it writes stay text.
+    /// A server's text is no markup: calls and frames that it writes stay text, and nothing in it is invisible.
     fn framed(&self, content: String) -> String {
-        calls::escape(&content)
+        calls::escape(&visible(&content))
     }
 }

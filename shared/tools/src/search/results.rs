@@ -76,11 +76,12 @@ pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || hidden(c))).collect()
 }
 
-/// Zero-width characters that no script needs, direction overrides, and tag characters.
+/// Zero-width characters that no script needs, direction overrides, tag characters, and the variation selectors that no
+/// emoji needs.
 fn hidden(c: char) -> bool {
     matches!(c,
         '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
-        | '\u{E0000}'..='\u{E007F}')
+        | '\u{E0000}'..='\u{E007F}' | '\u{E0100}'..='\u{E01EF}')
 }
 
 fn start(text: &str, characters: usize) -> String {
