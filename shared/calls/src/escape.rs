@@ -13,8 +13,8 @@ const FUNCTOOLS: &str = "functools";
 /// of calls (`functools[`): links, lists and JSON stay as they are. `&` is left alone: models read the result, not an
 /// XML parser.
 ///
-/// JSON and Python that have no marker are not changed, as nothing tells them from data. A model that writes a declared
-/// tool's call in this form as its whole reply calls the tool, wherever it has the text from.
+/// JSON without a marker is not changed, as nothing tells it from data. Where a model ends its reply with the JSON of a
+/// declared tool's call on lines of its own, that is a call, wherever the model has the text from.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;");
     brackets(&text).into_owned()

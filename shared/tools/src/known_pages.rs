@@ -64,7 +64,9 @@ impl KnownPages {
     fn add<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) {
         let urls: Vec<Url> = addresses.into_iter().filter_map(page).collect();
         let mut pages = self.pages();
-        urls.into_iter().for_each(|url| pages.add(url));
+        for url in urls {
+            pages.add(url);
+        }
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {

@@ -61,8 +61,8 @@ impl Tool for ReadUrl {
                 shown: Some(found.answer.shown()),
                 summary: found.answer.summary(),
                 sources: vec![found.answer.source()],
-                cached: found.cached,
-                credits: found.credits,
+                cached: found.is_known_as_cached(),
+                credits: found.reported_credits(),
             }),
             Err(failure) => {
                 tracing::warn!(?failure, "a page could not be read");

@@ -64,9 +64,14 @@ pub struct Search {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found<A> {
     pub(crate) answer: A,
-    /// Whether somebody else's question brought it.
+    /// Whether an earlier or an equal question brought it.
     pub(crate) cached: bool,
+    /// Whether the caller's own question brought it: no caller learns what another one asked.
+    pub(crate) own: bool,
+    /// What it cost now.
     pub(crate) credits: u64,
+    /// What it cost the other caller whose question brought it; 0 for the caller's own.
+    pub(crate) others_credits: u64,
     /// What the model should know of it.
     pub(crate) notice: Option<Notice>,
 }
@@ -87,6 +92,12 @@ pub(crate) enum Notice {
 struct Kept<A> {
     answer: A,
     cheap: bool,
+    /// What it cost.
+    #[serde(default)]
+    credits: u64,
+    /// Who asked, as a digest that only an equal question of the same caller has.
+    #[serde(default)]
+    asker: String,
 }
 
 /// What the cache leaves to be done.
@@ -132,13 +143,16 @@ impl Search {
         clock: &Clock,
     ) -> Result<Found<Q::Answer>, SearchFailure> {
         match self.place::<Q>(&self.key(question), clock).await {
-            Place::Known(kept) => Ok(Found::from(kept)),
+            Place::Known(kept) => Ok(kept.found(&self.asker(question, owner))),
             Place::Leader { lead, stale } => self.lead(lead, stale, question, owner, clock).await,
-            Place::Late { stale } => stale.map(Found::from).ok_or(SearchFailure::Timeout),
+            Place::Late { stale } => {
+                let asker = self.asker(question, owner);
+                stale.map(|kept| kept.found(&asker)).ok_or(SearchFailure::Timeout)
+            }
             Place::WithoutStore => {
                 admitted(self.emergency.admit(clock.now()))?;
                 let Fetched { answer, credits } = self.paid(question, owner, clock).await?;
-                Ok(Found { answer, cached: false, credits, notice: None })
+                Ok(Found { answer, cached: false, own: true, credits, others_credits: 0, notice: None })
             }
         }
     }
@@ -151,6 +165,12 @@ impl Search {
     /// The same for questions whose answers are the same, whoever asks them.
     fn key<Q: Question>(&self, question: &Q) -> String {
         let asked = serde_json::json!([Q::FORMAT, self.base_url, question]);
+        format!("{:x}", Sha256::digest(asked.to_string()))
+    }
+
+    /// The same for equal questions of one caller.
+    fn asker<Q: Question>(&self, question: &Q, owner: &Owner) -> String {
+        let asked = serde_json::json!([self.key(question), owner.as_str()]);
         format!("{:x}", Sha256::digest(asked.to_string()))
     }
 
@@ -183,16 +203,17 @@ impl Search {
         owner: &Owner,
         clock: &Clock,
     ) -> Result<Found<Q::Answer>, SearchFailure> {
+        let asker = self.asker(question, owner);
         match self.fetch(question, owner, clock).await {
             Ok((kept, credits)) => {
                 let freshness = Q::freshness(&kept.answer, self.ttl);
                 tokio::join!(self.keep(lead, &kept, freshness, clock), self.account.count(credits, clock.now()));
-                Ok(Found { cached: false, credits, ..Found::from(kept) })
+                Ok(Found { cached: false, credits, ..kept.found(&asker) })
             }
             Err(failure) => {
                 tokio::join!(self.give_up(lead), self.account.note(failure, clock.now()));
                 let old = matches!(failure, SearchFailure::Exhausted | SearchFailure::Spent).then_some(Notice::Old);
-                stale.map(|kept| Found { notice: old, ..Found::from(kept) }).ok_or(failure)
+                stale.map(|kept| Found { notice: old, ..kept.found(&asker) }).ok_or(failure)
             }
         }
     }
@@ -218,7 +239,8 @@ impl Search {
         };
         admitted(admission)?;
         let Fetched { answer, credits } = self.paid(cheaper.as_ref().unwrap_or(question), owner, clock).await?;
-        Ok((Kept { answer, cheap: cheaper.is_some() }, credits))
+        let asker = self.asker(question, owner);
+        Ok((Kept { answer, cheap: cheaper.is_some(), credits, asker }, credits))
     }
 
     /// Asks the provider, within the day's budgets.
@@ -254,10 +276,24 @@ impl Search {
     }
 }
 
-/// What the cache gives costs nothing.
-impl<A> From<Kept<A>> for Found<A> {
-    fn from(Kept { answer, cheap }: Kept<A>) -> Self {
-        Self { answer, cached: true, credits: 0, notice: cheap.then_some(Notice::Cheap) }
+impl<A> Kept<A> {
+    /// What this caller finds in the cache, which costs nothing.
+    fn found(self, asker: &str) -> Found<A> {
+        let own = self.asker == asker;
+        let (notice, others_credits) = (self.cheap.then_some(Notice::Cheap), if own { 0 } else { self.credits });
+        Found { answer: self.answer, cached: true, own, credits: 0, others_credits, notice }
+    }
+}
+
+impl<A> Found<A> {
+    /// Whether the caller is told that it came from the cache: only of the caller's own earlier question.
+    pub(crate) fn is_known_as_cached(&self) -> bool {
+        self.cached && self.own
+    }
+
+    /// The credits that the caller is told: of another caller's answer what it cost then, as if it were fetched anew.
+    pub(crate) fn reported_credits(&self) -> u64 {
+        self.credits + self.others_credits
     }
 }
 

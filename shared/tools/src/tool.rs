@@ -72,9 +72,9 @@ pub struct ToolOutput {
     pub summary: String,
     /// Pages to cite.
     pub sources: Vec<Source>,
-    /// Whether it came from a cache.
+    /// Whether it came from a cache that this caller's own earlier call had filled.
     pub cached: bool,
-    /// Credits that it cost.
+    /// Credits that it cost this caller, or the other one who had it fetched.
     pub credits: u64,
 }
 

@@ -80,7 +80,9 @@ impl WebSearch {
         Ok(match self.search.find(&deeper, owner, clock).await {
             Ok(second) => Found {
                 cached: first.cached && second.cached,
+                own: first.own && second.own,
                 credits: first.credits + second.credits,
+                others_credits: first.others_credits + second.others_credits,
                 notice: second.notice.or(Some(Notice::Deepened)),
                 answer: second.answer,
             },
@@ -139,7 +141,8 @@ fn request(arguments: Arguments) -> Result<SearchRequest, String> {
 fn output(found: &Found<SearchResults>) -> ToolOutput {
     let Told { text, shown, sources } = search::told(&found.answer, found.notice);
     let summary = status(sources.len(), found.answer.pages.len());
-    ToolOutput { content: text, shown: Some(shown), summary, sources, cached: found.cached, credits: found.credits }
+    let (cached, credits) = (found.is_known_as_cached(), found.reported_credits());
+    ToolOutput { content: text, shown: Some(shown), summary, sources, cached, credits }
 }
 
 fn status(shown: usize, all: usize) -> String {

@@ -2,6 +2,7 @@
 
 mod contract;
 mod corpus;
+mod escaped;
 mod limits;
 mod prose;
 mod splits;

@@ -162,12 +162,12 @@ impl Parser<'_> {
                 let value = self.conversion()?;
                 self.close().map(|()| value)
             }
-            Some(Token::Name(name)) => self.named(name),
+            Some(Token::Name(name)) => self.named(&name),
             Some(Token::Sign(_)) | None => Err(unreadable("算式不完整")),
         }
     }
 
-    fn named(&mut self, name: String) -> Result<Quantity, Fault> {
+    fn named(&mut self, name: &str) -> Result<Quantity, Fault> {
         if let Some(name) = self.bare_function() {
             let argument = self.powered()?;
             return self.call(&name, &[argument]);
@@ -181,7 +181,7 @@ impl Parser<'_> {
         match small.as_str() {
             "pi" | "π" => Ok(Number::Pi(1.into()).into()),
             "e" => Ok(Number::Approximate(Interval::E).into()),
-            _ => units::find(&name).map(|unit| Quantity::of(unit, &name)).ok_or_else(|| unknown(&name)),
+            _ => units::find(name).map(|unit| Quantity::of(unit, name)).ok_or_else(|| unknown(name)),
         }
     }
 

@@ -97,10 +97,43 @@ fn forms(secret: &str) -> Vec<String> {
     let slashes = json.replace('/', "\\/");
     let base64 = [STANDARD.encode(secret), URL_SAFE_NO_PAD.encode(secret)];
     let html = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    let twice = encoded(&encoded(secret));
+    let paths = [encoded(secret).replace("%2F", "/"), twice.to_lowercase(), twice];
+    let digits = secret.bytes().flat_map(|byte| [byte >> 4, byte & 15]);
+    let hex: String = digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect();
+    let turned = [secret.chars().rev().collect(), hex.to_uppercase(), hex];
     [secret.to_owned(), encoded(secret), encoded(secret).to_lowercase(), json, slashes, html]
         .into_iter()
         .chain(base64)
+        .chain(paths)
+        .chain(turned)
+        .chain([
+            entities(secret, |c| format!("&#{};", u32::from(c))),
+            entities(secret, |c| format!("&#x{:x};", u32::from(c))),
+        ])
+        .chain(inside_base64(secret))
         .collect()
+}
+
+/// Every character as an entity.
+fn entities(secret: &str, entity: fn(char) -> String) -> String {
+    secret.chars().map(entity).collect()
+}
+
+/// The part of the secret's Base64 that does not depend on what is before and after it, for each offset; none that is
+/// too short to be told from other text.
+fn inside_base64(secret: &str) -> impl Iterator<Item = String> {
+    /// Shortest part that is masked, in characters.
+    const SHORTEST_PART: usize = 8;
+    let bytes = secret.as_bytes();
+    (1..3)
+        .flat_map(move |offset| {
+            let first = 3 - offset;
+            let last = bytes.len() - bytes.len().saturating_sub(first) % 3;
+            let inside = bytes.get(first..last).unwrap_or_default();
+            [STANDARD.encode(inside), URL_SAFE_NO_PAD.encode(inside)]
+        })
+        .filter(|part| part.len() >= SHORTEST_PART)
 }
 
 #[cfg(test)]
@@ -122,6 +155,13 @@ mod tests {
             "can\\/ary+7\\\"",
             "Y2FuL2FyeSs3Ig==",
             "can/ary+7&quot;",
+            "63616e2f6172792b3722",
+            "63616E2F6172792B3722",
+            "\"7+yra/nac",
+            "can%252Fary%252B7%2522",
+            "can/ary%2B7%22",
+            "&#99;&#97;&#110;&#47;&#97;&#114;&#121;&#43;&#55;&#34;",
+            "&#x63;&#x61;&#x6e;&#x2f;&#x61;&#x72;&#x79;&#x2b;&#x37;&#x22;",
         ] {
             assert_eq!(mask().text(&format!("a {form} b")), "a [hidden] b", "{form}");
         }
@@ -130,6 +170,18 @@ mod tests {
         assert_eq!(mask().value(answer), json!({"you sent": ["Bearer [hidden]"], "[hidden]": 1}));
         let number = Mask::of(&"123456".into(), &"123456".into());
         assert_eq!(number.value(json!([123_456, 12, true, null])), json!(["[hidden]", 12, true, null]));
+    }
+
+    #[test]
+    fn f132_a_secret_inside_other_base64_is_masked() {
+        let mask = Mask::of(&"a-long-secret-key".into(), &"a-long-secret-key".into());
+        for before in ["", "x", "xy", "xyz"] {
+            for after in ["", "1", "12"] {
+                let text = STANDARD.encode(format!("{before}a-long-secret-key{after}"));
+                let masked = mask.text(&text);
+                assert!(masked.contains(MASK) && masked.len() - MASK.len() <= 12, "{before} {after}: {masked}");
+            }
+        }
     }
 
     #[test]

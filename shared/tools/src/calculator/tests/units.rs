@@ -28,7 +28,7 @@ fn units_are_converted_exactly_where_that_is_possible() {
         ("1 N * 1 m to J", "1 J"),
         ("10 m / 2 m", "5"),
     ];
-    for (expression, expected) in cases.into_iter() {
+    for (expression, expected) in cases {
         assert_eq!(exactly(expression), expected, "{expression}");
     }
 }

@@ -233,3 +233,16 @@ async fn f078_without_the_store_searches_work_uncached_under_a_limit_of_their_ow
     assert!(matches!(third, Err(SearchFailure::Limited { .. })), "{third:?}");
     assert_eq!(provider.count(), 2);
 }
+
+#[tokio::test]
+async fn f074_no_caller_learns_what_another_searched() {
+    let provider = Provider::start().await;
+    let search = search(&provider).await;
+    let bob = Owner::new("bob");
+    let mut reported = Vec::new();
+    for owner in [&ada(), &bob, &bob, &ada()] {
+        let found = find_for(&search, "天气", owner, 0).await.unwrap();
+        reported.push((found.is_known_as_cached(), found.reported_credits()));
+    }
+    assert_eq!((reported, provider.count()), (vec![(false, 3), (false, 3), (false, 3), (true, 0)], 1));
+}
