@@ -85,11 +85,22 @@ async fn f021_f025_f041_f043_whatever_breaks_an_answer_another_model_goes_on() {
 async fn f042_another_model_goes_on_from_an_answer_without_end() {
     let chain = Chain::start().await;
     let piece = "x".repeat(1 << 16);
-    chain.first.replies([(0..100).fold(Completion::new(), |stream, _| stream.text(&piece)).reply().stall()]);
-    chain.backup.replies([Completion::of([" and that is all."])]);
+    chain.first.replies([(0..100).fold(Completion::new(), |stream, _| stream.thinking(&piece)).reply().stall()]);
+    chain.backup.replies([Completion::of(["That is all."])]);
     let turn = chain.app.ask("你好").await;
-    assert_eq!(turn.finish_reason(), "stop");
-    assert!(turn.content().ends_with("x and that is all."));
+    assert_eq!((turn.finish_reason(), turn.content().as_str()), ("stop", "That is all."));
+    assert_eq!(turn.thinking().len(), 512 << 10, "no more of it is shown or stored");
+    chain.first.hung_up(1).await;
+}
+
+#[tokio::test]
+async fn f042_an_answer_as_long_as_one_may_be_ends_with_length() {
+    let chain = Chain::start().await;
+    let piece = "x".repeat(1 << 16);
+    chain.first.replies([(0..100).fold(Completion::new(), |stream, _| stream.text(&piece)).reply().stall()]);
+    let turn = chain.app.ask("你好").await;
+    assert_eq!((turn.finish_reason(), turn.content().len()), ("length", 2 << 20));
+    assert_eq!(chain.backup.requests().len(), 0);
     chain.first.hung_up(1).await;
 }
 

@@ -149,7 +149,11 @@ async fn f136_a_page_that_a_search_found_is_read_in_its_turn_and_in_later_ones_a
     };
     assert_eq!((ok(&first), ok(&second)), (vec![true, true], vec![true, false]));
     let read: Vec<Value> = app.search.requests().iter().filter_map(|body| body.get("urls").cloned()).collect();
-    assert_eq!(read, [json!(["https://example.com/1"]), json!(["https://example.com/2/"])]);
+    assert_eq!(
+        read,
+        [json!(["https://example.com/1"]), json!(["https://example.com/2"])],
+        "as the search spelled them"
+    );
 }
 
 #[tokio::test]

@@ -97,13 +97,17 @@ fn bytes(events: &Events) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use conversation::ToolCall;
+
     use super::*;
 
     const CONVERSATION: &str = "C";
 
+    /// A call's arguments count like the answer's text, and no event bounds them.
     fn events(bytes: usize) -> Events {
         let events = Events::default();
-        events.send(Event::Text { delta: "a".repeat(bytes) });
+        let call = ToolCall { id: "1".to_owned(), name: "t".to_owned(), arguments: "a".repeat(bytes).into() };
+        events.send(Event::ToolCall(Box::new(call)));
         events
     }
 

@@ -1,6 +1,6 @@
 //! What happens in a turn, kept for as long as the turn runs: every reader follows at its own pace, from wherever it
-//! likes, and none can hold the turn up. The size is bounded by [`MAX_ANSWER_BYTES`] and [`MAX_THINKING_BYTES`]: text beyond
-//! them is dropped, and the turn ends there.
+//! likes, and none can hold the turn up. The size is bounded: text beyond [`MAX_ANSWER_BYTES`] is dropped and the turn ends
+//! there, reasoning beyond [`MAX_THINKING_BYTES`] is dropped.
 
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -67,7 +67,7 @@ pub struct Closing(Events);
 impl Events {
     /// Notes the event and passes it on to all followers.
     ///
-    /// Text and reasoning beyond what is stored of an answer are dropped, and [`Events::full`] ends.
+    /// Text and reasoning beyond what is stored of an answer are dropped; with text, [`Events::full`] ends.
     pub fn send(&self, mut event: Event) {
         let said = &mut *self.said();
         if !said.fit(&mut event) {
@@ -252,19 +252,31 @@ impl Stream for Follower {
 impl Said {
     /// Cuts text to what still fits; whether anything is left of the event.
     fn fit(&mut self, event: &mut Event) -> bool {
-        let (delta, free) = match event {
-            Event::Text { delta } => (delta, MAX_ANSWER_BYTES.saturating_sub(self.draft.content.len())),
-            Event::Thinking { delta } => (delta, MAX_THINKING_BYTES.saturating_sub(self.draft.thinking.len())),
-            _ => return true,
-        };
-        if delta.len() <= free {
-            return true;
+        match event {
+            Event::Text { delta } => {
+                let fits = cut(delta, MAX_ANSWER_BYTES.saturating_sub(self.draft.content.len()));
+                if !fits {
+                    self.log.is_full = true;
+                    self.log.full.take().into_iter().for_each(Waker::wake);
+                }
+                fits || !delta.is_empty()
+            }
+            // The answer goes on without the rest of its reasoning.
+            Event::Thinking { delta } => {
+                cut(delta, MAX_THINKING_BYTES.saturating_sub(self.draft.thinking.len())) || !delta.is_empty()
+            }
+            _ => true,
         }
-        delta.truncate(delta.floor_char_boundary(free));
-        self.log.is_full = true;
-        self.log.full.take().into_iter().for_each(Waker::wake);
-        !delta.is_empty()
     }
+}
+
+/// Cuts a text at a character so that it has at most so many bytes; whether it was short enough.
+fn cut(text: &mut String, most: usize) -> bool {
+    let fits = text.len() <= most;
+    if !fits {
+        text.truncate(text.floor_char_boundary(most));
+    }
+    fits
 }
 
 impl Log {
@@ -390,6 +402,17 @@ mod tests {
         events.send(Event::Thinking { delta: "x".repeat(MAX_THINKING_BYTES + 1) });
         assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
         assert_eq!(events.count(), 3);
+    }
+
+    #[test]
+    fn reasoning_beyond_its_bound_does_not_end_the_answer() {
+        let events = Events::default();
+        for _ in 0..3 {
+            events.send(Event::Thinking { delta: "é".repeat(MAX_THINKING_BYTES / 2) });
+        }
+        text(&events, "and the answer");
+        assert_eq!((events.is_full(), events.draft().content.as_str()), (false, "and the answer"));
+        assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
     }
 
     #[tokio::test]

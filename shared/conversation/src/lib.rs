@@ -22,5 +22,5 @@ pub use writers::Writers;
 /// The longest text of an answer, in bytes: a turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 
-/// The longest reasoning of an answer, in bytes: a turn that reaches it ends with [`FinishReason::Length`].
+/// The longest reasoning of an answer, in bytes: what a model thinks beyond it is neither shown nor stored.
 pub const MAX_THINKING_BYTES: usize = 512 * 1024;
