@@ -56,19 +56,21 @@ tool_folder() {
   echo "$TOOLS/$1-${requirement#*==}"
 }
 
-# python_tools NAME…: puts these tools of requirements.txt on the path, each in an environment of its own.
+# python_tools NAME…: puts these tools of requirements.txt on the path, each in an environment of its own, with nothing but what
+# locks/NAME.txt names with its hash.
 python_tools() {
-  local name requirement folder
+  local name requirement folder lock
   for name in "$@"; do
     requirement=$(pinned "$name") || fail "requirements.txt does not pin $name"
-    folder=$(tool_folder "$name")
-    if [ ! -e "$folder/complete" ]; then
+    folder=$(tool_folder "$name") lock=$ROOT/infra/suites/locks/$name.txt
+    grep -qE "^$name(\[[a-z,]+\])?==${requirement#*==} " "$lock" || fail "not locked: $requirement. Run infra/suites/lock $name"
+    if ! cmp --silent "$lock" "$folder/complete"; then
       python3 -c 'import ensurepip, venv' 2>/dev/null || packages python3 python3-venv
       say "installing $requirement"
       rm -rf "$folder"
       python3 -m venv "$folder"
-      "$folder/bin/pip" install --quiet "$requirement"
-      touch "$folder/complete"
+      "$folder/bin/pip" install --quiet --require-hashes --no-deps --requirement "$lock"
+      cp "$lock" "$folder/complete"
     fi
     PATH=$folder/bin:$PATH
   done

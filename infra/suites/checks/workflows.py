@@ -32,28 +32,87 @@ SUBJECTS = [
 ]
 
 
-def workflow(name):
-    text = (WORKFLOWS / name).read_text()
-    return text, yaml.load(text, yaml.BaseLoader)
+# All that may run where the cloud identity can be asked for; nothing of it compiles, and what it installs is pinned by hashes.
+WITH_IDENTITY = re.compile(r"infra/pipeline/(handover unpack|install aws-sam-cli|deploy (staging|production))")
+REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[^ ;]+( ; [^\\]+)?( --hash=sha256:[0-9a-f]{64})+")
+
+# Ways of breaking the workflows and what they run, each of which a rule has to notice: a file, a text of it, and what it is
+# replaced by.
+MUTATIONS = [
+    ("check.yml", "cargo-deny@0.20.2", "cargo-deny"),
+    ("check.yml", "--locked cargo-deny", "cargo-deny"),
+    ("deploy.yml", "      - run: infra/pipeline/install aws-sam-cli\n", "      - run: pip install aws-sam-cli\n"),
+    ("deploy.yml", "      - id: deploy\n", "      - run: cargo build --locked\n      - id: deploy\n"),
+    ("deploy.yml", "      - id: deploy\n", "      - run: .aws-sam/lambda-chat smoke a\n      - id: deploy\n"),
+    ("deploy.yml", "  try-staging:\n", "  try-staging:\n    container: a\n"),
+    ("deploy.yml", "    environment: staging\n    permissions:\n      contents: read\n    steps", "    environment: staging\n    permissions:\n      contents: read\n      id-token: write\n    steps"),
+    ("deploy.yml", "          SHA256: ${{ needs.build.outputs.sha256 }}\n", "          SHA256: ${{ needs.staging.outputs.sha256 }}\n"),
+    ("deploy.yml", "needs: [build, try-staging]", "needs: [build, staging]"),
+    ("deploy.yml", "needs: [build, staging]", "needs: [build, check]"),
+    ("tools", "--require-hashes ", ""),
+    ("tools", "--only-binary :all: ", ""),
+    ("deploy", "command -v sam >/dev/null ||", "command -v sam >/dev/null || pip install aws-sam-cli ||"),
+    ("identify", 'echo "$TOKEN"', 'echo "AWS_WEB_IDENTITY_TOKEN_FILE=$TOKEN" >>"$GITHUB_ENV"'),
+    ("handover", " | sha256sum --check --strict --quiet", ""),
+    ("zizmor.txt", "    --hash=sha256:", "    # sha256:"),
+    ("aws-sam-cli.txt", "boto3==", "boto3 @ git+a#"),
+    ("moto.txt", "moto==", "--index-url a\nmoto=="),
+]
 
 
-def rules():
-    check, _ = workflow("check.yml")
-    if re.search(r"secrets\.|vars\.|id-token|pull_request_target", check):
+def texts():
+    """Everything that the rules are about, by its name."""
+    folders = (WORKFLOWS, PIPELINE, source.ROOT / "infra/suites/locks")
+    return {path.name: path.read_text() for folder in folders for path in sorted(folder.iterdir())}
+
+
+def rules(files):
+    workflows = {name: yaml.load(files[name], yaml.BaseLoader) for name in files if name.endswith(".yml")}
+    if re.search(r"secrets\.|vars\.|id-token|pull_request_target", files["check.yml"]):
         yield "check.yml: what runs for anybody's pull request reaches a credential"
-    for path in WORKFLOWS.iterdir():
-        text, parsed = workflow(path.name)
-        yield from held_short(path.name, text, parsed)
-    _, deploy = workflow("deploy.yml")
+    for name, parsed in workflows.items():
+        yield from held_short(name, files[name], parsed)
+    yield from stages(workflows["deploy.yml"])
+    yield from pinned(files)
+
+
+def stages(deploy):
     jobs = deploy["jobs"]
-    if jobs["staging"]["needs"] != ["check", "build"] or jobs["production"]["needs"] != "staging":
+    before = {"staging": ["check", "build"], "try-staging": ["build", "staging"], "production": ["build", "try-staging"], "try-production": ["build", "production"]}
+    if {name: job["needs"] for name, job in jobs.items() if "needs" in job} != before:
         yield "deploy.yml: a stage does not wait for what has to come before"
     if deploy["on"].get("push") != {"branches": ["main"]} or "pull_request" in deploy["on"]:
         yield "deploy.yml: something else than main is deployed"
     for stage in ("staging", "production"):
-        steps = [step.get("run", "") for step in jobs[stage]["steps"]]
-        if f"infra/pipeline/deploy {stage}" not in steps or not any("-- smoke" in step for step in steps):
-            yield f"deploy.yml: {stage} is not deployed, or not tried afterwards"
+        if f"infra/pipeline/deploy {stage}" not in [step.get("run") for step in jobs[stage]["steps"]]:
+            yield f"deploy.yml: {stage} is not deployed"
+        if not any(" smoke " in step.get("run", "") for step in jobs[f"try-{stage}"]["steps"]):
+            yield f"deploy.yml: {stage} is not tried"
+    for name in before:
+        unpacked = [step.get("env") for step in jobs[name]["steps"] if step.get("run") == "infra/pipeline/handover unpack"]
+        if unpacked != [{"SHA256": "${{ needs.build.outputs.sha256 }}"}]:
+            yield f"deploy.yml: {name} does not compare what it takes with what was built"
+        if "container" in jobs[name] or "services" in jobs[name]:
+            yield f"deploy.yml: {name} runs in what somebody else made"
+
+
+def pinned(files):
+    """What is installed is what was looked at, down to its bytes."""
+    if "--require-hashes" not in files["tools"] or "--only-binary :all:" not in files["tools"]:
+        yield "tools: what is installed is not held to its hash, or built"
+    for name in ("deploy", "identify"):
+        if re.search(r"\b(pip|npm|cargo|tool|source) ", re.sub(r"#.*", "", files[name]).replace("infra/pipeline/tools", "tool ")):
+            yield f"{name}: something is installed or built where the identity is"
+    if "GITHUB_ENV" in files["identify"] + files["deploy"]:
+        yield "identify: steps get the token that do not need it"
+    if '"${SHA256:?}  build.tar" | sha256sum --check --strict' not in files["handover"]:
+        yield "handover: what comes is not compared with its checksum"
+    for name in files:
+        if (source.ROOT / "infra/suites/locks" / name).exists():
+            lines = files[name].replace("\\\n", " ").splitlines()
+            for line in lines:
+                if not REQUIREMENT.fullmatch(re.sub(r" +", " ", line).strip()):
+                    yield f"{name}: not pinned by hashes: {line[:60]}"
 
 
 def held_short(name, text, parsed):
@@ -67,9 +126,25 @@ def held_short(name, text, parsed):
             yield f"{name}: {job} may become a role outside of its environment"
         if set(permissions) - {"contents", "id-token"}:
             yield f"{name}: {job} may do more than it needs"
+        for step in of.get("steps", []):
+            run = step.get("run", "")
+            if permissions.get("id-token") and run and not WITH_IDENTITY.fullmatch(run):
+                yield f"{name}: {job} runs beside the cloud identity: {run}"
+            if re.search(r"\b(pip|npm|npx) ", run) or re.search(r"cargo install (?!--locked [a-z-]+@[0-9.]+$)", run):
+                yield f"{name}: {job} installs what is not pinned: {run}"
         for used in [of.get("uses"), *(step.get("uses") for step in of.get("steps", []))]:
             if used and not PINNED.match(used):
                 yield f"{name}: {used} may change under us"
+
+
+def unnoticed():
+    """Each way of breaking things has to break a rule."""
+    files = texts()
+    for name, old, new in MUTATIONS:
+        if old not in files[name]:
+            yield f"a mutation of {name} changes nothing: {old.strip()}"
+        elif not list(rules(files | {name: files[name].replace(old, new)})):
+            yield f"nobody notices in {name}: {new.strip()}"
 
 
 def trust():
@@ -120,21 +195,49 @@ def identify(work):
         "GITHUB_ENV": str(work / "environment"),
     }
     (work / "environment").unlink(missing_ok=True)
-    subprocess.run([PIPELINE / "identify"], check=True, env=os.environ | variables | {"NO_PROXY": "127.0.0.1"})
-    server.shutdown()
-    if (work / "environment").read_text() != f"AWS_WEB_IDENTITY_TOKEN_FILE={work}/token\n" or (work / "token").read_text() != "the token":
+    variables |= {"NO_PROXY": "127.0.0.1"}
+    told = subprocess.run([PIPELINE / "identify"], check=True, env=os.environ | variables, capture_output=True, text=True).stdout
+    if told != f"{work}/token\n" or (work / "token").read_text() != "the token" or (work / "environment").exists():
         yield "identify: the token is not where SAM looks for it"
     if (work / "token").stat().st_mode & 0o077:
         yield "identify: others on the machine may read the token"
+    yield from deploy(work, "staging", variables)
+    server.shutdown()
+    if (work / "token").exists():
+        yield "deploy: the token is there for the steps after it"
 
 
-def deploy(work, stage):
+def handover(work):
+    """What was packed is unpacked, and nothing else is."""
+    copy = work / "handover"
+    shutil.rmtree(copy, ignore_errors=True)
+    (copy / "infra/pipeline").mkdir(parents=True)
+    shutil.copy(PIPELINE / "handover", copy / "infra/pipeline")
+    for file in (".aws-sam/build/template.yaml", "target/release/lambda-chat"):
+        (copy / file).parent.mkdir(parents=True)
+        (copy / file).write_text(file)
+    output = copy / "output"
+
+    def run(what, **more):
+        variables = {key: value for key, value in os.environ.items() if key != "CARGO_TARGET_DIR"} | {"GITHUB_OUTPUT": str(output)} | more
+        return subprocess.run([copy / "infra/pipeline/handover", what], env=variables, capture_output=True).returncode
+
+    run("pack")
+    checksum = output.read_text().strip().removeprefix("sha256=")
+    shutil.rmtree(copy / ".aws-sam")
+    if run("unpack", SHA256="0" * 64) == 0 or run("unpack") == 0 or (copy / ".aws-sam").exists():
+        yield "handover: something else than what was built is taken"
+    if run("unpack", SHA256=checksum) or not all((copy / ".aws-sam" / file).exists() for file in ("build/template.yaml", "lambda-chat")):
+        yield "handover: what was built does not arrive"
+
+
+def deploy(work, stage, identity=None):
     """Without an account: the real `sam` is asked whether it knows each option, and a stand-in tells the outputs."""
     stand_in = work / "bin/sam"
     stand_in.parent.mkdir(exist_ok=True)
     outputs = json.dumps([{"OutputKey": "FunctionName", "OutputValue": "f"}, {"OutputKey": "ChatUrl", "OutputValue": "https://a.example/"}])
     stand_in.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$*" >>"{work}/calls"\n"{shutil.which("sam")}" "$@" --help >/dev/null || exit 1\n'
+        f'#!/bin/sh\nprintf "%s\\n" "$* $(cat "$AWS_WEB_IDENTITY_TOKEN_FILE" 2>/dev/null)" >>"{work}/calls"\n"{shutil.which("sam")}" "$@" --help >/dev/null || exit 1\n'
         f"[ \"$1\" != list ] || echo '{outputs}'\n"
     )
     stand_in.chmod(0o755)
@@ -148,8 +251,10 @@ def deploy(work, stage):
         "PARAMETERS": "ArkModel=a DefaultModel=volcano",
         "GITHUB_OUTPUT": str(work / "output"),
     }
-    subprocess.run([PIPELINE / "deploy", stage], check=True, env=os.environ | variables, stdout=subprocess.DEVNULL)
+    subprocess.run([PIPELINE / "deploy", stage], check=True, env=os.environ | variables | (identity or {}), stdout=subprocess.DEVNULL)
     calls = (work / "calls").read_text()
+    if identity and not all(line.endswith(" the token") for line in calls.splitlines()):
+        yield f"deploy {stage}: sam has no token"
     for part in ("--role-arn arn:aws:iam::123456789012:role/execution", f"{stage}.toml", "ArkModel=a DefaultModel=volcano", "--stack-name lambda-chat"):
         if part not in calls:
             yield f"deploy {stage}: sam is not told {part}"
@@ -159,7 +264,7 @@ def deploy(work, stage):
 
 def main():
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(), *trust(), *identify(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *handover(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:
