@@ -7,6 +7,9 @@ use std::time::SystemTime;
 use clap::{Args, Parser, Subcommand};
 use settings::Settings;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::backup::{BackupCommand, RestoreCommand};
 use crate::keys::KeysCommand;
@@ -201,7 +204,10 @@ pub(crate) fn say(out: &mut impl Write, text: &str) {
 /// hold what a user wrote.
 fn log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let finest = filter.max_level_hint().unwrap_or(LevelFilter::TRACE);
+    let contents = filter_fn(store::may_be_logged).with_max_level_hint(finest);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(filter).with(contents).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a panic");

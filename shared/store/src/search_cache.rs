@@ -20,6 +20,9 @@ const LONGEST_VALUE: usize = 380_000;
 /// How long a value stays for `stale` after its freshness ended.
 const KEPT_STALE: Duration = Duration::from_hours(24);
 
+/// How far clocks may differ: a lease further ahead than that is none.
+const MAX_SKEW: Duration = Duration::from_mins(1);
+
 /// A cache must not be slower than the search: longest wait for one call.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -112,8 +115,9 @@ impl Lead {
         ))
         .and_when(
             "(attribute_not_exists(freshUntil) OR freshUntil <= :now OR v <> :v) \
-             AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)",
+             AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR leaseUntil > :latest)",
         )
+        .value(":latest", n(after(now, lease + MAX_SKEW)))
         .value(":leader", s(&self.id))
         .value(":until", n(until))
         .value(":expires", n(kept_until(until)))

@@ -16,6 +16,10 @@ pub(crate) const HEAD_PREFIX: &str = "C#";
 /// The longest stored title, in characters.
 const LONGEST_TITLE: usize = 200;
 
+/// How far the clocks of two instances may differ. A lease that lies further ahead than that was taken by a clock that is or
+/// was wrong, and holds nobody up: whoever still has it is told that it is lost.
+const MAX_SKEW: Duration = Duration::from_mins(1);
+
 /// A conversation's own item, which says what runs and where the next message goes.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
@@ -41,10 +45,11 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The time left; `None` when the lease is over.
+    /// The time left; `None` when the lease is over, or further ahead than one can be.
     pub(super) fn left(&self, now: SystemTime) -> Option<Duration> {
         let left = self.until.saturating_sub(millis(now));
-        u64::try_from(left).ok().filter(|left| *left > 0).map(Duration::from_millis)
+        let left = u64::try_from(left).ok().filter(|left| *left > 0 && self.until <= latest_lease_end(now));
+        left.map(Duration::from_millis)
     }
 }
 
@@ -70,6 +75,11 @@ pub(super) fn head_key(owner: &Owner, id: &str) -> Key {
 /// The time at which a lease taken or renewed now ends.
 pub(super) fn lease_end(now: SystemTime) -> i64 {
     millis(now).saturating_add(span_millis(ConversationStore::LEASE))
+}
+
+/// The latest end of a lease by a clock that may be ahead.
+fn latest_lease_end(now: SystemTime) -> i64 {
+    lease_end(now).saturating_add(span_millis(MAX_SKEW))
 }
 
 /// A title that fits its item whatever was given.
@@ -173,8 +183,9 @@ pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: Syste
     ))
     .and_when(
         "seq = :seq AND (attribute_not_exists(tip) OR tip = :before) \
-         AND (attribute_not_exists(turn) OR leaseUntil <= :now)",
+         AND (attribute_not_exists(turn) OR leaseUntil <= :now OR leaseUntil > :latest)",
     )
+    .value(":latest", n(latest_lease_end(now)))
     .value(":seq", n(before.seq))
     .value(":before", n(before.tip))
     .value(":tip", n(lease.replaces.unwrap_or(lease.answer)))

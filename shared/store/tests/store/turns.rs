@@ -80,6 +80,22 @@ async fn f099_a_second_turn_is_told_how_long_the_first_holds() {
 }
 
 #[tokio::test]
+async fn f087_a_lease_of_a_clock_far_ahead_holds_nobody_up() {
+    let store = store().await.conversations;
+    let lease = store.begin(&alice(), &first_turn("Q1"), at(30)).await.unwrap();
+    let next = next_turn(&lease.conversation_id, "Q2");
+    let refused = store.begin(&alice(), &next, at(0)).await.unwrap_err();
+    assert_eq!(
+        refused,
+        BeginError::InProgress { retry_after: Duration::from_secs(45) },
+        "clocks may differ by so much"
+    );
+    store.renew(&lease, at(3600)).await.unwrap();
+    store.begin(&alice(), &next, at(0)).await.unwrap();
+    assert_eq!(store.renew(&lease, at(3603)).await.unwrap_err(), LeaseError::Lost);
+}
+
+#[tokio::test]
 async fn f100_of_many_simultaneous_turns_one_runs_and_nothing_is_lost_or_doubled() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q0"), at(0)).await.unwrap();
