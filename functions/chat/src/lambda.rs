@@ -2,10 +2,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use settings::Settings;
-use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
-use tracing_subscriber::layer::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry::Registry;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::{Front, Place};
 
@@ -60,14 +58,13 @@ fn failed(line: &str, code: u8) -> ExitCode {
 
 /// One JSON object per line, and of a panic only where it happened: its message may hold what a user wrote.
 ///
-/// `RUST_LOG` holds levels and targets, no fields: those would take a regex engine into the binary.
+/// The level `trace` is left out whatever `RUST_LOG` says: at it the Lambda runtime logs whole events, with keys and users'
+/// words, and the AWS SDK whole items. `RUST_LOG` holds levels and targets, no fields: those would take a regex engine into the binary.
 fn log(settings: &Settings) {
     let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
     let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
-    let finest = Layer::<Registry>::max_level_hint(&targets).unwrap_or(LevelFilter::TRACE);
-    let contents = filter_fn(store::may_be_logged).with_max_level_hint(finest);
-    tracing_subscriber::registry().with(targets).with(contents).with(lines).init();
+    tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a panic");

@@ -62,12 +62,12 @@ fn failed(line: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// One JSON object per line, and of a panic only where it happened.
+/// One JSON object per line, without the level `trace`, at which events are logged; of a panic only where it happened.
 fn log(settings: &Settings) {
     let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
     let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
-    tracing_subscriber::registry().with(targets).with(lines).init();
+    tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a panic");

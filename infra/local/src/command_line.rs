@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use clap::{Args, Parser, Subcommand};
 use settings::Settings;
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -201,13 +201,11 @@ pub(crate) fn say(out: &mut impl Write, text: &str) {
 }
 
 /// Logs warnings to the error stream (`RUST_LOG` says otherwise), and of a panic only where it happened: its message may
-/// hold what a user wrote.
+/// hold what a user wrote. The level `trace` is left out: at it the AWS SDK logs whole items.
 fn log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
-    let finest = filter.max_level_hint().unwrap_or(LevelFilter::TRACE);
-    let contents = filter_fn(store::may_be_logged).with_max_level_hint(finest);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(filter).with(contents).with(lines).init();
+    tracing_subscriber::registry().with(filter).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a panic");
