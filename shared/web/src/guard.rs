@@ -27,7 +27,7 @@ pub(crate) async fn loopback_only(State(origins): State<Origins>, request: Reque
 }
 
 fn refusal(head: &Parts, origins: &Origins) -> Option<&'static str> {
-    let target = head.uri.authority().map(|authority| authority.as_str());
+    let target = head.uri.authority().map(http::uri::Authority::as_str);
     let host = match only(&head.headers, &header::HOST) {
         Header::One(host) => Some(host),
         Header::Absent => target,

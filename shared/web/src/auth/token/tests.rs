@@ -157,7 +157,7 @@ async fn f117_tokens_without_a_key_id_survive_a_rotation_too() {
 
 #[tokio::test]
 async fn f142_forged_tokens_shut_no_good_one_out() {
-    let (fake, signer, forger) = (Fake::start().await, Signer::p256(), Signer::p256());
+    let (fake, signer, stranger) = (Fake::start().await, Signer::p256(), Signer::p256());
     fake.publishes(&[signer.jwk("a")]);
     let (tokens, source) = (tokens(&fake), IpAddr::from([203, 0, 113, 9]));
     let token_of = |signer: &Signer, subject: &str| {
@@ -172,7 +172,7 @@ async fn f142_forged_tokens_shut_no_good_one_out() {
         Err(Refusal::Wait(_)) => "waits",
         Err(Refusal::Denied(_)) => "refused",
     };
-    let (seen, forged) = (token_of(&signer, "ada"), token_of(&forger, "ada"));
+    let (seen, forged) = (token_of(&signer, "ada"), token_of(&stranger, "ada"));
     assert_eq!(passes(&seen).await, "passes");
     let mut answers = std::collections::BTreeSet::new();
     for _ in 0..603 {
