@@ -39,16 +39,21 @@ pub(crate) fn keep(past: &[PastTurn], budget: u64, family: Family) -> Kept {
         return Kept { messages: Vec::new(), left_out: past.len() };
     }
     let mut turns: Vec<Sized> = past.iter().map(|turn| Sized::new(turn.messages.clone(), family)).collect();
+    // Each turn is measured once at each step: the sum goes along, so that the cost is linear in the turns.
+    let mut total = sum(&turns);
     for step in [shorten_results, drop_thinking] {
-        for at in 0..turns.len() {
-            if sum(&turns) <= budget {
+        for turn in &mut turns {
+            if total <= budget {
                 break;
             }
-            turns[at].change(step, family);
+            total = total.saturating_sub(turn.tokens);
+            turn.change(step, family);
+            total = total.saturating_add(turn.tokens);
         }
     }
     let mut left_out = 0;
-    while sum(&turns[left_out..]) > budget && left_out + 1 < turns.len() {
+    while total > budget && left_out + 1 < turns.len() {
+        total = total.saturating_sub(turns[left_out].tokens);
         left_out += 1;
     }
     let mut kept: Vec<Sized> = turns.split_off(left_out);
@@ -64,13 +69,20 @@ pub(crate) fn keep(past: &[PastTurn], budget: u64, family: Family) -> Kept {
 
 /// The messages of the running turn with its results shortened, oldest first, until all of them fit; the rest stays.
 pub(crate) fn fit(messages: &mut [Message], budget: u64, family: Family) {
+    let one = |message: &Message| tokens(std::slice::from_ref(message), family);
+    // A message is measured again only when it was shortened.
+    let mut total = tokens(messages, family);
     for most in [SHORT_RESULT, SHORTEST_RESULT] {
-        for at in 0..messages.len() {
-            if tokens(messages, family) <= budget {
+        for message in &mut *messages {
+            if total <= budget {
                 return;
             }
-            if let Some(Message::Tool(result)) = messages.get_mut(at) {
-                shorten(result, most);
+            if matches!(message, Message::Tool(result) if result.content.len() > most) {
+                let before = one(message);
+                if let Message::Tool(result) = message {
+                    shorten(result, most);
+                }
+                total = total.saturating_sub(before).saturating_add(one(message));
             }
         }
     }

@@ -131,3 +131,28 @@ fn whatever_the_budget_pairs_stay_together_and_the_budget_is_kept() {
         assert!(budget < 200 || left_out < turns.len(), "budget {budget}: the newest one stays");
     }
 }
+
+/// The shortest time of three attempts to fit so many long results.
+fn time_to_fit(count: usize) -> std::time::Duration {
+    let long: Vec<Message> = (0..count).map(|number| result(&number.to_string(), &"word ".repeat(500))).collect();
+    let attempt = |()| {
+        let mut messages = long.clone();
+        let started = std::time::Instant::now();
+        fit(&mut messages, 1, FAMILY);
+        started.elapsed()
+    };
+    [(); 3].map(attempt).into_iter().min().unwrap_or_default()
+}
+
+#[test]
+fn f102_fitting_results_is_linear_in_their_number() {
+    let (few, many) = (time_to_fit(100), time_to_fit(1600));
+    assert!(many < few * 80, "16 times as many took {many:?} instead of {few:?}");
+}
+
+#[test]
+fn f102_many_short_turns_are_kept_in_linear_time() {
+    let turns = past((0..40_000).map(|_| vec![user("q"), said("a")]));
+    let newest = keep(&turns, 100, FAMILY);
+    assert!(newest.left_out > 39_000 && !newest.messages.is_empty());
+}
