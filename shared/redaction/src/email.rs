@@ -1,0 +1,132 @@
+//! E-mail addresses: `local@domain.tld` with letters of any script, `@` of any width, or `%40` as a URL writes it.
+
+use std::ops::Range;
+
+use crate::characters::{fold, is_invisible};
+
+/// Longest local part, in characters.
+const MAX_LOCAL: usize = 64;
+
+/// Longest domain, in characters.
+const MAX_DOMAIN: usize = 253;
+
+/// What a file's name ends with: `logo@2x.png` is none.
+const FILE_ENDINGS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "css", "js"];
+
+/// Marks a local part may hold beside letters and digits.
+const MARKS: &str = "._+-'&!#$*~^|{}";
+
+/// The addresses in a text.
+pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, end) in at_signs(text) {
+        let floor = found.last().map_or(0, |range| range.end);
+        let Some(start) = local(text, floor, at) else { continue };
+        if let Some(end) = domain(text, end) {
+            found.push(start..end);
+        }
+    }
+    found
+}
+
+fn at_signs(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    text.char_indices().filter_map(|(at, c)| match fold(c) {
+        '@' => Some((at, at + c.len_utf8())),
+        '%' if text.get(at + 1..at + 3) == Some("40") => Some((at, at + 3)),
+        _ => None,
+    })
+}
+
+/// Where the local part begins that ends at `at`, not before `floor`.
+fn local(text: &str, floor: usize, at: usize) -> Option<usize> {
+    let before = text.get(floor..at)?;
+    let last = before.chars().rev().find(|c| !is_invisible(*c))?;
+    let wide = is_wide(last);
+    let (mut start, mut length) = (None, 0);
+    let mut position = at;
+    for c in before.chars().rev() {
+        position -= c.len_utf8();
+        if is_invisible(c) {
+            continue;
+        }
+        let letter = is_letter(c, wide);
+        if length == MAX_LOCAL || !(letter || is_mark(c)) {
+            break;
+        }
+        length += 1;
+        // Marks at the beginning belong to the sentence around it.
+        if letter || c == '_' || c == '+' {
+            start = Some(position);
+        }
+    }
+    start
+}
+
+fn is_mark(c: char) -> bool {
+    MARKS.contains(c) || MARKS.contains(fold(c))
+}
+
+fn is_letter(c: char, wide: bool) -> bool {
+    fold(c).is_ascii_alphanumeric() || (c.is_alphanumeric() && (wide || !is_wide(c)))
+}
+
+/// Whether `c` is of a script that is written without spaces, so that a word's end does not show.
+fn is_wide(c: char) -> bool {
+    c >= '\u{2e80}' && c.is_alphanumeric() && !fold(c).is_ascii()
+}
+
+/// Where the domain ends that begins at `from`: labels with dots between them, the last one of letters alone.
+fn domain(text: &str, from: usize) -> Option<usize> {
+    let mut labels = Labels::default();
+    let mut end = from;
+    for c in text.get(from..)?.chars().take(MAX_DOMAIN) {
+        if !is_invisible(c) && !labels.take(c, end) {
+            break;
+        }
+        end += c.len_utf8();
+    }
+    labels.finish(end);
+    labels.end
+}
+
+#[derive(Default)]
+struct Labels {
+    count: usize,
+    current: String,
+    /// Whether the current label, or the one before an ideographic dot, is of a wide script.
+    wide: bool,
+    /// The end of the last label that can be a top-level domain.
+    end: Option<usize>,
+}
+
+impl Labels {
+    /// Takes the character at `at`; `false` when the domain has ended before it.
+    fn take(&mut self, c: char, at: usize) -> bool {
+        let dot = fold(c) == '.' && c != '\u{b7}' || (self.wide && c == '\u{3002}');
+        if dot {
+            let empty = self.current.is_empty();
+            self.finish(at);
+            return !empty;
+        }
+        if self.current.is_empty() && c.is_alphanumeric() {
+            self.wide = is_wide(c);
+        }
+        let fits = fold(c) == '-' && c != '_' || is_letter(c, self.wide);
+        if fits {
+            self.current.extend(fold(c).to_lowercase());
+        }
+        fits
+    }
+
+    fn finish(&mut self, end: usize) {
+        let label = std::mem::take(&mut self.current);
+        let trimmed = label.trim_end_matches('-');
+        let end = end - (label.len() - trimmed.len());
+        let letters = trimmed.chars().all(char::is_alphabetic) || trimmed.starts_with("xn--");
+        let long = trimmed.chars().count() >= 2;
+        if self.count > 0 && long && letters && !FILE_ENDINGS.contains(&trimmed) {
+            self.end = Some(end);
+        }
+        self.count += usize::from(!trimmed.is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! Digits in groups: `138 0013 8000` is three groups with spaces between them.
+
+use crate::characters::{fold, is_invisible, next};
+
+/// The most digits of a group that count; a longer group matches nothing.
+pub(crate) const MAX_DIGITS: usize = 20;
+
+/// The most characters between two groups.
+const MAX_GAP: usize = 4;
+
+/// Digits in a row, invisible characters aside.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    digits: [u8; MAX_DIGITS],
+    /// How many digits there are; more than [`MAX_DIGITS`] count as one more.
+    pub(crate) len: usize,
+    /// What is between the group before and this one.
+    pub(crate) gap: Gap,
+}
+
+/// What is between two groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) spaces: usize,
+    pub(crate) hyphens: usize,
+    pub(crate) dots: usize,
+    pub(crate) opening: usize,
+    pub(crate) closing: usize,
+}
+
+impl Gap {
+    /// Whether the two groups are one number with a mark in it: a version, a date, a decimal.
+    pub(crate) fn is_tight(self) -> bool {
+        self.spaces + self.opening + self.closing == 0
+    }
+
+    /// Whether it is spaces alone.
+    pub(crate) fn is_space(self) -> bool {
+        self.hyphens + self.dots + self.opening + self.closing == 0
+    }
+
+    /// Whether it is a hyphen, perhaps with spaces around it.
+    pub(crate) fn is_hyphen(self) -> bool {
+        self.hyphens == 1 && self.dots + self.opening + self.closing == 0
+    }
+
+    /// Whether it is one dot.
+    pub(crate) fn is_dot(self) -> bool {
+        self.dots == 1 && self.is_tight() && self.hyphens == 0
+    }
+
+    fn count(self) -> usize {
+        self.spaces + self.hyphens + self.dots + self.opening + self.closing
+    }
+
+    /// Takes one more character; `false` when it ends the gap.
+    fn take(&mut self, c: char) -> bool {
+        match c {
+            ' ' => self.spaces += 1,
+            '-' => self.hyphens += 1,
+            '.' => self.dots += 1,
+            '(' => self.opening += 1,
+            ')' => self.closing += 1,
+            _ => return false,
+        }
+        self.count() <= MAX_GAP && self.hyphens + self.dots <= 1 && self.opening <= 1 && self.closing <= 1
+    }
+}
+
+impl Group {
+    /// The group that begins with the digit at `start`.
+    pub(crate) fn read(text: &str, start: usize, gap: Gap) -> Self {
+        let mut group = Self { start, end: start, digits: [0; MAX_DIGITS], len: 0, gap };
+        let mut at = start;
+        while let Some((c, end)) = next(text, at) {
+            let Some(digit) = c.to_digit(10) else { break };
+            if let Some(slot) = group.digits.get_mut(group.len) {
+                *slot = u8::try_from(digit).unwrap_or_default();
+            }
+            group.len = (group.len + 1).min(MAX_DIGITS + 1);
+            (group.end, at) = (end, end);
+        }
+        group
+    }
+
+    /// The group after this one, if a gap joins them.
+    pub(crate) fn following(&self, text: &str) -> Option<Self> {
+        let mut gap = Gap::default();
+        let mut at = self.end;
+        loop {
+            let (c, end) = next(text, at)?;
+            if c.is_ascii_digit() {
+                let width = text.get(..end)?.chars().next_back()?.len_utf8();
+                return Some(Self::read(text, end - width, gap));
+            }
+            if !gap.take(c) {
+                return None;
+            }
+            at = end;
+        }
+    }
+
+    pub(crate) fn digits(&self) -> &[u8] {
+        self.digits.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// Where the first digit at or after `from` is.
+pub(crate) fn next_digit(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        if byte.is_ascii() {
+            if byte.is_ascii_digit() {
+                return Some(at);
+            }
+            at += 1;
+        } else {
+            let c = text.get(at..)?.chars().next()?;
+            if !is_invisible(c) && fold(c).is_ascii_digit() {
+                return Some(at);
+            }
+            at += c.len_utf8();
+        }
+    }
+    None
+}

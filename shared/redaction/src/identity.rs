@@ -1,0 +1,128 @@
+//! Identity numbers of digits: Chinese resident identity cards, United States social security numbers, and those of
+//! Korea, Brazil and Spain that carry check digits.
+
+use crate::characters::{continues, next};
+use crate::groups::Gap;
+use crate::keywords::{self, IDENTITY, PASSPORT};
+use crate::numbers::{Candidate, value};
+
+/// First two digits of the codes of mainland China's provinces, of Taiwan, Hong Kong and Macao.
+const PROVINCES: [u64; 36] = [
+    11, 12, 13, 14, 15, 21, 22, 23, 31, 32, 33, 34, 35, 36, 37, 41, 42, 43, 44, 45, 46, 50, 51, 52, 53, 54, 61, 62, 63,
+    64, 65, 71, 81, 82, 83, 91,
+];
+
+/// The check letters of a Spanish DNI, by the number modulo 23.
+const DNI_LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
+
+/// Where the identity number ends that these groups are; `plain` when nothing that belongs to it follows.
+pub(crate) fn end(candidate: &Candidate<'_>, plain: bool) -> Option<usize> {
+    if plain {
+        let whole = is_resident(candidate)
+            || is_old_resident(candidate)
+            || is_social_security(candidate)
+            || is_korean(candidate)
+            || is_brazilian(candidate)
+            || is_passport(candidate);
+        return whole.then(|| candidate.end()).or_else(|| lettered_end(candidate));
+    }
+    lettered_end(candidate)
+}
+
+fn is_resident(candidate: &Candidate<'_>) -> bool {
+    candidate.digits.split_last().is_some_and(|(check, digits)| has_resident_check(digits, u64::from(*check)))
+}
+
+/// The end of a number whose check digit is a letter.
+fn lettered_end(candidate: &Candidate<'_>) -> Option<usize> {
+    let (letter, end) = next(candidate.text, candidate.end())?;
+    let (letter, end) = match letter {
+        '-' | ' ' => next(candidate.text, end)?,
+        _ => (letter, end),
+    };
+    let letter = letter.to_ascii_uppercase();
+    let resident = letter == 'X' && has_resident_check(candidate.digits, 10);
+    let dni = candidate.has_form(&[8]) && is_dni(value(candidate.digits), letter);
+    ((resident || dni) && !continues(candidate.text, end)).then_some(end)
+}
+
+/// ISO 7064 MOD 11-2 over 17 digits, with a region and a date of birth that can be.
+fn has_resident_check(digits: &[u8], check: u64) -> bool {
+    let sum = digits.iter().fold(0, |sum, digit| (sum + u64::from(*digit)) * 2 % 11);
+    digits.len() == 17 && (sum + check) % 11 == 1 && is_region(digits) && is_date(digits.get(6..14).unwrap_or_default())
+}
+
+/// Fifteen digits, as until 1999: without a check digit, so only where the text says what it is.
+fn is_old_resident(candidate: &Candidate<'_>) -> bool {
+    let date = || [&[1, 9][..], candidate.digits.get(6..12).unwrap_or_default()].concat();
+    candidate.has_form(&[15])
+        && is_region(candidate.digits)
+        && is_date(&date())
+        && keywords::is_before(candidate.text, candidate.start(), IDENTITY)
+}
+
+fn is_region(digits: &[u8]) -> bool {
+    PROVINCES.contains(&value(digits.get(..2).unwrap_or_default()))
+}
+
+/// Whether eight digits are a day of the years 1900 to 2099.
+fn is_date(digits: &[u8]) -> bool {
+    let part = |from: usize, to: usize| value(digits.get(from..to).unwrap_or_default());
+    let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u64::from(leap),
+        _ => 0,
+    };
+    digits.len() == 8 && (1900..2100).contains(&year) && (1..=days).contains(&day)
+}
+
+/// `AAA-GG-SSSS` with parts that are assigned; also the taxpayer numbers that begin with 9.
+fn is_social_security(candidate: &Candidate<'_>) -> bool {
+    let part = |from: usize, to: usize| value(candidate.digits.get(from..to).unwrap_or_default());
+    let written = candidate.gaps().all(Gap::is_hyphen) || candidate.gaps().all(Gap::is_space);
+    let (area, group, serial) = (part(0, 3), part(3, 5), part(5, 9));
+    let taxpayer = area >= 900 && (50..=99).contains(&group);
+    let assigned = (1..900).contains(&area) && area != 666 && group > 0;
+    candidate.has_form(&[3, 2, 4]) && written && serial > 0 && (assigned || taxpayer)
+}
+
+/// `YYMMDD-GNNNNNC`.
+fn is_korean(candidate: &Candidate<'_>) -> bool {
+    const WEIGHTS: [u32; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5];
+    let Some((check, digits)) = candidate.digits.split_last() else { return false };
+    let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(*digit) * weight).sum();
+    let date = [&[1, 9][..], digits.get(..6).unwrap_or_default()].concat();
+    candidate.has_form(&[6, 7])
+        && candidate.gaps().all(Gap::is_hyphen)
+        && matches!(digits.get(6), Some(1..=8))
+        && is_date(&date)
+        && (11 - sum % 11) % 10 == u32::from(*check)
+}
+
+/// `000.000.000-00` with two check digits.
+fn is_brazilian(candidate: &Candidate<'_>) -> bool {
+    let check = |length: usize| {
+        let digits =
+            candidate.digits.iter().take(length).zip((2..).take(length).collect::<Vec<u32>>().into_iter().rev());
+        let sum: u32 = digits.map(|(digit, weight)| u32::from(*digit) * weight).sum();
+        let check = sum * 10 % 11 % 10;
+        candidate.digits.get(length).is_some_and(|digit| u32::from(*digit) == check)
+    };
+    let dots = candidate.gaps().take(2).all(Gap::is_dot);
+    let hyphen = candidate.gaps().nth(2).is_some_and(Gap::is_hyphen);
+    candidate.has_form(&[3, 3, 3, 2]) && dots && hyphen && check(9) && check(10)
+}
+
+/// Nine digits after the word for a passport.
+fn is_passport(candidate: &Candidate<'_>) -> bool {
+    candidate.has_form(&[9]) && keywords::is_before(candidate.text, candidate.start(), PASSPORT)
+}
+
+/// Whether `letter` is the check letter of a Spanish number.
+pub(crate) fn is_dni(number: u64, letter: char) -> bool {
+    let expected = usize::try_from(number % 23).ok().and_then(|at| DNI_LETTERS.get(at));
+    expected.is_some_and(|expected| char::from(*expected) == letter)
+}

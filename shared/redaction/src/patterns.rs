@@ -1,0 +1,99 @@
+//! Patterns that the operator adds: regular expressions whose time is linear in a window of text.
+
+use std::ops::Range;
+
+use regex_lite::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+/// The most patterns.
+const MAX_PATTERNS: usize = 16;
+
+/// Longest pattern, in bytes.
+const MAX_LENGTH: usize = 200;
+
+/// Largest compiled pattern, in bytes.
+const MAX_COMPILED: usize = 32 * 1024;
+
+/// How much of a line is searched at once, in bytes: repeated searches of a longer text can take quadratic time.
+const WINDOW: usize = 1024;
+
+/// How much of a window the next one repeats, in bytes: the longest match that is found wherever it is.
+const OVERLAP: usize = 128;
+
+/// After so many matches the rest of a window is replaced too.
+const MAX_MATCHES: usize = 64;
+
+/// What is accepted as a list of patterns.
+pub(crate) const ACCEPTED: &str = "a JSON array of at most 16 objects with `name` (1 to 32 of a-z, 0-9, - and _, a letter \
+    first) and `pattern` (a regular expression of at most 200 bytes without look-around and back-references that does \
+    not match an empty text)";
+
+/// One pattern.
+pub(crate) struct Pattern {
+    name: String,
+    regex: Regex,
+    pub(crate) placeholder: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    name: String,
+    pattern: String,
+}
+
+/// Reads the patterns; `None` for what is not [`ACCEPTED`].
+pub(crate) fn parse(json: &str) -> Option<Vec<Pattern>> {
+    let rows: Vec<Row> = serde_json::from_str(json).ok()?;
+    let few = rows.len() <= MAX_PATTERNS;
+    few.then(|| rows.into_iter().map(Pattern::new).collect()).flatten()
+}
+
+impl Pattern {
+    fn new(Row { name, pattern }: Row) -> Option<Self> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+        let named = name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(plain);
+        let short = named && pattern.len() <= MAX_LENGTH;
+        let regex = short.then(|| RegexBuilder::new(&pattern).size_limit(MAX_COMPILED).build().ok()).flatten()?;
+        let placeholder = format!("[{name}]");
+        (!regex.is_match("")).then_some(Self { name, regex, placeholder })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds the matches within `part` of a text that begins at `offset`.
+    pub(crate) fn find(&self, part: &str, offset: usize, found: &mut Vec<Range<usize>>) {
+        let mut offset = offset;
+        for line in part.split_inclusive(['\n', '\r']) {
+            for (start, window) in windows(line) {
+                self.find_in_window(window, offset + start, found);
+            }
+            offset += line.len();
+        }
+    }
+
+    fn find_in_window(&self, window: &str, offset: usize, found: &mut Vec<Range<usize>>) {
+        for (count, matched) in self.regex.find_iter(window).enumerate() {
+            if count == MAX_MATCHES {
+                found.push(offset + matched.start()..offset + window.len());
+                return;
+            }
+            if !matched.is_empty() {
+                found.push(offset + matched.start()..offset + matched.end());
+            }
+        }
+    }
+}
+
+/// A line in windows that overlap.
+fn windows(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let end = line.floor_char_boundary((start + WINDOW).min(line.len()));
+        next = (end < line.len()).then(|| line.floor_char_boundary(end - OVERLAP));
+        line.get(start..end).map(|window| (start, window))
+    })
+}

@@ -1,0 +1,442 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use settings::Settings;
+
+use crate::Redactor;
+
+fn redactor(mask: &str, patterns: &str) -> Redactor {
+    Redactor::from_settings(&Settings::from_pairs([("MASK", mask), ("MASK_PATTERNS", patterns)])).unwrap()
+}
+
+fn all(text: &str) -> String {
+    redactor("all", "").text(text).into_owned()
+}
+
+/// Each text is replaced as a whole.
+fn is_whole(placeholder: &str, texts: &[&str]) {
+    for text in texts {
+        assert_eq!(all(text), placeholder, "{text}");
+        for (before, after) in [("请问", "，谢谢"), ("see ", ", please."), ("“", "”"), ("a: ", "\nb"), ("[", "]")]
+        {
+            let around = format!("{before}{text}{after}");
+            assert_eq!(all(&around), format!("{before}{placeholder}{after}"), "{around}");
+        }
+    }
+}
+
+fn stays(texts: &[&str]) {
+    for text in texts {
+        assert_eq!(all(text), *text);
+    }
+}
+
+#[test]
+fn email_addresses_of_all_forms_are_found() {
+    is_whole(
+        "[email]",
+        &[
+            "ada@example.com",
+            "Ada.Lovelace+chat@mail.example.co.uk",
+            "13800138000@qq.com",
+            "ada_l-1@example.museum",
+            "ada＠example.com",
+            "ａｄａ＠ｅｘａｍｐｌｅ．ｃｏｍ",
+            "josé@example.com",
+            "jürgen.m@bücher.example",
+            "иван@пример.рф",
+            "ada@xn--fiqs8s.xn--fiqs8s",
+            "o'brien@example.ie",
+            "ada\u{200b}@exam\u{ad}ple.com",
+            "ada%40example.com",
+            "ADA@EXAMPLE.COM",
+        ],
+    );
+    assert_eq!(all("邮箱ada@example.com请回复"), "邮箱[email]请回复");
+    assert_eq!(all("发给 ada@example.com。谢谢"), "发给 [email]。谢谢");
+    assert_eq!(all("用户 张三@例子.中国 的"), "用户 [email] 的");
+    assert_eq!(all("<ada@example.com>;bob@example.org."), "<[email]>;[email].");
+    assert_eq!(all("https://x.example/?to=ada@example.com&n=1"), "https://x.example/?to=[email]&n=1");
+    assert_eq!(all("mailto:ada@example.com"), "mailto:[email]");
+}
+
+#[test]
+fn what_only_looks_like_an_email_address_stays() {
+    stays(&[
+        "@ada",
+        "ada@",
+        "ada@localhost",
+        "react@18.2.0",
+        "logo@2x.png",
+        "5 @ 3.20",
+        "a @ b.com",
+        "ada at example dot com",
+        "@scope/package@latest",
+        "ada@@",
+        "@",
+        "x@y",
+        "用户@你好",
+    ]);
+}
+
+#[test]
+fn chinese_phone_numbers_of_all_forms_are_found() {
+    is_whole(
+        "[phone]",
+        &[
+            "13800138000",
+            "138 0013 8000",
+            "138-0013-8000",
+            "138.0013.8000",
+            "138\u{a0}0013\u{a0}8000",
+            "138\u{3000}0013\u{3000}8000",
+            "138–0013–8000",
+            "138_0013_8000",
+            "１３８００１３８０００",
+            "１３８－００１３－８０００",
+            "138\u{200b}0013\u{200b}8000",
+            "+8613800138000",
+            "+86 138 0013 8000",
+            "＋86 13800138000",
+            "(+86) 138 0013 8000",
+            "（+86）13800138000",
+            "86-13800138000",
+            "8613800138000",
+            "0086 138 0013 8000",
+            "008613800138000",
+            "19912345678",
+            "010-62345678",
+            "(010) 6234 5678",
+            "（0755）26345678",
+            "0755-2634567",
+            "021 6234 5678",
+            "010-62345678-801",
+            "01062345678",
+            "075526345678",
+            "+86 10 6234 5678",
+            "400-810-1234",
+            "400 810 1234",
+            "4008101234",
+            "800-810-1234",
+        ],
+    );
+    assert_eq!(all("手机13800138000或19912345678"), "手机[phone]或[phone]");
+    assert!(all("1️⃣3️⃣8️⃣0️⃣0️⃣1️⃣3️⃣8️⃣0️⃣0️⃣0️⃣").starts_with("[phone]"));
+    assert_eq!(all("Tel13800138000"), "Tel[phone]");
+    assert_eq!(all("13800138000/13900139000,13700137000"), "[phone]/[phone],[phone]");
+    assert_eq!(all("2024-05-06 13800138000"), "2024-05-06 [phone]");
+    assert_eq!(all("电话：62345678。手机号码是 6234 5678"), "电话：[phone]。手机号码是 [phone]");
+}
+
+#[test]
+fn phone_numbers_of_other_countries_are_found() {
+    is_whole(
+        "[phone]",
+        &[
+            "+1 650 253 0000",
+            "+16502530000",
+            "(650) 253-0000",
+            "650-253-0000",
+            "650.253.0000",
+            "1-650-253-0000",
+            "+44 20 7946 0958",
+            "+44 (0)20 7946 0958",
+            "0044 20 7946 0958",
+            "020 7946 0958",
+            "07911 123456",
+            "07911123456",
+            "+49 30 1234567",
+            "+33 6 12 34 56 78",
+            "+852 9123 4567",
+            "+886 912 345 678",
+            "0912-345-678",
+            "090-1234-5678",
+            "+81 90 1234 5678",
+            "+6591234567",
+        ],
+    );
+    assert_eq!(all("call me on 6502530000 today"), "call me on [phone] today");
+    assert_eq!(all("Phone number: 650 253 0000"), "Phone number: [phone]");
+}
+
+#[test]
+fn identity_numbers_with_right_check_digits_are_found() {
+    is_whole(
+        "[id]",
+        &[
+            "110105198507220002",
+            "11010519850722007X",
+            "11010519850722007x",
+            "１１０１０５１９８５０７２２００７Ｘ",
+            "110105 19850722 0002",
+            "110105-19850722-0002",
+            "A234567(9)",
+            "A234567（9）",
+            "WX234567(4)",
+            "F134567896",
+            "A234567802",
+            "S7654321F",
+            "T0123456G",
+            "G7654321L",
+            "123-45-6789",
+            "123 45 6789",
+            "912-70-1234",
+            "AB 12 34 56 C",
+            "850722-1234561",
+            "246.813.579-28",
+            "12345679S",
+            "Y1234568B",
+        ],
+    );
+    assert_eq!(all("身份证号：110105850722001"), "身份证号：[id]");
+    assert_eq!(all("我的护照号码是E12345678"), "我的护照号码是[id]");
+    assert_eq!(all("passport no. 123456789"), "passport no. [id]");
+    assert_eq!(all("HKID A2345679"), "HKID [id]");
+}
+
+#[test]
+fn identity_numbers_with_wrong_parts_stay() {
+    stays(&[
+        "110105198507220003",
+        "110105198513220005",
+        "A234567(8)",
+        "F134567897",
+        "S7654321A",
+        "000-45-6789",
+        "666-45-6789",
+        "123-00-6789",
+        "123-45-0000",
+        "110105850722001",
+        "A2345679",
+        "E12345678",
+        "12345679A",
+        "246.813.579-29",
+        "850722-1234562",
+    ]);
+}
+
+#[test]
+fn card_and_account_numbers_are_found() {
+    is_whole(
+        "[card]",
+        &[
+            "4111222233334448",
+            "4111 2222 3333 4448",
+            "4111-2222-3333-4448",
+            "4111.2222.3333.4448",
+            "4111\u{a0}2222\u{a0}3333\u{a0}4448",
+            "４１１１２２２２３３３３４４４８",
+            "5222333344445552",
+            "3712 345678 90120",
+            "6222021200004567892",
+            "6222 0212 0000 4567 892",
+            "622202 1200004567892",
+            "6217001234567893",
+            "3528123456789012",
+            "36123456789013",
+            "9558801234567890128",
+            "DE82370400440532013999",
+            "DE82 3704 0044 0532 0139 99",
+            "gb19west12345698765499",
+            "FR25 2004 1010 0505 0001 3M02 699",
+        ],
+    );
+}
+
+#[test]
+fn ordinary_numbers_stay() {
+    stays(&[
+        "2024",
+        "2024-05-06",
+        "2024.05.06 12:30:00",
+        "20240506",
+        "20240506123000",
+        "2024-05-06T12:30:00+08:00",
+        "1700000000",
+        "1700000000000",
+        "192.168.1.100",
+        "10.0.19041.1234",
+        "v1.2.3-4567",
+        "978-7-111-12345-6",
+        "ISBN 9787111123456",
+        "0-306-40615-2",
+        "¥13800138000",
+        "$ 4,111,222,233",
+        "13800138000元",
+        "13800138000.50",
+        "0.13800138000",
+        "299 399 1299",
+        "199 2999 399",
+        "400 500 6000",
+        "3.14159265358979",
+        "4111222233334449",
+        "41112222333344489999",
+        "138001380001",
+        "12800138000",
+        "23800138000",
+        "a13800138000",
+        "13800138000b",
+        "0x13800138000",
+        "20240115138001380001",
+        "order 2024-0001-13800138000",
+        "3+12345678=",
+        "+0800",
+        "1998 2001 200",
+        "iPhone 15 128GB",
+        "phone released 2024-01-15",
+        "7301234567890123456",
+        "1-2-3",
+        "(1) (2) (3)",
+        "北京 2024 年 10 月 1 日 气温 25.5 度",
+        "3.5万 12亿 100%",
+        "a1b2c3d4e5f6",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "DE83370400440532013999",
+        "Model S7 and E90",
+    ]);
+}
+
+#[test]
+fn only_the_configured_kinds_are_replaced() {
+    let text = "ada@example.com 13800138000 110105198507220002 4111222233334448";
+    let masked = |mask| redactor(mask, "").text(text).into_owned();
+    assert_eq!(masked("email"), "[email] 13800138000 110105198507220002 4111222233334448");
+    assert_eq!(masked("phone, card"), "ada@example.com [phone] 110105198507220002 [card]");
+    assert_eq!(masked("id"), "ada@example.com 13800138000 [id] 4111222233334448");
+    assert_eq!(masked("all"), "[email] [phone] [id] [card]");
+    assert!(Redactor::default().is_off() && Redactor::default().text(text) == text);
+    assert_eq!(redactor("phone", "").text("13800138000@qq.com"), "[phone]@qq.com");
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_what_is_accepted() {
+    let error = |name, value| Redactor::from_settings(&Settings::from_pairs([(name, value)])).unwrap_err().to_string();
+    let kinds = "MASK: expected all, or some of email, phone, id and card with commas between them";
+    for value in ["canary", "email,", "email;phone", "ALL", "all,email"] {
+        assert_eq!(error("MASK", value), kinds);
+    }
+    for value in [
+        "canary",
+        "{}",
+        r#"[{"name":"a"}]"#,
+        r#"[{"name":"a","pattern":"("}]"#,
+        r#"[{"name":"a","pattern":"x*"}]"#,
+        r#"[{"name":"A","pattern":"x"}]"#,
+        r#"[{"name":"a","pattern":"x","flags":"i"}]"#,
+        r#"[{"name":"a","pattern":"(?=x)y"}]"#,
+        r#"[{"name":"a","pattern":"(x{100}){100}"}]"#,
+        &format!(r#"[{{"name":"a","pattern":"{}"}}]"#, "x".repeat(201)),
+        &json!(vec![json!({"name": "a", "pattern": "x"}); 17]).to_string(),
+    ] {
+        let message = error("MASK_PATTERNS", value);
+        assert!(message.starts_with("MASK_PATTERNS: expected a JSON array of at most 16 objects"), "{message}");
+        assert!(!message.contains("canary"), "{message}");
+    }
+}
+
+#[test]
+fn patterns_of_the_operator_are_replaced_beside_the_kinds() {
+    let own =
+        redactor("phone", r#"[{"name":"employee","pattern":"\\bE\\d{6}\\b"},{"name":"word","pattern":"[a-z]+"}]"#);
+    assert_eq!(own.names(), ["phone", "employee", "word"]);
+    assert_eq!(own.text("E123456 13800138000 X"), "[employee] [phone] X");
+    assert_eq!(own.text("[employee][phone] abc"), "[employee][phone] [word]");
+    let long = format!("{}\n{} E123456 {}", "X".repeat(3000), "X ".repeat(1000), "X".repeat(3000));
+    assert_eq!(own.text(&long), long.replace("E123456", "[employee]"));
+    let many = redactor("", r#"[{"name":"a","pattern":"a"}]"#).text(&"a ".repeat(5000)).into_owned();
+    assert!(!many.replace("[a]", "").contains('a'));
+}
+
+#[test]
+fn json_keeps_its_names_and_the_numbers_that_are_none() {
+    let own = redactor("all", "");
+    let value = json!({
+        "13800138000": "13800138000", "n": 13_800_138_000_u64, "year": 2024, "list": ["ada@example.com", 1.5, null, true],
+        "phoneNumber": "6502530000", "tel": 62_345_678, "order_id": "62345678", "nested": {"q": "x 110105198507220002"},
+    });
+    let expected: Value = json!({
+        "13800138000": "[phone]", "n": "[phone]", "year": 2024, "list": ["[email]", 1.5, null, true],
+        "phoneNumber": "[phone]", "tel": "[phone]", "order_id": "62345678", "nested": {"q": "x [id]"},
+    });
+    assert_eq!(own.value(&value), expected);
+    assert_eq!(own.value(&expected), expected);
+    assert_eq!(Redactor::default().value(&value), value);
+}
+
+/// Pieces of which texts are made that are near to personal data.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[0-9]{1,6}",
+        "[ .()@+_-]",
+        "[a-zA-Z]{1,3}",
+        Just("@".to_owned()),
+        Just("13800138000".to_owned()),
+        Just("4111222233334448".to_owned()),
+        Just("110105198507220002".to_owned()),
+        Just("ada@example.com".to_owned()),
+        Just("A234567(9)".to_owned()),
+        Just("电话：".to_owned()),
+        Just("passport ".to_owned()),
+        Just("E123456".to_owned()),
+        Just("＠。１３８".to_owned()),
+        Just("\u{200b}".to_owned()),
+        Just("[phone]".to_owned()),
+        any::<char>().prop_map(String::from),
+    ];
+    proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn redacting_twice_changes_nothing_more(text in pieces()) {
+        let own = redactor("all", r#"[{"name":"employee","pattern":"E\\d{6}"},{"name":"tail","pattern":"zz.*"}]"#);
+        let once = own.text(&text).into_owned();
+        prop_assert_eq!(own.text(&once).into_owned(), once);
+    }
+
+    #[test]
+    fn spans_are_apart_and_at_characters_ends(text in any::<String>(), more in pieces()) {
+        let text = format!("{text}{more}");
+        let own = redactor("all", "");
+        let mut end = 0;
+        for span in own.spans(&text) {
+            prop_assert!(span.range.start >= end && text.get(span.range.clone()).is_some_and(|part| !part.is_empty()));
+            end = span.range.end;
+        }
+    }
+}
+
+#[test]
+fn the_time_is_linear_in_the_text() {
+    let own = redactor("all", r#"[{"name":"a","pattern":"E\\d{6}"}]"#);
+    let texts = [
+        "@",
+        "a@",
+        "1 ",
+        "1",
+        "1-",
+        "(",
+        "a",
+        "A1",
+        "GB29 ",
+        "+1 ",
+        "电话",
+        "phone 1 ",
+        "[",
+        "a@b.",
+        "％40",
+        "13800138000-",
+    ];
+    for piece in texts {
+        let time = |count: usize| {
+            let text = piece.repeat(count);
+            let started = std::time::Instant::now();
+            let length = own.text(&text).len();
+            assert!(length > 0);
+            started.elapsed().as_secs_f64()
+        };
+        let (short, long) = (time(1_000).max(0.0005), time(32_000));
+        assert!(long < short * 320.0, "{piece}: {short} {long}");
+    }
+}
