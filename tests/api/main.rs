@@ -24,6 +24,7 @@ mod going_on;
 mod idempotency;
 mod limits;
 mod loopback;
+mod masking;
 mod mcp;
 mod me;
 mod model_answers;

@@ -9,7 +9,7 @@ use store::{Day, Execution, Owner, ReadError, Store, StoreError};
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::{KnownPages, Progress, ToolContext};
+use tools::{KnownPages, Outgoing, Progress, ToolContext};
 
 use crate::begin::Chosen;
 use crate::capabilities::Known;
@@ -97,6 +97,7 @@ impl Answering<'_> {
             deadline: self.deadline,
             pages: KnownPages::default(),
             progress: Progress::default(),
+            outgoing: Outgoing::new(self.app.config.redactor.clone()),
         }
     }
 
@@ -114,7 +115,8 @@ impl Answering<'_> {
     pub(crate) async fn record(&self, conversation_id: &str, message_id: &str) {
         let calls: Vec<Execution> = {
             let draft = self.events.draft();
-            executions::of_answer(&draft.calls, message_id, &self.chosen.agent_id, conversation_id)
+            let redactor = &self.app.config.redactor;
+            executions::of_answer(&draft.calls, redactor, message_id, &self.chosen.agent_id, conversation_id)
         };
         if calls.is_empty() {
             return;

@@ -4,6 +4,7 @@ use std::time::Duration;
 use agent::Recorder;
 use egress::Policy;
 use model::Models;
+use redaction::Redactor;
 use settings::{SettingError, Settings};
 use store::{RateLimit, TableNames};
 use tools::SearchConfig;
@@ -45,6 +46,8 @@ pub struct Config {
     pub reach: Reach,
     /// The tables' names.
     pub tables: TableNames,
+    /// Replaces personal data in what leaves for search and tools' hosts, and in records of calls.
+    pub redactor: Redactor,
     /// The client for models, search and an issuer's keys.
     pub http: transport::Client,
     /// What takes turns down; settings name none, whoever assembles the function may.
@@ -80,6 +83,7 @@ impl Config {
             origins: Origins::from_settings(settings)?,
             reach: Reach::Anyone,
             tables: TableNames::from_settings(settings)?,
+            redactor: Redactor::from_settings(settings)?,
             http,
             recorder: None,
             metrics: Metrics::default(),
@@ -95,6 +99,10 @@ impl Config {
         let prices = self.models.iter().filter(|client| client.config().options.price.is_some()).count();
         if self.budgets.has_cost() && prices < self.models.iter().count() {
             notes.push("a budget in money counts only models with a price".to_owned());
+        }
+        if !self.redactor.is_off() {
+            let kinds = self.redactor.names().join(", ");
+            notes.push(format!("personal data ({kinds}) is replaced before search, tools' hosts and records"));
         }
         notes
     }
@@ -135,12 +143,21 @@ mod tests {
     }
 
     #[test]
+    fn replaced_personal_data_is_worth_a_note() {
+        let note = "personal data (email, phone, staff) is replaced before search, tools' hosts and records";
+        let patterns = r#"[{"name":"staff","pattern":"E\\d{6}"}]"#;
+        assert_eq!(notes(&[("MASK", "phone,email"), ("MASK_PATTERNS", patterns)]), [note]);
+    }
+
+    #[test]
     fn a_setting_that_cannot_be_parsed_is_named_with_what_is_accepted() {
         assert_eq!(error("CHAT_RATE_LIMIT", "lots"), "CHAT_RATE_LIMIT: expected N/Ws such as 20/60s");
         assert_eq!(error("TURN_SECONDS", "0"), "TURN_SECONDS: expected a whole number from 1 to 900");
         assert_eq!(error("MAX_TOOL_ROUNDS", "-1"), "MAX_TOOL_ROUNDS: expected a whole number from 0 to 50");
         let amount = "an amount such as 2.50 with at most six decimals, from 0.000001 to 1000000000";
         assert_eq!(error("TOTAL_DAILY_COST", "much"), format!("TOTAL_DAILY_COST: expected {amount}"));
+        let kinds = "all, or some of email, phone, id and card with commas between them";
+        assert_eq!(error("MASK", "names"), format!("MASK: expected {kinds}"));
         assert_eq!(error("AUTH", "magic"), "AUTH: expected none, api_key or jwt");
     }
 }

@@ -3,6 +3,7 @@
 use agent::CallRecord;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use redaction::Redactor;
 use serde_json::Value;
 use store::Execution;
 
@@ -32,7 +33,13 @@ const AROUND: &str = "\"'`,;:()<>";
 const BETWEEN: &str = "{}[]=?&";
 
 /// The calls for an answer as rows, those too that have not finished.
-pub(crate) fn of_answer(calls: &[CallRecord], message_id: &str, agent: &str, conversation_id: &str) -> Vec<Execution> {
+pub(crate) fn of_answer(
+    calls: &[CallRecord],
+    redactor: &Redactor,
+    message_id: &str,
+    agent: &str,
+    conversation_id: &str,
+) -> Vec<Execution> {
     let row = |(place, record): (usize, &CallRecord)| {
         let report = record.report.as_ref();
         let error = match report {
@@ -43,8 +50,8 @@ pub(crate) fn of_answer(calls: &[CallRecord], message_id: &str, agent: &str, con
             id: format!("{message_id}-{:03}", place + 1),
             agent: agent.to_owned(),
             conversation_id: conversation_id.to_owned(),
-            tool: record.call.name.chars().take(100).collect(),
-            arguments: kept(&record.call.arguments),
+            tool: redactor.text(&record.call.name).chars().take(100).collect(),
+            arguments: kept(&record.call.arguments, redactor),
             ok: report.is_some_and(|report| report.ok),
             error,
             bytes: record.bytes,
@@ -56,9 +63,9 @@ pub(crate) fn of_answer(calls: &[CallRecord], message_id: &str, agent: &str, con
     calls.iter().enumerate().map(row).collect()
 }
 
-/// Arguments without secrets, shortened to a text when they are long.
-fn kept(arguments: &Value) -> Value {
-    let masked = masked(arguments);
+/// Arguments without secrets and personal data, shortened to a text when they are long.
+fn kept(arguments: &Value, redactor: &Redactor) -> Value {
+    let masked = redactor.value(&masked(arguments));
     let mut text = masked.to_string();
     if text.len() <= LONGEST {
         return masked;
@@ -152,7 +159,7 @@ mod tests {
             "query": "茶", "api_key": "***", "Authorization": "***", "nested": [{"X-Auth-Token": "***", "n": 1}],
             "header": "***", "text": "***", "note": "a sketch",
         });
-        assert_eq!(kept(&arguments), expected);
+        assert_eq!(kept(&arguments, &Redactor::default()), expected);
     }
 
     #[test]
@@ -180,7 +187,7 @@ mod tests {
             "Basic c2VzYW1l_-",
             "basic \"se-same\"",
         ] {
-            assert_eq!(kept(&json!(secret)), MASKED, "{secret}");
+            assert_eq!(kept(&json!(secret), &Redactor::default()), MASKED, "{secret}");
         }
         for words in [
             "Basic income in Finland",
@@ -198,13 +205,13 @@ mod tests {
             "eyJ is how a token begins",
             "好".repeat(20).as_str(),
         ] {
-            assert_eq!(kept(&json!(words)), words);
+            assert_eq!(kept(&json!(words), &Redactor::default()), words);
         }
     }
 
     #[test]
     fn long_arguments_are_kept_as_the_beginning_of_their_text() {
-        let kept = kept(&json!({ "text": "好".repeat(5000) }));
+        let kept = kept(&json!({ "text": "好".repeat(5000) }), &Redactor::default());
         assert!(kept.as_str().is_some_and(|text| text.len() <= LONGEST && text.starts_with("{\"text\":\"好")));
     }
 }

@@ -60,7 +60,7 @@ impl Server {
             only_this_machine(host)?;
             config.reach = Reach::ThisMachine;
         }
-        let recordings = Folder::from_settings(&settings, keys(&config))?.map(Arc::new);
+        let recordings = Folder::from_settings(&settings, keys(&config), config.redactor.clone())?.map(Arc::new);
         config.recorder = recordings.clone().map(|folder| folder as Arc<dyn Recorder>);
         let listener = listen(SocketAddr::new(host, port)).await?;
         let address = listener.local_addr()?;

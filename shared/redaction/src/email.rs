@@ -78,14 +78,14 @@ fn is_wide(c: char) -> bool {
 /// Where the domain ends that begins at `from`: labels with dots between them, the last one of letters alone.
 fn domain(text: &str, from: usize) -> Option<usize> {
     let mut labels = Labels::default();
-    let mut end = from;
+    let mut at = from;
     for c in text.get(from..)?.chars().take(MAX_DOMAIN) {
-        if !is_invisible(c) && !labels.take(c, end) {
+        if !is_invisible(c) && !labels.take(c, at) {
             break;
         }
-        end += c.len_utf8();
+        at += c.len_utf8();
     }
-    labels.finish(end);
+    labels.finish();
     labels.end
 }
 
@@ -93,6 +93,8 @@ fn domain(text: &str, from: usize) -> Option<usize> {
 struct Labels {
     count: usize,
     current: String,
+    /// The end of its last letter or digit.
+    solid: usize,
     /// Whether the current label, or the one before an ideographic dot, is of a wide script.
     wide: bool,
     /// The end of the last label that can be a top-level domain.
@@ -105,7 +107,7 @@ impl Labels {
         let dot = fold(c) == '.' && c != '\u{b7}' || (self.wide && c == '\u{3002}');
         if dot {
             let empty = self.current.is_empty();
-            self.finish(at);
+            self.finish();
             return !empty;
         }
         if self.current.is_empty() && c.is_alphanumeric() {
@@ -114,18 +116,20 @@ impl Labels {
         let fits = fold(c) == '-' && c != '_' || is_letter(c, self.wide);
         if fits {
             self.current.extend(fold(c).to_lowercase());
+            if fold(c) != '-' {
+                self.solid = at + c.len_utf8();
+            }
         }
         fits
     }
 
-    fn finish(&mut self, end: usize) {
+    fn finish(&mut self) {
         let label = std::mem::take(&mut self.current);
         let trimmed = label.trim_end_matches('-');
-        let end = end - (label.len() - trimmed.len());
         let letters = trimmed.chars().all(char::is_alphabetic) || trimmed.starts_with("xn--");
         let long = trimmed.chars().count() >= 2;
         if self.count > 0 && long && letters && !FILE_ENDINGS.contains(&trimmed) {
-            self.end = Some(end);
+            self.end = Some(self.solid);
         }
         self.count += usize::from(!trimmed.is_empty());
     }

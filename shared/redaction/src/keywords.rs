@@ -97,12 +97,22 @@ pub(crate) fn is_before(text: &str, at: usize, keywords: &[&str]) -> bool {
     }
 }
 
-/// The visible characters before `at`, folded, in lower case.
+/// The visible characters before `at`, folded, in lower case, with a space before a capital inside a name: `userPhone` is
+/// two words, `iPhone` is one.
 fn tail(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let mut last: Vec<char> = before.chars().rev().filter(|c| !is_invisible(*c)).take(REACH).collect();
     last.reverse();
-    last.into_iter().map(|c| fold(c).to_ascii_lowercase()).collect()
+    let mut tail = String::with_capacity(REACH);
+    let mut small = 0;
+    for c in last.into_iter().map(fold) {
+        if small > 1 && c.is_ascii_uppercase() {
+            tail.push(' ');
+        }
+        small = if c.is_ascii_lowercase() { small + 1 } else { 0 };
+        tail.push(c.to_ascii_lowercase());
+    }
+    tail
 }
 
 fn ends_with_word(text: &str, word: &str) -> bool {

@@ -115,9 +115,8 @@ fn has_trunk_prefix(candidate: &Candidate<'_>) -> bool {
     let length = candidate.digits.len();
     let Some((&first, rest)) = lengths.split_first() else { return false };
     let mobile = match candidate.digits {
-        [0, 7, 1..=9, ..] => length == 11,
+        [0, 7, 1..=9, ..] | [0, 5..=9, 0, ..] if length == 11 => true,
         [0, 9, ..] => length == 10,
-        [0, 5..=9, 0, ..] => length == 11,
         _ => false,
     };
     if rest.is_empty() {

@@ -103,25 +103,13 @@ impl Redactor {
         if self.is_off() || name.is_empty() || text.len() > MAX_NAMED || name.len() > MAX_NAMED {
             return self.text(text).into_owned();
         }
-        let lead = format!("{}: ", words(name));
+        let lead = format!("{name}: ");
         let whole = format!("{lead}{text}");
         let mut spans = self.spans(&whole);
         spans.retain(|span| span.range.start >= lead.len());
         let redacted = replaced(&whole, &spans);
         self.text(redacted.get(lead.len()..).unwrap_or_default()).into_owned()
     }
-}
-
-/// A field's name as words: `phoneNumber` as `phone Number`.
-fn words(name: &str) -> String {
-    let mut words = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            words.push(' ');
-        }
-        words.push(letter);
-    }
-    words
 }
 
 impl fmt::Debug for Redactor {

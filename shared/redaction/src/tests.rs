@@ -56,6 +56,8 @@ fn email_addresses_of_all_forms_are_found() {
     assert_eq!(all("用户 张三@例子.中国 的"), "用户 [email] 的");
     assert_eq!(all("<ada@example.com>;bob@example.org."), "<[email]>;[email].");
     assert_eq!(all("https://x.example/?to=ada@example.com&n=1"), "https://x.example/?to=[email]&n=1");
+    assert_eq!(all("ada@example.com-\u{200b}电话"), "[email]-\u{200b}电话");
+    assert_eq!(all("ａｄａ＠ｅｘａｍｐｌｅ．ｃｏｍ－－"), "[email]－－");
     assert_eq!(all("mailto:ada@example.com"), "mailto:[email]");
 }
 
@@ -282,6 +284,7 @@ fn ordinary_numbers_stay() {
         "+0800",
         "1998 2001 200",
         "iPhone 15 128GB",
+        "iPhone 1234567 units",
         "phone released 2024-01-15",
         "7301234567890123456",
         "1-2-3",
@@ -386,7 +389,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn redacting_twice_changes_nothing_more(text in pieces()) {

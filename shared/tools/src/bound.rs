@@ -28,7 +28,8 @@ impl Tool for Bound {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        self.tool.call(self.with_fixed(arguments), context).await
+        let context = ToolContext { outgoing: context.outgoing.with_fixed(self.fixed.keys()), ..context.clone() };
+        self.tool.call(self.with_fixed(arguments), &context).await
     }
 
     fn meaning(&self, arguments: &Value) -> Value {

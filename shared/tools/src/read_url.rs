@@ -53,6 +53,11 @@ impl Tool for ReadUrl {
         let page = context.pages.spelling(&page).ok_or_else(|| {
             Refusal::invalid_arguments("`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源")
         })?;
+        if context.outgoing.is_personal(&page) {
+            let reason =
+                "`url` 含有个人信息（如邮箱、电话、证件号码），按本服务的设置不会发送给读取网页的服务，请告诉用户";
+            return Err(Refusal::invalid_arguments(reason).into());
+        }
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
         match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {

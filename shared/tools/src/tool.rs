@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::time::Instant;
 
-use crate::{KnownPages, Progress};
+use crate::{KnownPages, Outgoing, Progress};
 
 /// Something that a model may call; one file each under this crate, and one line in the list.
 #[async_trait]
@@ -59,6 +59,8 @@ pub struct ToolContext {
     pub pages: KnownPages,
     /// Where the call tells how far it is; the session gives each call its own.
     pub progress: Progress,
+    /// Replaces personal data in what a call sends to a host.
+    pub outgoing: Outgoing,
 }
 
 /// What a call gives back.

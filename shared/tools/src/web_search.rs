@@ -98,7 +98,12 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let request = request(arguments::read(arguments)?).map_err(|reason| Refusal::invalid_arguments(&reason))?;
+        let mut arguments: Arguments = arguments::read(arguments)?;
+        arguments.query = context.outgoing.text(&arguments.query).into_owned();
+        for domain in arguments.include_domains.iter_mut().chain(&mut arguments.exclude_domains) {
+            *domain = context.outgoing.text(domain).into_owned();
+        }
+        let request = request(arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
         match self.searched(&request, &context.owner, &clock).await {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{Kind, Owner};
 use tokio::time::Instant;
 use tools::http::{Defined, Trial};
-use tools::{KnownPages, Progress, Tool, ToolContext, ToolRegistry};
+use tools::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolRegistry};
 use web::{Administrator, ApiError};
 
 use super::{id, refused};
@@ -36,10 +36,13 @@ pub(crate) async fn run(
     fields.finish("`arguments`, `tool`")?;
     let stored = app.store.definitions.get(Kind::Tool, &id).await.map_err(refused)?;
     let definition = app.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
+    let outgoing = Outgoing::new(app.config.redactor.clone());
     let trial = match (app.tools.http_tool(&definition), app.tools.defined(definition), &named) {
-        (_, Defined::Server(server), named) => server.test_call(named.as_deref(), &arguments, app.config.turn).await,
+        (_, Defined::Server(server), named) => {
+            server.test_call(named.as_deref(), &arguments, &outgoing, app.config.turn).await
+        }
         (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, ONE_TOOL)),
-        (Some(tool), Defined::Tool(_), None) => tool.test_call(&arguments).await,
+        (Some(tool), Defined::Tool(_), None) => tool.test_call(&arguments, &outgoing).await,
         (None, Defined::Tool(tool), None) => of_the_product(&app, administrator.0.owner, tool, arguments).await?,
     };
     Ok(Json(trial))
@@ -52,6 +55,7 @@ async fn of_the_product(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments:
         deadline: Instant::now() + app.config.turn,
         pages: KnownPages::default(),
         progress: Progress::default(),
+        outgoing: Outgoing::new(app.config.redactor.clone()),
     };
     let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);

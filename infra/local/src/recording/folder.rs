@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::{Agent, Recorder, Recording, Turn};
+use redaction::Redactor;
 use secrets::Secret;
 use settings::Settings;
 
@@ -21,17 +22,22 @@ pub(crate) struct Folder {
     path: PathBuf,
     keys: Arc<Keys>,
     settings: Settings,
+    redactor: Redactor,
 }
 
 impl Folder {
     /// The folder that the settings name, if they do. It is made if need be, readable for its user alone; `secrets` are
-    /// kept out of it.
+    /// kept out of it, and what `redactor` replaces.
     ///
     /// # Errors
     /// No file can be made in it.
-    pub(crate) fn from_settings(settings: &Settings, secrets: Vec<Secret>) -> Result<Option<Self>, StartError> {
+    pub(crate) fn from_settings(
+        settings: &Settings,
+        secrets: Vec<Secret>,
+        redactor: Redactor,
+    ) -> Result<Option<Self>, StartError> {
         let Some(path) = settings.var(RECORD_TURNS).map(PathBuf::from) else { return Ok(None) };
-        match Self::open(path.clone(), Keys::new(secrets), settings) {
+        match Self::open(path.clone(), Keys::new(secrets), settings, redactor) {
             Ok(opened) => Ok(Some(opened)),
             Err(source) => Err(StartError::Recordings { folder: path, source }),
         }
@@ -42,7 +48,7 @@ impl Folder {
         &self.path
     }
 
-    fn open(path: PathBuf, keys: Keys, settings: &Settings) -> io::Result<Self> {
+    fn open(path: PathBuf, keys: Keys, settings: &Settings, redactor: Redactor) -> io::Result<Self> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -50,7 +56,7 @@ impl Folder {
         let trial = path.join(format!(".{}.trial", conversation::new_id()));
         create(&trial)?;
         fs::remove_file(&trial)?;
-        Ok(Self { path, keys: Arc::new(keys), settings: settings.clone() })
+        Ok(Self { path, keys: Arc::new(keys), settings: settings.clone(), redactor })
     }
 }
 
@@ -59,7 +65,7 @@ impl Recorder for Folder {
         let file = create(&self.path.join(format!("{}.jsonl", turn.id)));
         let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
         let head = Head::of(agent, turn, &self.settings);
-        Some(Arc::new(TurnRecording::new(file, Arc::clone(&self.keys), &head)))
+        Some(Arc::new(TurnRecording::new(file, Arc::clone(&self.keys), head, &self.redactor)))
     }
 }
 
@@ -80,8 +86,10 @@ mod tests {
 
     #[test]
     fn nothing_is_recorded_unless_a_setting_names_a_folder() {
-        let folder = |text: &str| Folder::from_settings(&Settings::from_pairs([(RECORD_TURNS, text)]), Vec::new());
-        assert!(Folder::from_settings(&Settings::default(), Vec::new()).unwrap().is_none());
+        let folder = |text: &str| {
+            Folder::from_settings(&Settings::from_pairs([(RECORD_TURNS, text)]), Vec::new(), Redactor::default())
+        };
+        assert!(Folder::from_settings(&Settings::default(), Vec::new(), Redactor::default()).unwrap().is_none());
         assert!(folder(" ").unwrap().is_none());
         let place = TempDir::new().unwrap();
         assert!(folder(place.path().join("a/b").to_str().unwrap()).unwrap().is_some());

@@ -29,6 +29,9 @@ pub(crate) struct Head {
     pub(crate) product: String,
     /// When it was made.
     pub(crate) at: String,
+    /// Whether personal data was replaced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) masked: bool,
     /// The turn's id.
     pub(crate) turn: String,
     /// The model that is asked first, then those that take over.
@@ -94,6 +97,7 @@ impl Head {
             recording: VERSION,
             product: env!("CARGO_PKG_VERSION").to_owned(),
             at: OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default(),
+            masked: false,
             turn: turn.id.clone(),
             models: turn.models.iter().map(Model::of).collect(),
             timers: timers(settings),

@@ -3,11 +3,13 @@
 //! `docs/recordings.md` describes the format. Nothing of a request to a model is recorded, and no address; the values of
 //! configured keys are taken out of every line before it is written.
 
+mod body;
 mod file;
 mod folder;
 mod head;
 mod keys;
 mod line;
+mod masking;
 mod model;
 mod payloads;
 mod tape;

@@ -7,12 +7,14 @@ use std::time::Instant;
 use agent::Recording;
 use conversation::{Event, ToolCall};
 use model::{ModelClient, Tape, ToolPath};
+use redaction::Redactor;
 use serde::Serialize;
 use tools::Ran;
 
 use super::head::Head;
 use super::keys::Keys;
 use super::line::{Entry, Line};
+use super::masking;
 use super::payloads::Payloads;
 use super::tape::CallTape;
 
@@ -22,7 +24,26 @@ pub(super) struct Writing {
     keys: Arc<Keys>,
     /// `None` after a line that could not be written.
     file: Mutex<Option<File>>,
+    /// Lines that wait for the end of their turn; only where personal data is replaced.
+    held: Option<Held>,
 }
+
+/// Lines in which personal data is still to be replaced.
+struct Held {
+    redactor: Redactor,
+    lines: Mutex<Backlog>,
+}
+
+#[derive(Default)]
+struct Backlog {
+    lines: Vec<Line>,
+    bytes: usize,
+    /// Set when there were too many: what comes afterwards is left out.
+    full: bool,
+}
+
+/// The most bytes of lines that wait.
+const MAX_HELD: usize = 16 * 1024 * 1024;
 
 /// One turn on its way into a file.
 pub(super) struct TurnRecording {
@@ -38,7 +59,24 @@ impl Writing {
 
     pub(super) fn write(&self, entry: Entry) {
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.line(&Line { ms, entry });
+        let line = Line { ms, entry };
+        match &self.held {
+            None => self.line(&line),
+            Some(held) => {
+                let over = matches!(&line.entry, Entry::Event { event } if event["type"] == "done" || event["type"] == "error");
+                if held.hold(line) || over {
+                    self.release();
+                }
+            }
+        }
+    }
+
+    /// Writes the lines that wait, without personal data.
+    fn release(&self) {
+        let Some(held) = &self.held else { return };
+        for line in masking::masked(std::mem::take(&mut held.lines().lines), &held.redactor) {
+            self.line(&line);
+        }
     }
 
     fn line(&self, line: &impl Serialize) {
@@ -60,10 +98,37 @@ impl Writing {
     }
 }
 
+impl Held {
+    /// Keeps a line; whether there are too many now.
+    fn hold(&self, line: Line) -> bool {
+        let mut lines = self.lines();
+        if lines.full {
+            return false;
+        }
+        lines.bytes += serde_json::to_vec(&line).map_or(0, |bytes| bytes.len());
+        lines.lines.push(line);
+        lines.full = lines.bytes > MAX_HELD;
+        lines.full
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Backlog> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A turn that ends without a last event still leaves what it did.
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
 impl TurnRecording {
-    pub(super) fn new(file: File, keys: Arc<Keys>, head: &Head) -> Self {
-        let writing = Arc::new(Writing { began: Instant::now(), keys, file: Mutex::new(Some(file)) });
-        writing.line(head);
+    pub(super) fn new(file: File, keys: Arc<Keys>, head: Head, redactor: &Redactor) -> Self {
+        let backlog = (!redactor.is_off()).then(|| Held { redactor: redactor.clone(), lines: Mutex::default() });
+        let head = if backlog.is_some() { masking::masked_head(head, redactor) } else { head };
+        let writing = Arc::new(Writing { began: Instant::now(), keys, file: Mutex::new(Some(file)), held: backlog });
+        writing.line(&head);
         Self { writing, asks: AtomicUsize::default(), payloads: Mutex::default() }
     }
 }
@@ -97,7 +162,7 @@ mod tests {
     fn a_disk_that_is_full_ends_the_recording_and_nothing_else() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let (keys, file) = (Arc::new(Keys::new(Vec::new())), Mutex::new(Some(full)));
-        let writing = Writing { began: Instant::now(), keys, file };
+        let writing = Writing { began: Instant::now(), keys, file, held: None };
         for _ in 0..2 {
             writing.write(Entry::Ask { ask: 1, model: "a".into(), path: ToolPath::Text.into() });
             assert!(writing.file().is_none());

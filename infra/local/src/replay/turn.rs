@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tools::{KnownPages, Progress, ToolContext};
+use tools::{KnownPages, Outgoing, Progress, ToolContext};
 
 use super::Replayed;
 use super::calls::Calls;
@@ -100,6 +100,7 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
             deadline: Instant::now() + length,
             pages: KnownPages::default(),
             progress: Progress::default(),
+            outgoing: Outgoing::default(),
         },
         today: head.today.clone(),
         nonce: head.nonce.clone(),

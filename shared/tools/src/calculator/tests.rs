@@ -67,6 +67,7 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
         deadline: Instant::now() + Duration::from_secs(30),
         pages: crate::KnownPages::default(),
         progress: crate::Progress::default(),
+        outgoing: crate::Outgoing::default(),
     };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, failure.message, content),

@@ -4,16 +4,17 @@ use conversation::Failure;
 use egress::Policy;
 use protocols::Fields;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{Admission, RateLimit, RateLimiter};
 
 use super::endpoint::{endpoint, slots};
 use super::failure::HttpFailure;
 use super::template::UrlTemplate;
 use super::{Endpoint, Transform, parameters};
+use crate::Outgoing;
 
 const ACCEPTED: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
-    `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`";
+    `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`, `mask`";
 
 /// The longest name of a server, in bytes: those of its tools need room behind it.
 const LONGEST_PREFIX: usize = 32;
@@ -61,6 +62,15 @@ pub struct ToolDefinition {
     pub enabled: bool,
     /// Whether the same call twice does no more than once; only such a call is repeated when the host fails.
     pub idempotent: bool,
+    /// Whether personal data in arguments is replaced as `MASK` says; `false` for a tool that needs it.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub mask: bool,
+}
+
+/// Whether `mask` has the value that it has when it is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn is_usual(mask: &bool) -> bool {
+    *mask
 }
 
 /// How the answer of a tool comes.
@@ -101,6 +111,7 @@ impl ToolDefinition {
             tags: fields.texts("tags", 20)?.unwrap_or_default(),
             enabled: fields.flag("enabled")?.unwrap_or(true),
             idempotent: fields.flag("idempotent")?.unwrap_or(reads),
+            mask: fields.flag("mask")?.unwrap_or(true),
         };
         fields.finish(ACCEPTED)?;
         Ok(definition)
@@ -115,6 +126,11 @@ impl ToolDefinition {
             fields.shift_remove("parameters");
         }
         document
+    }
+
+    /// The arguments that are sent.
+    pub(crate) fn sent(&self, arguments: &Map<String, Value>, outgoing: &Outgoing) -> Map<String, Value> {
+        if self.mask { outgoing.arguments(arguments) } else { arguments.clone() }
     }
 
     /// Counts a call against the definition's limit.

@@ -17,7 +17,7 @@ use super::{Endpoint, Internal, ToolDefinition, ToolKind, ToolSecrets, parameter
 use crate::mcp::McpServer;
 use crate::refusal::Refusal;
 use crate::search::visible;
-use crate::{Calculator, CurrentTime, Progress, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Calculator, CurrentTime, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Ends a text that was cut.
 const CUT: &str = "\n（内容过长，已截断）";
@@ -87,14 +87,19 @@ impl HttpTool {
     }
 
     /// The request of a call with arguments that fit the schema.
-    pub(super) async fn prepared(&self, arguments: &Map<String, Value>) -> Result<Prepared, ToolError> {
+    pub(super) async fn prepared(
+        &self,
+        arguments: &Map<String, Value>,
+        outgoing: &Outgoing,
+    ) -> Result<Prepared, ToolError> {
         parameters::check_texts(&self.definition.parameters, &Value::Object(arguments.clone()))
             .map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let (header, mask) = self.credentials.reveal().await.map_err(|failure| self.told(failure))?;
         let secret = header.as_ref().map(|(name, value)| (*name, value));
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
             .map_err(|_| self.told(HttpFailure::Address))?;
-        let request = request::request(&self.endpoint, &template, arguments, secret)
+        let arguments = self.definition.sent(arguments, outgoing);
+        let request = request::request(&self.endpoint, &template, &arguments, secret)
             .map_err(|reason| Refusal::invalid_arguments(&reason))?;
         Ok(Prepared { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
     }
@@ -168,7 +173,7 @@ impl Tool for HttpTool {
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
-        let Prepared { request, mask, .. } = self.prepared(&arguments).await?;
+        let Prepared { request, mask, .. } = self.prepared(&arguments, &context.outgoing).await?;
         self.admit().await?;
         let response = self.send(request, &mask, &context.progress).await?;
         let text = self.read(&response, &mask).await.map_err(|failure| self.told(failure))?;

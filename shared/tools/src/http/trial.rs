@@ -10,7 +10,7 @@ use super::HttpTool;
 use super::mask::Mask;
 use super::tool::Prepared;
 use crate::refusal::Refusal;
-use crate::{Progress, Tool, ToolError, arguments};
+use crate::{Outgoing, Progress, Tool, ToolError, arguments};
 
 /// Longest body that is shown, in bytes.
 const SHOWN: usize = 16 * 1024;
@@ -57,9 +57,9 @@ pub struct TrialResponse {
 
 impl HttpTool {
     /// Makes one call, outside of any turn and limit, and shows what was sent and what came back, as far as it came.
-    pub async fn test_call(&self, arguments: &Value) -> Trial {
+    pub async fn test_call(&self, arguments: &Value, outgoing: &Outgoing) -> Trial {
         let mut trial = Trial { request: None, response: None, content: String::new(), error: None };
-        match self.tried(arguments, &mut trial).await {
+        match self.tried(arguments, outgoing, &mut trial).await {
             Ok(content) => trial.content = content,
             Err(ToolError::Model { failure, content }) => (trial.error, trial.content) = (Some(failure), content),
             Err(ToolError::Fatal(_)) => trial.error = Some(Refusal::failed(self).failure),
@@ -67,10 +67,10 @@ impl HttpTool {
         trial
     }
 
-    async fn tried(&self, arguments: &Value, trial: &mut Trial) -> Result<String, ToolError> {
+    async fn tried(&self, arguments: &Value, outgoing: &Outgoing, trial: &mut Trial) -> Result<String, ToolError> {
         let arguments =
             arguments::checked(self.parameters(), arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
-        let prepared = self.prepared(&arguments.as_object().cloned().unwrap_or_default()).await?;
+        let prepared = self.prepared(&arguments.as_object().cloned().unwrap_or_default(), outgoing).await?;
         trial.request = Some(asked(&prepared));
         let Prepared { request, mask, .. } = prepared;
         let response = self.send(request, &mask, &Progress::default()).await?;

@@ -15,7 +15,7 @@ use super::listing::{Listing, list};
 use super::tool::McpTool;
 use crate::http::{Credentials, ServerEndpoint, ToolDefinition, ToolSecrets, Trial};
 use crate::refusal::Refusal;
-use crate::{Progress, Tool, ToolError, arguments};
+use crate::{Outgoing, Progress, Tool, ToolError, arguments};
 
 /// How long a list is believed.
 const FRESH: Duration = Duration::from_mins(5);
@@ -89,11 +89,11 @@ impl McpServer {
 
     /// Asks for the list, and calls one tool if one is named, outside of any turn and limit but within `time`; shows the
     /// last that was sent and what came back.
-    pub async fn test_call(&self, tool: Option<&str>, arguments: &Value, time: Duration) -> Trial {
+    pub async fn test_call(&self, tool: Option<&str>, arguments: &Value, outgoing: &Outgoing, time: Duration) -> Trial {
         let empty = Trial { request: None, response: None, content: String::new(), error: None };
         let audience = Audience { progress: Progress::default(), trial: Some(Mutex::new(empty.clone())) };
         let over = |_| Err(McpFailure::from(EgressError::TimedOut).told(tool.is_some()));
-        let tried = timeout(time, self.tried(tool, arguments, &audience)).await.unwrap_or_else(over);
+        let tried = timeout(time, self.tried(tool, arguments, outgoing, &audience)).await.unwrap_or_else(over);
         let seen = audience.trial.map(|trial| trial.into_inner().unwrap_or_else(PoisonError::into_inner));
         let mut trial = seen.unwrap_or(empty);
         match tried {
@@ -107,7 +107,13 @@ impl McpServer {
         trial
     }
 
-    async fn tried(&self, tool: Option<&str>, arguments: &Value, audience: &Audience) -> Result<String, ToolError> {
+    async fn tried(
+        &self,
+        tool: Option<&str>,
+        arguments: &Value,
+        outgoing: &Outgoing,
+        audience: &Audience,
+    ) -> Result<String, ToolError> {
         let listing = list(&self.connection, audience).await.map_err(|failure: McpFailure| failure.told(false))?;
         let Some(name) = tool else { return Ok(shown(&listing)) };
         let named = |listed: &&super::listing::Listed| listed.name == name || listed.own_name == name;
@@ -117,7 +123,7 @@ impl McpServer {
         let arguments =
             arguments::checked(&listed.parameters, arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let tool = McpTool { connection: Arc::clone(&self.connection), listed };
-        tool.ask(arguments, audience).await.map(|content| tool.framed(content))
+        tool.ask(&arguments, outgoing, audience).await.map(|content| tool.framed(content))
     }
 }
 

@@ -94,7 +94,7 @@ async fn trial(time: Duration) -> Trial {
     let (definition, endpoint, secrets) = row();
     let limiter = store().await.rate_limiter;
     let server = McpServer::new(definition, endpoint, host.egress(), &secrets, limiter);
-    server.test_call(Some("x"), &json!({}), time).await
+    server.test_call(Some("x"), &json!({}), &crate::Outgoing::default(), time).await
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::exchange::{Audience, Question};
 use super::failure::McpFailure;
 use super::listing::Listed;
 use crate::search::visible;
-use crate::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Outgoing, Tool, ToolContext, ToolError, ToolOutput};
 
 /// A tool of a server.
 pub(super) struct McpTool {
@@ -21,7 +21,14 @@ pub(super) struct McpTool {
 
 impl McpTool {
     /// Calls the tool; the model reads the text.
-    pub(super) async fn ask(&self, arguments: Value, audience: &Audience) -> Result<String, ToolError> {
+    pub(super) async fn ask(
+        &self,
+        arguments: &Value,
+        outgoing: &Outgoing,
+        audience: &Audience,
+    ) -> Result<String, ToolError> {
+        let fields = arguments.as_object().cloned().unwrap_or_default();
+        let arguments = Value::Object(self.connection.definition.sent(&fields, outgoing));
         let told = |failure: McpFailure| failure.told(!self.is_idempotent());
         let headers = self.listed.mirrored.iter().filter_map(|one| one.header(&arguments)).collect();
         let params = json!({"name": self.listed.own_name, "arguments": arguments});
@@ -52,7 +59,7 @@ impl Tool for McpTool {
         let admitted = self.connection.definition.admit(&self.connection.limiter).await;
         admitted.map_err(|failure| failure.told(!self.is_idempotent()))?;
         let audience = Audience { progress: context.progress.clone(), trial: None };
-        let text = self.ask(arguments, &audience).await?;
+        let text = self.ask(&arguments, &context.outgoing, &audience).await?;
         let summary = format!("{} bytes", text.len());
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }

@@ -9,7 +9,7 @@ use conversation::{Source, ToolFailure, ToolReport, ToolResult, ToolSpec};
 use serde_json::{Map, Value, json};
 use store::Owner;
 use tokio::time::Instant;
-use tools::{KnownPages, Progress, Ran, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use tools::{KnownPages, Outgoing, Progress, Ran, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
@@ -56,6 +56,7 @@ async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
         deadline: Instant::now() + Duration::from_secs(9),
         pages: KnownPages::default(),
         progress: Progress::default(),
+        outgoing: Outgoing::default(),
     };
     let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
@@ -172,8 +173,13 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
     let binding = ToolBinding { name: "probe".into(), fixed: Map::new(), direct: true };
     let deadline = Instant::now() + Duration::from_mins(1);
-    let context =
-        ToolContext { owner: Owner::new("ada"), deadline, pages: KnownPages::default(), progress: Progress::default() };
+    let context = ToolContext {
+        owner: Owner::new("ada"),
+        deadline,
+        pages: KnownPages::default(),
+        progress: Progress::default(),
+        outgoing: Outgoing::default(),
+    };
     let ran = registry.bound(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
     (ran.answer, ran.result.content)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Owner;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tools::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
+use tools::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
 
 /// Behaves as its `behaviour` argument says and counts its runs.
 #[derive(Default)]
@@ -129,6 +129,7 @@ pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
         deadline,
         pages: KnownPages::default(),
         progress: Progress::default(),
+        outgoing: Outgoing::default(),
     })
 }
 

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
 
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
-use crate::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use crate::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
 /// TLS is not what these tests are about.
 pub(crate) const OPEN: Policy = Policy::public().with_http();
@@ -111,6 +111,7 @@ fn context() -> ToolContext {
         deadline: Instant::now() + Duration::from_mins(1),
         pages: KnownPages::default(),
         progress: Progress::default(),
+        outgoing: Outgoing::default(),
     }
 }
 

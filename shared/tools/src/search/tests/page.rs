@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{KnownPages, Progress, ReadUrl, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{KnownPages, Outgoing, Progress, ReadUrl, Tool, ToolContext, ToolError, ToolOutput};
 
 async fn tool(provider: &Provider) -> ReadUrl {
     ReadUrl::new(Arc::new(search(provider).await))
@@ -21,6 +21,7 @@ async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (Str
         deadline: Instant::now() + Duration::from_secs(30),
         pages: KnownPages::default(),
         progress: Progress::default(),
+        outgoing: Outgoing::default(),
     };
     context.pages.note(&Message::User { text: words.to_owned() });
     tool.call(json!({"url": url}), &context).await.map_err(|error| match error {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{KnownPages, Progress, Tool, ToolContext, ToolError, ToolOutput, WebSearch};
+use crate::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, WebSearch};
 
 pub(super) async fn tool(provider: &Provider) -> WebSearch {
     WebSearch::new(Arc::new(search(provider).await))
@@ -20,6 +20,7 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
         deadline: Instant::now() + Duration::from_secs(30),
         pages: KnownPages::default(),
         progress: Progress::default(),
+        outgoing: Outgoing::default(),
     };
     tool.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure, content),

@@ -1,0 +1,105 @@
+use std::borrow::Cow;
+
+use redaction::{CARD, Redactor};
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+/// Replaces personal data in the arguments of a call before they leave this process; by default none.
+///
+/// Users and models keep the original arguments, and values that an agent fixes are sent as its administrator wrote them.
+#[derive(Clone, Debug, Default)]
+pub struct Outgoing {
+    redactor: Redactor,
+    fixed: Vec<String>,
+}
+
+impl Outgoing {
+    /// Replaces what `redactor` replaces.
+    pub fn new(redactor: Redactor) -> Self {
+        Self { redactor, fixed: Vec::new() }
+    }
+
+    /// The same for a call some of whose arguments an agent fixes.
+    pub(crate) fn with_fixed<'a>(&self, names: impl Iterator<Item = &'a String>) -> Self {
+        let fixed = if self.redactor.is_off() { Vec::new() } else { names.cloned().collect() };
+        Self { redactor: self.redactor.clone(), fixed }
+    }
+
+    /// The text that is sent.
+    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.redactor.text(text)
+    }
+
+    /// The arguments that are sent.
+    pub(crate) fn arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+        if self.redactor.is_off() {
+            return arguments.clone();
+        }
+        let sent = |(name, value): (&String, &Value)| {
+            let value = if self.fixed.contains(name) { value.clone() } else { self.redactor.field(name, value) };
+            (name.clone(), value)
+        };
+        arguments.iter().map(sent).collect()
+    }
+
+    /// Whether an address holds personal data, which cannot be replaced without making it another address. Many sites
+    /// number their pages like cards, so a card's number counts in the query alone.
+    pub(crate) fn is_personal(&self, address: &Url) -> bool {
+        let path = decoded(address.path());
+        let query = decoded(&address.query().unwrap_or_default().replace('+', " "));
+        self.redactor.spans(&path).iter().any(|span| span.placeholder != CARD) || self.redactor.finds(&query)
+    }
+}
+
+/// A part of a URL without its percent-encoding.
+fn decoded(part: &str) -> String {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use settings::Settings;
+
+    use super::*;
+
+    fn outgoing() -> Outgoing {
+        Outgoing::new(Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap())
+    }
+
+    #[test]
+    fn fixed_arguments_are_sent_as_they_are() {
+        let arguments = json!({"sender": "13800138000", "to": "13800138000", "text": "hi"});
+        let fixed = ["sender".to_owned()];
+        let sent = outgoing().with_fixed(fixed.iter()).arguments(arguments.as_object().unwrap());
+        assert_eq!(Value::Object(sent), json!({"sender": "13800138000", "to": "[phone]", "text": "hi"}));
+        let off = Outgoing::default().arguments(arguments.as_object().unwrap());
+        assert_eq!(Value::Object(off), arguments);
+    }
+
+    #[test]
+    fn personal_data_in_an_address_is_found_however_it_is_encoded() {
+        let personal = |address: &str| outgoing().is_personal(&Url::parse(address).unwrap());
+        for address in [
+            "https://a.example/?to=ada@example.com",
+            "https://a.example/?to=ada%40example.com",
+            "https://a.example/u/%31%33800138000",
+            "https://a.example/u?t=+86+138+0013+8000",
+            "https://a.example/?c=4111222233334448",
+        ] {
+            assert!(personal(address), "{address}");
+        }
+        for address in ["https://a.example/2024/05/06/title", "https://a.example/status/4111222233334448"] {
+            assert!(!personal(address), "{address}");
+        }
+        assert!(!Outgoing::default().is_personal(&Url::parse("https://a.example/?to=ada@example.com").unwrap()));
+    }
+}
