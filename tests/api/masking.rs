@@ -49,12 +49,7 @@ async fn called(app: &TestApp, tool: &Value, name: &str, arguments: &Value) -> V
     let mut call = arguments.clone();
     call["tool"] = name.into();
     app.model.replies([Completion::of([format!("<tool_call>{call}</tool_call>")]), Completion::of(["好。"])]);
-    app.chat(&json!({"message": "发", "agentId": agent}))
-        .await
-        .of("tool_call")
-        .into_iter()
-        .map(|one| one.clone())
-        .collect()
+    app.chat(&json!({"message": "发", "agentId": agent})).await.of("tool_call").into_iter().cloned().collect()
 }
 
 async fn executions(app: &TestApp) -> String {
