@@ -136,4 +136,13 @@ mod tests {
             assert!(LastFrame::parse(&format!("01ARZ3NDEKTSV4RRFFQ69G5FAV-{number}")).is_none(), "{number}");
         }
     }
+
+    #[test]
+    fn fuzz_only_ids_of_frames_are_read() {
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV-12";
+        fuzz::run_text("ids of frames", &[id], &["-", "0", "1", "+", " ", "汉", "18446744073709551616"], |text| {
+            let Some(LastFrame { turn_id, number }) = LastFrame::parse(text) else { return Ok(()) };
+            fuzz::holds(format!("{turn_id}-{number}") == text, || format!("{turn_id}-{number} is another text"))
+        });
+    }
 }

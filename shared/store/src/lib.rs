@@ -45,6 +45,8 @@ mod erase;
 mod error;
 mod executions;
 mod export;
+#[cfg(test)]
+mod fuzz;
 mod gathering;
 mod idempotency;
 mod item;

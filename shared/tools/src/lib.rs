@@ -10,6 +10,8 @@ mod bound;
 mod calculator;
 mod current_time;
 mod event_stream;
+#[cfg(test)]
+mod fuzz;
 pub mod http;
 mod known_pages;
 mod markdown;

@@ -6,6 +6,8 @@
 mod body;
 mod file;
 mod folder;
+#[cfg(test)]
+mod fuzz;
 mod head;
 mod keys;
 mod line;

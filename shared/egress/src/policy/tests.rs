@@ -1,5 +1,6 @@
 use super::*;
 
+mod random;
 mod written;
 
 const LOCAL: Policy = Policy::public().with_loopback();

@@ -41,6 +41,9 @@ impl Decoding {
         if self.bytes > RESPONSE_LIMIT {
             return Err(Fault::last(ModelError::BadResponse));
         }
+        // White space before the first byte of meaning counts in no framing, wherever it is cut.
+        let begun = !matches!(self.framing, Framing::Unknown { .. });
+        let bytes = if begun { bytes } else { bytes.trim_ascii_start() };
         self.recognise(bytes)?;
         match &mut self.framing {
             Framing::Unknown { .. } => Ok(()),
@@ -94,7 +97,7 @@ impl Decoding {
     /// Decides by the first byte of meaning: a page is refused, a document is kept whole, all else is events.
     fn recognise(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let Framing::Unknown { json } = self.framing else { return Ok(()) };
-        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        match bytes.first() {
             None => {}
             Some(b'<') => return Err(Fault::last(ModelError::BadResponse)),
             Some(b'{' | b'[') if json => self.framing = Framing::Document(Vec::new()),

@@ -160,6 +160,8 @@ pub(crate) fn authorisation(wire: Wire, key: &SecretString) -> Result<(HeaderNam
 #[cfg(test)]
 mod dialects;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod recorded;
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@ pub(crate) mod parameters;
 mod request;
 mod secrets;
 mod telling;
-mod template;
+pub(crate) mod template;
 pub(crate) mod tool;
 mod transform;
 pub(crate) mod trial;

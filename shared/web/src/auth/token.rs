@@ -6,6 +6,8 @@
 
 mod algorithm;
 mod claims;
+#[cfg(test)]
+mod fuzz;
 mod issuer;
 mod jws;
 mod key;

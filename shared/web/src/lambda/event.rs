@@ -1,5 +1,8 @@
 //! Events as requests: payload format 2.0 of function URLs and HTTP APIs, format 1.0 of REST APIs.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

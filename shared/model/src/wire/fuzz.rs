@@ -1,0 +1,102 @@
+//! Responses of every wire, changed at random.
+
+use std::fs;
+use std::path::Path;
+
+use ::fuzz::{Outcome, cuts, holds, run};
+
+use super::tests::decode;
+use super::*;
+use crate::Delta;
+use crate::sse::{SseDecoder, TooLong};
+
+const WORDS: [&str; 18] = [
+    "data: ",
+    "data:",
+    "\n\n",
+    "\r\n\r\n",
+    "event: error\n",
+    ": ",
+    "[DONE]",
+    "\"finish_reason\":\"stop\"",
+    "\"delta\":{",
+    "\"tool_calls\":[",
+    "\"index\":0,",
+    "\"arguments\":\"",
+    "\"usage\":{",
+    "{\"error\":{\"message\":\"x\"}}",
+    "null",
+    "\"\"",
+    "\"content\":",
+    "\"done\":true",
+];
+
+/// The responses in a folder of the fixtures.
+fn samples(folder: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|kind| kind != "txt"));
+    files.sort();
+    files.into_iter().map(|file| fs::read(file).unwrap()).collect()
+}
+
+/// The same deltas in any cutting, and no more text than came.
+fn check(wire: Wire, json: bool, bytes: &[u8]) -> Outcome {
+    let (whole, cut) = (decode(wire, json, [bytes]), decode(wire, json, cuts(bytes)));
+    holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
+    let size = |delta: &Result<Delta, ModelError>| match delta {
+        Ok(Delta::Text(text) | Delta::Thinking(text)) => text.len(),
+        _ => 0,
+    };
+    // A byte that is not UTF-8 becomes a character of three.
+    let size: usize = whole.iter().map(size).sum();
+    holds(size <= 3 * bytes.len(), || format!("{size} bytes of {}", bytes.len()))
+}
+
+fn fuzzed(target: &str, folder: &str, wire: Wire) {
+    let samples = samples(folder);
+    let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
+    run(target, &samples, &WORDS, |bytes| {
+        check(wire, false, bytes)?;
+        check(wire, true, bytes)
+    });
+}
+
+#[test]
+fn fuzz_chat_completions_in_any_cutting() {
+    fuzzed("chat completions", "openai", Wire::Openai);
+}
+
+#[test]
+fn fuzz_ollama_lines_in_any_cutting() {
+    fuzzed("ollama", "ollama", Wire::Ollama);
+}
+
+#[test]
+fn fuzz_anthropic_events_in_any_cutting() {
+    fuzzed("anthropic", "anthropic", Wire::Anthropic);
+}
+
+#[test]
+fn fuzz_gemini_chunks_in_any_cutting() {
+    fuzzed("gemini", "gemini", Wire::Gemini);
+}
+
+#[test]
+fn fuzz_event_streams_in_any_cutting() {
+    fn frames<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
+        let (mut decoder, mut frames) = (SseDecoder::default(), Vec::new());
+        let mut out = |frame: crate::sse::Frame<'_>| -> Result<(), TooLong> {
+            frames.push(format!("{frame:?}"));
+            Ok(())
+        };
+        let failed = pieces.into_iter().any(|piece| decoder.push(piece, &mut out).is_err());
+        (frames, failed)
+    }
+    let samples = samples("openai");
+    let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
+    run("event stream", &samples, &WORDS, |bytes| {
+        let (whole, cut) = (frames([bytes]), frames(cuts(bytes)));
+        holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))
+    });
+}

@@ -1,0 +1,75 @@
+//! Bodies of every protocol, changed at random.
+
+use fuzz::{Outcome, holds, run_text};
+use protocols::openai::ChatRequest;
+use protocols::{MAX_MESSAGE_CHARS, TurnRequest, UiChatRequest, object};
+use serde_json::Value;
+
+const SAMPLES: [&str; 6] = [
+    r#"{"message":"你好","conversationId":"01J00000000000000000000000","toolChoice":{"name":"f"},"stream":false,"userId":"a"}"#,
+    r#"{"id":"x","trigger":"submit-message","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"hi"}]}]}"#,
+    r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"hi"}]}],"stream":true}"#,
+    r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}"#,
+    r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"tool_choice":"required","temperature":0.5,"stop":["a"]}"#,
+    r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{}}},"max_tokens":5,"seed":1}"#,
+];
+
+const WORDS: [&str; 26] = [
+    "\"message\":",
+    "\"messages\":[",
+    "\"role\":\"user\"",
+    "\"role\":\"tool\"",
+    "\"role\":\"assistant\"",
+    "\"content\":",
+    "null",
+    "\"tool_calls\":[",
+    "\"tool_call_id\":\"c\"",
+    "\"id\":\"c\"",
+    "\"tools\":[",
+    "\"parts\":[",
+    "\"type\":\"text\"",
+    "\"stream\":true",
+    "\"model\":\"m\"",
+    "{}",
+    "[]",
+    "1e999",
+    "-0",
+    "\"temperature\":-1",
+    "\"stop\":[",
+    "\"userId\":\"",
+    "\\ud800",
+    "\\u0000",
+    "{\"a\":",
+    "},",
+];
+
+/// A refusal is one sentence that repeats nothing of what came but names of fields.
+fn judged<T>(read: Result<T, conversation::Failure>) -> Outcome {
+    match read {
+        Ok(_) => Ok(()),
+        Err(failure) => {
+            holds(failure.message.len() <= 400 && !failure.message.contains('\n'), || failure.message.clone())
+        }
+    }
+}
+
+#[test]
+fn fuzz_bodies_are_read_or_refused_with_a_sentence() {
+    run_text("bodies", &SAMPLES, &WORDS, |text| {
+        let body = text.as_bytes();
+        judged(TurnRequest::parse(body))?;
+        judged(UiChatRequest::parse(body))?;
+        judged(ChatRequest::parse(body))?;
+        let longest = TurnRequest::parse(body).map_or(0, |request| request.message.chars().count());
+        holds(longest <= MAX_MESSAGE_CHARS, || format!("a message of {longest} characters"))
+    });
+}
+
+#[test]
+fn fuzz_objects_are_what_serde_json_reads() {
+    run_text("objects", &SAMPLES, &WORDS, |text| {
+        let Ok(ours) = object(text.as_bytes()) else { return Ok(()) };
+        let theirs: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        holds(Value::Object(ours) == theirs, || "another value".to_owned())
+    });
+}

@@ -1,0 +1,73 @@
+//! Cursors and backups, changed at random.
+
+use fuzz::{holds, run_text};
+
+use crate::conversations::cursor;
+use crate::{ApiKey, Check};
+
+#[test]
+fn fuzz_only_its_own_cursors_are_read() {
+    let cursor = cursor::write("U#a", 7_u64).unwrap();
+    let other = cursor::write("U#b", 7_u64).unwrap();
+    let (own, other) = (cursor.as_str(), other.as_str());
+    run_text("cursors", &[own, other, "", "7b7d"], &["7b", "22", "3a", "7d", "00", "汉"], |text| {
+        match cursor::read::<u64>("U#a", text) {
+            Ok(at) => {
+                let again = cursor::write("U#a", at).map_err(|error| error.to_string())?;
+                holds(cursor::read::<u64>("U#a", &again) == Ok(at), || format!("{at} is read as another place"))
+            }
+            Err(_) => holds(text != own, || "its own cursor is refused".to_owned()),
+        }
+    });
+}
+
+const BACKUP: &str = concat!(
+    r#"{"backup":{"form":1,"table":"data","at":"2026-01-01T00:00:00Z","shape":1}}"#,
+    "\n",
+    r##"{"Item":{"pk":{"S":"U#a"},"sk":{"S":"C#01J00000000000000000000000"},"updatedAt":{"N":"1"},"v":{"N":"1"}}}"##,
+    "\n",
+    r#"{"again":1}"#,
+    "\n",
+    r#"{"end":{"items":1,"sha256":"00"}}"#,
+    "\n",
+);
+
+const WORDS: [&str; 12] = [
+    "{\"backup\":",
+    "{\"Item\":",
+    "{\"again\":18446744073709551615}",
+    "{\"again\":0}",
+    "{\"end\":",
+    "\"B\":\"AA==\"",
+    "\"L\":[",
+    "\"M\":{",
+    "\"N\":\"1e999\"",
+    "\"NULL\":true",
+    "\"SS\":[\"a\"]",
+    "\n",
+];
+
+#[test]
+fn fuzz_a_changed_backup_is_not_taken_for_whole() {
+    run_text("backups", &[BACKUP, ""], &WORDS, |text| {
+        let mut check = Check::default();
+        for line in text.lines() {
+            if check.line(line).is_err() {
+                return Ok(());
+            }
+        }
+        // Its end names a sum that no file of these lines has.
+        holds(check.end().is_err(), || "it is taken for a whole backup".to_owned())
+    });
+}
+
+#[test]
+fn fuzz_only_keys_in_their_form_are_read() {
+    let key = ApiKey::generate().unwrap();
+    let text = secrecy::ExposeSecret::expose_secret(key.text()).to_owned();
+    run_text("keys", &[&text], &["_", ".", "-", "汉", "\0"], |text| {
+        let Some(key) = ApiKey::parse(text) else { return Ok(()) };
+        let written = secrecy::ExposeSecret::expose_secret(key.text()).to_owned();
+        holds(ApiKey::parse(&written).is_some_and(|again| again.id() == key.id()), || "another key is read".to_owned())
+    });
+}

@@ -1,0 +1,49 @@
+//! Tokens and key sets, changed at random.
+
+use fuzz::{holds, run_text};
+
+use super::claims::Claims;
+use super::jws::Jws;
+use super::key::KeySet;
+
+const TOKENS: [&str; 3] = [
+    "eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.eyJzdWIiOiJhbm4ifQ.AAAA",
+    "eyJhbGciOiJub25lIn0.e30.",
+    "eyJhbGciOiJFUzI1NiIsImNyaXQiOlsiYiJdfQ.e30.AA",
+];
+
+#[test]
+fn fuzz_tokens_are_taken_apart_or_refused() {
+    run_text("tokens", &TOKENS, &[".", "..", "e30", "=", "-", "_", "汉", "eyJhbGciOiJub25lIn0"], |text| {
+        let Some(jws) = Jws::parse(text) else { return Ok(()) };
+        holds(text.as_bytes().starts_with(jws.message), || "another text is signed".to_owned())?;
+        let lengths = jws.payload.len() + jws.signature.len();
+        holds(lengths <= text.len(), || format!("{lengths} bytes of {}", text.len()))
+    });
+}
+
+const CLAIMS: [&str; 3] = [
+    r#"{"iss":"https://i.example","sub":"ann","aud":["a","b"],"exp":1900000000,"nbf":1,"iat":1.5,"role":"admin"}"#,
+    r#"{"iss":"https://i.example","sub":"ann","aud":"a","exp":1900000000}"#,
+    r#"{"keys":[{"kty":"RSA","kid":"a","alg":"RS256","use":"sig","n":"AQAB","e":"AQAB"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#,
+];
+
+#[test]
+fn fuzz_claims_and_key_sets_are_read_or_refused() {
+    let words = [
+        "\"exp\":1e999",
+        "\"exp\":-1",
+        "\"aud\":[",
+        "\"role\":[\"admin\"]",
+        "null",
+        "18446744073709551616",
+        "\"n\":\"",
+        "\"kty\":\"oct\"",
+    ];
+    run_text("claims", &CLAIMS, &words, |text| {
+        let _ = KeySet::parse(text.as_bytes());
+        let Some(claims) = Claims::parse(text.as_bytes()) else { return Ok(()) };
+        let says_so = text.contains("admin") || text.contains("\\u");
+        holds(!claims.is_administrator() || says_so, || "an administrator without the word".to_owned())
+    });
+}

@@ -1,0 +1,40 @@
+use std::time::{Duration, Instant};
+
+/// How long an input is made smaller.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Leaves out parts of a failing input, halves first and single bytes last, as long as it still fails.
+pub(crate) fn smallest(input: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let (mut smallest, begun) = (input.to_vec(), Instant::now());
+    let mut size = smallest.len() / 2;
+    while size > 0 {
+        let before = smallest.len();
+        let mut at = 0;
+        while at < smallest.len() && begun.elapsed() < TIMEOUT {
+            let end = (at + size).min(smallest.len());
+            let shorter = [&smallest[..at], &smallest[end..]].concat();
+            if fails(&shorter) {
+                smallest = shorter;
+            } else {
+                at = end;
+            }
+        }
+        size = if smallest.len() < before { size.min(smallest.len()) } else { size / 2 };
+    }
+    smallest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_needed_is_left_out() {
+        let input = [vec![b'x'; 1_000], b"<".to_vec(), vec![b'y'; 500], b">".to_vec()].concat();
+        let fails = |input: &[u8]| {
+            let open = input.iter().position(|byte| *byte == b'<');
+            open.is_some_and(|at| input[at..].contains(&b'>'))
+        };
+        assert_eq!(smallest(&input, fails), b"<>");
+    }
+}

@@ -1,0 +1,98 @@
+use crate::Random;
+
+/// The longest input, in bytes.
+pub const MAX_INPUT: usize = 8 * 1024;
+
+/// Pieces that matter to most readers.
+const COMMON: [&[u8]; 34] = [
+    b"\0",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b"\"",
+    b"'",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b":",
+    b",",
+    b"<",
+    b">",
+    b"&",
+    b"%",
+    b"/",
+    b"=",
+    b"-1",
+    b"0",
+    b"1e999",
+    b"9223372036854775808",
+    b"null",
+    b"\\u0000",
+    b"\\ud800",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xe6\xb1\x89",
+    b"e\xcc\x81",
+    b"\xf0\x9f\x98\x80",
+    b"\xe2\x80\x8b",
+];
+
+/// The most changes of one input.
+const MAX_CHANGES: usize = 8;
+
+/// A sample with a few random changes.
+pub(crate) fn input(random: &mut Random, samples: &[&[u8]], words: &[&str]) -> Vec<u8> {
+    let mut input = random.choose(samples).map(|sample| sample.to_vec()).unwrap_or_default();
+    for _ in 0..=random.below(MAX_CHANGES) {
+        change(&mut input, random, samples, words);
+        input.truncate(MAX_INPUT);
+    }
+    input
+}
+
+fn change(input: &mut Vec<u8>, random: &mut Random, samples: &[&[u8]], words: &[&str]) {
+    let at = random.below(input.len() + 1);
+    match random.below(9) {
+        0 => drop(input.drain(range(input.len(), at, random))),
+        1 => repeat(input, at, random),
+        2 => input.truncate(at),
+        3 => {
+            let other = random.choose(samples).copied().unwrap_or_default();
+            let from = random.below(other.len() + 1);
+            input.truncate(at);
+            input.extend_from_slice(&other[from..]);
+        }
+        4 => {
+            if let Some(byte) = input.get_mut(at) {
+                *byte ^= 1 << random.below(8);
+            }
+        }
+        5 => insert(input, at, random.choose(&COMMON).copied().unwrap_or_default()),
+        6 => {
+            let replaced = range(input.len(), at, random);
+            let word = random.choose(words).copied().unwrap_or_default();
+            drop(input.splice(replaced, word.bytes()));
+        }
+        _ => insert(input, at, random.choose(words).copied().unwrap_or_default().as_bytes()),
+    }
+}
+
+/// Repeats a part in place, at times very often: what is quadratic shows then.
+fn repeat(input: &mut Vec<u8>, at: usize, random: &mut Random) {
+    let part = input[range(input.len(), at, random)].to_vec();
+    let most = if random.below(4) == 0 { MAX_INPUT / part.len().max(1) } else { 4 };
+    insert(input, at, &part.repeat(1 + random.below(most)));
+}
+
+fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {
+    drop(input.splice(at..at, piece.iter().copied()));
+}
+
+/// A short range that begins at `at`.
+fn range(length: usize, at: usize, random: &mut Random) -> std::ops::Range<usize> {
+    at..(at + random.below(24)).min(length)
+}

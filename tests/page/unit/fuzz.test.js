@@ -1,0 +1,141 @@
+// Random texts: event streams in any cutting, and Markdown whose tree is bounded, safe and fast, whatever a model writes.
+// FUZZ_SECONDS is the time of each test, FUZZ_SEED repeats a run; a failure tells its seed and its smallest text.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseBlocks } from "../../../functions/chat/page/markdown-blocks.js";
+import { parseInline } from "../../../functions/chat/page/markdown-inline.js";
+import { SseParser } from "../../../functions/chat/page/sse.js";
+
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0.2);
+const SEED = Number(process.env.FUZZ_SEED ?? (process.env.FUZZ_SECONDS ? Date.now() % 1_000_000 : 1));
+const LONGEST = 8 * 1024;
+/** The time that any text may take, in ms, and what is added for each character. */
+const TIME = 200;
+const TIME_PER_CHARACTER = 0.1;
+
+/** Numbers that depend on the seed alone (mulberry32); `below(n)` is one of 0 to n - 1. */
+function numbers(seed) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  return (bound) => (bound > 0 ? next() % bound : 0);
+}
+
+function changed(below, samples, words) {
+  let text = samples[below(samples.length)];
+  for (let changes = below(8); changes >= 0; changes -= 1) {
+    const at = below(text.length + 1);
+    const end = at + below(24);
+    const [before, part, after] = [text.slice(0, at), text.slice(at, end), text.slice(end)];
+    const word = words[below(words.length)];
+    const times = below(4) === 0 ? Math.ceil(LONGEST / (part.length || word.length)) : 1 + below(4);
+    text = [before + after, before + part.repeat(times) + after, before + word.repeat(times) + part + after, before][below(4)];
+    text = text.slice(0, LONGEST);
+  }
+  return text;
+}
+
+/** What is wrong with a text, or null. */
+function fault(text, check) {
+  for (let attempt = 0; ; attempt += 1) {
+    const begun = performance.now();
+    try {
+      check(text);
+    } catch (error) {
+      return error.message;
+    }
+    const took = performance.now() - begun;
+    if (took < TIME + TIME_PER_CHARACTER * text.length) return null;
+    // A machine that does other things delays one attempt, not three.
+    if (attempt === 2) return `took ${took} ms`;
+  }
+}
+
+function smallest(text, check) {
+  for (let size = Math.ceil(text.length / 2), tries = 0; size > 0 && tries < 2000; ) {
+    let shorter = null;
+    for (let at = 0; at < text.length && shorter === null; at += size, tries += 1) {
+      const without = text.slice(0, at) + text.slice(at + size);
+      if (fault(without, check)) shorter = without;
+    }
+    if (shorter === null) size = size === 1 ? 0 : Math.ceil(size / 2);
+    else text = shorter;
+  }
+  return text;
+}
+
+function fuzz(name, samples, words, check) {
+  test(name, { timeout: SECONDS * 1000 + 60_000 }, () => {
+    const below = numbers(SEED);
+    const end = performance.now() + SECONDS * 1000;
+    let inputs = 0;
+    for (; performance.now() < end; inputs += 1) {
+      const text = changed(below, samples, words);
+      if (!fault(text, check)) continue;
+      const small = smallest(text, check);
+      assert.fail(`${fault(small, check) ?? fault(text, check)}\nseed ${SEED}: ${JSON.stringify(small)}`);
+    }
+    console.log(`${name}: ${inputs} texts from seed ${SEED}`);
+  });
+}
+
+/** The text in pieces that depend on the text alone. */
+function cuts(text) {
+  const below = numbers([...text].reduce((sum, char) => Math.imul(sum, 31) + char.codePointAt(0), 7));
+  const longest = [1, 3, 16, text.length || 1][below(4)];
+  const pieces = [];
+  for (let at = 0; at < text.length; ) {
+    const end = at + 1 + below(longest);
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+fuzz(
+  "fuzz: events are the same in any cutting",
+  ["id: t-1\ndata: {}\n\n: x\n\ndata: [DONE]\n\n", "\uFEFFdata: a\r\rdata: b\r\n\r\n", "event: x\ndata\ndata: c\n\n"],
+  ["data: ", "data", "id: 1\n", "event: x\r", "\n\n", "\r\n", "\r", ": ", "\0", "\uFEFF", "汉"],
+  (text) => {
+    const [whole, cut] = [new SseParser(), new SseParser()];
+    assert.deepEqual(cuts(text).flatMap((piece) => cut.push(piece)), whole.push(text));
+  },
+);
+
+/** Every object of a tree, and the inline trees of its texts. */
+function* nodes(value) {
+  if (value === null || typeof value !== "object") return;
+  if (!Array.isArray(value)) yield value;
+  for (const inner of Object.values(value)) yield* nodes(inner);
+}
+
+const SAFE = /^(https?:\/\/|mailto:)/;
+
+fuzz(
+  "fuzz: Markdown is bounded and links are safe",
+  [
+    "# a\n\n- b\n  - c\n\n1. d\n\n> e\n> f\n\n```js\ng\n```\n\n| h | i |\n|---|:-:|\n| j | k |\n\n---\n",
+    "a **b _c_ `d`** [e](https://a.example/f) ![g](http://b.example/h \"i\") <j> https://c.example/k, [1]",
+    "看**这里**（https://a.example/x），好吗？[^1]\n\n\\* $x$ &amp; javascript:alert(1)",
+  ],
+  [
+    "[", "](", ")", "![", "](javascript:alert(1))", "](data:text/html,x)", "<", ">", "*", "**", "_", "`", "```\n", "~~~\n", "| ", "\n|---|\n",
+    "> ", "- ", "1. ", "    ", "\t", "\n", "\n\n", "\\", "&", "#", "https://a.example/", "http://a", "汉", "e\u0301", "\u200b", "[1]", "~~",
+  ],
+  (text) => {
+    for (const partial of [false, true]) {
+      const blocks = parseBlocks(text, partial);
+      const texts = [...nodes(blocks)].map((node) => node.text).filter((part) => typeof part === "string");
+      const inline = texts.map((part) => parseInline(part, partial));
+      const size = JSON.stringify([blocks, inline]).length;
+      assert.ok(size <= 100 * text.length + 1000, `${size} characters of ${text.length}`);
+      for (const { href } of nodes(inline)) assert.ok(href === undefined || href === null || SAFE.test(href), href);
+    }
+  },
+);
