@@ -1,6 +1,7 @@
 //! Cursors and backups, changed at random.
 
 use fuzz::{holds, run_text};
+use secrecy::ExposeSecret;
 
 use crate::conversations::cursor;
 use crate::{ApiKey, Check};
@@ -64,10 +65,10 @@ fn fuzz_a_changed_backup_is_not_taken_for_whole() {
 #[test]
 fn fuzz_only_keys_in_their_form_are_read() {
     let key = ApiKey::generate().unwrap();
-    let text = secrecy::ExposeSecret::expose_secret(key.text()).to_owned();
+    let text = key.text().expose_secret().to_owned();
     run_text("keys", &[&text], &["_", ".", "-", "汉", "\0"], |text| {
         let Some(key) = ApiKey::parse(text) else { return Ok(()) };
-        let written = secrecy::ExposeSecret::expose_secret(key.text()).to_owned();
+        let written = key.text().expose_secret().to_owned();
         holds(ApiKey::parse(&written).is_some_and(|again| again.id() == key.id()), || "another key is read".to_owned())
     });
 }
