@@ -8,7 +8,7 @@ pub(super) struct Results {
     names: Vec<String>,
     /// The positions of calls without a result, by id; the next one is at the end.
     open: HashMap<String, Vec<usize>>,
-    results: Vec<Option<Message>>,
+    found: Vec<Option<Message>>,
     missing: usize,
 }
 
@@ -20,7 +20,7 @@ impl Results {
             open.entry(call.id.clone()).or_default().push(at);
         }
         let names = calls.iter().map(|call| call.name.clone()).collect();
-        Self { names, open, results: vec![None; calls.len()], missing: calls.len() }
+        Self { names, open, found: vec![None; calls.len()], missing: calls.len() }
     }
 
     /// Whether every call has its result.
@@ -32,14 +32,14 @@ impl Results {
     pub(super) fn add(&mut self, id: String, content: String) -> Option<()> {
         let at = self.open.get_mut(&id)?.pop()?;
         let name = std::mem::take(self.names.get_mut(at)?);
-        *self.results.get_mut(at)? = Some(Message::Tool(ToolResult { call_id: id, name, ok: true, content }));
+        *self.found.get_mut(at)? = Some(Message::Tool(ToolResult { call_id: id, name, ok: true, content }));
         self.missing -= 1;
         Some(())
     }
 
     /// The results in the order of their calls, whatever order they came in.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Message> {
-        std::mem::take(self).results.into_iter().flatten()
+        std::mem::take(self).found.into_iter().flatten()
     }
 }
 
