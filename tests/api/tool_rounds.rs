@@ -159,3 +159,13 @@ async fn with_tools_off_by_request_the_model_is_taught_no_call() {
     let system = app.model.asked(1).await.system();
     assert!(!system.contains("<tool_call>") && !system.contains("search_web"), "{system}");
 }
+
+#[tokio::test]
+async fn f048_a_reply_of_thousands_of_calls_runs_few() {
+    let app = TestApp::start().await;
+    let calls =
+        (0..1000).map(|at| format!("<tool_call>{{\"tool\": \"calculator\", \"expression\": \"{at}\"}}</tool_call>\n"));
+    app.model.replies([Completion::of([calls.collect::<String>()]), Completion::of(["好。"])]);
+    let turn = app.ask("算").await;
+    assert_eq!((turn.content().as_str(), turn.of("tool_call").len(), turn.of("tool_result").len()), ("好。", 128, 128));
+}

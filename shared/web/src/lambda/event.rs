@@ -19,7 +19,7 @@ use crate::{ApiError, SourceIp};
 
 /// Makes a request of an event, with its [`SourceIp`]; what is no HTTP request is `invalid_request`.
 pub(super) fn request(event: &RawValue) -> Result<Request<Body>, ApiError> {
-    let parts = two(event).or_else(|| one(event)).ok_or_else(unknown)?;
+    let parts = two(event).or_else(|| one(event)).filter(|parts| parts.path.starts_with('/')).ok_or_else(unknown)?;
     let body = parts.body.unwrap_or_default();
     let body = if parts.base64 {
         STANDARD.decode(body).map_err(|_| refused("The body of the event is not valid base64"))?

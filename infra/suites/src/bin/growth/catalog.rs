@@ -40,6 +40,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
         texts_in_json("answer, one delta", MIB - FRAME, |text| turn(answer([json!({ "content": text })]))),
         texts_in_json("thinking, one delta", MIB - FRAME, |text| turn(answer([json!({ "reasoning_content": text })]))),
         texts("answer, small deltas", 64 * 1024, |text| turn(answer(pieces(text)))),
+        attributes(),
         calls(),
         expressions(),
         schemas(),
@@ -268,6 +269,15 @@ fn search_rows() -> Kind {
         }),
     ];
     Kind { name: "search rows", largest: 2 * MIB - 64 * 1024, patterns }
+}
+
+/// The beginning of a call that has attributes without end.
+fn attributes() -> Kind {
+    let of = |name: &'static str, unit: &'static str| {
+        pattern(name, move |size| turn(answer(pieces(&format!("<function{}", repeated(unit, size))))))
+    };
+    let patterns = vec![of("equal", " name=\"f\""), of("short", " a=b"), of("open", " a=\"")];
+    Kind { name: "answer, attributes", largest: 64 * 1024, patterns }
 }
 
 /// Calls that a model writes.
