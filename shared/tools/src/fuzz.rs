@@ -84,10 +84,10 @@ fn fuzz_markdown_of_tools_stays_on_its_line() {
         "&#10;",
     ];
     run_text("markdown of tools", &samples, &words, |text| {
-        let (line, link) = (markdown::line(text), markdown::link(text, "https://a.example/?q=)"));
-        holds(!line.contains(['\n', '\r']) && !link.contains(['\n', '\r']), || format!("{line:?} {link:?}"))?;
+        let (single, link) = (markdown::line(text), markdown::link(text, "https://a.example/?q=)"));
+        holds(!single.contains(['\n', '\r']) && !link.contains(['\n', '\r']), || format!("{single:?} {link:?}"))?;
         let most = 8 * text.len() + 128;
-        holds(line.len() <= most && markdown::text(text).len() <= most, || format!("more than {most} bytes"))
+        holds(single.len() <= most && markdown::text(text).len() <= most, || format!("more than {most} bytes"))
     });
 }
 

@@ -145,8 +145,11 @@ fn offered_tools() -> Kind {
     Kind { name: "/v1 tools", largest: MIB / 2, patterns }
 }
 
-/// Schemas of about `count` small entries.
-const SCHEMAS: [(&str, fn(usize) -> Value); 5] = [
+/// A schema of about so many small entries.
+type Schema = fn(usize) -> Value;
+
+/// Schemas, each heavy in another way.
+const SCHEMAS: [(&str, Schema); 5] = [
     (
         "properties",
         |count| json!({ "type": "object", "properties": object(count, |at| (format!("p{at}"), json!({ "type": "string" }))) }),
@@ -176,7 +179,7 @@ fn bodies() -> Kind {
         pattern("white space", move |size| with(format!("{}1", " ".repeat(size)))),
         pattern("keys", move |size| with(object(size / 12, |at| (format!("k{at}"), json!(1))).to_string())),
         pattern("keys beside", |size| {
-            let keys: String = (0..size / 12).map(|at| format!(",\"k{at}\":1")).collect();
+            let keys = (0..size / 12).map(|at| format!(",\"k{at}\":1")).collect::<Vec<_>>().concat();
             Probe::post("/api/chat", format!("{{\"message\":\"go\"{keys}}}"))
         }),
         pattern("numbers", move |size| with(format!("[{}1]", "1,".repeat(size / 2)))),
@@ -296,8 +299,8 @@ fn calls() -> Kind {
     };
     let unknown = |count: usize| {
         let calls =
-            (0..count).map(|at| format!("<tool_call>{{\"tool\": \"tool_{at}\"}}</tool_call>\n")).collect::<String>();
-        turn(answer([json!({ "content": calls })]))
+            (0..count).map(|at| format!("<tool_call>{{\"tool\": \"tool_{at}\"}}</tool_call>\n")).collect::<Vec<_>>();
+        turn(answer([json!({ "content": calls.concat() })]))
     };
     let patterns = vec![
         pattern("native", native),
@@ -320,7 +323,7 @@ fn expressions() -> Kind {
 }
 
 fn schemas() -> Kind {
-    let of = |(name, schema): (&'static str, fn(usize) -> Value)| {
+    let of = |(name, schema): (&'static str, Schema)| {
         pattern(name, move |size| definition(&json!({ "parameters": schema(size / 32) })))
     };
     Kind { name: "schema", largest: MIB / 2, patterns: SCHEMAS.into_iter().map(of).collect() }

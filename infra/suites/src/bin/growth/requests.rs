@@ -43,7 +43,7 @@ pub(crate) fn stream(deltas: impl IntoIterator<Item = Value>) -> Bytes {
     let mut events = String::new();
     for delta in deltas {
         let chunk = json!({ "id": "c", "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] });
-        events.push_str(&format!("data: {chunk}\n\n"));
+        events.extend(["data: ", &chunk.to_string(), "\n\n"]);
     }
     events.push_str("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n");
     events.into()

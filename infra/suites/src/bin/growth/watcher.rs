@@ -39,10 +39,10 @@ impl Watcher {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
         listener.set_nonblocking(true).expect("a listener can be made to wait for nobody");
         let address = listener.local_addr().expect("a bound listener has an address");
-        let (wishes, wished) = mpsc::unbounded_channel();
+        let (wishes, received) = mpsc::unbounded_channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a thread is enough").block_on(work(listener, wished));
+            runtime.expect("a thread is enough").block_on(work(listener, received));
         });
         Self { address, wishes }
     }
@@ -52,7 +52,7 @@ impl Watcher {
         let ((begun, has_begun), (silence, ended)) = (oneshot::channel(), oneshot::channel());
         let running = Arc::new(AtomicBool::new(true));
         let wish = Wish { server: server.to_owned(), running: Arc::clone(&running), begun, silence };
-        self.wishes.send(wish).ok().expect("the thread runs until the program ends");
+        assert!(self.wishes.send(wish).is_ok(), "the thread runs until the program ends");
         has_begun.await.expect("the stream begins");
         Watch { running, silence: ended }
     }
@@ -71,7 +71,8 @@ async fn work(listener: std::net::TcpListener, mut wishes: mpsc::UnboundedReceiv
     let http = transport::client().expect("the HTTP client builds");
     while let Some(Wish { server, running, begun, silence }) = wishes.recv().await {
         let epoch = Instant::now();
-        let (longest, ()) = tokio::join!(read(&http, &server, epoch, begun), write(&listener, epoch, &running));
+        let (longest, ()) =
+            tokio::join!(Box::pin(read(&http, &server, epoch, begun)), write(&listener, epoch, &running));
         let _ = silence.send(longest);
     }
 }
@@ -101,7 +102,7 @@ async fn send(connection: &mut TcpStream, text: &str) {
 
 /// Reads a request that fits a buffer; its answer does not depend on it.
 async fn request(connection: &mut TcpStream) {
-    let mut buffer = [0; 64 * 1024];
+    let mut buffer = vec![0; 64 * 1024];
     let read = connection.read(&mut buffer).await.expect("the product sends a request");
     assert!(read > 0, "the product sends a request");
 }
