@@ -44,23 +44,24 @@ impl Mask {
 
     /// The same for an answer that was cut, perhaps in the middle of the secret.
     pub(crate) fn cut_text(&self, text: &str) -> String {
-        let longest = self.forms.first().map_or(0, |form| form.expose_secret().len());
-        let end = text.floor_char_boundary(text.len().saturating_sub(longest));
-        let masked = self.text(text);
-        // What was masked as a whole is no longer at risk of standing there by half.
-        if longest == 0 || masked.ends_with(MASK) { masked } else { self.text(text.get(..end).unwrap_or_default()) }
+        self.text(text.get(..self.certain(text)).unwrap_or_default())
     }
 
-    /// Takes off a text that goes on what can be shown of it; what may be the beginning of the secret stays.
+    /// Takes off a growing text what can be shown of it; what may be the beginning of the secret stays.
     pub(crate) fn take(&self, growing: &mut String) -> String {
-        let longest = self.forms.first().map_or(0, |form| form.expose_secret().len());
-        let mut end = growing.floor_char_boundary(growing.len().saturating_sub(longest.saturating_sub(1)));
-        while let Some(start) = self.crossing(growing, end) {
-            end = start;
-        }
+        let end = self.certain(growing);
         let shown = self.text(growing.get(..end).unwrap_or_default());
         growing.drain(..end);
         shown
+    }
+
+    /// The end of the text that stays as it is, whatever may follow: before what may be the beginning of the secret.
+    fn certain(&self, text: &str) -> usize {
+        let mut end = self.forms.iter().filter_map(|form| beginning(text, form.expose_secret())).min();
+        while let Some(start) = end.and_then(|end| self.crossing(text, end)) {
+            end = Some(start);
+        }
+        end.unwrap_or(text.len())
     }
 
     /// Where a secret begins that stands on both sides of `end`.
@@ -89,6 +90,13 @@ impl Mask {
             }
         }
     }
+}
+
+/// Where the longest end of a text begins with which a form begins, but does not end.
+fn beginning(text: &str, form: &str) -> Option<usize> {
+    let from = text.ceil_char_boundary((text.len() + 1).saturating_sub(form.len()));
+    let mut ends = text.get(from..)?.char_indices().map(|(at, _)| from + at);
+    ends.find(|at| text.get(*at..).is_some_and(|end| form.starts_with(end)))
 }
 
 fn forms(secret: &str) -> Vec<String> {
@@ -194,6 +202,24 @@ mod tests {
     fn f132_half_a_secret_at_the_end_of_an_answer_that_was_cut_goes_too() {
         let text = format!("{} can/ar", "x".repeat(50));
         assert!(!mask().cut_text(&text).contains("can"));
+        assert_eq!(mask().cut_text("a can/ary+7\" 完"), "a [hidden] 完", "nothing else is lost");
         assert_eq!(Mask::default().cut_text("abc"), "abc");
+    }
+
+    #[test]
+    fn f132_only_what_may_become_the_secret_is_held_back() {
+        let forms =
+            ["can/ary+7\"", "&#x63;&#x61;&#x6e;&#x2f;&#x61;&#x72;&#x79;&#x2b;&#x37;&#x22;", "63616e2f6172792b3722"];
+        for form in forms {
+            let text = format!("第一 {form} 第二 can &#x 636");
+            for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let (mut growing, mask) = (text[..cut].to_owned(), mask());
+                let mut shown = mask.take(&mut growing);
+                assert!(form.starts_with(&growing) || growing.len() < 6, "{cut}: {growing}");
+                growing.push_str(&text[cut..]);
+                shown += &mask.take(&mut growing);
+                assert_eq!(shown + &growing, "第一 [hidden] 第二 can &#x 636", "{cut}");
+            }
+        }
     }
 }

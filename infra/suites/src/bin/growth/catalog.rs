@@ -14,7 +14,7 @@ const FRAME: usize = 4096;
 /// Every kind, the cheap ones first.
 pub(crate) fn kinds() -> Vec<Kind> {
     vec![
-        texts("message", 31_000, |text| message(text)),
+        texts("message", 31_000, message),
         texts_in_json("/v1 message", MIB - FRAME, |text| completion(&json!([user(text)]))),
         history(),
         results_of_the_caller(),
