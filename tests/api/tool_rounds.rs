@@ -168,4 +168,7 @@ async fn f048_a_reply_of_thousands_of_calls_runs_few() {
     app.model.replies([Completion::of([calls.collect::<String>()]), Completion::of(["好。"])]);
     let turn = app.ask("算").await;
     assert_eq!((turn.content().as_str(), turn.of("tool_call").len(), turn.of("tool_result").len()), ("好。", 128, 128));
+    let refused: Vec<_> = turn.of("tool_result").into_iter().filter(|result| result["ok"] != true).collect();
+    assert_eq!((refused.len(), &refused[0]["error"]["code"]), (1, &"too_many_calls".into()));
+    assert!(app.model.asked(2).await.last().contains("只执行了前 127 个"));
 }

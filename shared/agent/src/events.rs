@@ -67,7 +67,7 @@ pub struct Closing(Events);
 impl Events {
     /// Notes the event and passes it on to all followers.
     ///
-    /// Text and reasoning beyond what is stored of an answer are dropped; with text, [`Events::full`] ends.
+    /// Text and reasoning beyond what is stored of an answer are dropped; with text, the turn ends with `length`.
     pub fn send(&self, mut event: Event) {
         let said = &mut *self.said();
         if !said.fit(&mut event) {

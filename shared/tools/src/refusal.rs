@@ -33,6 +33,12 @@ impl Refusal {
         Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
     }
 
+    /// One reply made more calls than are run: this one and those after it.
+    pub(crate) fn too_many_calls(limit: usize) -> Self {
+        let content = format!("一次回复里的工具调用太多：只执行了前 {limit} 个，这个和之后的都没有执行。");
+        Self::new("too_many_calls", "The model made too many calls at once.", content)
+    }
+
     /// The tool or the turn ran out of time.
     pub(crate) fn timeout(tool: &dyn Tool) -> Self {
         let content = tool.failure_text("超时，没有得到结果");

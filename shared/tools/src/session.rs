@@ -71,6 +71,11 @@ impl ToolSession {
         Ok(ran(call, outcome, origin, started.elapsed()))
     }
 
+    /// The result of a call that is not run, because its reply made `limit` calls before it.
+    pub fn beyond(&self, call: &ToolCall, limit: usize) -> Ran {
+        ran(call, Err(Refusal::too_many_calls(limit)), Origin::Own, Duration::ZERO)
+    }
+
     /// The most that a call costs, and the call, run ahead of the model's: the first that means the same takes the
     /// result as its own. It gives what it cost, which that one counts too; `None` for a call that cannot run.
     pub fn ahead(&self, call: &ToolCall) -> Option<(u64, impl Future<Output = u64>)> {
