@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -38,6 +38,45 @@ pub(super) fn identity(path: &Path) -> Option<Identity> {
     #[cfg(not(unix))]
     let identity = Identity(0, u64::from(metadata.is_file()));
     Some(identity)
+}
+
+/// Refuses what is not a plain file of this process's user where one of the store is expected; nothing at all is fine.
+///
+/// A link would lead writes and modes to another place, and a pipe would have the start wait for ever.
+pub(super) fn check(path: &Path) -> io::Result<()> {
+    check_kind(path, fs::FileType::is_file, "a plain file")
+}
+
+/// The same where a folder is expected.
+#[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket needs a folder"))]
+pub(super) fn check_folder(path: &Path) -> io::Result<()> {
+    check_kind(path, fs::FileType::is_dir, "a folder")
+}
+
+fn check_kind(path: &Path, is_kind: fn(&fs::FileType) -> bool, kind: &str) -> io::Result<()> {
+    let metadata = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        metadata => metadata?,
+    };
+    let name = path.file_name().unwrap_or_default().display();
+    if !is_kind(&metadata.file_type()) {
+        return Err(io::Error::other(format!("{name} there is not {kind}")));
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::uid(&metadata) != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other(format!("{name} there belongs to another user")));
+    }
+    Ok(())
+}
+
+/// The database file and those that SQLite keeps next to it.
+fn companions(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = path.as_os_str();
+    COMPANIONS.iter().map(move |end| {
+        let mut companion = name.to_owned();
+        companion.push(end);
+        companion.into()
+    })
 }
 
 /// Makes an empty file that was not there, which its owner alone may read.
@@ -80,16 +119,17 @@ pub(super) fn keep_private(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    for companion in COMPANIONS {
-        let mut name = path.as_os_str().to_owned();
-        name.push(companion);
-        restrict(Path::new(&name))?;
-    }
-    Ok(())
+    restrict_all(path)
 }
 
-/// Leaves a file to its owner alone; one that is not there is no obstacle.
+/// Leaves the file and those that go with it to their owner alone.
+pub(super) fn restrict_all(path: &Path) -> io::Result<()> {
+    companions(path).try_for_each(|companion| restrict(&companion))
+}
+
+/// Leaves a file to its owner alone, if it is there and is a file of the store.
 pub(super) fn restrict(path: &Path) -> io::Result<()> {
+    check(path)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -75,7 +75,7 @@ impl Folder {
     /// Whether a store begins here; an error where one should be and is not, or where something else is.
     fn is_new(&mut self, file: &Path) -> Result<bool, StartError> {
         let had_store = self.had_store().map_err(|error| self.unusable(&error))?;
-        file::restrict(file).map_err(|error| self.unusable(&error))?;
+        file::restrict_all(file).map_err(|error| self.unusable(&error))?;
         match file::look(file).map_err(|error| self.unusable(&error))? {
             Found::Store => Ok(false),
             Found::Nothing if !had_store => Ok(true),
@@ -148,7 +148,7 @@ fn make(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// A user who may write to the folder can put a database of his own in the place of this one.
+/// Another user who may write to the folder can put a database of his own in the place of this one.
 #[cfg(unix)]
 fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -157,16 +157,14 @@ fn check_owner(folder: &Path) -> io::Result<()> {
     if metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other("every user may write to it: take that from them with `chmod o-w`"));
     }
-    let own = rustix::process::geteuid().as_raw();
-    if own != ROOT && ![own, ROOT].contains(&metadata.uid()) {
+    let is_own_group = metadata.gid() == rustix::process::getegid().as_raw();
+    if metadata.mode() & 0o020 != 0 && !is_own_group {
+        return Err(io::Error::other("another group may write to it: take that from it with `chmod g-w`"));
+    }
+    if ![rustix::process::geteuid().as_raw(), ROOT].contains(&metadata.uid()) {
         return Err(io::Error::other("it belongs to another user"));
     }
-    match fs::metadata(folder.join(DATABASE)) {
-        Ok(file) if ![own, metadata.uid(), ROOT].contains(&file.uid()) => {
-            Err(io::Error::other(format!("{DATABASE} belongs to another user")))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 #[cfg(not(unix))]
@@ -249,5 +247,25 @@ mod tests {
         set(0o755);
         assert!(Folder::take(folder.path()).unwrap().is_some());
         assert!(is_open_to_others(folder.path()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_a_pipe_in_the_place_of_a_file_is_refused() {
+        use std::os::unix::fs::symlink;
+        for name in [LOCK, DATABASE, "dynamodb.sqlite-wal"] {
+            let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+            let (target, place) = (other.path().join("target"), folder.path().join(name));
+            symlink(&target, &place).unwrap();
+            let refused = |folder: &Path| match Folder::take(folder) {
+                Err(error) => error.to_string(),
+                Ok(taken) => taken.unwrap().open().err().unwrap().to_string(),
+            };
+            assert!(refused(folder.path()).contains("is not a plain file"), "{name}");
+            assert!(!target.exists(), "{name}: nothing was made where the link leads");
+            fs::remove_file(&place).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
+            assert!(refused(folder.path()).contains("is not a plain file"), "{name}");
+        }
     }
 }

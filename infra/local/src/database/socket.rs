@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
 
 use super::direct::Calls;
+use super::file;
 use super::http::{self, Connections, Guard};
 use super::operations::Answer;
 
@@ -53,6 +54,7 @@ impl Socket {
     /// Listens in a data folder that is locked for this process.
     pub(super) fn listen(data: &Path) -> io::Result<Self> {
         let folder = data.join(FOLDER);
+        file::check_folder(&folder)?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
         let path = folder.join(SOCKET);
@@ -119,7 +121,9 @@ fn connect(data: &Path) -> io::Result<UnixStream> {
     let path = data.join(FOLDER).join(SOCKET);
     let stream = short(&path, |path| std::os::unix::net::UnixStream::connect(path))?;
     stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
+    let stream = UnixStream::from_std(stream)?;
+    // Nobody else answers in the place of the server.
+    if is_owner(&stream) { Ok(stream) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
 /// Calls `act` with a path to the same socket that is short enough for the system: through a link in a temporary folder
@@ -152,6 +156,15 @@ mod tests {
             let connected = short(&socket.path, |path| std::os::unix::net::UnixStream::connect(path));
             assert!(connected.is_ok());
         }
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_sockets_folder_is_refused() {
+        let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        symlink(other.path(), folder.path().join(FOLDER)).unwrap();
+        let refused = Socket::listen(folder.path()).err().unwrap();
+        assert!(refused.to_string().contains("is not a folder"), "{refused}");
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
     }
 
     #[test]
