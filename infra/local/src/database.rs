@@ -99,8 +99,7 @@ impl Embedded {
         let tcp = address.map(listen).transpose()?;
         let Data::Folder(path) = data else { return Self::serve(None, tcp, None) };
         let folder = Folder::take(path)?.ok_or_else(|| unusable(path, &"another server uses it"))?;
-        let socket = Socket::listen(path).map_err(|error| unusable(path, &error))?;
-        Self::serve(Some(folder), tcp, Some(socket))
+        Self::serve(Some(folder), tcp, Some(path))
     }
 
     /// Reaches the database of a folder for a command: the one that a server has open, else opened here.
@@ -111,7 +110,7 @@ impl Embedded {
                 return Self::serve(Some(folder), None, None);
             }
             if socket::is_served(path) {
-                return Ok(Self::elsewhere(path));
+                return Ok(Self::in_other_process(path));
             }
             tokio::time::sleep(pause).await;
         }
@@ -120,7 +119,7 @@ impl Embedded {
     }
 
     /// The database that another process has open in a folder.
-    fn elsewhere(path: &Path) -> Self {
+    fn in_other_process(path: &Path) -> Self {
         let way = Way::Socket(path.to_owned());
         Self { way, serving: None, address: None, is_new: false, published: None, folder: None }
     }
@@ -128,7 +127,7 @@ impl Embedded {
     fn serve(
         mut folder: Option<Folder>,
         tcp: Option<std::net::TcpListener>,
-        socket: Option<Socket>,
+        commands_at: Option<&Path>,
     ) -> Result<Self, StartError> {
         let opened = folder.as_mut().map(Folder::open).transpose()?;
         let (database, file, is_new) = match opened {
@@ -137,6 +136,8 @@ impl Embedded {
         };
         let address = tcp.as_ref().map(std::net::TcpListener::local_addr).transpose()?;
         let (calls, called) = Calls::channel();
+        let listen = |path: &Path| Socket::listen(path).map_err(|error| unusable(path, &error));
+        let socket = commands_at.map(listen).transpose()?;
         let published = socket.as_ref().map(Socket::published);
         let service = Service {
             served: Served { database, tokens: Tokens::default() },
@@ -155,7 +156,7 @@ impl Embedded {
         self.address
     }
 
-    /// Whether nothing was kept here before.
+    /// Whether nothing was stored before.
     pub(crate) fn is_new(&self) -> bool {
         self.is_new
     }
@@ -180,7 +181,7 @@ fn point(settings: &mut Settings) {
     }
 }
 
-/// The name of the socket goes first, and then the lock, so that nobody takes it for a living one.
+/// The name of the socket goes first, and then the lock, so that no command connects to a dead socket.
 impl Drop for Embedded {
     fn drop(&mut self) {
         drop(self.published.take());

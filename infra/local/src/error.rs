@@ -26,7 +26,7 @@ pub enum StartError {
     Exposed(std::net::IpAddr),
     /// Other machines could use the embedded database.
     #[error(
-        "--dynamodb {0}: the database asks nobody who he is, so it listens on loopback only, such as 127.0.0.1:{port}",
+        "--dynamodb {0}: the database requires no credentials, so it listens on loopback only, such as 127.0.0.1:{port}",
         port = .0.port()
     )]
     ExposedDatabase(SocketAddr),

@@ -33,7 +33,7 @@ fn refusal(head: &Parts, origins: &Origins) -> Option<&'static str> {
         Header::Absent => target,
         Header::Unusable => None,
     };
-    let Some(host) = host.filter(|host| is_loopback(host) && target.is_none_or(is_loopback)) else {
+    let Some(host) = host.filter(|host| is_loopback_host(host) && target.is_none_or(is_loopback_host)) else {
         return Some("Only requests to a loopback host are answered here.");
     };
     let is_allowed = match only(&head.headers, &header::ORIGIN) {
@@ -62,21 +62,21 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Header<'a> {
     }
 }
 
-/// Whether no page of another site began the request, as far as its browser says.
+/// Whether no page of another site began the request, by `Sec-Fetch-Site`.
 ///
 /// Another port of this machine is the same site, and another origin.
 fn is_from_here(headers: &HeaderMap) -> bool {
     matches!(only(headers, &FETCH_SITE), Header::Absent | Header::One("same-origin" | "none"))
 }
 
-/// Whether a link elsewhere opens the page itself, which shows nothing of anybody to the site it was on.
+/// Whether a link on another site opens the page itself, which shows nothing of anybody to the site it was on.
 fn opens_the_page(head: &Parts) -> bool {
     let is = |name: HeaderName, expected| matches!(only(&head.headers, &name), Header::One(value) if value == expected);
     head.method == Method::GET && head.uri.path() == "/" && is(FETCH_MODE, "navigate") && is(FETCH_DEST, "document")
 }
 
-/// Whether a host, with or without a port, is of this machine: `localhost`, `127.0.0.0/8` or `[::1]`, and nothing around it.
-fn is_loopback(host: &str) -> bool {
+/// Whether a `Host`, with or without a port, names this machine: `localhost`, `127.0.0.0/8` or `[::1]`, and nothing else.
+pub fn is_loopback_host(host: &str) -> bool {
     let (name, rest) = host.split_at(host.find(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |at| at + 1));
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
     if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(is_port) {

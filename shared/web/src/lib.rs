@@ -18,6 +18,7 @@ pub use auth::{
 pub use body::{BodyError, json_body, json_body_of, optional_json_body};
 pub use edge::{Arrival, ErrorShape, Reach, RequestId, edge};
 pub use error::{ApiError, status};
+pub use guard::is_loopback_host;
 pub use lambda::{Front, Invocation, run};
 pub use origins::Origins;
 pub use sse::{collect, opened, stream};

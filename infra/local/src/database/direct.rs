@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
@@ -39,7 +40,7 @@ impl Call {
             Some(trouble) => trouble.answer(),
             None => (self.operation)(served, self.body.bytes().unwrap_or_default()),
         };
-        health.note(&answer, &served.database);
+        health.note(&answer, &served.database, Instant::now());
         // The caller may have gone meanwhile.
         let _taken = self.answer.send(answer);
     }
@@ -68,7 +69,7 @@ impl Calls {
     }
 
     /// The database's answer; an error when the call or the database ended without one.
-    pub(super) async fn ask(&self, operation: Operation, body: SdkBody) -> Result<Answer, ConnectorError> {
+    pub(super) async fn call(&self, operation: Operation, body: SdkBody) -> Result<Answer, ConnectorError> {
         let (answer, answered) = oneshot::channel();
         self.0.send(Call { operation, body, answer }).map_err(|_| gone())?;
         answered.await.map_err(|_| gone())
@@ -77,7 +78,7 @@ impl Calls {
     async fn response(&self, request: &HttpRequest) -> Result<Answer, ConnectorError> {
         let operation = operations::named(request.headers().get(TARGET).unwrap_or_default());
         let body = request.body().try_clone().ok_or_else(|| broken("the request is a stream".into()))?;
-        self.ask(operation, body).await
+        self.call(operation, body).await
     }
 }
 

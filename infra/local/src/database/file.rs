@@ -1,4 +1,4 @@
-//! The database file: opened for its owner alone, and never replaced by an empty one without a word.
+//! The database file: opened for its owner alone, and never silently replaced by an empty one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -88,8 +88,8 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Looks at a file without changing it.
-pub(super) fn look(path: &Path) -> io::Result<Found> {
+/// Finds out what a file is without writing to it.
+pub(super) fn inspect(path: &Path) -> io::Result<Found> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -161,7 +161,7 @@ mod tests {
     fn a_store_is_told_from_nothing_and_from_other_files() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("file");
-        let found = || look(&path).unwrap();
+        let found = || inspect(&path).unwrap();
         assert_eq!(found(), Found::Nothing);
         fs::write(&path, "").unwrap();
         assert_eq!(found(), Found::Nothing);

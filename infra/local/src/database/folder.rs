@@ -10,7 +10,7 @@ use dynoxide::Database;
 use super::file::{self, Found};
 use crate::StartError;
 
-/// The file that a server holds locked; once a store was made in the folder it says so.
+/// The file that a server holds locked; once a store was made in the folder it is not empty.
 const LOCK: &str = "lock";
 
 /// What [`LOCK`] holds then.
@@ -76,7 +76,7 @@ impl Folder {
     fn is_new(&mut self, file: &Path) -> Result<bool, StartError> {
         let had_store = self.had_store().map_err(|error| self.unusable(&error))?;
         file::restrict_all(file).map_err(|error| self.unusable(&error))?;
-        match file::look(file).map_err(|error| self.unusable(&error))? {
+        match file::inspect(file).map_err(|error| self.unusable(&error))? {
             Found::Store => Ok(false),
             Found::Nothing if !had_store => Ok(true),
             Found::Nothing => Err(self.unusable(&format!(
@@ -140,7 +140,7 @@ fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// Conversations are nobody else's to read.
+/// Conversations are readable by their owner alone.
 fn make(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

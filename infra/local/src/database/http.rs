@@ -1,7 +1,6 @@
 //! DynamoDB's HTTP interface in front of the embedded database, for other programs on this machine.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,10 +39,11 @@ const FROM_CONTAINERS: &str = "host.docker.internal";
 /// Only browsers send it, with every request.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Who may come by a listener.
+/// The clients that a listener admits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Guard {
-    /// The listener lets nobody else in.
+    /// The listener itself lets only the owner of the data folder in.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket knows its peer"))]
     OwnerOnly,
     /// Any program of this machine, but no page of a browser.
     NoBrowsers,
@@ -53,11 +53,11 @@ pub(super) enum Guard {
 pub(super) async fn serve(listener: TcpListener, calls: Calls) {
     let connections = Connections::new(calls, Guard::NoBrowsers);
     loop {
-        let place = connections.place().await;
+        let permit = connections.permit().await;
         match listener.accept().await {
             Ok((stream, _)) => {
                 let _delayed = stream.set_nodelay(true);
-                tokio::spawn(place.serve(stream));
+                tokio::spawn(permit.serve(stream));
             }
             Err(error) => pause_after(&error).await,
         }
@@ -83,20 +83,20 @@ impl Connections {
     }
 
     /// Waits until one more may be accepted.
-    pub(super) async fn place(&self) -> Place {
+    pub(super) async fn permit(&self) -> ConnectionPermit {
         let permit = Arc::clone(&self.free).acquire_owned().await.ok();
-        Place { calls: self.calls.clone(), guard: self.guard, _permit: permit }
+        ConnectionPermit { calls: self.calls.clone(), guard: self.guard, _permit: permit }
     }
 }
 
 /// The right to serve one connection.
-pub(super) struct Place {
+pub(super) struct ConnectionPermit {
     calls: Calls,
     guard: Guard,
     _permit: Option<tokio::sync::OwnedSemaphorePermit>,
 }
 
-impl Place {
+impl ConnectionPermit {
     /// Serves one request of the connection after another until it ends.
     pub(super) async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let Self { calls, guard, _permit } = self;
@@ -125,7 +125,7 @@ async fn respond(request: Request<Incoming>, guard: Guard, calls: &Calls) -> Res
     let Ok(Ok(body)) = body else {
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large, or it did not come to its end.");
     };
-    match calls.ask(operation, body.to_bytes().into()).await {
+    match calls.call(operation, body.to_bytes().into()).await {
         Ok(answer) => answered(answer),
         Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE, "The database ended."),
     }
@@ -139,17 +139,12 @@ fn is_from_a_program(headers: &HeaderMap) -> bool {
     is_own && !headers.contains_key(ORIGIN) && !headers.contains_key(SEC_FETCH_SITE)
 }
 
-/// Whether a `Host` is a loopback address or name, with a port or without.
+/// Whether a `Host` is a loopback address or name, or Docker's name of this machine, with a port or without.
 fn is_this_machine(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !name.ends_with(':') && port.parse::<u16>().is_ok() => name,
-        _ => host,
-    };
-    if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-        return address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
-    }
-    let is_name = name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(FROM_CONTAINERS);
-    is_name || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+    let name = host.split_once(':').map_or(host, |(name, _)| name);
+    let host =
+        if name.eq_ignore_ascii_case(FROM_CONTAINERS) { host.replacen(name, "localhost", 1) } else { host.to_owned() };
+    web::is_loopback_host(&host)
 }
 
 /// A page can send other types of content without asking first.
@@ -205,6 +200,8 @@ mod tests {
             "[localhost]:1",
             "127.0.0.1:abc",
             "127.0.0.1:99999",
+            "127.0.0.1:+80",
+            "host.docker.internal.evil.example",
             "127.0.0.1:",
             "0.0.0.0:8000",
             "10.0.0.1",

@@ -1,6 +1,7 @@
-//! Stands in for the Unix socket on systems without one: commands cannot work beside a server there.
+//! Replaces the Unix socket on systems without one: commands cannot work while a server runs there.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::io;
 use std::path::Path;
 
@@ -33,6 +34,6 @@ pub(super) fn is_served(_data: &Path) -> bool {
     false
 }
 
-pub(super) async fn send(_data: &Path, _request: HttpRequest) -> Result<Answer, io::Error> {
-    Err(io::ErrorKind::Unsupported.into())
+pub(super) async fn send(_data: &Path, _request: HttpRequest) -> Result<Answer, Box<dyn Error + Send + Sync>> {
+    Err(Box::new(io::Error::from(io::ErrorKind::Unsupported)))
 }

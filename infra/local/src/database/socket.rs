@@ -78,9 +78,9 @@ impl Socket {
         let listener = UnixListener::from_std(self.listener)?;
         let connections = Connections::new(calls, Guard::OwnerOnly);
         loop {
-            let place = connections.place().await;
+            let permit = connections.permit().await;
             match listener.accept().await {
-                Ok((stream, _)) if is_owner(&stream) => drop(tokio::spawn(place.serve(stream))),
+                Ok((stream, _)) if is_owner(&stream) => drop(tokio::spawn(permit.serve(stream))),
                 Ok(_) => tracing::warn!("another user tried to reach the database"),
                 Err(error) => http::pause_after(&error).await,
             }
@@ -96,16 +96,14 @@ pub(super) fn is_served(data: &Path) -> bool {
 /// Sends a request of the SDK to the server of a data folder.
 pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Error> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(connect(data)?)).await?;
-    let exchange = async {
+    let exchange = async move {
         let response = sender.send_request(plain(request)?).await?;
         let status = response.status().as_u16();
         Ok(Answer::received(status, response.into_body().collect().await?.to_bytes().to_vec()))
     };
-    tokio::pin!(connection);
-    tokio::select! {
-        answer = exchange => answer,
-        ended = &mut connection => Err(ended.err().map_or_else(|| "the database ended".into(), Error::from)),
-    }
+    // The connection ends after the exchange, which has its sender.
+    let (answer, _ended) = futures_util::future::join(exchange, connection).await;
+    answer
 }
 
 /// The request with its body in memory, as every request of the SDK has it.

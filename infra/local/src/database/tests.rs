@@ -178,7 +178,7 @@ async fn a_file_that_is_removed_stops_all_writes_and_is_saved() {
 #[tokio::test]
 async fn a_panic_in_the_database_fails_its_call_and_no_other() {
     let embedded = embedded();
-    let failed = within(calls(&embedded).ask(|_, _| panic!("on purpose"), SdkBody::empty())).await;
+    let failed = within(calls(&embedded).call(|_, _| panic!("on purpose"), SdkBody::empty())).await;
     assert!(failed.unwrap_err().is_io());
     within(play(&direct(&embedded), prepared())).await;
     assert_eq!(within(got(&over_tcp(embedded.address().unwrap()), "nothing")).await, None);
@@ -194,7 +194,7 @@ async fn a_call_that_was_given_up_while_it_waited_is_not_done() {
         GATE.wait();
         Answer::done(Vec::new())
     };
-    let mut busy = Box::pin(calls.ask(held, SdkBody::empty()));
+    let mut busy = Box::pin(calls.call(held, SdkBody::empty()));
     assert!(poll!(&mut busy).is_pending());
     {
         let mut waiting = Box::pin(put(&client, "late"));
@@ -216,8 +216,8 @@ async fn a_database_that_stops_lets_no_call_wait() {
         GATE.wait();
         Answer::done(Vec::new())
     };
-    let mut begun = Box::pin(calls.ask(held, SdkBody::empty()));
-    let mut waiting = Box::pin(calls.ask(|_, _| Answer::done(Vec::new()), SdkBody::empty()));
+    let mut begun = Box::pin(calls.call(held, SdkBody::empty()));
+    let mut waiting = Box::pin(calls.call(|_, _| Answer::done(Vec::new()), SdkBody::empty()));
     assert!(poll!(&mut begun).is_pending());
     assert!(poll!(&mut waiting).is_pending());
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
@@ -227,7 +227,7 @@ async fn a_database_that_stops_lets_no_call_wait() {
     // It was next, or it failed.
     let _ended = within(waiting).await;
     within(stopped).await.unwrap();
-    assert!(within(calls.ask(|_, _| Answer::done(Vec::new()), SdkBody::empty())).await.unwrap_err().is_io());
+    assert!(within(calls.call(|_, _| Answer::done(Vec::new()), SdkBody::empty())).await.unwrap_err().is_io());
     let refused = within(client.list_tables().send()).await.unwrap_err();
     assert!(matches!(refused, SdkError::DispatchFailure(_)), "{refused:?}");
 }

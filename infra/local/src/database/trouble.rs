@@ -1,8 +1,10 @@
 //! What can be wrong with the database file, as callers and the operator get to know it.
 
+use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use dynoxide::{Database, DynoxideError};
 use rusqlite::ErrorCode;
@@ -11,8 +13,11 @@ use store::{STORAGE_DAMAGED, STORAGE_FULL};
 use super::file::{self, Identity};
 use super::operations::Answer;
 
+/// A trouble that was not met for so long is over; the next time it is logged again.
+const QUIET: Duration = Duration::from_mins(10);
+
 /// Why the database file cannot be used as it should.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Trouble {
     /// No room is left on its disk.
     Full,
@@ -68,25 +73,21 @@ impl Trouble {
         };
         refused.because_of(self)
     }
-
-    fn bit(self) -> u8 {
-        1 << self as u8
-    }
 }
 
-/// The file behind a database: notices when it is gone, and tells the operator about each trouble once.
+/// The file of a database: notices when it is gone, and logs each trouble once.
 pub(super) struct Health {
     /// `None` for a database in memory.
     file: Option<(PathBuf, Option<Identity>)>,
-    /// The troubles that the log has, as bits.
-    logged: Mutex<u8>,
+    /// When each trouble was met last.
+    met: Mutex<HashMap<Trouble, Instant>>,
 }
 
 impl Health {
     /// Watches the file, which is open by now.
     pub(super) fn of(file: Option<&Path>) -> Self {
         let file = file.map(|file| (file.to_owned(), file::identity(file)));
-        Self { file, logged: Mutex::default() }
+        Self { file, met: Mutex::default() }
     }
 
     /// [`Trouble::Gone`] when the open file no longer has its name: what is written then would be lost.
@@ -97,18 +98,18 @@ impl Health {
         (file::identity(path) != *identity).then_some(Trouble::Gone)
     }
 
-    /// Logs the trouble of an answer unless the log has it, and its end once something could be written again.
-    pub(super) fn note(&self, answer: &Answer, database: &Database) {
-        let mut logged = self.logged();
-        match answer.trouble {
-            None if *logged & Trouble::Full.bit() != 0 && answer.is_done() => *logged &= !Trouble::Full.bit(),
-            Some(trouble) if *logged & trouble.bit() == 0 => {
-                *logged |= trouble.bit();
-                drop(logged);
-                self.log(trouble, database);
-            }
-            _ => {}
+    /// Logs the trouble of an answer, unless it was met within the last [`QUIET`] too.
+    pub(super) fn note(&self, answer: &Answer, database: &Database, now: Instant) {
+        let Some(trouble) = answer.trouble else { return };
+        if self.is_new(trouble, now) {
+            self.log(trouble, database);
         }
+    }
+
+    fn is_new(&self, trouble: Trouble, now: Instant) -> bool {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = met.insert(trouble, now);
+        last.is_none_or(|last| now.duration_since(last) > QUIET)
     }
 
     fn log(&self, trouble: Trouble, database: &Database) {
@@ -130,10 +131,6 @@ impl Health {
         file::create(&rescued).ok()?;
         database.vacuum_into(rescued.to_str()?).ok()?;
         Some(rescued)
-    }
-
-    fn logged(&self) -> MutexGuard<'_, u8> {
-        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -181,14 +178,10 @@ mod tests {
 
     #[test]
     fn each_trouble_is_logged_once_until_it_is_over() {
-        let (health, database) = (Health::of(None), Database::memory().unwrap());
-        let logged = |answer: &Answer| {
-            health.note(answer, &database);
-            *health.logged()
-        };
-        let full = Trouble::Full.bit();
-        assert_eq!([Trouble::Full.answer(), Trouble::Full.answer()].map(|answer| logged(&answer)), [full, full]);
-        assert_eq!(logged(&Trouble::Damaged.answer()), full | Trouble::Damaged.bit());
-        assert_eq!(logged(&Answer::done(Vec::new())), Trouble::Damaged.bit(), "there is room again");
+        let (health, start) = (Health::of(None), Instant::now());
+        let is_new = |trouble, minutes| health.is_new(trouble, start + Duration::from_mins(minutes));
+        assert!(is_new(Trouble::Full, 0) && is_new(Trouble::Damaged, 0));
+        assert!([5, 12, 21].iter().all(|minutes| !is_new(Trouble::Full, *minutes)), "it goes on");
+        assert!(is_new(Trouble::Full, 32), "there was room in between");
     }
 }

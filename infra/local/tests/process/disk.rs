@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -92,6 +93,7 @@ fn a_full_disk_is_reported_once_and_passes() {
     assert!(refused.status == 507 && refused.body.contains(r#""code":"storage_full""#), "{refused:?}");
     for _ in 0..5 {
         assert_eq!(chat(server.address, &"words ".repeat(2000)).status, 507);
+        assert!(conversations(server.address).contains("before"), "what is there can be read");
     }
     fs::remove_file(&filler).unwrap();
     assert_eq!(chat(server.address, "after").status, 200);
@@ -99,7 +101,10 @@ fn a_full_disk_is_reported_once_and_passes() {
     assert_eq!(count(&log, "the disk of the database is full"), 1, "{log}");
     assert_eq!(count(&log, "connection_poisoning"), 0, "{log}");
     let server = start(&data);
-    let head = format!("GET /api/conversations HTTP/1.1\nhost: {}", server.address);
-    let listed = exchange(server.address, &head, "");
-    assert!(listed.body.contains("before") && listed.body.contains("after"), "{listed:?}");
+    let listed = conversations(server.address);
+    assert!(listed.contains("before") && listed.contains("after"), "{listed}");
+}
+
+fn conversations(address: SocketAddr) -> String {
+    exchange(address, &format!("GET /api/conversations HTTP/1.1\nhost: {address}"), "").body
 }
