@@ -39,7 +39,7 @@ impl Product {
     /// Defines an agent with both defined tools and the search; gives its id.
     async fn agent(&self) -> String {
         let weather = json!({
-            "name": "weather", "description": "Tells the weather of a city.",
+            "name": "weather", "description": "Returns the weather of a city.",
             "endpoint": {
                 "urlTemplate": format!("{}/v1/{{city}}/now", self.host.url()),
                 "headers": {"x-app": "public"},
@@ -114,9 +114,9 @@ async fn f139_no_prompt_contains_a_secret_or_internal_address() {
     for expected in ["weather", "files_echo", "search_web", "[hidden]", "你负责压缩一段较早的对话"] {
         assert!(all.contains(expected), "the turns brought up {expected}");
     }
-    let told: Vec<Request> = product.host.requests().into_iter().chain(product.server.requests()).collect();
-    assert!(told.iter().any(|request| request.header("x-weather") == HTTP_SECRET), "the secret is in use");
-    assert!(told.iter().any(|request| request.header("authorization").ends_with(MCP_SECRET)), "so is the other");
+    let received: Vec<Request> = product.host.requests().into_iter().chain(product.server.requests()).collect();
+    assert!(received.iter().any(|request| request.header("x-weather") == HTTP_SECRET), "the secret is in use");
+    assert!(received.iter().any(|request| request.header("authorization").ends_with(MCP_SECRET)), "so is the other");
     for request in &sent {
         let body = request.body.to_string();
         assert!(!body.contains(CANARY) && !request.request.path.contains(CANARY), "{body}");

@@ -1,4 +1,4 @@
-//! Work that grows with the size of a request, on threads beside the one that serves.
+//! Work that grows with the size of a request, on other threads than the serving one.
 
 use conversation::ErrorCode;
 use tokio::sync::Semaphore;

@@ -41,7 +41,7 @@ enum Ending {
     Failed(Failure),
     /// The conversation is deleted: nothing may be stored.
     Gone,
-    /// Another turn took the conversation over: nothing may be stored, and nobody asked this one to stop.
+    /// Another turn took the conversation over: nothing may be stored, and no stop of this one was requested.
     Superseded,
 }
 

@@ -48,6 +48,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest head, and the most that waits in memory to be read or to be sent, of each connection.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
+/// The largest answer that is in the system's hands when its last byte was taken from its body.
+const MAX_AT_ONCE_BYTES: u64 = 16 * 1024;
+
 /// Tells connections that the server stops.
 #[derive(Default)]
 struct Stopping {
@@ -203,11 +206,13 @@ async fn answer(
     Ok(finishing(response, place))
 }
 
-/// The answer with the place that it holds until it has been sent.
+/// The answer with the place that it holds until it has been written.
 ///
-/// A stream keeps its connection busy until the next request instead: a wrapper would be polled with each of its frames.
+/// A stream keeps its connection busy until the next request instead, because a wrapper would be polled with each of its
+/// frames; so does an answer that is larger than what is written at once.
 fn finishing(response: Response, place: places::Request) -> Response {
-    if response.body().size_hint().exact().is_none() {
+    let is_small = response.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_AT_ONCE_BYTES);
+    if !is_small {
         place.leave_busy();
         return response;
     }

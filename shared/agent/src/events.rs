@@ -69,14 +69,13 @@ impl Events {
     ///
     /// Text and reasoning beyond what is stored of an answer are dropped; with text, the turn ends with `length`.
     pub fn send(&self, mut event: Event) {
-        let said = &mut *self.said();
-        if !said.fit(&mut event) {
+        if !self.said().fit(&mut event) {
             return;
         }
         if let Some(recording) = self.0.recording.get() {
             recording.event(&event);
         }
-        let Said { log, draft } = said;
+        let Said { log, draft } = &mut *self.said();
         draft.note(&event);
         log.bytes += words(&event);
         log.events.push(event);

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use tools::{Ran, ToolSession};
 use tracing::Instrument;
 
-use self::reading::{MAX_CALLS, Reading};
+use self::reading::{MAX_RUN_CALLS, Reading};
 use crate::failure::{Broken, heals};
 use crate::{Caller, Events, Recording};
 
@@ -129,10 +129,10 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
                         let place = results.len();
                         results.push(None);
                         running.push(async move {
-                            let ran = if place < MAX_CALLS {
+                            let ran = if place < MAX_RUN_CALLS {
                                 reader.session.run_telling(&call, &reader.telling(&call)).await
                             } else {
-                                Ok(reader.session.beyond(&call, MAX_CALLS))
+                                Ok(reader.session.beyond(&call, MAX_RUN_CALLS))
                             };
                             (place, call, ran)
                         });

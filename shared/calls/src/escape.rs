@@ -13,7 +13,7 @@ const FUNCTOOLS: &str = "functools";
 /// of calls (`functools[`): links, lists and JSON stay as they are. `&` is left alone: models read the result, not an
 /// XML parser.
 ///
-/// JSON without a marker is not changed, as nothing tells it from data. Where a model ends its reply with the JSON of a
+/// JSON without a marker is not changed, as it cannot be distinguished from data. Where a model ends its reply with the JSON of a
 /// declared tool's call on lines of its own, that is a call, wherever the model has the text from.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;");

@@ -13,7 +13,7 @@ const MAX_DOMAIN: usize = 253;
 /// What a file's name ends with: `logo@2x.png` is none.
 const FILE_ENDINGS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "css", "js"];
 
-/// Marks a local part may hold beside letters and digits.
+/// Marks a local part may hold in addition to letters and digits.
 const MARKS: &str = "._+-'&!#$*~^|{}";
 
 /// The addresses in a text.

@@ -56,6 +56,14 @@ fn fuzz_known_pages_are_public_and_known_again() {
             ToolResult { call_id: String::new(), name: "search_web".to_owned(), ok: true, content: text.to_owned() };
         pages.note(&Message::Tool(result));
         let Some(page) = known_pages::page(text) else { return Ok(()) };
+        let named_by = ToolResult {
+            call_id: String::new(),
+            name: "search_web".to_owned(),
+            ok: true,
+            content: format!("来源：{page}\n"),
+        };
+        pages.note(&Message::Tool(named_by));
+        holds(pages.spelling(&page).is_some(), || format!("{page} was named and is not known"))?;
         let named = page.domain().is_some_and(|name| name.contains('.')) && page.username().is_empty();
         holds(named, || format!("{page} is a page"))?;
         holds(known_pages::page(page.as_str()).as_ref() == Some(&page), || {

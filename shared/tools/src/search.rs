@@ -286,12 +286,12 @@ impl<A> Kept<A> {
 }
 
 impl<A> Found<A> {
-    /// Whether the caller is told that it came from the cache: only of the caller's own earlier question.
+    /// Whether the caller sees that it came from the cache: only of the caller's own earlier question.
     pub(crate) fn is_known_as_cached(&self) -> bool {
         self.cached && self.own
     }
 
-    /// The credits that the caller is told: of another caller's answer what it cost then, as if it were fetched anew.
+    /// The credits that are reported to the caller: of another caller's answer what it cost then, as if it were fetched again.
     pub(crate) fn reported_credits(&self) -> u64 {
         self.credits + self.others_credits
     }

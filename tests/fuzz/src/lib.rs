@@ -79,7 +79,7 @@ fn verdict(input: &[u8], check: &impl Fn(&[u8]) -> Outcome) -> Outcome {
     Err(format!("took {took:?} for {} bytes", input.len()))
 }
 
-/// The processor time of this thread so far, where the system tells it.
+/// The processor time of this thread so far, where the system reports it.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)

@@ -197,14 +197,17 @@ async fn bodies_in_memory_are_bounded_together() {
     let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
     let mut first = sends(address, &(post("/read", 60) + &"1".repeat(50))).await;
     // Until the first body has come as far as it does.
-    loop {
-        let mut client = sends(address, &(post("/read", 50) + &"1".repeat(50))).await;
-        let mut text = [0; 12];
-        timeout(LONG, client.read_exact(&mut text)).await.unwrap().unwrap();
-        if &text == b"HTTP/1.1 429" {
-            break;
+    let refused = async {
+        loop {
+            let mut client = sends(address, &(post("/read", 50) + &"1".repeat(50))).await;
+            let mut text = [0; 12];
+            client.read_exact(&mut text).await.unwrap();
+            if &text == b"HTTP/1.1 429" {
+                break;
+            }
         }
-    }
+    };
+    timeout(LONG, refused).await.unwrap();
     first.write_all(&[b'1'; 10]).await.unwrap();
     reads_until(&mut first, "60 bytes.").await;
     let text = reads_until(&mut sends(address, &(post("/read", 50) + &"1".repeat(50))).await, ".").await;

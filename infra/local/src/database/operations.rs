@@ -22,7 +22,7 @@ pub(super) const TARGET: &str = "x-amz-target";
 /// What the value of [`TARGET`] begins with; the operation's name follows.
 const VERSION: &str = "DynamoDB_20120810.";
 
-/// Performs what a request body asks for.
+/// Performs what a request body requests.
 pub(super) type Operation = fn(&Served, &[u8]) -> Answer;
 
 /// The database, and the transactions of the last minute.

@@ -10,7 +10,7 @@ use super::line::{Entry, Line};
 /// The frames whose texts continue one another.
 const STREAMED: [(&str, &str); 2] = [("content", "content"), ("thinking", "thinking")];
 
-/// The frames after which a text begins anew.
+/// The frames after which a text starts again.
 const BETWEEN: [&str; 2] = ["tool_call", "tool_result"];
 
 /// The lines of a turn with placeholders in the place of personal data.

@@ -74,7 +74,8 @@ impl Writing {
     /// Writes the lines that wait, without personal data.
     fn release(&self) {
         let Some(held) = &self.held else { return };
-        for line in masking::masked(std::mem::take(&mut held.lines().lines), &held.redactor) {
+        let lines = std::mem::take(&mut held.lines().lines);
+        for line in masking::masked(lines, &held.redactor) {
             self.line(&line);
         }
     }

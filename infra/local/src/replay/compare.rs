@@ -59,7 +59,7 @@ impl Replayed {
     pub fn verdict(&self) -> Verdict {
         let masked = self.recorded.head.masked;
         let (recorded, seen) = (self.recorded.events().cloned().collect(), self.events.clone());
-        // Where personal data was replaced, a text is cut elsewhere than it was.
+        // Where personal data was replaced, a text is split at other positions.
         let (recorded, seen) = if masked { (joined(recorded), joined(seen)) } else { (recorded, seen) };
         let recorded: Vec<&Value> = recorded.iter().collect();
         let ended = recorded.last().is_some_and(|last| last["type"] == "done" || last["type"] == "error");

@@ -66,7 +66,7 @@ fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
     exchange(address, &head, "{}")
 }
 
-/// Nothing that a page can make a browser send gets an answer that the page may read, or that tells of the tables.
+/// Nothing that a page can make a browser send gets an answer that the page may read, or that names the tables.
 fn no_page_gets_in(address: SocketAddr) {
     let own = address.to_string();
     let pages = ["http://evil.example", "http://127.0.0.1:1", "null", &format!("http://{own}")];

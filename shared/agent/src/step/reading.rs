@@ -10,7 +10,7 @@ use crate::failure::Broken;
 use crate::seam::Seam;
 
 /// Maximum number of calls of one reply that run. The next one is refused, and those after it are left out.
-pub(super) const MAX_CALLS: usize = 127;
+pub(super) const MAX_RUN_CALLS: usize = 127;
 
 /// The state of one reply.
 pub(super) struct Reading {
@@ -165,7 +165,7 @@ impl Reading {
     }
 
     fn accept(&mut self, id: String, name: String, arguments: Value) -> Option<ToolCall> {
-        if !self.tools_on || self.calls.len() + self.callers.len() > MAX_CALLS {
+        if !self.tools_on || self.calls.len() + self.callers.len() > MAX_RUN_CALLS {
             return None;
         }
         self.say_held();

@@ -17,7 +17,7 @@ pub(crate) const HEAD_PREFIX: &str = "C#";
 const LONGEST_TITLE: usize = 200;
 
 /// How far the clocks of two instances may differ. A lease that lies further ahead than that was taken by a clock that is or
-/// was wrong, and holds nobody up: whoever still has it is told that it is lost.
+/// was wrong, and blocks no new turn: the next renewal by its holder returns `Lost`.
 const MAX_SKEW: Duration = Duration::from_mins(1);
 
 /// A conversation's own item, which says what runs and where the next message goes.

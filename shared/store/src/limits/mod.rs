@@ -8,7 +8,7 @@
 //! Between instances whose clocks differ by `e` at most, any window `w` admits at most `burst + (w + 2e) / interval`.
 //! This holds while `e` is at most [`Bucket::found`]'s reach: the window less an interval, or one second if that is longer.
 //!
-//! A `tat` that lies further ahead was written by a clock that is or was wrong, and holds nobody up: each instance then
+//! A `tat` that lies further ahead was written by a clock that is or was wrong, and delays no request: each instance then
 //! falls back to the `tat` that it remembers by its own clock, and one without a memory lets one request pass. So however
 //! far clocks differ, each instance admits at most `burst + w / interval` by its own clock, for as long as it remembers the
 //! key; `n` instances together at most `n` times as many.

@@ -129,7 +129,7 @@ fn entities(secret: &str, entity: fn(char) -> String) -> String {
 }
 
 /// The part of the secret's Base64 that does not depend on what is before and after it, for each offset; none that is
-/// too short to be told from other text.
+/// too short to be distinguished from other text.
 fn inside_base64(secret: &str) -> impl Iterator<Item = String> {
     /// Shortest part that is masked, in characters.
     const SHORTEST_PART: usize = 8;

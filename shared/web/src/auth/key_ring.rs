@@ -17,10 +17,10 @@ const MOST: usize = 1_000;
 const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long a list of all keys is used.
-const LISTED: Duration = Duration::from_secs(10);
+const LIST_TTL: Duration = Duration::from_secs(10);
 
 /// The most keys of the list that are looked at, the oldest ones.
-const MOST_LISTED: usize = 10_000;
+const MAX_LISTED_KEYS: usize = 10_000;
 
 /// Recognises API keys, with a short memory for those that were good.
 pub(super) struct KeyRing {
@@ -40,7 +40,7 @@ impl KeyRing {
         Self { keys, known: Mutex::default(), listed: tokio::sync::Mutex::default() }
     }
 
-    /// The caller who holds this key, if it was good a short while ago and still is; asks nobody.
+    /// The caller who holds this key, if it was good a short while ago and still is; without a request.
     pub(super) fn recognised(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
         let record = self.remembered(key.id(), now).filter(|record| record.admits(key, now))?;
         Some(Caller::new(record.holder(), record.administrator))
@@ -48,7 +48,7 @@ impl KeyRing {
 
     /// The caller who holds this key, by a look at the database.
     ///
-    /// The look is taken for a key with a wrong secret too whose id is remembered: the time of the answer is the same for it
+    /// The look-up is made for a key with a wrong secret too whose id is remembered: the time of the answer is the same for it
     /// as for an id that is none.
     pub(super) async fn look_up(&self, key: &ApiKey, now: SystemTime) -> Result<Caller, Denial> {
         let found = self.keys.get(key.id()).await.map_err(|error| unread(&error))?;
@@ -60,14 +60,15 @@ impl KeyRing {
 
     /// The caller who holds this key, if it is in a list of all keys that is at most ten seconds old.
     ///
-    /// For callers at an address that may cause no look-ups: the list costs the same however many ask, and tells of all keys
+    /// For callers at an address that may cause no look-ups: the list costs the same however many ask, and answers for all keys
     /// at once. Of more than 10,000 keys it has the oldest.
     pub(super) async fn listed(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
         let mut listed = self.listed.lock().await;
-        let fresh = listed.as_ref().is_some_and(|(_, since)| is_within(*since, LISTED, now));
+        let fresh = listed.as_ref().is_some_and(|(_, since)| is_within(*since, LIST_TTL, now));
         if !fresh {
-            let records = timeout(LIST_TIMEOUT, self.keys.first(MOST_LISTED)).await.unwrap_or(Err(StoreError::Busy));
-            // A list that cannot be read is empty for as long: a store in trouble is not asked by every request.
+            let records =
+                timeout(LIST_TIMEOUT, self.keys.first(MAX_LISTED_KEYS)).await.unwrap_or(Err(StoreError::Busy));
+            // A list that cannot be read is empty for as long: a store in trouble is not queried by every request.
             let records = records.inspect_err(|error| tracing::warn!(%error, "the keys could not be listed"));
             let records = records.unwrap_or_default().into_iter().map(|record| (record.id.clone(), record));
             *listed = Some((records.collect(), now));

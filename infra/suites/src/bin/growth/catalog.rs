@@ -178,7 +178,7 @@ fn bodies() -> Kind {
     let patterns = vec![
         pattern("white space", move |size| with(format!("{}1", " ".repeat(size)))),
         pattern("keys", move |size| with(object(size / 12, |at| (format!("k{at}"), json!(1))).to_string())),
-        pattern("keys beside", |size| {
+        pattern("sibling keys", |size| {
             let keys = (0..size / 12).map(|at| format!(",\"k{at}\":1")).collect::<Vec<_>>().concat();
             Probe::post("/api/chat", format!("{{\"message\":\"go\"{keys}}}"))
         }),

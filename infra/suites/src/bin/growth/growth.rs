@@ -13,7 +13,7 @@ const HALVES: [usize; 4] = [8, 4, 2, 1];
 /// Work that is less than this is not compared: it is lost among what the process does anyway.
 const FLOOR: Duration = Duration::from_millis(40);
 
-/// Work below which a clock tells nothing, in seconds.
+/// Work below which a measurement means nothing, in seconds.
 const LITTLE: f64 = 0.004;
 
 /// Work that doubles its growth with each doubling is quadratic; this is half way from linear.

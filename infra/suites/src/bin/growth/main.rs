@@ -1,6 +1,6 @@
 //! How much work each kind of input makes: it may not grow faster than its size, and another user's stream must go on.
 //!
-//! `SERVER` names the binary of the local server; the script beside these sources builds it. Arguments limit the run to kinds
+//! `SERVER` names the binary of the local server; `infra/suites/growth` builds it. Arguments limit the run to kinds
 //! whose names contain one of them. `GROWTH_PATTERNS=all` takes every pattern for the largest inputs, too.
 #![expect(
     clippy::expect_used,
