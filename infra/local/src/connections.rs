@@ -6,11 +6,11 @@
 //! copy a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and
 //! [`MAX_BUFFER_BYTES`] at most where a client does not read; the same holds for what a client sends that is not read yet.
 //!
-//! Heads and bodies have their time, and connections their number (`places`), so that clients that send nothing, or no more,
+//! Heads and bodies have their time, and connections their number (`slots`), so that clients that send nothing, or no more,
 //! shut nobody out. An answer to a slow reader has all the time it needs.
 
 mod bodies;
-mod places;
+mod slots;
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -40,7 +40,7 @@ use tower::ServiceExt;
 use web::SourceHeader;
 
 use self::bodies::{BodyLimits, BytesHeld, RequestBody};
-use self::places::{Limits, Place, Places};
+use self::slots::{ConnectionSlot, ConnectionSlots, Limits};
 
 /// The longest time for a head, and so the longest that a connection stays open without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -107,8 +107,8 @@ async fn serve_within(
     stop: CancellationToken,
 ) {
     let (stopping, connections) = (Arc::<Stopping>::default(), TaskTracker::new());
-    let (serving, places) =
-        (Serving { routes, source, limits, held: BytesHeld::default() }, Places::new(limits.connections));
+    let (serving, slots) =
+        (Serving { routes, source, limits, held: BytesHeld::default() }, ConnectionSlots::new(limits.connections));
     loop {
         let (stream, client) = tokio::select! {
             biased;
@@ -116,13 +116,13 @@ async fn serve_within(
             // It waits where the system has no more connections to give.
             accepted = Listener::accept(&mut listener) => accepted,
         };
-        let Some(place) = places.enter(client.ip()) else {
+        let Some(slot) = slots.acquire(client.ip()) else {
             refuse(&stream);
             continue;
         };
-        let task_of_place = place.task();
-        let task = connections.spawn(connection(stream, client, place, serving.clone(), Arc::clone(&stopping)));
-        task_of_place.set(task.abort_handle());
+        let slot_task = slot.task();
+        let task = connections.spawn(connection(stream, client, slot, serving.clone(), Arc::clone(&stopping)));
+        slot_task.set(task.abort_handle());
     }
     drop(listener);
     stopping.tell();
@@ -130,22 +130,28 @@ async fn serve_within(
     connections.wait().await;
 }
 
-/// Answers without a wait that there is no place; a client that does not take it at once sees its connection closed.
+/// Answers without a wait that there is no slot; a client that does not take it at once sees its connection closed.
 fn refuse(stream: &TcpStream) {
     let _unread = stream.try_write(
         b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
     );
 }
 
-async fn connection(stream: TcpStream, client: SocketAddr, place: Place, serving: Serving, stopping: Arc<Stopping>) {
+async fn connection(
+    stream: TcpStream,
+    client: SocketAddr,
+    slot: ConnectionSlot,
+    serving: Serving,
+    stopping: Arc<Stopping>,
+) {
     // A frame waits for no acknowledgement of the one before it; a connection that is closed already needs no option.
     let _closed = stream.set_nodelay(true);
     let service = service_fn(|request: http::Request<Incoming>| {
-        let began = place.begin();
-        let (serving, place) = (serving.clone(), began);
+        let began = slot.begin();
+        let (serving, slot) = (serving.clone(), began);
         async move {
-            match place {
-                Some(place) => answer(serving, place, client, request).await,
+            match slot {
+                Some(slot) => answer(serving, slot, client, request).await,
                 // The connection was closed for another one: its task ends here.
                 None => std::future::pending().await,
             }
@@ -186,7 +192,7 @@ async fn connection(stream: TcpStream, client: SocketAddr, place: Place, serving
 
 async fn answer(
     serving: Serving,
-    place: places::Request,
+    slot: slots::Request,
     client: SocketAddr,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
@@ -203,25 +209,25 @@ async fn answer(
     if response.status() >= StatusCode::BAD_REQUEST && !expects && !body.is_over() {
         body.drain().await;
     }
-    Ok(finishing(response, place))
+    Ok(finishing(response, slot))
 }
 
-/// The answer with the place that it holds until it has been written.
+/// The answer with the slot that it holds until it has been written.
 ///
 /// A stream keeps its connection busy until the next request instead, because a wrapper would be polled with each of its
 /// frames; so does an answer that is larger than what is written at once.
-fn finishing(response: Response, place: places::Request) -> Response {
+fn finishing(response: Response, slot: slots::Request) -> Response {
     let is_small = response.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_AT_ONCE_BYTES);
     if !is_small {
-        place.leave_busy();
+        slot.leave_busy();
         return response;
     }
-    response.map(|body| Body::new(Finishing { body, _place: place }))
+    response.map(|body| Body::new(Finishing { body, _place: slot }))
 }
 
 struct Finishing {
     body: Body,
-    _place: places::Request,
+    _place: slots::Request,
 }
 
 impl http_body::Body for Finishing {

@@ -116,7 +116,7 @@ async fn a_connection_that_comes_when_the_server_stops_is_closed_too() {
     let (stream, address) = listener.accept().await.unwrap();
     let stopping = Arc::<Stopping>::default();
     let limits = ConnectionLimits::of_this_process();
-    let place = Places::new(limits.connections).enter(address.ip()).unwrap();
+    let place = ConnectionSlots::new(limits.connections).acquire(address.ip()).unwrap();
     let source = SourceHeader::default();
     let serving = Serving { routes: Router::new(), source, limits, held: BytesHeld::default() };
     let connection = connection(stream, address, place, serving, Arc::clone(&stopping));

@@ -1,7 +1,7 @@
 //! How many connections may be open, and which one is closed for a new one.
 //!
 //! A connection without a request in progress (idle, or with a head that is not complete) is closed for a new one when all
-//! places are taken, the oldest first. So clients that open connections and send nothing shut nobody out.
+//! slots are taken, the oldest first. So clients that open connections and send nothing shut nobody out.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -45,7 +45,7 @@ impl Limits {
 
 /// The open connections.
 #[derive(Clone)]
-pub(super) struct Places(Arc<Shared>);
+pub(super) struct ConnectionSlots(Arc<Shared>);
 
 struct Shared {
     limits: Limits,
@@ -55,7 +55,7 @@ struct Shared {
 #[derive(Default)]
 struct Open {
     /// By the order in which they came.
-    connections: BTreeMap<u64, Arc<Slot>>,
+    connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
     per_address: HashMap<IpAddr, usize>,
 }
@@ -64,32 +64,32 @@ const IDLE: u8 = 0;
 const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
 
-struct Slot {
+struct OpenConnection {
     address: IpAddr,
     state: AtomicU8,
     task: OnceLock<AbortHandle>,
 }
 
-/// The place of one connection, given up when dropped.
-pub(super) struct Place {
-    places: Places,
+/// The slot of one connection, given up when dropped.
+pub(super) struct ConnectionSlot {
+    slots: ConnectionSlots,
     id: u64,
-    slot: Arc<Slot>,
+    slot: Arc<OpenConnection>,
 }
 
 /// A request in progress; its connection is idle again when this is dropped.
 pub(super) struct Request {
-    slot: Arc<Slot>,
+    slot: Arc<OpenConnection>,
     stays_busy: bool,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(super) fn new(limits: Limits) -> Self {
         Self(Arc::new(Shared { limits, open: Mutex::default() }))
     }
 
-    /// A place for a connection of a client, whose oldest idle one may be closed for it; `None` when all are in use.
-    pub(super) fn enter(&self, client: IpAddr) -> Option<Place> {
+    /// A slot for a connection of a client, whose oldest idle one may be closed for it; `None` when all are in use.
+    pub(super) fn acquire(&self, client: IpAddr) -> Option<ConnectionSlot> {
         let Limits { total, per_address } = self.0.limits;
         let (address, mut open) = (web::network(client), self.open());
         let of_address = open.per_address.get(&address).copied().unwrap_or_default();
@@ -99,12 +99,12 @@ impl Places {
         if open.connections.len() >= total && !open.evict(|_| true) {
             return None;
         }
-        let slot = Arc::new(Slot { address, state: AtomicU8::new(IDLE), task: OnceLock::new() });
+        let slot = Arc::new(OpenConnection { address, state: AtomicU8::new(IDLE), task: OnceLock::new() });
         let id = open.next;
         open.next += 1;
         open.connections.insert(id, Arc::clone(&slot));
         *open.per_address.entry(address).or_default() += 1;
-        Some(Place { places: self.clone(), id, slot })
+        Some(ConnectionSlot { slots: self.clone(), id, slot })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -114,8 +114,8 @@ impl Places {
 
 impl Open {
     /// Closes the oldest idle connection of these; whether there was one.
-    fn evict(&mut self, of: impl Fn(&Slot) -> bool) -> bool {
-        let closes = |slot: &Slot| slot.task.get().is_some() && slot.moves(IDLE, EVICTED);
+    fn evict(&mut self, of: impl Fn(&OpenConnection) -> bool) -> bool {
+        let closes = |slot: &OpenConnection| slot.task.get().is_some() && slot.moves(IDLE, EVICTED);
         let id = self.connections.iter().find(|(_, slot)| of(slot) && closes(slot)).map(|(id, _)| *id);
         let slot = id.and_then(|id| self.remove(id));
         if let Some(task) = slot.as_ref().and_then(|slot| slot.task.get()) {
@@ -124,7 +124,7 @@ impl Open {
         slot.is_some()
     }
 
-    fn remove(&mut self, id: u64) -> Option<Arc<Slot>> {
+    fn remove(&mut self, id: u64) -> Option<Arc<OpenConnection>> {
         let slot = self.connections.remove(&id)?;
         if let Some(count) = self.per_address.get_mut(&slot.address) {
             *count -= 1;
@@ -136,16 +136,16 @@ impl Open {
     }
 }
 
-impl Slot {
+impl OpenConnection {
     fn moves(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Takes the connection's task, once there is one.
-    pub(super) fn task(&self) -> TaskOfPlace {
-        TaskOfPlace(Arc::clone(&self.slot))
+    pub(super) fn task(&self) -> SlotTask {
+        SlotTask(Arc::clone(&self.slot))
     }
 
     /// Notes that a request is in progress; `None` when the connection was just closed for another.
@@ -156,9 +156,9 @@ impl Place {
 }
 
 /// Where the task of a connection is put, which can be closed from then on while it is idle.
-pub(super) struct TaskOfPlace(Arc<Slot>);
+pub(super) struct SlotTask(Arc<OpenConnection>);
 
-impl TaskOfPlace {
+impl SlotTask {
     pub(super) fn set(self, task: AbortHandle) {
         let _first = self.0.task.set(task);
     }
@@ -179,9 +179,9 @@ impl Drop for Request {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.places.open().remove(self.id);
+        self.slots.open().remove(self.id);
     }
 }
 
@@ -192,11 +192,11 @@ mod tests {
 
     use super::*;
 
-    fn entered(places: &Places, client: IpAddr) -> Option<(Place, tokio::task::JoinHandle<()>)> {
-        let place = places.enter(client)?;
+    fn acquired(slots: &ConnectionSlots, client: IpAddr) -> Option<(ConnectionSlot, tokio::task::JoinHandle<()>)> {
+        let slot = slots.acquire(client)?;
         let task = tokio::spawn(pending());
-        place.task().set(task.abort_handle());
-        Some((place, task))
+        slot.task().set(task.abort_handle());
+        Some((slot, task))
     }
 
     #[test]
@@ -207,36 +207,36 @@ mod tests {
 
     #[tokio::test]
     async fn the_oldest_idle_connection_is_closed_for_a_new_one() {
-        let places = Places::new(Limits { total: 3, per_address: 3 });
+        let slots = ConnectionSlots::new(Limits { total: 3, per_address: 3 });
         let local = IpAddr::from(Ipv4Addr::LOCALHOST);
-        let (first, second) = (entered(&places, local).unwrap(), entered(&places, local).unwrap());
-        let third = entered(&places, local).unwrap();
+        let (first, second) = (acquired(&slots, local).unwrap(), acquired(&slots, local).unwrap());
+        let third = acquired(&slots, local).unwrap();
         let busy = first.0.begin().unwrap();
-        let fourth = entered(&places, local).unwrap();
+        let fourth = acquired(&slots, local).unwrap();
         assert!(second.1.await.unwrap_err().is_cancelled());
         assert!(second.0.begin().is_none(), "what was closed begins nothing");
         drop(second.0);
         let requests = [third.0.begin().unwrap(), fourth.0.begin().unwrap()];
-        assert!(entered(&places, local).is_none(), "nobody who is being answered gives way");
+        assert!(acquired(&slots, local).is_none(), "nobody who is being answered gives way");
         drop(busy);
-        let fifth = entered(&places, local).unwrap();
+        let fifth = acquired(&slots, local).unwrap();
         assert!(first.1.await.unwrap_err().is_cancelled());
         drop((requests, third, fourth, fifth, first.0));
-        assert!(places.open().connections.is_empty() && places.open().per_address.is_empty());
+        assert!(slots.open().connections.is_empty() && slots.open().per_address.is_empty());
     }
 
     #[tokio::test]
     async fn one_remote_address_takes_its_share_alone() {
-        let places = Places::new(Limits { total: 8, per_address: 2 });
+        let slots = ConnectionSlots::new(Limits { total: 8, per_address: 2 });
         let remote = |text: &str| text.parse().unwrap();
         let mut requests = Vec::new();
         for text in ["2001:db8::1", "2001:db8::2"] {
-            let (place, _) = entered(&places, remote(text)).unwrap();
-            requests.push((place.begin().unwrap(), place));
+            let (slot, _) = acquired(&slots, remote(text)).unwrap();
+            requests.push((slot.begin().unwrap(), slot));
         }
-        assert!(entered(&places, remote("2001:db8::3")).is_none(), "a network counts as one address");
-        assert!(entered(&places, remote("2001:db8:0:1::1")).is_some());
-        let own: Vec<_> = (0..6).map_while(|_| entered(&places, remote("127.0.0.1"))).collect();
+        assert!(acquired(&slots, remote("2001:db8::3")).is_none(), "a network counts as one address");
+        assert!(acquired(&slots, remote("2001:db8:0:1::1")).is_some());
+        let own: Vec<_> = (0..6).map_while(|_| acquired(&slots, remote("127.0.0.1"))).collect();
         assert_eq!(own.len(), 6, "this machine's own count in all alone");
     }
 }
