@@ -3,11 +3,23 @@ use serde::Serialize;
 
 use crate::{Native, Protocol};
 
+/// Up to this length of all text together, in bytes, every piece of text has a frame.
+const MAX_EVERY_PIECE: usize = 8 * 1024;
+
+/// Beyond it a frame is written when the text has grown by this part of itself: all frames of an answer together are then
+/// at most so many times as long as the answer, and not as its square.
+const GROWTH: usize = 32;
+
 /// The older form of the native protocol, in which every frame of text repeats all text so far.
+///
+/// In a long answer several pieces of text share a frame; what is left has one before the next event of another kind.
+/// Which pieces share one depends on the events alone, so that a resumed stream has the same frames.
 pub struct Accumulated {
     native: Native,
     content: String,
     thinking: String,
+    /// The length of the text in the last frame.
+    written: usize,
 }
 
 #[derive(Serialize)]
@@ -20,7 +32,23 @@ struct SoFar<'a> {
 impl Accumulated {
     /// Numbers frames and reports errors as `native` does.
     pub fn new(native: Native) -> Self {
-        Self { native, content: String::new(), thinking: String::new() }
+        Self { native, content: String::new(), thinking: String::new(), written: 0 }
+    }
+
+    fn length(&self) -> usize {
+        self.content.len() + self.thinking.len()
+    }
+
+    /// Whether enough came since the last frame.
+    fn is_due(&self) -> bool {
+        let length = self.length();
+        length <= MAX_EVERY_PIECE || length - self.written >= length / GROWTH
+    }
+
+    fn write(&mut self, out: &mut String) {
+        self.written = self.length();
+        let so_far = SoFar { r#type: "content", content: &self.content, thinking: &self.thinking };
+        self.native.write(&so_far, false, out);
     }
 }
 
@@ -29,10 +57,16 @@ impl Protocol for Accumulated {
         match event {
             Event::Text { delta } => self.content.push_str(delta),
             Event::Thinking { delta } => self.thinking.push_str(delta),
-            other => return self.native.frames(other, out),
+            other => {
+                if self.written < self.length() {
+                    self.write(out);
+                }
+                return self.native.frames(other, out);
+            }
         }
-        let so_far = SoFar { r#type: "content", content: &self.content, thinking: &self.thinking };
-        self.native.write(&so_far, false, out);
+        if self.is_due() {
+            self.write(out);
+        }
     }
 }
 
@@ -41,6 +75,38 @@ mod tests {
     use conversation::FinishReason;
 
     use super::*;
+
+    #[test]
+    fn frames_of_a_long_answer_grow_no_faster_than_it() {
+        for (pieces, piece) in [(5_000, "x".repeat(400)), (200_000, "x".to_owned())] {
+            let mut protocol = Accumulated::new(Native::new("01T", "r"));
+            let (mut bytes, mut last) = (0, String::new());
+            for _ in 0..pieces {
+                let mut out = String::new();
+                protocol.frames(&Event::Text { delta: piece.clone() }, &mut out);
+                bytes += out.len();
+            }
+            protocol.frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut last);
+            let length = pieces * piece.len();
+            assert!(bytes < 40 * length + MAX_EVERY_PIECE * MAX_EVERY_PIECE, "{bytes} bytes for {length}");
+            assert!(last.contains("done") && (last.contains(&"x".repeat(length)) || protocol.written == length));
+        }
+    }
+
+    #[test]
+    fn what_has_no_frame_yet_has_one_before_the_next_event() {
+        let mut protocol = Accumulated::new(Native::new("01T", "r"));
+        let mut out = String::new();
+        protocol.frames(&Event::Text { delta: "x".repeat(2 * MAX_EVERY_PIECE) }, &mut out);
+        out.clear();
+        protocol.frames(&Event::Text { delta: "end".to_owned() }, &mut out);
+        assert_eq!(out, "");
+        protocol.frames(&Event::Done { finish_reason: FinishReason::Stop }, &mut out);
+        assert!(
+            out.contains("id: 01T-2\n") && out.contains("xend") && out.contains("id: 01T-3\n"),
+            "numbers have no gap"
+        );
+    }
 
     #[test]
     fn every_frame_of_text_holds_all_text_so_far() {

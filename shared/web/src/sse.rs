@@ -19,6 +19,9 @@ use tokio::time::{Instant, timeout_at};
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// A chunk that is longer takes no more frames.
+const MAX_CHUNK_BYTES: usize = 64 * 1024;
+
 /// The longest chunk whose memory the desk keeps, in bytes: far longer than a word's.
 const DESK: usize = 4096;
 
@@ -57,7 +60,8 @@ pub fn stream(
     events: impl Stream<Item = Batch> + Send + Unpin + 'static,
     protocol: impl Protocol + Unpin + 'static,
 ) -> Response {
-    let chunks = Chunks { events, protocol, since: Instant::now(), alarm: Alarm::default() };
+    let (batch, next) = (Batch::new(), 0);
+    let chunks = Chunks { events, protocol, batch, next, since: Instant::now(), alarm: Alarm::default() };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
@@ -69,6 +73,9 @@ pub fn stream(
 struct Chunks<S, P> {
     events: S,
     protocol: P,
+    /// Events of which those from `next` on are not written yet.
+    batch: Batch,
+    next: usize,
     /// When something was written last.
     since: Instant,
     /// Left alone while there is something to write.
@@ -76,19 +83,34 @@ struct Chunks<S, P> {
 }
 
 impl<S: Stream<Item = Batch> + Unpin, P: Protocol> Chunks<S, P> {
+    /// The frames of the events that are there, up to about [`MAX_CHUNK_BYTES`]: a client that resumes a long answer gets it
+    /// in pieces, between which other connections are served.
+    fn chunk(&mut self) -> Option<Bytes> {
+        let Self { batch, next, protocol, .. } = self;
+        while *next < batch.len() {
+            let chunk = HERE.with_borrow_mut(|desk| {
+                desk.write(|text| {
+                    while let Some(event) = batch.get(*next).filter(|_| text.len() < MAX_CHUNK_BYTES) {
+                        protocol.frames(event, text);
+                        *next += 1;
+                    }
+                })
+            });
+            if chunk.is_some() {
+                return chunk;
+            }
+        }
+        None
+    }
+
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
+            // Not every event has a frame in every protocol.
+            if let Some(chunk) = self.chunk() {
+                return Poll::Ready(Some(chunk));
+            }
             match self.events.poll_next_unpin(context) {
-                Poll::Ready(Some(batch)) => {
-                    let protocol = &mut self.protocol;
-                    let chunk = HERE.with_borrow_mut(|desk| {
-                        desk.write(|text| batch.iter().for_each(|event| protocol.frames(event, text)))
-                    });
-                    // Not every event has a frame in every protocol.
-                    if chunk.is_some() {
-                        return Poll::Ready(chunk);
-                    }
-                }
+                Poll::Ready(Some(batch)) => (self.batch, self.next) = (batch, 0),
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Pending => {
                     ready!(self.alarm.poll(self.since + KEEP_ALIVE, context));
