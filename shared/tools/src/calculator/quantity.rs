@@ -1,6 +1,8 @@
 use super::evaluate::Fault;
 use super::number::Number;
-use super::units::{Dimension, UNITS, Unit};
+use super::units::{UNITS, Unit};
+
+mod conversion;
 
 /// Largest power of a unit; units multiply up to this.
 const MAX_POWER: i32 = 12;
@@ -29,6 +31,10 @@ impl From<Number> for Quantity {
 impl Factor {
     fn unit(&self) -> &'static Unit {
         &UNITS[self.unit]
+    }
+
+    fn has_offset(&self) -> bool {
+        self.unit().has_offset()
     }
 }
 
@@ -108,7 +114,9 @@ impl Quantity {
     /// The quantity in other units of the same dimension.
     pub(super) fn convert(&self, target: &[Factor]) -> Result<Self, Fault> {
         let number = match (self.units.as_slice(), target) {
-            ([from], [to]) if from.power == 1 && to.power == 1 => self.converted_scale(from.unit(), to.unit())?,
+            ([from], [to]) if from.power == 1 && to.power == 1 && (from.has_offset() || to.has_offset()) => {
+                self.converted_scale(from.unit(), to.unit())?
+            }
             _ => {
                 self.without_offset()?;
                 Self { number: self.number.clone(), units: target.to_vec() }.without_offset()?;
@@ -121,7 +129,7 @@ impl Quantity {
     /// The number in another unit, whose zero may be another one too.
     fn converted_scale(&self, from: &Unit, to: &Unit) -> Result<Number, Fault> {
         if from.dimension != to.dimension {
-            return Err(mismatch());
+            return Err(conversion::mismatch());
         }
         let absolute = self.number.add(&from.offset()?)?.multiply(&from.size()?)?;
         absolute.divide(&to.size()?)?.subtract(&to.offset()?)
@@ -129,16 +137,10 @@ impl Quantity {
 
     /// The number in units of the same dimension.
     fn number_in(&self, units: &[Factor]) -> Result<Number, Fault> {
-        if dimension(&self.units) != dimension(units) {
-            return Err(mismatch());
-        }
-        if self.units == units {
-            return Ok(self.number.clone());
-        }
-        self.number.multiply(&size(&self.units)?)?.divide(&size(units)?)
+        if self.units == units { Ok(self.number.clone()) } else { conversion::number(&self.number, &self.units, units) }
     }
 
-    /// The number without units: angles are in radians.
+    /// The number without units: angles are in radians, and nothing else is left of them.
     pub(super) fn plain(&self) -> Result<Number, Fault> {
         self.number_in(&[])
     }
@@ -150,30 +152,9 @@ impl Quantity {
     }
 
     fn without_offset(&self) -> Result<(), Fault> {
-        if self.units.iter().any(|factor| factor.unit().has_offset()) {
+        if self.units.iter().any(Factor::has_offset) {
             return Err(Fault::Unreadable("摄氏度和华氏度只能换算，例如 20 C to F".to_owned()));
         }
         Ok(())
     }
-}
-
-fn mismatch() -> Fault {
-    Fault::Unreadable("单位不一致".to_owned())
-}
-
-fn dimension(units: &[Factor]) -> Dimension {
-    let mut sum = Dimension::default();
-    for factor in units {
-        for (total, power) in sum.iter_mut().zip(factor.unit().dimension) {
-            *total += power * factor.power;
-        }
-    }
-    sum
-}
-
-fn size(units: &[Factor]) -> Result<Number, Fault> {
-    units.iter().try_fold(Number::Exact(1.into()), |product, factor| {
-        let power = Number::Exact(i64::from(factor.power).into());
-        product.multiply(&factor.unit().size()?.power(&power)?)
-    })
 }

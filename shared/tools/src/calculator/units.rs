@@ -4,24 +4,29 @@ use super::evaluate::Fault;
 use super::number::Number;
 use super::rational::Rational;
 
-/// The powers of metre, kilogram, second, kelvin and bit of a quantity.
-pub(super) type Dimension = [i32; 5];
+/// The powers of metre, kilogram, second, kelvin, bit and radian of a quantity.
+pub(super) type Dimension = [i32; 6];
 
-const NONE: Dimension = [0, 0, 0, 0, 0];
-const LENGTH: Dimension = [1, 0, 0, 0, 0];
-const AREA: Dimension = [2, 0, 0, 0, 0];
-const VOLUME: Dimension = [3, 0, 0, 0, 0];
-const MASS: Dimension = [0, 1, 0, 0, 0];
-const TIME: Dimension = [0, 0, 1, 0, 0];
-const FREQUENCY: Dimension = [0, 0, -1, 0, 0];
-const SPEED: Dimension = [1, 0, -1, 0, 0];
-const TEMPERATURE: Dimension = [0, 0, 0, 1, 0];
-const DATA: Dimension = [0, 0, 0, 0, 1];
-const DATA_RATE: Dimension = [0, 0, -1, 0, 1];
-const FORCE: Dimension = [1, 1, -2, 0, 0];
-const PRESSURE: Dimension = [-1, 1, -2, 0, 0];
-const ENERGY: Dimension = [2, 1, -2, 0, 0];
-const POWER: Dimension = [2, 1, -3, 0, 0];
+/// The position of the radian in a dimension.
+const RADIAN: usize = 5;
+
+const LENGTH: Dimension = [1, 0, 0, 0, 0, 0];
+const AREA: Dimension = [2, 0, 0, 0, 0, 0];
+const VOLUME: Dimension = [3, 0, 0, 0, 0, 0];
+const MASS: Dimension = [0, 1, 0, 0, 0, 0];
+const TIME: Dimension = [0, 0, 1, 0, 0, 0];
+const FREQUENCY: Dimension = [0, 0, -1, 0, 0, 0];
+/// Turns per time; a frequency counts cycles, which are no angle.
+const ROTATION: Dimension = [0, 0, -1, 0, 0, 1];
+const ANGLE: Dimension = [0, 0, 0, 0, 0, 1];
+const SPEED: Dimension = [1, 0, -1, 0, 0, 0];
+const TEMPERATURE: Dimension = [0, 0, 0, 1, 0, 0];
+const DATA: Dimension = [0, 0, 0, 0, 1, 0];
+const DATA_RATE: Dimension = [0, 0, -1, 0, 1, 0];
+const FORCE: Dimension = [1, 1, -2, 0, 0, 0];
+const PRESSURE: Dimension = [-1, 1, -2, 0, 0, 0];
+const ENERGY: Dimension = [2, 1, -2, 0, 0, 0];
+const POWER: Dimension = [2, 1, -3, 0, 0, 0];
 
 /// A unit.
 pub(super) struct Unit {
@@ -87,7 +92,7 @@ pub(super) const UNITS: &[Unit] = &[
     unit("kHz", FREQUENCY, "1000"),
     unit("MHz", FREQUENCY, "1000000"),
     unit("GHz", FREQUENCY, "1000000000"),
-    unit("rpm", FREQUENCY, "1/60"),
+    unit("rpm", ROTATION, "pi*2/60"),
     unit("kph kmh", SPEED, "1000/3600"),
     unit("mph", SPEED, "1609.344/3600"),
     unit("knot knots kn", SPEED, "1852/3600"),
@@ -142,9 +147,11 @@ pub(super) const UNITS: &[Unit] = &[
     unit("MW", POWER, "1000000"),
     unit("GW", POWER, "1000000000"),
     unit("hp horsepower", POWER, "550*0.3048*0.45359237*9.80665"),
-    unit("rad rads radian radians", NONE, "1"),
-    unit("deg degree degrees °", NONE, "pi/180"),
-    unit("turn turns rev", NONE, "pi*2"),
+    unit("rad rads radian radians", ANGLE, "1"),
+    unit("deg degree degrees °", ANGLE, "pi/180"),
+    unit("arcmin arcmins arcminute arcminutes", ANGLE, "pi/10800"),
+    unit("arcsec arcsecs arcsecond arcseconds", ANGLE, "pi/648000"),
+    unit("turn turns rev", ANGLE, "pi*2"),
 ];
 
 impl Unit {
@@ -168,6 +175,16 @@ impl Unit {
         Ok(size)
     }
 
+    /// Whether it counts cycles per time: Hz and its multiples.
+    pub(super) fn is_frequency(&self) -> bool {
+        self.dimension == FREQUENCY
+    }
+
+    /// Whether it measures an angle in parts of another kind than whole turns.
+    pub(super) fn divides_turns(&self) -> bool {
+        self.dimension[RADIAN] != 0 && !self.size.starts_with("pi*2")
+    }
+
     /// Whether it is a temperature scale whose zero is not absolute zero.
     pub(super) fn has_offset(&self) -> bool {
         !self.offset.is_empty()
@@ -177,6 +194,16 @@ impl Unit {
     pub(super) fn offset(&self) -> Result<Number, Fault> {
         Rational::decimal(if self.has_offset() { self.offset } else { "0" }, 0).map(Number::Exact)
     }
+}
+
+/// Takes the power of the radian out of a dimension.
+pub(super) fn take_angle(dimension: &mut Dimension) -> i32 {
+    std::mem::take(&mut dimension[RADIAN])
+}
+
+/// Whether time is the only dimension.
+pub(super) fn is_time_alone(dimension: Dimension) -> bool {
+    dimension[2] != 0 && dimension.iter().enumerate().all(|(at, power)| at == 2 || *power == 0)
 }
 
 /// The unit of a name: as it is written, or in small letters.
