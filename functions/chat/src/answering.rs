@@ -9,7 +9,7 @@ use store::{Day, Execution, Owner, ReadError, Store, StoreError};
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::{KnownPages, Outgoing, Progress, ToolContext};
+use tools::{CalculationBudget, KnownPages, Outgoing, Progress, ToolContext};
 
 use crate::begin::Chosen;
 use crate::capabilities::Known;
@@ -98,6 +98,7 @@ impl Answering<'_> {
             pages: KnownPages::default(),
             progress: Progress::default(),
             outgoing: Outgoing::new(self.app.config.redactor.clone()),
+            calculations: CalculationBudget::default(),
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) async fn chat(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body(&headers, body).await?;
-    let request = parsed(&body).await?;
+    let request = parsed(&credentials, &body).await?;
     let accumulated = wants_accumulated(options)?;
     let owner = credentials.identify(request.user_id.as_deref())?.owner;
     let wanted = Wanted {
@@ -58,9 +58,9 @@ pub(crate) async fn chat(
     answered(told, form).await
 }
 
-async fn parsed(body: &Bytes) -> Result<TurnRequest, ApiError> {
-    let body = body.clone();
-    heavy::read(body.len(), move || TurnRequest::parse(&body)).await
+async fn parsed(credentials: &Credentials, body: &Bytes) -> Result<TurnRequest, ApiError> {
+    let (reader, body) = (credentials.clone().identify(None)?.owner, body.clone());
+    heavy::read(&reader, body.len(), move || TurnRequest::parse(&body)).await
 }
 
 /// Begins a turn, or finds the one that the same request began, where it says by a key which that is.
@@ -99,7 +99,7 @@ pub(crate) async fn agent(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body(&headers, body).await?;
-    if agents::named(parsed(&body).await?.agent_id.as_deref(), &headers)?.is_none() {
+    if agents::named(parsed(&credentials, &body).await?.agent_id.as_deref(), &headers)?.is_none() {
         return Err(invalid("An agent is required: `X-Agent-ID` or `agentId`".to_owned()));
     }
     chat(app, id, credentials, arrival, options, headers, Body::from(body)).await

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use axum::body::Bytes;
 use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
-use store::{Definition, Kind, RateLimiter, Store, StoreError};
+use store::{Definition, Kind, Owner, RateLimiter, Store, StoreError};
 use tools::http::{Defined, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
 use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;
@@ -54,9 +54,9 @@ impl DefinedTools {
     }
 
     /// Reads what an administrator sent.
-    pub(crate) async fn parse(&self, body: Bytes) -> Result<ToolDefinition, ApiError> {
+    pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition, ApiError> {
         let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved));
-        heavy::read(body.len(), move || ToolDefinition::parse(&body, Rules { policy, taken: &taken })).await
+        heavy::read(owner, body.len(), move || ToolDefinition::parse(&body, Rules { policy, taken: &taken })).await
     }
 
     /// What definitions are held to beside these names.

@@ -1,23 +1,30 @@
 //! Work that grows with the size of a request, on other threads than the serving one.
 
+use std::sync::LazyLock;
+
 use conversation::ErrorCode;
-use tokio::sync::Semaphore;
+use fairness::FairSlots;
+use store::Owner;
 use tokio::task::spawn_blocking;
 use web::ApiError;
 
 /// The longest body, in bytes, that is read on the thread that serves: it takes less than a millisecond.
 const SMALL_BYTES: usize = 32 * 1024;
 
-/// How many large bodies are read at the same time; the others wait for their turn.
+/// How many large bodies are read at the same time, at most one of each owner; the others wait for their turn.
 const MAX_READERS: usize = 2;
 
-static READERS: Semaphore = Semaphore::const_new(MAX_READERS);
+static READERS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(MAX_READERS));
 
-/// Reads a body of this size, without making other requests wait for a large one.
+/// Reads a body of this size, without making requests of other owners wait for many large ones.
 ///
 /// # Errors
 /// Those of `read`; `internal` if it panics.
-pub(crate) async fn read<T, E>(size: usize, read: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, ApiError>
+pub(crate) async fn read<T, E>(
+    owner: &Owner,
+    size: usize,
+    read: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, ApiError>
 where
     T: Send + 'static,
     E: Send + 'static,
@@ -26,23 +33,32 @@ where
     if size <= SMALL_BYTES {
         return Ok(read()?);
     }
-    let permit = READERS.acquire().await.map_err(|_| ErrorCode::Internal)?;
-    let outcome = spawn_blocking(read).await.map_err(|_| ErrorCode::Internal)?;
-    drop(permit);
-    Ok(outcome?)
+    let slot = READERS.acquire(owner).await.map_err(|_| ErrorCode::Internal)?;
+    // The slot is free when the thread is, also if the caller leaves before.
+    let read_in_slot = move || {
+        let outcome = read();
+        drop(slot);
+        outcome
+    };
+    Ok(spawn_blocking(read_in_slot).await.map_err(|_| ErrorCode::Internal)??)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex, mpsc};
     use std::thread;
+    use std::time::Duration;
 
     use futures_util::future::join_all;
+    use tokio::time::timeout;
 
     use super::*;
 
     async fn thread_of(size: usize) -> thread::ThreadId {
-        read(size, || Ok::<_, ApiError>(thread::current().id())).await.unwrap_or_else(|_| unreachable!())
+        read(&Owner::new("ada"), size, || Ok::<_, ApiError>(thread::current().id()))
+            .await
+            .unwrap_or_else(|_| unreachable!())
     }
 
     #[tokio::test]
@@ -61,15 +77,43 @@ mod tests {
             NOW.fetch_sub(1, Ordering::SeqCst);
             Ok::<_, ApiError>(())
         };
-        let outcomes = join_all((0..50).map(|_| read(SMALL_BYTES + 1, one))).await;
+        let owners: Vec<_> = (0..50).map(|at| Owner::new(format!("{}", at % 5))).collect();
+        let outcomes = join_all(owners.iter().map(|owner| read(owner, SMALL_BYTES + 1, one))).await;
         assert!(outcomes.iter().all(Result::is_ok));
         assert!((1..=MAX_READERS).contains(&MOST.load(Ordering::SeqCst)));
     }
 
     #[tokio::test]
+    async fn large_body_passes_another_owners_flood() {
+        let (ada, bob) = (Owner::new("flooding"), Owner::new("waiting"));
+        let (open, gate) = mpsc::channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        // Each reader of the flood waits at the gate, which opens after the other owner's body was read.
+        let flood = join_all((0..8).map(|_| {
+            let gate = Arc::clone(&gate);
+            let wait = move || {
+                let opened = gate.lock().map(|gate| gate.recv_timeout(Duration::from_mins(1)));
+                opened.map(|_| ()).map_err(|_| ApiError::from(ErrorCode::Internal))
+            };
+            read(&ada, SMALL_BYTES + 1, wait)
+        }));
+        let other = async {
+            let outcome = read(&bob, SMALL_BYTES + 1, || Ok::<_, ApiError>(())).await;
+            drop(open);
+            outcome
+        };
+        let both = futures_util::future::join(flood, timeout(Duration::from_secs(40), other));
+        let (flood, other) = both.await;
+        assert!(other.is_ok_and(|outcome| outcome.is_ok()), "nobody waits for the flood");
+        assert!(flood.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test]
     async fn a_reader_that_panics_is_an_internal_error() {
-        let broken: Result<(), ApiError> = read(SMALL_BYTES + 1, || -> Result<(), ApiError> { unreachable!() }).await;
+        let ada = Owner::new("ada");
+        let broken: Result<(), ApiError> =
+            read(&ada, SMALL_BYTES + 1, || -> Result<(), ApiError> { unreachable!() }).await;
         assert_eq!(broken.map_err(|error| error.0.code), Err(ErrorCode::Internal));
-        assert!(read(SMALL_BYTES + 1, || Ok::<_, ApiError>(())).await.is_ok(), "its place is free again");
+        assert!(read(&ada, SMALL_BYTES + 1, || Ok::<_, ApiError>(())).await.is_ok(), "its place is free again");
     }
 }

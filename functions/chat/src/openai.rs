@@ -38,8 +38,8 @@ pub(crate) async fn completions(
     body: Body,
 ) -> Result<Response, ApiError> {
     let body = web::json_body(&headers, body).await?;
-    let request = heavy::read(body.len(), move || ChatRequest::parse(&body)).await?;
     let owner = credentials.identify(None)?.owner;
+    let request = heavy::read(&owner, body.len(), move || ChatRequest::parse(&body)).await?;
     let chosen = choose(&app, &owner, &request).await?;
     let deadline = begin::deadline(&app, arrival.invocation.as_ref(), Instant::now());
     let head = head(&request);

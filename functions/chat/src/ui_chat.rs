@@ -35,7 +35,8 @@ pub(crate) async fn chat(
 ) -> Result<Response, ApiError> {
     let body = web::json_body_of(&headers, body, MAX_UI_BODY_BYTES).await?;
     let read = body.clone();
-    let read = heavy::read(body.len(), move || UiChatRequest::parse(&read));
+    let reader = credentials.clone().identify(None)?.owner;
+    let read = heavy::read(&reader, body.len(), move || UiChatRequest::parse(&read));
     let UiChatRequest { chat_id, regenerate, turn } = read.await?;
     let owner = credentials.identify(turn.user_id.as_deref())?.owner;
     let wanted = Wanted {

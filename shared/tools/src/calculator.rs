@@ -10,20 +10,24 @@ mod parser;
 mod quantity;
 mod rational;
 mod units;
+mod work;
 mod written;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use conversation::{ToolFailure, ToolSpec};
+use fairness::FairSlots;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use store::Owner;
 use tokio::task::spawn_blocking;
 
-use self::evaluate::{Answer, Fault, Limit};
+use self::evaluate::{Answer, Fault};
+pub use self::work::CalculationBudget;
+use self::work::Limit;
 use crate::refusal::Refusal;
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
@@ -36,8 +40,8 @@ const ACCEPTED: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff�
     round(x, 小数位数)、factorial(n)，常数 pi 和 e，以及长度、面积、体积、质量、时间（秒到周）、速度、温度、数据、角度、\
     力、压强、能量、功率的单位换算，例如 5 km to miles";
 
-/// Calculations at a time; others wait for their turn, at most as long as a call may take.
-static SLOTS: Semaphore = Semaphore::const_new(2);
+/// Calculations at a time, at most one of each owner; others wait, at most as long as a call may take.
+static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// Longest expression in a status line, in characters.
 const MAX_SHOWN: usize = 60;
@@ -62,9 +66,9 @@ impl Tool for Calculator {
         schema::spec::<Arguments>("calculator", DESCRIPTION, examples)
     }
 
-    async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { expression } = arguments::read(arguments)?;
-        match calculated(expression.clone()).await {
+        match calculated(expression.clone(), &context.owner, context.calculations.clone()).await {
             Some(Ok(answer)) => Ok(output(&expression, &answer)),
             Some(Err(fault)) => Err(refused(&fault)),
             None => Err(Refusal::failed(self).into()),
@@ -75,12 +79,14 @@ impl Tool for Calculator {
 /// The value, calculated off the threads that serve; `None` when the calculation panicked.
 ///
 /// The size of every number is bounded, so that no operation takes longer than milliseconds; between two of them a
-/// calculation stops when its time is over or this future is dropped. Its slot is free when the thread is.
-async fn calculated(expression: String) -> Option<Result<Answer, Fault>> {
-    let slot = SLOTS.acquire().await.ok()?;
-    let (limit, _stop) = Stop::new();
+/// calculation stops when its work is spent or this future is dropped. Its slot is free when the thread is.
+async fn calculated(expression: String, owner: &Owner, budget: CalculationBudget) -> Option<Result<Answer, Fault>> {
+    let slot = SLOTS.acquire(owner).await.ok()?;
+    let (limit, _stop) = Stop::new(budget);
     let calculate = move || {
         let value = evaluate::evaluate(&expression, &limit);
+        // What was spent counts for the owner's next calculation, which may begin now.
+        drop(limit);
         drop(slot);
         value
     };
@@ -91,9 +97,9 @@ async fn calculated(expression: String) -> Option<Result<Answer, Fault>> {
 struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    fn new() -> (Limit, Self) {
+    fn new(budget: CalculationBudget) -> (Limit, Self) {
         let stopped = Arc::new(AtomicBool::new(false));
-        (Limit::new(Arc::clone(&stopped)), Self(stopped))
+        (Limit::new(Arc::clone(&stopped), budget), Self(stopped))
     }
 }
 

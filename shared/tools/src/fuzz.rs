@@ -177,7 +177,9 @@ fn fuzz_transforms_stay_in_bounds() {
         if transform.check().is_err() {
             return Ok(());
         }
-        let size = runtime.block_on(transform.apply(answer.clone())).map_or(0, |value| value.to_string().len());
+        let size = runtime
+            .block_on(transform.apply(&store::Owner::new("ada"), answer.clone()))
+            .map_or(0, |value| value.to_string().len());
         holds(size <= most, || format!("{size} bytes of {}", answer.to_string().len()))
     });
 }

@@ -30,7 +30,7 @@ mod tavily;
 mod tool;
 mod web_search;
 
-pub use calculator::Calculator;
+pub use calculator::{CalculationBudget, Calculator};
 pub use current_time::CurrentTime;
 pub use known_pages::KnownPages;
 pub use outgoing::Outgoing;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::time::Instant;
 
-use crate::{KnownPages, Outgoing, Progress};
+use crate::{CalculationBudget, KnownPages, Outgoing, Progress};
 
 /// Something that a model may call; one file each under this crate, and one line in the list.
 #[async_trait]
@@ -61,6 +61,8 @@ pub struct ToolContext {
     pub progress: Progress,
     /// Replaces personal data in what a call sends to a host.
     pub outgoing: Outgoing,
+    /// The work that the calculations of the turn may take together.
+    pub calculations: CalculationBudget,
 }
 
 /// What a call gives back.

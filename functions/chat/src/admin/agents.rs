@@ -100,7 +100,7 @@ async fn stored(app: &App, id: &str, definition: &AgentDefinition) -> Result<Sho
 /// The definition in a body, every name of which must exist.
 async fn read(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
     let body = web::json_body(headers, body).await?;
-    let definition = heavy::read(body.len(), move || AgentDefinition::parse(&body)).await?;
+    let definition = heavy::read(&caller.owner, body.len(), move || AgentDefinition::parse(&body)).await?;
     let wrong = match definition.model.as_deref().and_then(|name| wrong_model(app.models_for(&caller.owner), name)) {
         None => unknown_tool(app, &definition).await?,
         wrong => wrong,

@@ -25,13 +25,14 @@ pub(crate) struct Made {
 /// Makes a tool of every operation of an `OpenAPI` document that can be one and whose name is free.
 pub(crate) async fn import(
     State(app): State<App>,
-    _: Administrator,
+    administrator: Administrator,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Made>, ApiError> {
     let body = web::json_body(&headers, body).await?;
     let (policy, taken) = (app.tools.policy(), app.tools.taken().await?);
-    let read = heavy::read(body.len(), move || imported(&body, Rules { policy, taken: &taken }));
+    let read =
+        heavy::read(&administrator.0.owner, body.len(), move || imported(&body, Rules { policy, taken: &taken }));
     let (Imported { tools, unusable }, dry_run) = read.await?;
     let mut made = Made { tools: Vec::new(), refused: unusable };
     for definition in &tools {

@@ -29,11 +29,11 @@ pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Jso
 /// Stores a new tool under an id of its own.
 pub(crate) async fn create(
     State(app): State<App>,
-    _: Administrator,
+    administrator: Administrator,
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<Shown>), ApiError> {
-    let definition = app.tools.parse(web::json_body(&headers, body).await?).await?;
+    let definition = app.tools.parse(&administrator.0.owner, web::json_body(&headers, body).await?).await?;
     Ok((StatusCode::CREATED, Json(stored(&app, &definition).await.map_err(refused)?)))
 }
 
@@ -50,13 +50,13 @@ pub(crate) async fn get(
 /// Replaces a tool.
 pub(crate) async fn replace(
     State(app): State<App>,
-    _: Administrator,
+    administrator: Administrator,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Shown>, ApiError> {
     let id = id(path)?;
-    let definition = app.tools.parse(web::json_body(&headers, body).await?).await?;
+    let definition = app.tools.parse(&administrator.0.owner, web::json_body(&headers, body).await?).await?;
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
     let replaced = app.store.definitions.replace(Kind::Tool, &id, name, &document, now).await;
     app.tools.forget().await;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{Kind, Owner};
 use tokio::time::Instant;
 use tools::http::{Defined, Trial};
-use tools::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolRegistry};
+use tools::{CalculationBudget, KnownPages, Outgoing, Progress, Tool, ToolContext, ToolRegistry};
 use web::{Administrator, ApiError};
 
 use super::{id, refused};
@@ -30,7 +30,7 @@ pub(crate) async fn run(
 ) -> Result<Json<Trial>, ApiError> {
     let id = id(path)?;
     let body = web::json_body(&headers, body).await?;
-    let mut fields = heavy::read(body.len(), move || Fields::parse(&body)).await?;
+    let mut fields = heavy::read(&administrator.0.owner, body.len(), move || Fields::parse(&body)).await?;
     let arguments = Value::Object(fields.object("arguments")?.unwrap_or_default());
     let named = fields.words("tool", 128)?;
     fields.finish("`arguments`, `tool`")?;
@@ -42,7 +42,7 @@ pub(crate) async fn run(
             server.test_call(named.as_deref(), &arguments, &outgoing, app.config.turn).await
         }
         (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, ONE_TOOL)),
-        (Some(tool), Defined::Tool(_), None) => tool.test_call(&arguments, &outgoing).await,
+        (Some(tool), Defined::Tool(_), None) => tool.test_call(&administrator.0.owner, &arguments, &outgoing).await,
         (None, Defined::Tool(tool), None) => of_the_product(&app, administrator.0.owner, tool, arguments).await?,
     };
     Ok(Json(trial))
@@ -56,6 +56,7 @@ async fn of_the_product(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments:
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::new(app.config.redactor.clone()),
+        calculations: CalculationBudget::default(),
     };
     let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);

@@ -101,6 +101,7 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
             pages: KnownPages::default(),
             progress: Progress::default(),
             outgoing: Outgoing::default(),
+            calculations: tools::CalculationBudget::default(),
         },
         today: head.today.clone(),
         nonce: head.nonce.clone(),

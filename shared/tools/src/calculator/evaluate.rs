@@ -1,11 +1,5 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
+use super::work::Limit;
 use super::{lexer, notation, parser, written};
-
-/// Longest time of one calculation.
-const LONGEST: Duration = Duration::from_millis(500);
 
 /// A value.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,28 +41,11 @@ impl From<String> for Fault {
     }
 }
 
-/// When a calculation has to stop: after its time, or when its caller has gone.
-pub(super) struct Limit {
-    until: Instant,
-    stopped: Arc<AtomicBool>,
-}
-
-impl Limit {
-    pub(super) fn new(stopped: Arc<AtomicBool>) -> Self {
-        Self { until: Instant::now() + LONGEST, stopped }
-    }
-
-    /// Fails once the calculation has to stop; asked before each operation, which takes milliseconds at most.
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        let is_over = self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.until;
-        if is_over { Err(Fault::TooLarge) } else { Ok(()) }
-    }
-}
-
 /// The value of an expression.
 pub(super) fn evaluate(expression: &str, limit: &Limit) -> Result<Answer, Fault> {
+    limit.check()?;
     let text = notation::plain(expression)?;
     let value = parser::value(lexer::tokens(&text)?, limit)?;
-    limit.check()?;
+    limit.spend(&[&value.number])?;
     written::answer(&value)
 }

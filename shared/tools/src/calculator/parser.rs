@@ -1,13 +1,13 @@
 //! Reads an expression and calculates it on the way: nothing but what is named here has a meaning.
 
 use super::evaluate::Fault;
-use super::evaluate::Limit;
 use super::functions;
 use super::interval::Interval;
 use super::lexer::Token;
 use super::number::Number;
 use super::quantity::{Factor, Quantity};
 use super::units;
+use super::work::Limit;
 
 /// Deepest nesting of parentheses, exponents and functions without parentheses; reading them uses the stack.
 const MAX_DEPTH: usize = 100;
@@ -43,6 +43,7 @@ impl Parser<'_> {
         while matches!(self.name_at(0), Some("to" | "into" | "as" | "in")) {
             self.next += 1;
             let target = self.units()?;
+            self.limit.spend_division(&[&value.number])?;
             value = value.convert(&target)?;
         }
         Ok(value)
@@ -52,24 +53,36 @@ impl Parser<'_> {
         let mut sum = self.product()?;
         loop {
             if self.took('+') {
-                sum = sum.add(&self.product()?)?;
+                let term = self.product()?;
+                sum = self.added(sum, &term)?;
             } else if self.took('-') {
-                sum = sum.add(&self.product()?.negate())?;
+                let term = self.product()?.negate();
+                sum = self.added(sum, &term)?;
             } else {
                 return Ok(sum);
             }
         }
     }
 
+    fn added(&self, sum: Quantity, term: &Quantity) -> Result<Quantity, Fault> {
+        self.limit.spend(&[&sum.number, &term.number])?;
+        sum.add(term)
+    }
+
     fn product(&mut self) -> Result<Quantity, Fault> {
         let mut product = self.signed(false)?;
         loop {
             if self.took('*') || self.took_name("of") {
-                product = product.multiply(&self.signed(false)?)?;
+                let factor = self.signed(false)?;
+                self.limit.spend(&[&product.number, &factor.number])?;
+                product = product.multiply(&factor)?;
             } else if self.took('/') || self.took_name("per") {
-                product = product.divide(&self.signed(true)?)?;
+                let divisor = self.signed(true)?;
+                self.limit.spend_division(&[&product.number, &divisor.number])?;
+                product = product.divide(&divisor)?;
             } else if self.took_name("mod") {
                 let divisor = self.signed(false)?.number_like(&product)?;
+                self.limit.spend_division(&[&product.number, &divisor])?;
                 product.number = functions::modulo(&product.number, &divisor)?;
             } else {
                 return Ok(product);
@@ -105,6 +118,7 @@ impl Parser<'_> {
                 return Err(unreadable("省略乘号的写法在这里有歧义，请写出 * 和括号"));
             }
             let factor = self.powered()?;
+            self.limit.spend(&[&product.number, &factor.number])?;
             product = product.multiply(&factor)?;
         }
         Ok(product)
@@ -122,11 +136,20 @@ impl Parser<'_> {
         self.ends_in_power = self.took('^');
         if self.ends_in_power {
             let exponent = self.exponent()?;
-            base = base.power(&exponent)?;
+            base = self.raised(base, &exponent)?;
             self.ends_in_power = true;
         }
         self.depth -= 1;
         Ok(base)
+    }
+
+    fn raised(&self, base: Quantity, exponent: &Quantity) -> Result<Quantity, Fault> {
+        let is_whole = matches!(&exponent.number, Number::Exact(exponent) if exponent.is_integer());
+        let spend = if is_whole { Limit::spend } else { Limit::spend_division };
+        spend(self.limit, &[&base.number])?;
+        let power = base.power(exponent)?;
+        self.limit.spend(&[&power.number])?;
+        Ok(power)
     }
 
     fn exponent(&mut self) -> Result<Quantity, Fault> {
@@ -141,12 +164,15 @@ impl Parser<'_> {
 
     fn suffixed(&mut self, base: Quantity) -> Result<Quantity, Fault> {
         if self.took('!') {
-            return Ok(functions::factorial(&base.plain()?)?.into());
+            let factorial = functions::factorial(&base.plain()?)?;
+            self.limit.spend(&[&factorial])?;
+            return Ok(factorial.into());
         }
         self.next += 1;
         if self.starts_factor() || matches!(self.tokens.get(self.next), Some(Token::Number(_))) {
             return Err(unreadable("% 是百分号，求余数请写 mod(a, b)"));
         }
+        self.limit.spend_division(&[&base.number])?;
         base.divide(&Number::Exact(100.into()).into())
     }
 
@@ -200,7 +226,9 @@ impl Parser<'_> {
     }
 
     fn call(&self, name: &str, arguments: &[Quantity]) -> Result<Quantity, Fault> {
-        self.limit.check()?;
+        let sizes: Vec<_> = arguments.iter().map(|argument| &argument.number).collect();
+        let spend = if sizes.len() > 1 { Limit::spend_division } else { Limit::spend };
+        spend(self.limit, &sizes)?;
         let with_unit = arguments.first().filter(|first| functions::keeps_unit(name) && !first.units.is_empty());
         let Some(first) = with_unit else {
             let numbers = arguments.iter().map(Quantity::plain).collect::<Result<Vec<_>, _>>()?;

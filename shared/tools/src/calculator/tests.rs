@@ -13,7 +13,8 @@ mod units;
 
 fn value(expression: &str) -> Result<Answer, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(calculated(expression.to_owned())).unwrap()
+    let ada = Owner::new(expression);
+    runtime.block_on(calculated(expression.to_owned(), &ada, CalculationBudget::default())).unwrap()
 }
 
 fn exactly(expression: &str) -> String {
@@ -68,6 +69,7 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
         pages: crate::KnownPages::default(),
         progress: crate::Progress::default(),
         outgoing: crate::Outgoing::default(),
+        calculations: crate::CalculationBudget::default(),
     };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, failure.message, content),
@@ -171,7 +173,7 @@ fn f053_a_calculation_without_end_is_stopped() {
 
 #[test]
 fn f053_a_calculation_for_which_nobody_waits_is_stopped() {
-    let (limit, stop) = Stop::new();
+    let (limit, stop) = Stop::new(CalculationBudget::default());
     drop(stop);
     assert_eq!(evaluate("1e1000000000", &limit), Err(Fault::TooLarge));
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use conversation::ToolSpec;
 use egress::{Egress, EgressError, Request, Response};
 use serde_json::{Map, Value};
-use store::RateLimiter;
+use store::{Owner, RateLimiter};
 
 use super::credentials::Credentials;
 use super::endpoint::WebEndpoint;
@@ -131,7 +131,7 @@ impl HttpTool {
     }
 
     /// What the model reads of an answer.
-    pub(super) async fn read(&self, response: &Response, mask: &Mask) -> Result<String, HttpFailure> {
+    pub(super) async fn read(&self, owner: &Owner, response: &Response, mask: &Mask) -> Result<String, HttpFailure> {
         let text = response.text();
         if !response.status.is_success() {
             let shown = mask.text(&text);
@@ -146,7 +146,7 @@ impl HttpTool {
         }
         match (&self.definition.response_transform, serde_json::from_str::<Value>(&text)) {
             (Some(transform), Ok(answer)) => {
-                let found = transform.apply(mask.value(answer)).await;
+                let found = transform.apply(owner, mask.value(answer)).await;
                 found.map(|found| bounded(shown(found))).ok_or(HttpFailure::Nothing)
             }
             (Some(_), Err(_)) => Err(HttpFailure::Nothing),
@@ -176,7 +176,7 @@ impl Tool for HttpTool {
         let Prepared { request, mask, .. } = self.prepared(&arguments, &context.outgoing).await?;
         self.admit().await?;
         let response = self.send(request, &mask, &context.progress).await?;
-        let text = self.read(&response, &mask).await.map_err(|failure| self.told(failure))?;
+        let text = self.read(&context.owner, &response, &mask).await.map_err(|failure| self.told(failure))?;
         let summary = format!("{} bytes", response.body.len());
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }

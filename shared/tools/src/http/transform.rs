@@ -2,11 +2,13 @@
 
 mod cost;
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use fairness::FairSlots;
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use store::Owner;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -22,8 +24,8 @@ const MOST_GROWTH: usize = 64;
 /// Maximum work of one search: the answer's size in bytes times what the expression makes of a byte.
 const MAX_WORK: usize = 48 * 1024 * 1024;
 
-/// Searches at a time; one cannot be interrupted, so that its work is bounded beforehand.
-static SLOTS: Semaphore = Semaphore::const_new(2);
+/// Searches at a time, at most one of each owner; one cannot be interrupted, so that its work is bounded beforehand.
+static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// Longest time that a search waits for its turn and takes.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -62,7 +64,7 @@ impl Transform {
 
     /// The part of an answer, found off the threads that serve; `None` where there is none, and where looking for it
     /// would be too much work. Dropping the future leaves at most the bounded work of one search behind.
-    pub(crate) async fn apply(&self, answer: Value) -> Option<Value> {
+    pub(crate) async fn apply(&self, owner: &Owner, answer: Value) -> Option<Value> {
         let Self::Jmespath(expression) = self else { return self.found_in(&answer) };
         let size = serde_json::to_string(&answer).map_or(usize::MAX, |text| text.len());
         if cost::work(&jmespath::parse(expression).ok()?)?.saturating_mul(size) > MAX_WORK {
@@ -70,7 +72,7 @@ impl Transform {
         }
         let transform = self.clone();
         let search = async {
-            let slot = SLOTS.acquire().await.ok()?;
+            let slot = SLOTS.acquire(owner).await.ok()?;
             let found = spawn_blocking(move || {
                 let found = transform.found_in(&answer);
                 drop(slot);
@@ -198,7 +200,7 @@ mod tests {
             let transform = Transform::Jmespath(text.to_owned());
             assert_eq!(transform.check(), Ok(()), "{text}");
             let work = cost::work(&jmespath::parse(text).unwrap()).unwrap() * size;
-            let found = transform.apply(answer.clone()).await;
+            let found = transform.apply(&Owner::new("ada"), answer.clone()).await;
             let length = found.map_or(0, |found| found.to_string().len());
             assert!(length <= 8 * work, "{text}: {length} of {work}");
         }
@@ -208,8 +210,8 @@ mod tests {
     async fn f134_a_search_that_would_be_too_much_work_is_not_begun() {
         let answer = json!(vec![json!({"a": 1, "b": 2}); 200_000]);
         let heavy = Transform::Jmespath("[*].{a0000000000: a, b0000000000: b, c0000000000: @}".to_owned());
-        assert_eq!((heavy.check(), heavy.apply(answer.clone()).await), (Ok(()), None));
+        assert_eq!((heavy.check(), heavy.apply(&Owner::new("ada"), answer.clone()).await), (Ok(()), None));
         let light = Transform::Jmespath("[0].a".to_owned());
-        assert_eq!(light.apply(answer).await, Some(json!(1)));
+        assert_eq!(light.apply(&Owner::new("ada"), answer).await, Some(json!(1)));
     }
 }

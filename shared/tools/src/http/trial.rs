@@ -5,6 +5,7 @@ use egress::Response;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 use serde_json::Value;
+use store::Owner;
 
 use super::HttpTool;
 use super::mask::Mask;
@@ -57,9 +58,9 @@ pub struct TrialResponse {
 
 impl HttpTool {
     /// Makes one call, outside of any turn and limit, and shows what was sent and what came back, as far as it came.
-    pub async fn test_call(&self, arguments: &Value, outgoing: &Outgoing) -> Trial {
+    pub async fn test_call(&self, owner: &Owner, arguments: &Value, outgoing: &Outgoing) -> Trial {
         let mut trial = Trial { request: None, response: None, content: String::new(), error: None };
-        match self.tried(arguments, outgoing, &mut trial).await {
+        match self.tried(owner, arguments, outgoing, &mut trial).await {
             Ok(content) => trial.content = content,
             Err(ToolError::Model { failure, content }) => (trial.error, trial.content) = (Some(failure), content),
             Err(ToolError::Fatal(_)) => trial.error = Some(Refusal::failed(self).failure),
@@ -67,7 +68,13 @@ impl HttpTool {
         trial
     }
 
-    async fn tried(&self, arguments: &Value, outgoing: &Outgoing, trial: &mut Trial) -> Result<String, ToolError> {
+    async fn tried(
+        &self,
+        owner: &Owner,
+        arguments: &Value,
+        outgoing: &Outgoing,
+        trial: &mut Trial,
+    ) -> Result<String, ToolError> {
         let arguments =
             arguments::checked(self.parameters(), arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let prepared = self.prepared(&arguments.as_object().cloned().unwrap_or_default(), outgoing).await?;
@@ -75,7 +82,10 @@ impl HttpTool {
         let Prepared { request, mask, .. } = prepared;
         let response = self.send(request, &mask, &Progress::default()).await?;
         trial.response = Some(answered(&response, &mask));
-        self.read(&response, &mask).await.map(|content| self.framed(content)).map_err(|failure| self.told(failure))
+        self.read(owner, &response, &mask)
+            .await
+            .map(|content| self.framed(content))
+            .map_err(|failure| self.told(failure))
     }
 }
 

@@ -57,6 +57,7 @@ async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::default(),
+        calculations: tools::CalculationBudget::default(),
     };
     let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
@@ -179,6 +180,7 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::default(),
+        calculations: tools::CalculationBudget::default(),
     };
     let ran = registry.bound(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
     (ran.answer, ran.result.content)

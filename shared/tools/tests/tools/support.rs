@@ -130,6 +130,7 @@ pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::default(),
+        calculations: tools::CalculationBudget::default(),
     })
 }
 

@@ -63,7 +63,10 @@ async fn f131_f132_a_secret_is_sent_and_neither_the_model_nor_an_administrator_s
         assert!(content.contains("[hidden]") && content.contains("canary!"), "{content}");
         assert!(!content.contains("7f3a"), "{content}");
         assert!(host.received().pop().unwrap().contains(sent), "{sent}");
-        let trial = serde_json::to_string(&tool.test_call(&json!({"q": "x"}), &Outgoing::default()).await).unwrap();
+        let trial = serde_json::to_string(
+            &tool.test_call(&store::Owner::new("ada"), &json!({"q": "x"}), &Outgoing::default()).await,
+        )
+        .unwrap();
         assert!(!trial.contains("7f3a") && !trial.contains("N2YzYQ") && trial.contains("[hidden]"), "{trial}");
     }
 }
@@ -142,7 +145,7 @@ async fn f058_f135_what_a_host_says_is_no_markup_for_the_model() {
     for (status, expected) in [("200 OK", neutral), ("500 Internal Server Error", &failed)] {
         let host = Host::answering(&[&answer(status, said)]).await;
         let tool = host.tool(&definition(&json!({"urlTemplate": URL}), &[])).await;
-        assert_eq!(tool.test_call(&json!({}), &Outgoing::default()).await.content, expected);
+        assert_eq!(tool.test_call(&store::Owner::new("ada"), &json!({}), &Outgoing::default()).await.content, expected);
         assert_eq!(told(tool, json!({})).await, expected);
     }
 }

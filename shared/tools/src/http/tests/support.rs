@@ -112,6 +112,7 @@ fn context() -> ToolContext {
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::default(),
+        calculations: crate::CalculationBudget::default(),
     }
 }
 

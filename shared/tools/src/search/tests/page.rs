@@ -22,6 +22,7 @@ async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (Str
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::default(),
+        calculations: crate::CalculationBudget::default(),
     };
     context.pages.note(&Message::User { text: words.to_owned() });
     tool.call(json!({"url": url}), &context).await.map_err(|error| match error {

@@ -21,6 +21,7 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
         pages: KnownPages::default(),
         progress: Progress::default(),
         outgoing: Outgoing::default(),
+        calculations: crate::CalculationBudget::default(),
     };
     tool.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure, content),

@@ -1,0 +1,93 @@
+//! Slots for long work, shared fairly between owners.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+/// A fixed number of slots, of which each owner uses or awaits at most one at a time.
+///
+/// An owner's further requests wait behind that one, in their order. So the queue for a slot holds each owner once: a
+/// request waits for at most one piece of work of every other owner, however many pieces each of them has.
+#[derive(Debug)]
+pub struct FairSlots<K> {
+    slots: Arc<Semaphore>,
+    lanes: Lanes<K>,
+}
+
+type Lanes<K> = Arc<Mutex<HashMap<K, Lane>>>;
+
+/// The requests of one owner, of which one passes at a time.
+#[derive(Debug)]
+struct Lane {
+    gate: Arc<Semaphore>,
+    requests: usize,
+}
+
+/// A slot; dropping it frees it for the next request.
+#[derive(Debug)]
+#[must_use = "dropping a slot frees it"]
+pub struct FairSlot<K: Eq + Hash> {
+    // Fields are dropped in this order: the slot first, so that another owner gets it before this one's next request.
+    _slot: OwnedSemaphorePermit,
+    _passage: OwnedSemaphorePermit,
+    _request: LaneRequest<K>,
+}
+
+/// Counts a request in the lane of its owner until it is dropped.
+#[derive(Debug)]
+struct LaneRequest<K: Eq + Hash> {
+    lanes: Lanes<K>,
+    owner: K,
+    gate: Arc<Semaphore>,
+}
+
+impl<K: Clone + Eq + Hash> FairSlots<K> {
+    /// So many slots, all free.
+    pub fn new(slots: usize) -> Self {
+        Self { slots: Arc::new(Semaphore::new(slots)), lanes: Arc::default() }
+    }
+
+    /// Waits for a slot. Dropping the future gives up the request.
+    ///
+    /// # Errors
+    /// None in practice: the slots are never closed.
+    pub async fn acquire(&self, owner: &K) -> Result<FairSlot<K>, AcquireError> {
+        let request = LaneRequest::new(Arc::clone(&self.lanes), owner.clone());
+        let passage = Arc::clone(&request.gate).acquire_owned().await?;
+        let slot = Arc::clone(&self.slots).acquire_owned().await?;
+        Ok(FairSlot { _slot: slot, _passage: passage, _request: request })
+    }
+}
+
+impl<K: Clone + Eq + Hash> LaneRequest<K> {
+    fn new(lanes: Lanes<K>, owner: K) -> Self {
+        let gate = {
+            let mut lanes = locked(&lanes);
+            let new = || Lane { gate: Arc::new(Semaphore::new(1)), requests: 0 };
+            let lane = lanes.entry(owner.clone()).or_insert_with(new);
+            lane.requests += 1;
+            Arc::clone(&lane.gate)
+        };
+        Self { lanes, owner, gate }
+    }
+}
+
+impl<K: Eq + Hash> Drop for LaneRequest<K> {
+    fn drop(&mut self) {
+        let mut lanes = locked(&self.lanes);
+        let Some(lane) = lanes.get_mut(&self.owner) else { return };
+        lane.requests -= 1;
+        if lane.requests == 0 {
+            lanes.remove(&self.owner);
+        }
+    }
+}
+
+fn locked<K>(lanes: &Mutex<HashMap<K, Lane>>) -> MutexGuard<'_, HashMap<K, Lane>> {
+    lanes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

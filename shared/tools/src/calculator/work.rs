@@ -1,0 +1,111 @@
+//! Bounds the work of calculations by the sizes of their numbers: the same expression always takes the same work.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::evaluate::Fault;
+use super::number::Number;
+use super::rational::Rational;
+
+/// Maximum work of one calculation; 15 to 100 ms in a release build on a current processor.
+const MAX_WORK: u64 = 4_000_000;
+
+/// Maximum work of the calculations of one turn together; at most about 1 s.
+const MAX_TURN_WORK: u64 = 10 * MAX_WORK;
+
+/// Longest time of one calculation on a processor with little time for it.
+const TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Bits of a number that one step of an operation reads.
+const WORD_BITS: u64 = 64;
+
+/// How many times less work an operation on integers takes than one on fractions of the same size.
+const INTEGER_SHARE: u64 = 16;
+
+/// The work that the calculations of one turn have left; clones share it.
+#[derive(Clone, Debug)]
+pub struct CalculationBudget(Arc<AtomicU64>);
+
+impl Default for CalculationBudget {
+    /// The budget of a whole turn.
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(MAX_TURN_WORK)))
+    }
+}
+
+impl CalculationBudget {
+    fn left(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn spend(&self, work: u64) {
+        // The closure always has a value, so the update cannot fail.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(work)));
+    }
+}
+
+/// Stops a calculation: after its work or its time, or when its caller has gone. What it took is spent when it is dropped.
+pub(super) struct Limit {
+    until: Instant,
+    stopped: Arc<AtomicBool>,
+    budget: CalculationBudget,
+    spent: Cell<u64>,
+}
+
+impl Limit {
+    /// A limit from now on.
+    pub(super) fn new(stopped: Arc<AtomicBool>, budget: CalculationBudget) -> Self {
+        Self { until: Instant::now() + TIMEOUT, stopped, budget, spent: Cell::new(0) }
+    }
+
+    /// Fails once the calculation has to stop; called before each operation, which takes milliseconds at most.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let is_spent = self.spent.get() >= MAX_WORK.min(self.budget.left());
+        let is_over = is_spent || self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.until;
+        if is_over { Err(Fault::TooLarge) } else { Ok(()) }
+    }
+
+    /// Spends the work of an operation on these numbers.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`].
+    pub(super) fn spend(&self, numbers: &[&Number]) -> Result<(), Fault> {
+        let is_fraction = numbers.iter().filter_map(|number| exact(number)).any(|number| !number.is_integer());
+        self.spend_words(numbers, is_fraction)
+    }
+
+    /// Spends the work of an operation that divides these numbers.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`].
+    pub(super) fn spend_division(&self, numbers: &[&Number]) -> Result<(), Fault> {
+        self.spend_words(numbers, true)
+    }
+
+    /// Finding lowest terms grows with the square of the size; all else takes much less than that.
+    fn spend_words(&self, numbers: &[&Number], is_fraction: bool) -> Result<(), Fault> {
+        let words: u64 = numbers.iter().map(|number| exact(number).map_or(1, words)).sum();
+        let work = if is_fraction { words.pow(2) } else { 1 + words.pow(2) / INTEGER_SHARE };
+        self.spent.set(self.spent.get().saturating_add(work));
+        self.check()
+    }
+}
+
+impl Drop for Limit {
+    fn drop(&mut self) {
+        self.budget.spend(self.spent.get());
+    }
+}
+
+fn exact(number: &Number) -> Option<&Rational> {
+    match number {
+        Number::Exact(number) | Number::Pi(number) => Some(number),
+        Number::Approximate(_) => None,
+    }
+}
+
+fn words(number: &Rational) -> u64 {
+    1 + (number.numerator().bits() + number.denominator().bits()) / WORD_BITS
+}
