@@ -198,7 +198,7 @@ async fn answer(
 ) -> Result<Response, Infallible> {
     let expects = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
-    let body = RequestBody::new(body, serving.limits.bodies, serving.held);
+    let body = RequestBody::new(body, serving.limits.bodies, serving.held, slot.body_wait());
     let mut request = Request::from_parts(head, Body::new(body.clone()));
     request.extensions_mut().insert(ConnectInfo(client));
     if client.ip().to_canonical().is_loopback() {

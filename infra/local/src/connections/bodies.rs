@@ -12,11 +12,13 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use web::BodyError;
 
+use super::slots::BodyWait;
+
 /// How long bodies may take, and how much of them may be in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyLimits {
     /// Without a byte.
-    pub(crate) silence: Duration,
+    pub(crate) idle: Duration,
     /// From the first byte that is waited for to the last.
     pub(crate) total: Duration,
     /// The bytes of all bodies that are being read.
@@ -25,7 +27,7 @@ pub(crate) struct BodyLimits {
 
 impl Default for BodyLimits {
     fn default() -> Self {
-        Self { silence: Duration::from_secs(10), total: Duration::from_mins(1), bytes: 256 << 20 }
+        Self { idle: Duration::from_secs(10), total: Duration::from_mins(1), bytes: 256 << 20 }
     }
 }
 
@@ -44,6 +46,7 @@ struct Arriving<B> {
     body: B,
     limits: BodyLimits,
     held: BytesHeld,
+    wait: BodyWait,
     /// What of `held` is of this body.
     own: usize,
     begun: Option<Instant>,
@@ -59,9 +62,9 @@ impl<B> Clone for RequestBody<B> {
 }
 
 impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
-    pub(super) fn new(body: B, limits: BodyLimits, held: BytesHeld) -> Self {
+    pub(super) fn new(body: B, limits: BodyLimits, held: BytesHeld, wait: BodyWait) -> Self {
         let over = body.is_end_stream();
-        Self(Arc::new(Mutex::new(Arriving { body, limits, held, own: 0, begun: None, due: None, over })))
+        Self(Arc::new(Mutex::new(Arriving { body, limits, held, wait, own: 0, begun: None, due: None, over })))
     }
 
     fn arriving(&self) -> MutexGuard<'_, Arriving<B>> {
@@ -97,6 +100,7 @@ impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
         }
         match Pin::new(&mut self.body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => {
+                self.wait.set(false);
                 self.due = None;
                 let came = frame.data_ref().map_or(0, Bytes::len);
                 self.own += came;
@@ -105,11 +109,14 @@ impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
                 Poll::Ready(Some(if fits { Ok(frame) } else { Err(BodyError::TooMany) }))
             }
             Poll::Ready(end) => {
+                self.wait.set(false);
                 self.over = true;
                 Poll::Ready(end.map(|_| Err(BodyError::Incomplete)))
             }
             Poll::Pending => {
+                self.wait.set(true);
                 ready!(self.poll_due(context));
+                self.wait.set(false);
                 self.over = true;
                 Poll::Ready(Some(Err(BodyError::TooSlow)))
             }
@@ -119,8 +126,8 @@ impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let now = Instant::now();
         let end = *self.begun.get_or_insert(now) + self.limits.total;
-        let silence = now + self.limits.silence;
-        let due = self.due.get_or_insert_with(|| Box::pin(sleep_until(end.min(silence))));
+        let idle_until = now + self.limits.idle;
+        let due = self.due.get_or_insert_with(|| Box::pin(sleep_until(end.min(idle_until))));
         due.as_mut().poll(context)
     }
 }

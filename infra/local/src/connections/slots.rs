@@ -1,6 +1,7 @@
 //! How many connections may be open, and which one is closed for a new one.
 //!
-//! A connection without a request in progress (idle, or with a head that is not complete) is closed for a new one when all
+//! A connection without a request in progress (idle, with a head that is not complete, or whose body does not come) is closed
+//! for a new one when all
 //! slots are taken, the oldest first. So clients that open connections and send nothing shut nobody out.
 
 use std::collections::{BTreeMap, HashMap};
@@ -63,6 +64,8 @@ struct Open {
 const IDLE: u8 = 0;
 const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
+/// A request began, and waits for more of its body.
+const AWAITING: u8 = 3;
 
 struct OpenConnection {
     address: IpAddr,
@@ -115,7 +118,8 @@ impl ConnectionSlots {
 impl Open {
     /// Closes the oldest idle connection of these; whether there was one.
     fn evict(&mut self, of: impl Fn(&OpenConnection) -> bool) -> bool {
-        let closes = |slot: &OpenConnection| slot.task.get().is_some() && slot.moves(IDLE, EVICTED);
+        let waits = |slot: &OpenConnection| slot.moves(IDLE, EVICTED) || slot.moves(AWAITING, EVICTED);
+        let closes = |slot: &OpenConnection| slot.task.get().is_some() && waits(slot);
         let id = self.connections.iter().find(|(_, slot)| of(slot) && closes(slot)).map(|(id, _)| *id);
         let slot = id.and_then(|id| self.remove(id));
         if let Some(task) = slot.as_ref().and_then(|slot| slot.task.get()) {
@@ -150,7 +154,7 @@ impl ConnectionSlot {
 
     /// Notes that a request is in progress; `None` when the connection was just closed for another.
     pub(super) fn begin(&self) -> Option<Request> {
-        let begins = self.slot.moves(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) == BUSY;
+        let begins = self.slot.moves(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) != EVICTED;
         begins.then(|| Request { slot: Arc::clone(&self.slot), stays_busy: false })
     }
 }
@@ -164,7 +168,29 @@ impl SlotTask {
     }
 }
 
+/// Notes for a connection whether its request waits for more of its body.
+pub(super) struct BodyWait(Arc<OpenConnection>);
+
+impl BodyWait {
+    pub(super) fn set(&self, waits: bool) {
+        let (from, to) = if waits { (BUSY, AWAITING) } else { (AWAITING, BUSY) };
+        self.0.moves(from, to);
+    }
+}
+
+/// A body that is given up is not waited for.
+impl Drop for BodyWait {
+    fn drop(&mut self) {
+        self.set(false);
+    }
+}
+
 impl Request {
+    /// For the request's body.
+    pub(super) fn body_wait(&self) -> BodyWait {
+        BodyWait(Arc::clone(&self.slot))
+    }
+
     /// Leaves the connection busy until its next request: the end of the answer is not seen here.
     pub(super) fn leave_busy(mut self) {
         self.stays_busy = true;
@@ -174,7 +200,7 @@ impl Request {
 impl Drop for Request {
     fn drop(&mut self) {
         if !self.stays_busy {
-            self.slot.moves(BUSY, IDLE);
+            let _one = self.slot.moves(BUSY, IDLE) || self.slot.moves(AWAITING, IDLE);
         }
     }
 }

@@ -167,7 +167,7 @@ async fn a_slow_answer_is_not_cut_by_the_time_of_heads() {
 
 #[tokio::test]
 async fn a_body_that_stays_out_is_given_up() {
-    let limits = BodyLimits { silence: SHORT, ..BodyLimits::default() };
+    let limits = BodyLimits { idle: SHORT, ..BodyLimits::default() };
     let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
     let mut client = sends(address, &(post("/read", 50) + "{")).await;
     let text = reads_until(&mut client, "}").await;
@@ -253,7 +253,28 @@ async fn clients_that_send_nothing_shut_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_is_told_so_at_once() {
+async fn clients_whose_bodies_do_not_come_shut_nobody_out() {
+    let connections = Limits { total: 20, per_address: 20 };
+    let bodies = BodyLimits { idle: 10 * LONG, total: 10 * LONG, ..BodyLimits::default() };
+    let limits = ConnectionLimits { connections, bodies, ..ConnectionLimits::of_this_process() };
+    let (address, _stop, _serving) = served_within(reading().route("/", get(|| async { "a." })), limits).await;
+    let mut held = Vec::new();
+    for _ in 0..100 {
+        held.push(sends(address, &(post("/read", 50) + "1")).await);
+    }
+    let answered = async { while !asks_and_reads(address).await.starts_with("HTTP/1.1 200") {} };
+    timeout(LONG, answered).await.unwrap();
+}
+
+/// The answer to a request, or as much of it as there is.
+async fn asks_and_reads(address: SocketAddr) -> String {
+    let (mut client, mut text) = (asks(address, "/").await, [0; 64]);
+    let length = client.read(&mut text).await.unwrap_or_default();
+    String::from_utf8_lossy(&text[..length]).into_owned()
+}
+
+#[tokio::test]
+async fn a_connection_too_many_is_refused_at_once() {
     let (go_on, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1 });
     let (until, asked) = (Arc::clone(&go_on), Arc::new(Notify::new()));
     let waits = Arc::clone(&asked);
