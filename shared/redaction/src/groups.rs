@@ -1,12 +1,9 @@
 //! Digits in groups: `138 0013 8000` is three groups with spaces between them.
 
-use crate::characters::{fold, is_invisible, next};
+use crate::characters::{MAX_SPACES, fold, is_invisible, next};
 
 /// The most digits of a group that count; a longer group matches nothing.
 pub(crate) const MAX_DIGITS: usize = 20;
-
-/// The most characters between two groups.
-const MAX_GAP: usize = 4;
 
 /// Digits in a row, invisible characters aside.
 #[derive(Clone, Debug)]
@@ -65,7 +62,7 @@ impl Gap {
             ')' => self.closing += 1,
             _ => return false,
         }
-        self.count() <= MAX_GAP && self.hyphens + self.dots <= 1 && self.opening <= 1 && self.closing <= 1
+        self.count() <= MAX_SPACES && self.hyphens + self.dots <= 1 && self.opening <= 1 && self.closing <= 1
     }
 }
 

@@ -1,6 +1,6 @@
 //! International bank account numbers (ISO 13616), with their check digits.
 
-use crate::characters::{continues, next};
+use crate::characters::{continues, next, next_after};
 
 /// The countries and the lengths of their numbers.
 const LENGTHS: &str = "AD24AE23AL28AT20AZ28BA20BE16BG22BH22BR29BY28CH21CR22CY28CZ24DE22DK18DO28EE20EG29ES24FI18FO18FR27\
@@ -14,7 +14,7 @@ pub(crate) fn end(text: &str, at: usize) -> Option<usize> {
     while signs.len() < length {
         let (mut c, mut after) = next(text, from)?;
         if matches!(c, ' ' | '-') && signs.len() >= 4 {
-            (c, after) = next(text, after)?;
+            (c, after) = next_after(text, after, " -")?;
         }
         signs.push(c.is_ascii_alphanumeric().then(|| c.to_ascii_uppercase())?);
         if signs.len() == 4 {

@@ -1,7 +1,7 @@
 //! Identity numbers of digits: Chinese resident identity cards, United States social security numbers, and those of
 //! Korea, Brazil and Spain that carry check digits.
 
-use crate::characters::{continues, next};
+use crate::characters::{continues, next_after};
 use crate::groups::Gap;
 use crate::keywords::{self, IDENTITY, PASSPORT};
 use crate::numbers::{Candidate, value};
@@ -35,11 +35,7 @@ fn is_resident(candidate: &Candidate<'_>) -> bool {
 
 /// The end of a number whose check digit is a letter.
 fn lettered_end(candidate: &Candidate<'_>) -> Option<usize> {
-    let (letter, end) = next(candidate.text, candidate.end())?;
-    let (letter, end) = match letter {
-        '-' | ' ' => next(candidate.text, end)?,
-        _ => (letter, end),
-    };
+    let (letter, end) = next_after(candidate.text, candidate.end(), " -")?;
     let letter = letter.to_ascii_uppercase();
     let resident = letter == 'X' && has_resident_check(candidate.digits, 10);
     let dni = candidate.has_form(&[8]) && is_dni(value(candidate.digits), letter);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::characters::{continues, fold, is_invisible, next};
+use crate::characters::{continues, fold, is_invisible, next, next_after};
 use crate::keywords::{self, IDENTITY, PASSPORT};
 use crate::{Kind, iban, identity};
 
@@ -51,7 +51,7 @@ fn leads_to_digits(text: &str, at: usize) -> bool {
         match c {
             c if c.is_ascii_digit() => return true,
             c if c.is_ascii_alphabetic() && place < 2 => at = end,
-            ' ' if place == 2 => at = end,
+            ' ' if place == 2 => return next_after(text, end, " ").is_some_and(|(c, _)| c.is_ascii_digit()),
             _ => return false,
         }
     }
@@ -176,7 +176,7 @@ fn british(text: &str, at: usize) -> Option<usize> {
     for place in 0..9 {
         let (mut c, mut after) = next(text, end)?;
         if c == ' ' && [2, 4, 6, 8].contains(&place) {
-            (c, after) = next(text, after)?;
+            (c, after) = next_after(text, after, " ")?;
         }
         let fits = match place {
             0 => c.is_ascii_alphabetic() && !"DFIQUVdfiquv".contains(c),

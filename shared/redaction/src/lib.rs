@@ -1,7 +1,7 @@
 //! Replaces personal data in texts by fixed placeholders.
 //!
-//! The built-in kinds are hand-written scanners: one pass over the text, bounded work for each character, nothing to
-//! compile at the start. Text in other scripts' digits and full-width characters is read like ASCII. What a scanner
+//! The built-in kinds are hand-written scanners: a few passes over the text at most, bounded work for each character, nothing
+//! to compile at the start. Text in other scripts' digits and full-width characters is read like ASCII. What a scanner
 //! recognises by its form alone is replaced; names, addresses, prose and pictures are not recognised.
 
 mod card;

@@ -63,15 +63,13 @@ impl Pattern {
         &self.name
     }
 
-    /// Adds the matches within `part` of a text that begins at `offset`.
-    pub(crate) fn find(&self, part: &str, offset: usize, found: &mut Vec<Range<usize>>) {
-        let mut offset = offset;
-        for line in part.split_inclusive(['\n', '\r']) {
-            for (start, window) in windows(line) {
-                self.find_in_window(window, offset + start, found);
-            }
-            offset += line.len();
+    /// The matches within a line.
+    pub(crate) fn find(&self, line: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        for (start, window) in windows(line) {
+            self.find_in_window(window, start, &mut found);
         }
+        found
     }
 
     fn find_in_window(&self, window: &str, offset: usize, found: &mut Vec<Range<usize>>) {

@@ -10,10 +10,11 @@ use crate::patterns::{self, Pattern};
 use crate::spans::{Span, joined, replaced};
 use crate::{Kind, email, lettered, numbers};
 
-/// How often a text is searched at most: a placeholder may set free what was part of something longer.
-const MAX_PASSES: usize = 4;
+/// How often a part of a text is searched at most: what is replaced may set free what hung together with it. Where the
+/// last search still finds something, the whole part is replaced, so that nothing of a longer chain stays.
+const MAX_PASSES: usize = 8;
 
-/// Longest value of a field whose name is read with it, in bytes.
+/// Longest name of a field that is read with its value, and how far into the value it counts, in bytes.
 const MAX_NAMED: usize = 128;
 
 /// What is accepted as `MASK`.
@@ -61,17 +62,10 @@ impl Redactor {
         !self.spans(text).is_empty()
     }
 
-    /// The text with placeholders in the place of personal data.
+    /// The text with placeholders in the place of personal data; nothing more is found in it.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut redacted = Cow::Borrowed(text);
-        for _ in 0..MAX_PASSES {
-            let spans = self.spans(&redacted);
-            if spans.is_empty() {
-                break;
-            }
-            redacted = Cow::Owned(replaced(&redacted, &spans));
-        }
-        redacted
+        let spans = self.spans(text);
+        if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replaced(text, &spans)) }
     }
 
     /// JSON with placeholders in the place of personal data: in texts, and instead of numbers that are personal data as
@@ -100,15 +94,27 @@ impl Redactor {
     }
 
     fn named(&self, name: &str, text: &str) -> String {
-        if self.is_off() || name.is_empty() || text.len() > MAX_NAMED || name.len() > MAX_NAMED {
+        if self.is_off() || name.is_empty() || name.len() > MAX_NAMED {
             return self.text(text).into_owned();
         }
+        let mut redacted = text.to_owned();
+        // Each round but the last replaces something at the beginning.
+        loop {
+            let round = self.text(&self.after_name(name, &redacted)).into_owned();
+            if round == redacted {
+                return redacted;
+            }
+            redacted = round;
+        }
+    }
+
+    /// The text with placeholders in the place of what is personal data after this name.
+    fn after_name(&self, name: &str, text: &str) -> String {
         let lead = format!("{name}: ");
         let whole = format!("{lead}{text}");
         let mut spans = self.spans(&whole);
-        spans.retain(|span| span.range.start >= lead.len());
-        let redacted = replaced(&whole, &spans);
-        self.text(redacted.get(lead.len()..).unwrap_or_default()).into_owned()
+        spans.retain(|span| (lead.len()..lead.len() + MAX_NAMED).contains(&span.range.start));
+        replaced(&whole, &spans).split_off(lead.len())
     }
 }
 
@@ -119,32 +125,58 @@ impl fmt::Debug for Redactor {
 }
 
 impl Rules {
+    /// All personal data in a text. No scanner looks over a placeholder or the end of a line, so that what is between
+    /// two of them is searched by itself.
     fn spans(&self, text: &str) -> Vec<Span<'_>> {
+        let mut spans = Vec::new();
+        for part in self.parts(text) {
+            let mut start = part.start;
+            for line in text.get(part).unwrap_or_default().split_inclusive(['\n', '\r']) {
+                self.search(text, start..start + line.len(), MAX_PASSES, &mut spans);
+                start += line.len();
+            }
+        }
+        spans
+    }
+
+    /// Adds the personal data of a part, and then that of what is left of it.
+    fn search<'a>(&'a self, text: &str, part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
+        let found = self.found(text.get(part.clone()).unwrap_or_default());
+        let Some(first) = found.first() else { return };
+        if passes <= 1 {
+            spans.push(Span { range: part, placeholder: first.placeholder });
+            return;
+        }
+        let mut from = part.start;
+        for Span { range, placeholder } in found {
+            let range = part.start + range.start..part.start + range.end;
+            self.search(text, from..range.start, passes - 1, spans);
+            from = range.end;
+            spans.push(Span { range, placeholder });
+        }
+        self.search(text, from..part.end, passes - 1, spans);
+    }
+
+    /// What a single search of a part finds.
+    fn found(&self, part: &str) -> Vec<Span<'_>> {
         let wanted = |kind| self.kinds.contains(&kind);
         let mut spans = Vec::new();
+        if part.is_empty() {
+            return spans;
+        }
         if wanted(Kind::Email) {
-            let found = email::find(text).into_iter();
+            let found = email::find(part).into_iter();
             spans.extend(found.map(|range| Span { range, placeholder: Kind::Email.placeholder() }));
         }
         if self.kinds.iter().any(|kind| *kind != Kind::Email) {
-            let found = numbers::find(text, &wanted).into_iter().chain(lettered::find(text, &wanted));
+            let found = numbers::find(part, &wanted).into_iter().chain(lettered::find(part, &wanted));
             spans.extend(found.map(|(range, kind)| Span { range, placeholder: kind.placeholder() }));
         }
-        if !self.patterns.is_empty() {
-            self.add_patterns(text, &mut spans);
+        for pattern in &self.patterns {
+            let found = pattern.find(part).into_iter();
+            spans.extend(found.map(|range| Span { range, placeholder: &pattern.placeholder }));
         }
         joined(spans)
-    }
-
-    /// Adds the matches of the operator's patterns between placeholders.
-    fn add_patterns<'a>(&'a self, text: &str, spans: &mut Vec<Span<'a>>) {
-        for part in self.parts(text) {
-            for pattern in &self.patterns {
-                let mut found = Vec::new();
-                pattern.find(text.get(part.clone()).unwrap_or_default(), part.start, &mut found);
-                spans.extend(found.into_iter().map(|range| Span { range, placeholder: &pattern.placeholder }));
-            }
-        }
     }
 
     /// The parts of a text between the placeholders in it.

@@ -365,6 +365,56 @@ fn json_keeps_its_names_and_the_numbers_that_are_none() {
     assert_eq!(Redactor::default().value(&value), value);
 }
 
+#[test]
+fn what_hangs_together_is_found_however_long_it_is() {
+    let own = redactor("all", r#"[{"name":"employee","pattern":"E\\d{6}"}]"#);
+    let masked = |text: &str| own.text(text).into_owned();
+    assert_eq!(masked("A234567(9)A234567(9)A234567(9)13800138000E123456"), "[id][id][id][phone][employee]");
+    assert_eq!(masked("A234567(9)A234567(9)A234567(9)A234567(9)13800138000"), "[id][id][id][id][phone]");
+    for count in 1..40 {
+        let once = masked(&format!("first line\n{}E123456\nlast line", "A234567(9)".repeat(count)));
+        assert!(once.starts_with("first line\n[id]") && once.ends_with("[id][employee]\nlast line"), "{once}");
+        assert!(!once.contains(|c: char| c.is_ascii_digit()), "{once}");
+        assert_eq!(masked(&once), once);
+    }
+    assert_eq!(own.value(&json!({"tel": "6234567E123456"})), json!({"tel": "[phone][employee]"}));
+}
+
+#[test]
+fn all_white_space_parts_groups_and_line_ends_end_a_number() {
+    for space in
+        ["\t", "      ", " \t ", "\u{1680}", "\u{2028}", "\u{2029}", "\u{85}", "\u{b}", "\u{c}", "\u{2003}", "\u{2800}"]
+    {
+        let texts = ["138 0013 8000", "4111 2222 3333 4448", "110105 19850722 0002", "123 45 6789", "AB 12 34 56 C"];
+        for text in texts.into_iter().chain(["DE82 3704 0044 0532 0139 99", "11010519850722007 X", "+1 650 253 0000"]) {
+            let parted = text.replace(' ', space);
+            assert!(all(&parted).starts_with('[') && all(&parted).ends_with(']'), "{parted:?}: {}", all(&parted));
+        }
+    }
+    assert_eq!(all(&format!("138{}0013 8000", " ".repeat(16))), "[phone]");
+    let far = format!("138{}0013 8000", " ".repeat(17));
+    stays(&[&far, "138\n0013\n8000", "4111\r\n2222\r\n3333\r\n4448", "2024\t12\t31", "1\t2\t3\t4\t5\t6\t7"]);
+}
+
+#[test]
+fn digits_of_all_scripts_and_marks_upon_them_are_read() {
+    let zeros = [
+        '٠', '۰', '߀', '०', '০', '੦', '૦', '୦', '௦', '౦', '೦', '൦', '๐', '໐', '༠', '၀', '០', '᠐', '０', '𝟎', '𝟘', '𝟶',
+        '𞥐',
+    ];
+    for zero in zeros {
+        let digit = |c: char| char::from_u32(u32::from(zero) + c.to_digit(10).unwrap()).unwrap();
+        for (text, placeholder) in [("13800138000", "[phone]"), ("4111222233334448", "[card]")] {
+            let text: String = text.chars().map(digit).collect();
+            assert_eq!(all(&text), placeholder, "{text}");
+        }
+    }
+    assert_eq!(all("jose\u{301}@example.com"), "[email]");
+    for mark in ["\0", "\u{1b}", "\u{301}", "\u{338}", "\u{61c}", "\u{2066}", "\u{3164}", "\u{fe0e}", "\u{e0131}"] {
+        assert_eq!(all(&["138", "0013", "8000"].join(mark)), "[phone]", "{mark:?}");
+    }
+}
+
 /// Pieces of which texts are made that are near to personal data.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -383,19 +433,38 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("＠。１３８".to_owned()),
         Just("\u{200b}".to_owned()),
         Just("[phone]".to_owned()),
+        "[\t\n\r\u{85}\u{2028} ]{1,4}",
+        "[০-৯๐-๙]{1,6}",
+        Just("gb19west12345698765499".to_owned()),
+        Just("DE82 3704 0044 0532 0139 99".to_owned()),
+        Just("12345679 S".to_owned()),
+        Just("a".repeat(64)),
         any::<char>().prop_map(String::from),
     ];
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// 512 cases, or as many as `PROPTEST_CASES` says.
+fn cases() -> ProptestConfig {
+    let own = std::env::var_os("PROPTEST_CASES").map(|_| ProptestConfig::default());
+    own.unwrap_or_else(|| ProptestConfig::with_cases(512))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(cases())]
 
     #[test]
     fn redacting_twice_changes_nothing_more(text in pieces()) {
         let own = redactor("all", r#"[{"name":"employee","pattern":"E\\d{6}"},{"name":"tail","pattern":"zz.*"}]"#);
         let once = own.text(&text).into_owned();
         prop_assert_eq!(own.text(&once).into_owned(), once);
+    }
+
+    #[test]
+    fn redacting_a_field_twice_changes_nothing_more(name in "[a-z ]{0,3}(tel|phone|id|passport|E12345)?", text in pieces()) {
+        let own = redactor("all", r#"[{"name":"employee","pattern":"E\\d{6}"},{"name":"tail","pattern":"zz.*"}]"#);
+        let once = own.value(&json!({name: text}));
+        prop_assert_eq!(own.value(&once), once);
     }
 
     #[test]
@@ -430,6 +499,12 @@ fn the_time_is_linear_in_the_text() {
         "a@b.",
         "％40",
         "13800138000-",
+        "1\t",
+        "1                ",
+        "AB                ",
+        "A234567(9)",
+        "1\n",
+        "\u{301}",
     ];
     for piece in texts {
         let time = |count: usize| {
