@@ -17,6 +17,9 @@ const MAX_PASSES: usize = 8;
 /// Longest name of a field that is read with its value, and how far into the value it counts, in bytes.
 const MAX_NAMED: usize = 128;
 
+/// How deep texts that are JSON are read within one another.
+const MAX_NESTED: usize = 4;
+
 /// What is accepted as `MASK`.
 const ACCEPTED: &str = "all, or some of email, phone, id and card with commas between them";
 
@@ -75,32 +78,38 @@ impl Redactor {
         if self.is_off() { value.clone() } else { self.field("", value) }
     }
 
-    /// The value of a field, whose name may say what its digits are.
+    /// The value of a field, whose name may say what its digits are. A text that is JSON itself is read as such too.
     #[must_use]
     pub fn field(&self, name: &str, value: &Value) -> Value {
+        self.within(name, value, MAX_NESTED)
+    }
+
+    fn within(&self, name: &str, value: &Value, nested: usize) -> Value {
         match value {
-            Value::String(text) => self.named(name, text).into(),
+            Value::String(text) => self.named(name, text, nested).into(),
             Value::Number(number) => {
                 let text = number.to_string();
-                let redacted = self.named(name, &text);
+                let redacted = self.named(name, &text, 0);
                 if redacted == text { value.clone() } else { redacted.into() }
             }
-            Value::Array(items) => items.iter().map(|item| self.field(name, item)).collect(),
+            Value::Array(items) => items.iter().map(|item| self.within(name, item, nested)).collect(),
             Value::Object(fields) => {
-                Value::Object(fields.iter().map(|(name, value)| (name.clone(), self.field(name, value))).collect())
+                let field = |(name, value): (&String, &Value)| (name.clone(), self.within(name, value, nested));
+                Value::Object(fields.iter().map(field).collect())
             }
             Value::Null | Value::Bool(_) => value.clone(),
         }
     }
 
-    fn named(&self, name: &str, text: &str) -> String {
-        if self.is_off() || name.is_empty() || name.len() > MAX_NAMED {
-            return self.text(text).into_owned();
+    fn named(&self, name: &str, text: &str, nested: usize) -> String {
+        if self.is_off() {
+            return text.to_owned();
         }
         let mut redacted = text.to_owned();
-        // Each round but the last replaces something at the beginning.
+        // Each round but the last replaces something, and after the first little is left to be found.
         loop {
-            let round = self.text(&self.after_name(name, &redacted)).into_owned();
+            let inner = self.inside(name, &redacted, nested);
+            let round = self.text(&self.after_name(name, &inner)).into_owned();
             if round == redacted {
                 return redacted;
             }
@@ -108,8 +117,19 @@ impl Redactor {
         }
     }
 
+    /// A text without the personal data of the JSON that it is; any other text as it is.
+    fn inside(&self, name: &str, text: &str, nested: usize) -> String {
+        let is_some = nested > 0 && text.trim_start().starts_with(['{', '[']);
+        let value: Option<Value> = is_some.then(|| serde_json::from_str(text).ok()).flatten();
+        let redacted = value.map(|value| (self.within(name, &value, nested - 1), value));
+        redacted.filter(|(new, old)| new != old).map_or_else(|| text.to_owned(), |(new, _)| new.to_string())
+    }
+
     /// The text with placeholders in the place of what is personal data after this name.
     fn after_name(&self, name: &str, text: &str) -> String {
+        if name.is_empty() || name.len() > MAX_NAMED {
+            return text.to_owned();
+        }
         let lead = format!("{name}: ");
         let whole = format!("{lead}{text}");
         let mut spans = self.spans(&whole);

@@ -4,6 +4,9 @@ use redaction::{CARD, Redactor};
 use reqwest::Url;
 use serde_json::{Map, Value};
 
+/// How often percent-encoding is taken off, plus one.
+const MOST_READINGS: usize = 5;
+
 /// Replaces personal data in the arguments of a call before they leave this process; by default none.
 ///
 /// Users and models keep the original arguments, and values that an agent fixes are sent as its administrator wrote them.
@@ -42,13 +45,29 @@ impl Outgoing {
         arguments.iter().map(sent).collect()
     }
 
+    /// Whether there is something in a text that is replaced.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        self.redactor.finds(text)
+    }
+
     /// Whether an address holds personal data, which cannot be replaced without making it another address. Many sites
     /// number their pages like cards, so a card's number counts in the query alone.
     pub(crate) fn is_personal(&self, address: &Url) -> bool {
-        let path = decoded(address.path());
-        let query = decoded(&address.query().unwrap_or_default().replace('+', " "));
-        self.redactor.spans(&path).iter().any(|span| span.placeholder != CARD) || self.redactor.finds(&query)
+        let but_cards = |text: &str| self.redactor.spans(text).iter().any(|span| span.placeholder != CARD);
+        let query = address.query().unwrap_or_default();
+        if self.redactor.is_off() {
+            return false;
+        }
+        but_cards(address.host_str().unwrap_or_default())
+            || readings(address.path()).any(|path| but_cards(&path))
+            || readings(query).chain(readings(&query.replace('+', " "))).any(|query| self.finds(&query))
     }
+}
+
+/// A part of a URL, and what is left each time that its percent-encoding is taken off.
+fn readings(part: &str) -> impl Iterator<Item = String> {
+    let next = |part: &String| Some(decoded(part)).filter(|decoded| decoded != part);
+    std::iter::successors(Some(part.to_owned()), next).take(MOST_READINGS)
 }
 
 /// A part of a URL without its percent-encoding.
@@ -94,6 +113,13 @@ mod tests {
             "https://a.example/u/%31%33800138000",
             "https://a.example/u?t=+86+138+0013+8000",
             "https://a.example/?c=4111222233334448",
+            "https://a.example/?to=%2B16502530000",
+            "https://a.example/?to=+16502530000",
+            "https://a.example/?to=ada%2540example.com",
+            "https://a.example/u/%2531%2533800138000",
+            "https://a.example/u/138%090013%098000",
+            "https://a.example/u/138%C2%850013%E2%80%8B8000",
+            "https://13800138000.example/",
         ] {
             assert!(personal(address), "{address}");
         }

@@ -16,7 +16,7 @@ use crate::search::{
     self, Clock, Filters, Found, Mode, Notice, Question, Search, SearchFailure, SearchRequest, SearchResults,
     TimeRange, Told, Topic,
 };
-use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use crate::{Outgoing, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
     可能已经变化的事实时，必须先用它搜索，再根据搜索结果回答。闲聊、翻译、写作和计算不需要搜索。";
@@ -98,12 +98,8 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let mut arguments: Arguments = arguments::read(arguments)?;
-        arguments.query = context.outgoing.text(&arguments.query).into_owned();
-        for domain in arguments.include_domains.iter_mut().chain(&mut arguments.exclude_domains) {
-            *domain = context.outgoing.text(domain).into_owned();
-        }
-        let request = request(arguments).map_err(|reason| Refusal::invalid_arguments(&reason))?;
+        let arguments: Arguments = arguments::read(arguments)?;
+        let request = request(arguments, &context.outgoing).map_err(|reason| Refusal::invalid_arguments(&reason))?;
         let end = context.deadline.min(Instant::now() + search::LONGEST);
         let clock = Clock::starting(SystemTime::now(), end);
         match self.searched(&request, &context.owner, &clock).await {
@@ -134,13 +130,13 @@ impl Tool for WebSearch {
 }
 
 fn read(arguments: &Value) -> Option<SearchRequest> {
-    request(arguments::read(arguments.clone()).ok()?).ok()
+    request(arguments::read(arguments.clone()).ok()?, &Outgoing::default()).ok()
 }
 
-fn request(arguments: Arguments) -> Result<SearchRequest, String> {
+fn request(arguments: Arguments, outgoing: &Outgoing) -> Result<SearchRequest, String> {
     let Arguments { query, mode, topic, time_range, include_domains, exclude_domains } = arguments;
-    let filters = Filters::new(topic, time_range, &include_domains, &exclude_domains)?;
-    SearchRequest::new(&query, mode, filters).ok_or_else(|| "`query` must not be blank".to_owned())
+    let filters = Filters::new(topic, time_range, &include_domains, &exclude_domains, outgoing)?;
+    SearchRequest::new(&query, mode, filters, outgoing).ok_or_else(|| "`query` must not be blank".to_owned())
 }
 
 fn output(found: &Found<SearchResults>) -> ToolOutput {

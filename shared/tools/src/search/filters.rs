@@ -2,6 +2,8 @@ use reqwest::Url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Outgoing;
+
 /// The most host names in one list.
 pub(crate) const MOST_DOMAINS: usize = 10;
 
@@ -47,22 +49,24 @@ impl Filters {
         time_range: Option<TimeRange>,
         include: &[String],
         exclude: &[String],
+        outgoing: &Outgoing,
     ) -> Result<Self, String> {
         Ok(Self {
             topic: topic.filter(|topic| *topic != Topic::General),
             time_range,
-            include_domains: domains("include_domains", include)?,
-            exclude_domains: domains("exclude_domains", exclude)?,
+            include_domains: domains("include_domains", include, outgoing)?,
+            exclude_domains: domains("exclude_domains", exclude, outgoing)?,
         })
     }
 }
 
-/// Host names in one spelling and order, each once.
-fn domains(field: &str, names: &[String]) -> Result<Vec<String>, String> {
+/// Host names in one spelling and order, each once; none that is personal data in that spelling.
+fn domains(field: &str, names: &[String], outgoing: &Outgoing) -> Result<Vec<String>, String> {
     if names.len() > MOST_DOMAINS {
         return Err(format!("`{field}` must have at most {MOST_DOMAINS} items"));
     }
-    let domains: Option<Vec<String>> = names.iter().map(|name| domain(name)).collect();
+    let domains: Option<Vec<String>> =
+        names.iter().map(|name| domain(name).filter(|name| !outgoing.finds(name))).collect();
     let mut domains = domains.ok_or_else(|| format!("`{field}` must hold host names such as example.com"))?;
     domains.sort();
     domains.dedup();
@@ -78,13 +82,21 @@ fn domain(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use redaction::Redactor;
     use serde_json::{Value, json};
+    use settings::Settings;
 
     use super::*;
 
     fn sent(include: &[&str], exclude: &[&str]) -> Result<Value, String> {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let filters = Filters::new(Some(Topic::News), Some(TimeRange::Week), &names(include), &names(exclude))?;
+        let filters = Filters::new(
+            Some(Topic::News),
+            Some(TimeRange::Week),
+            &names(include),
+            &names(exclude),
+            &Outgoing::default(),
+        )?;
         Ok(serde_json::to_value(filters).unwrap())
     }
 
@@ -99,8 +111,20 @@ mod tests {
 
     #[test]
     fn f073_what_changes_nothing_is_not_sent() {
-        assert_eq!(Filters::new(Some(Topic::General), None, &[], &[]), Ok(Filters::default()));
+        assert_eq!(Filters::new(Some(Topic::General), None, &[], &[], &Outgoing::default()), Ok(Filters::default()));
         assert_eq!(serde_json::to_value(Filters::default()).unwrap(), json!({}));
+    }
+
+    #[test]
+    fn personal_data_is_no_host_name() {
+        let outgoing = Outgoing::new(Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap());
+        for name in ["13800138000.com", "１３８００１３８０００.com", "①③⑧⓪⓪①③⑧⓪⓪⓪.com", "138-0013-8000.example.com"]
+        {
+            let names = [name.to_owned()];
+            assert!(Filters::new(None, None, &names, &[], &outgoing).is_err(), "{name}");
+            assert!(Filters::new(None, None, &[], &names, &outgoing).is_err(), "{name}");
+        }
+        assert!(Filters::new(None, None, &["138.example.com".to_owned()], &[], &outgoing).is_ok());
     }
 
     #[test]

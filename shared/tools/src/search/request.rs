@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -6,6 +7,7 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Filters, Question, Reply, SearchFailure, SearchResults};
+use crate::Outgoing;
 use crate::tavily::wire;
 
 /// Longest query that the provider takes, in characters.
@@ -13,6 +15,9 @@ const MAX_QUERY: usize = 400;
 
 /// How far before the end of a query that is too long a word may be left out rather than broken.
 const LONGEST_WORD: usize = 60;
+
+/// How often a query is cut at most.
+const MOST_CUTS: usize = 8;
 
 /// How long "nothing was found" is fresh: what was searched for may just have happened.
 const EMPTY_TTL: Duration = Duration::from_mins(1);
@@ -60,9 +65,9 @@ enum IncludeAnswer {
 
 impl SearchRequest {
     /// The request for `query`, whose form is made uniform and which is shortened to what the provider takes; `None`
-    /// when it says nothing.
-    pub(crate) fn new(query: &str, mode: Mode, filters: Filters) -> Option<Self> {
-        let query = shortened(uniform(query));
+    /// when it says nothing. What the provider may not read is replaced in the form that it would get.
+    pub(crate) fn new(query: &str, mode: Mode, filters: Filters, outgoing: &Outgoing) -> Option<Self> {
+        let query = sent(&uniform(query), outgoing);
         if query.is_empty() {
             return None;
         }
@@ -122,6 +127,20 @@ fn uniform(query: &str) -> String {
     composed.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A query without what may not leave, as long as the provider takes it. A cut may set free what hung together with the
+/// rest, so what is cut is searched again; nothing is left of what never comes to an end.
+fn sent(query: &str, outgoing: &Outgoing) -> String {
+    let mut sent = outgoing.text(query).into_owned();
+    for _ in 0..MOST_CUTS {
+        sent = shortened(sent);
+        match outgoing.text(&sent) {
+            Cow::Borrowed(_) => return sent,
+            Cow::Owned(masked) => sent = masked,
+        }
+    }
+    String::new()
+}
+
 fn shortened(query: String) -> String {
     let Some((end, _)) = query.char_indices().nth(MAX_QUERY) else { return query };
     let cut = &query[..end];
@@ -131,10 +150,14 @@ fn shortened(query: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use redaction::Redactor;
+    use settings::Settings;
+
     use super::*;
 
     fn sent(query: &str, mode: Mode) -> Value {
-        serde_json::to_value(SearchRequest::new(query, mode, Filters::default()).unwrap()).unwrap()
+        serde_json::to_value(SearchRequest::new(query, mode, Filters::default(), &Outgoing::default()).unwrap())
+            .unwrap()
     }
 
     fn query(text: &str) -> String {
@@ -162,8 +185,25 @@ mod tests {
     }
 
     #[test]
+    fn personal_data_is_replaced_in_the_form_that_is_sent() {
+        let settings = Settings::from_pairs([("MASK", "all")]);
+        let outgoing = Outgoing::new(Redactor::from_settings(&settings).unwrap());
+        let query = |text: &str| SearchRequest::new(text, Mode::Normal, Filters::default(), &outgoing).unwrap().query;
+        for space in
+            ["\t", "      ", "\u{1680}", "\u{2028}", "\u{85}", "\r\n", "\n\n\n", " \t\n \t\n \t\n \t\n \t\n \t\n"]
+        {
+            assert_eq!(query(&["138", "0013", "8000 zz"].join(space)), "[phone] zz", "{space:?}");
+            assert_eq!(query(&["4111", "2222", "3333", "4448 zz"].join(space)), "[card] zz", "{space:?}");
+        }
+        assert_eq!(query("jose\u{301}@example.com"), "[email]");
+        let cut = format!("{}13800138000{}", "好".repeat(389), "b".repeat(100));
+        assert_eq!(query(&cut), format!("{}[phone]", "好".repeat(389)), "a cut sets a number free");
+    }
+
+    #[test]
     fn searches_mean_the_same_whatever_their_case_and_their_last_signs() {
-        let meaning = |query, mode| SearchRequest::new(query, mode, Filters::default()).unwrap().meaning();
+        let meaning =
+            |query, mode| SearchRequest::new(query, mode, Filters::default(), &Outgoing::default()).unwrap().meaning();
         for query in ["Weather in Berlin", " weather  in berlin ?", "WEATHER IN BERLIN。", "weather in berlin ！？"]
         {
             assert_eq!(meaning(query, Mode::Normal), meaning("weather in Berlin", Mode::Normal), "{query}");
@@ -187,18 +227,19 @@ mod tests {
 
     #[test]
     fn f061_a_blank_query_is_no_request() {
-        assert_eq!(SearchRequest::new(" \u{3000}\n", Mode::Normal, Filters::default()), None);
+        assert_eq!(SearchRequest::new(" \u{3000}\n", Mode::Normal, Filters::default(), &Outgoing::default()), None);
     }
 
     #[test]
     fn an_advanced_search_costs_two_credits_and_a_basic_one_costs_one() {
-        let price = |mode| SearchRequest::new("q", mode, Filters::default()).unwrap().list_price();
+        let price =
+            |mode| SearchRequest::new("q", mode, Filters::default(), &Outgoing::default()).unwrap().list_price();
         assert_eq!([price(Mode::Quick), price(Mode::Normal), price(Mode::Deep)], [1, 2, 2]);
     }
 
     #[test]
     fn only_a_quick_search_can_go_deeper_and_only_the_others_can_be_cheaper() {
-        let request = |mode| SearchRequest::new("q", mode, Filters::default()).unwrap();
+        let request = |mode| SearchRequest::new("q", mode, Filters::default(), &Outgoing::default()).unwrap();
         let deeper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).deeper());
         assert_eq!(deeper, [Some(request(Mode::Normal)), None, None]);
         let cheaper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).cheaper());

@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 use store::{Account, Day, Owner, RateLimit};
 
 use super::support::*;
+use crate::Outgoing;
 use crate::search::{DailySearches, Filters, Mode, SearchConfig, SearchFailure, SearchRequest};
 
 fn limited(provider: &Provider, burst: u32) -> SearchConfig {
@@ -213,8 +214,8 @@ async fn f074_what_changes_a_result_is_part_of_its_key() {
     let keys = [
         search.key(&request("天气")),
         search.key(&request("天気")),
-        search.key(&SearchRequest::new("天气", Mode::Quick, Filters::default()).unwrap()),
-        search.key(&SearchRequest::new("天气", Mode::Deep, Filters::default()).unwrap()),
+        search.key(&SearchRequest::new("天气", Mode::Quick, Filters::default(), &Outgoing::default()).unwrap()),
+        search.key(&SearchRequest::new("天气", Mode::Deep, Filters::default(), &Outgoing::default()).unwrap()),
         elsewhere.key(&request("天气")),
     ];
     let different: std::collections::HashSet<_> = keys.iter().collect();

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
+use crate::Outgoing;
 use crate::search::{
     Budget, Clock, DailySearches, Filters, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest,
     SearchResults,
@@ -231,7 +232,7 @@ pub(super) async fn find_hastily(
 }
 
 pub(super) fn request(query: &str) -> SearchRequest {
-    SearchRequest::new(query, Mode::Normal, Filters::default()).unwrap()
+    SearchRequest::new(query, Mode::Normal, Filters::default(), &Outgoing::default()).unwrap()
 }
 
 fn clock(second: u64, longest: Duration) -> Clock {
