@@ -64,12 +64,17 @@ pub(crate) fn of_answer(
 }
 
 /// Arguments without secrets and personal data, shortened to a text when they are long.
+///
+/// Personal data is looked for in what is kept alone, and in as much after it as an address or a number may have.
 fn kept(arguments: &Value, redactor: &Redactor) -> Value {
-    let masked = redactor.value(&masked(arguments));
+    const MARGIN: usize = 512;
+    let masked = masked(arguments);
     let mut text = masked.to_string();
     if text.len() <= LONGEST {
-        return masked;
+        return redactor.value(&masked);
     }
+    text.truncate(text.floor_char_boundary(LONGEST + MARGIN));
+    let mut text = redactor.text(&text).into_owned();
     text.truncate(text.floor_char_boundary(LONGEST));
     Value::String(text)
 }

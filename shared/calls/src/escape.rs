@@ -6,23 +6,31 @@ const WORDS: [&str; 4] = ["ARGS", "INST", "THINK", "IMG"];
 /// How some models open a list of calls, up to its bracket.
 const FUNCTOOLS: &str = "functools";
 
+/// How a fence begins that holds calls, such as `tool_call` or `tool_code`.
+const FENCE: &str = "```tool";
+const BROKEN_FENCE: &str = "``&#96;tool";
+
 /// Neutralises text that comes from outside (a tool's result, a page) so that no marker can be forged with it.
 ///
 /// Every `<` becomes `&lt;`, for almost every element and control token that means something to a model begins with it.
 /// Of the brackets only those are replaced, with `&#91;`, that open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list
-/// of calls (`functools[`): links, lists and JSON stay as they are. `&` is left alone: models read the result, not an
-/// XML parser.
+/// of calls (`functools[`, `[f(a=1)]`): links, lists and JSON stay as they are. A fence that is named after calls of tools
+/// loses its last backtick to `&#96;`. `&` is left alone: models read the result, not an XML parser.
 ///
 /// JSON without a marker is not changed, as it cannot be distinguished from data. Where a model ends its reply with the JSON of a
 /// declared tool's call on lines of its own, that is a call, wherever the model has the text from.
 pub fn escape(text: &str) -> String {
-    let text = text.replace('<', "&lt;");
+    let text = text.replace('<', "&lt;").replace(FENCE, BROKEN_FENCE);
     brackets(&text).into_owned()
 }
 
 /// The text without brackets that open a marker.
 fn brackets(text: &str) -> Cow<'_, str> {
-    let opening = |at: &usize| text.get(..*at).is_some_and(|before| before.ends_with(FUNCTOOLS)) || is_token(text, *at);
+    let opening = |at: &usize| {
+        text.get(..*at).is_some_and(|before| before.ends_with(FUNCTOOLS))
+            || is_token(text, *at)
+            || opens_calls(text.get(at + 1..).unwrap_or_default())
+    };
     let mut places = text.match_indices('[').map(|(at, _)| at).filter(opening).peekable();
     if places.peek().is_none() {
         return Cow::Borrowed(text);
@@ -48,6 +56,28 @@ fn is_token(text: &str, at: usize) -> bool {
     end.first() == Some(&b']') && (name.contains(&b'_') || WORDS.iter().any(|word| word.as_bytes() == name))
 }
 
+/// Whether a text, which a bracket opens, begins with a call: a name, a parenthesis, and an argument with its name or none.
+fn opens_calls(text: &str) -> bool {
+    /// Longest name and longest white space that are looked at, in bytes: the search stays linear.
+    const MAX_NAME: usize = 128;
+    let named = |text: &str| {
+        let text = spaced(text)?;
+        let length = text
+            .bytes()
+            .take(MAX_NAME)
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte))
+            .count();
+        (length > 0).then(|| spaced(text.get(length..)?)).flatten().map(str::to_owned)
+    };
+    fn spaced(text: &str) -> Option<&str> {
+        let length = text.bytes().take(MAX_NAME).take_while(u8::is_ascii_whitespace).count();
+        text.get(length..)
+    }
+    let arguments = named(text.get(..text.floor_char_boundary(4 * MAX_NAME)).unwrap_or_default());
+    let arguments = arguments.as_deref().and_then(|text| text.strip_prefix('(')).and_then(spaced);
+    arguments.is_some_and(|text| text.starts_with(')') || named(text).is_some_and(|rest| rest.starts_with('=')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::escape;
@@ -69,9 +99,22 @@ mod tests {
     }
 
     #[test]
+    fn f135_lists_of_calls_and_their_fences_are_broken() {
+        for list in ["[f(a=1)]", "[ f ( a = 1 ), g()]", "[\nmod.f(a='x')]", "[f()]"] {
+            assert!(escape(list).starts_with("&#91;"), "{list}");
+        }
+        assert_eq!(escape("```tool_call\n{}\n```"), "``&#96;tool_call\n{}\n```");
+        let long = format!("[{}(a=1)]", "f".repeat(10_000)).repeat(20);
+        assert_eq!(escape(&long), long, "no tool has such a name");
+    }
+
+    #[test]
     fn f135_brackets_of_ordinary_text_stay() {
         for text in [
             "[1]",
+            "[printf(3)](https://a.example)",
+            "[f(x) for x in y]",
+            "```python\nx[f(1)]\n```",
             "[PDF] Report",
             "[a](https://a.example)",
             "[x] done",
