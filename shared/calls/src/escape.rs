@@ -56,26 +56,27 @@ fn is_token(text: &str, at: usize) -> bool {
     end.first() == Some(&b']') && (name.contains(&b'_') || WORDS.iter().any(|word| word.as_bytes() == name))
 }
 
+/// Longest name, and longest white space, that is looked at, in bytes.
+const MAX_NAME: usize = 128;
+
 /// Whether a text, which a bracket opens, begins with a call: a name, a parenthesis, and an argument with its name or none.
 fn opens_calls(text: &str) -> bool {
-    /// Longest name and longest white space that are looked at, in bytes: the search stays linear.
-    const MAX_NAME: usize = 128;
-    let named = |text: &str| {
-        let text = spaced(text)?;
-        let length = text
-            .bytes()
-            .take(MAX_NAME)
-            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte))
-            .count();
-        (length > 0).then(|| spaced(text.get(length..)?)).flatten().map(str::to_owned)
-    };
-    fn spaced(text: &str) -> Option<&str> {
-        let length = text.bytes().take(MAX_NAME).take_while(u8::is_ascii_whitespace).count();
-        text.get(length..)
-    }
-    let arguments = named(text.get(..text.floor_char_boundary(4 * MAX_NAME)).unwrap_or_default());
-    let arguments = arguments.as_deref().and_then(|text| text.strip_prefix('(')).and_then(spaced);
-    arguments.is_some_and(|text| text.starts_with(')') || named(text).is_some_and(|rest| rest.starts_with('=')))
+    let Some(arguments) = after_name(text).and_then(|rest| rest.strip_prefix('(')) else { return false };
+    let arguments = after_space(arguments);
+    arguments.starts_with(')') || after_name(arguments).is_some_and(|rest| rest.starts_with('='))
+}
+
+/// What follows a name and the white space around it.
+fn after_name(text: &str) -> Option<&str> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let text = after_space(text);
+    let length = text.bytes().take(MAX_NAME).take_while(is_part).count();
+    (length > 0).then(|| after_space(text.get(length..).unwrap_or_default()))
+}
+
+fn after_space(text: &str) -> &str {
+    let length = text.bytes().take(MAX_NAME).take_while(u8::is_ascii_whitespace).count();
+    text.get(length..).unwrap_or_default()
 }
 
 #[cfg(test)]

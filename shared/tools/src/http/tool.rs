@@ -99,7 +99,7 @@ impl HttpTool {
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
             .map_err(|_| self.told(HttpFailure::Address))?;
         // Long arguments take milliseconds to mask: between two calls other turns run.
-        yield_now().await;
+        tokio::task::yield_now().await;
         let arguments = self.definition.sent(arguments, outgoing);
         let request = request::request(&self.endpoint, &template, &arguments, secret)
             .map_err(|reason| Refusal::invalid_arguments(&reason))?;

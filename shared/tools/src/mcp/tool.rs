@@ -28,6 +28,8 @@ impl McpTool {
         audience: &Audience,
     ) -> Result<String, ToolError> {
         let fields = arguments.as_object().cloned().unwrap_or_default();
+        // As for a tool over HTTP: other turns run between two calls.
+        tokio::task::yield_now().await;
         let arguments = Value::Object(self.connection.definition.sent(&fields, outgoing));
         let told = |failure: McpFailure| failure.told(!self.is_idempotent());
         let headers = self.listed.mirrored.iter().filter_map(|one| one.header(&arguments)).collect();
