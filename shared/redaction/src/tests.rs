@@ -378,6 +378,14 @@ fn what_hangs_together_is_found_however_long_it_is() {
         assert_eq!(masked(&once), once);
     }
     assert_eq!(own.value(&json!({"tel": "6234567E123456"})), json!({"tel": "[phone][employee]"}));
+    let long = "a".repeat(64);
+    for text in [
+        format!("12345679 Sada@example.comada@example.com{long}\u{200b}gb19west12345698765499"),
+        format!("12345679 Sgb19west1234569876549900013800138000138001380000{long}ada@example.com"),
+    ] {
+        let once = own.value(&json!({"tel": text}));
+        assert_eq!(own.value(&once), once, "a text that is short only when it is masked");
+    }
 }
 
 #[test]
