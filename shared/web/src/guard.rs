@@ -7,6 +7,7 @@ use conversation::ErrorCode;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
 
+use crate::header_value::{Header, only};
 use crate::{ApiError, Origins};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -44,22 +45,6 @@ fn refusal(head: &Parts, origins: &Origins) -> Option<&'static str> {
     };
     let passes = is_allowed || is_from_here(&head.headers) || opens_the_page(head);
     (!passes).then_some("Pages of other sites may not use this server.")
-}
-
-/// A header's value where it is there once; which of several counts is read differently by different programs.
-enum Header<'a> {
-    Absent,
-    One(&'a str),
-    Unusable,
-}
-
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Header<'a> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Header::Absent,
-        (Some(value), None) => value.to_str().map_or(Header::Unusable, Header::One),
-        (Some(_), Some(_)) => Header::Unusable,
-    }
 }
 
 /// Whether no page of another site began the request, by `Sec-Fetch-Site`.

@@ -8,6 +8,7 @@ mod body;
 mod edge;
 mod error;
 mod guard;
+mod header_value;
 mod lambda;
 mod origins;
 mod sse;

@@ -1,6 +1,8 @@
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName};
 
+use crate::header_value::{Header, only};
+
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The longest credential that is looked at, in bytes.
@@ -21,22 +23,6 @@ pub(super) fn presented(headers: &HeaderMap) -> Option<&str> {
     let credential = credential.trim();
     let plausible = (1..=LONGEST).contains(&credential.len()) && credential.bytes().all(|byte| byte.is_ascii_graphic());
     plausible.then_some(credential)
-}
-
-enum Header<'a> {
-    Absent,
-    One(&'a str),
-    Unusable,
-}
-
-/// A credential that is sent twice may be read differently by somebody in front of this.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Header<'a> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Header::Absent,
-        (Some(value), None) => value.to_str().map_or(Header::Unusable, Header::One),
-        (Some(_), Some(_)) => Header::Unusable,
-    }
 }
 
 fn bearer(value: &str) -> Option<&str> {
