@@ -63,7 +63,7 @@ python_tools() {
   for name in "$@"; do
     requirement=$(pinned "$name") || fail "requirements.txt does not pin $name"
     folder=$(tool_folder "$name") lock=$ROOT/infra/suites/locks/$name.txt
-    grep -qE "^$name(\[[a-z,]+\])?==${requirement#*==} " "$lock" || fail "not locked: $requirement. Run infra/suites/locks/remake $name"
+    grep -qE "^$name(\[[a-z,]+\])?==${requirement#*==} " "$lock" || fail "not locked: $requirement. Run infra/suites/src/remake-locks $name"
     if ! cmp --silent "$lock" "$folder/complete"; then
       python3 -c 'import ensurepip, venv' 2>/dev/null || packages python3 python3-venv
       say "installing $requirement"

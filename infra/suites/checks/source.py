@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 
 # A setting's name; those of one word are told apart from other capitals by being listed.
-SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|AUTH|MODELS)"')
+SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|AUTH|MASK|MODELS)"')
 # The names that Cargo gives to the compiler.
 CARGO = re.compile(r"CARGO_")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod tests \{")
