@@ -1,5 +1,5 @@
 // Random texts: event streams in any cutting, and Markdown whose tree is bounded, safe and fast, whatever a model writes.
-// FUZZ_SECONDS is the time of each test, FUZZ_SEED repeats a run; a failure tells its seed and its smallest text.
+// FUZZ_SECONDS is the time of each test, FUZZ_SEED repeats a run; a failure prints its seed and its smallest text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

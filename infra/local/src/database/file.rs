@@ -42,7 +42,7 @@ pub(super) fn identity(path: &Path) -> Option<Identity> {
 
 /// Refuses what is not a plain file of this process's user where one of the store is expected; nothing at all is fine.
 ///
-/// A link would lead writes and modes to another place, and a pipe would have the start wait for ever.
+/// A link would lead writes and modes to another place, and a pipe would block the start forever.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     check_kind(path, fs::FileType::is_file, "a plain file")
 }

@@ -6,7 +6,7 @@ use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
 /// Most bytes of text, thinking and calls in one reply.
 pub(crate) const REPLY_LIMIT: usize = 4 * 1024 * 1024;
 
-/// The longest text of one delta, in bytes: a longer one is divided, so that whoever reads it can let others run in between.
+/// The longest text of one delta, in bytes: a longer one is divided, so that the reader can yield in between.
 const LONGEST_DELTA: usize = 16 * 1024;
 
 /// The deltas that are ready to be taken; neighbours of one kind are one delta.

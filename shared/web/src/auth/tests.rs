@@ -287,7 +287,7 @@ async fn f142_a_flood_of_guesses_lists_the_keys_once() {
     for _ in 0..100 {
         assert_eq!(ring.listed(&parsed(&unknown_key()), now).await, None);
     }
-    assert!(ring.listed(&parsed(&second), now).await.is_some(), "nothing more was asked of the database");
+    assert!(ring.listed(&parsed(&second), now).await.is_some(), "no further request went to the database");
 }
 
 #[tokio::test]

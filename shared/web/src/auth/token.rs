@@ -47,7 +47,7 @@ pub(super) struct Unverified<'a> {
 }
 
 impl Unverified<'_> {
-    /// Whom the token names, for whoever has seen to it that the signature is the issuer's.
+    /// The caller whom the token names, for code that has verified that the signature is the issuer's.
     pub(super) fn into_caller(self) -> Caller {
         self.caller
     }
