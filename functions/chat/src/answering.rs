@@ -1,7 +1,7 @@
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
-use agent::{Caller, Events, Recorder, Turn};
+use agent::{Caller, EventLog, Recorder, Turn};
 use conversation::{ErrorCode, Failure, FinishReason, PastTurn, Summary, new_id};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -13,7 +13,7 @@ use tools::{CalculationBudget, KnownPages, Outgoing, Progress, ToolContext};
 
 use crate::begin::Chosen;
 use crate::capabilities::Known;
-use crate::{App, capabilities, ends, executions, outages};
+use crate::{App, capabilities, executions, outages};
 
 /// The longest that is waited for what may be lost.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ pub(crate) struct Answering<'a> {
     pub(crate) chosen: &'a Chosen,
     pub(crate) deadline: Instant,
     pub(crate) turn_id: &'a str,
-    pub(crate) events: &'a Events,
+    pub(crate) events: &'a EventLog,
 }
 
 /// What is asked, and after what.
@@ -45,16 +45,14 @@ impl Answering<'_> {
         work: impl Future<Output = Result<FinishReason, Failure>>,
     ) -> Result<FinishReason, Failure> {
         // The agent keeps the deadline itself; this holds even if something in it does not.
-        let late = sleep_until(self.deadline + Duration::from_secs(1));
-        let ends =
-            [shutdown.cancelled().map(|()| ErrorCode::Interrupted).boxed(), late.map(|()| ErrorCode::Deadline).boxed()];
         tokio::select! {
             biased;
             answered = AssertUnwindSafe(work).catch_unwind() => answered.unwrap_or_else(|_| {
                 tracing::error!(turn = %self.turn_id, "the turn panicked");
                 Err(ErrorCode::Internal.into())
             }),
-            code = ends::first(ends) => Err(code.into()),
+            () = shutdown.cancelled() => Err(ErrorCode::Interrupted.into()),
+            () = sleep_until(self.deadline + Duration::from_secs(1)) => Err(ErrorCode::Deadline.into()),
         }
     }
 

@@ -45,7 +45,7 @@ async fn running_until(
     deadline: Instant,
 ) -> Result<Option<Told>, ApiError> {
     if let Some((turn_id, events)) = app.running.current(owner, conversation_id) {
-        return Ok(Some(Told::new(turn_id, events.follow(0))));
+        return Ok(Some(Told::new(turn_id, events.subscribe(0).into_stream())));
     }
     match head(app, owner, conversation_id).await? {
         Some(turn) => elsewhere::told(app, owner, turn, 0, deadline).await.map(Some),
@@ -84,12 +84,12 @@ async fn named(
     let LastFrame { turn_id, number } = last;
     let current = app.running.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
     if let Some((turn_id, events)) = current {
-        return Ok(Some(Told::new(turn_id, events.follow(0))));
+        return Ok(Some(Told::new(turn_id, events.subscribe(0).into_stream())));
     }
     // Also for what is kept here: a conversation that was deleted elsewhere is not told.
     let running = head(app, owner, conversation_id).await?.filter(|running| running.turn_id == *turn_id);
     if let Some(events) = app.running.events(owner, conversation_id, turn_id) {
-        return Ok(Some(Told::new(turn_id.clone(), events.follow(0))));
+        return Ok(Some(Told::new(turn_id.clone(), events.subscribe(0).into_stream())));
     }
     let turn = match running {
         None => app.store.streams.find(owner, conversation_id, turn_id, SystemTime::now()).await,
@@ -104,7 +104,7 @@ async fn named(
 /// This turn from its first event on, wherever it runs or ran.
 pub(crate) async fn known(app: &App, owner: &Owner, turn: KnownTurn, deadline: Instant) -> Result<Told, ApiError> {
     let told = match app.running.events(owner, &turn.conversation_id, &turn.turn_id) {
-        Some(events) => Ok(Told::new(turn.turn_id, events.follow(0))),
+        Some(events) => Ok(Told::new(turn.turn_id, events.subscribe(0).into_stream())),
         None => elsewhere::told(app, owner, turn, 0, deadline).await,
     };
     told.inspect(|told| count(app, Some(told)))

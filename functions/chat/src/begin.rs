@@ -1,9 +1,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use agent::{Agent, Events};
+use agent::{Agent, EventLog};
 use conversation::{Batch, ErrorCode, Event, Failure, Started, ToolChoice, new_id};
-use futures_util::future::Either;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 use model::ModelClient;
 use store::{Admission, BeginError, ConversationStore, NewTurn, Owner, Question, TurnLease};
@@ -14,7 +13,6 @@ use web::{ApiError, Arrival, Invocation};
 
 use crate::App;
 use crate::chat::storage;
-use crate::driven::Reader;
 use crate::turn::TurnTask;
 
 /// Kept back of an invocation's time for storing the answer and ending the stream.
@@ -71,13 +69,12 @@ pub(crate) struct Chosen {
 /// A turn and what happens in it, from its first event on.
 pub(crate) struct Told {
     pub(crate) turn_id: String,
-    /// The reader who runs the turn stands here itself: a box would be one more piece of memory that each word needs.
-    pub(crate) events: Either<Reader, BoxStream<'static, Batch>>,
+    pub(crate) events: BoxStream<'static, Batch>,
 }
 
 impl Told {
     pub(crate) fn new(turn_id: String, events: impl Stream<Item = Batch> + Send + 'static) -> Self {
-        Self { turn_id, events: Either::Right(events.boxed()) }
+        Self { turn_id, events: events.boxed() }
     }
 }
 
@@ -114,7 +111,7 @@ pub(crate) async fn admitted<'a>(app: &'a App, owner: &Owner) -> Result<Semaphor
     Ok(place)
 }
 
-/// Stores what is asked and gives the turn, which runs as it is read, and also when nobody reads it.
+/// Stores the request and starts the turn, which runs to its end whether or not its events are read.
 pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(TurnLease, Told), ApiError> {
     let _place = admitted(app, &asked.owner).await?;
     // By the wall clock a lease may seem to be over that is renewed in this very process.
@@ -123,21 +120,21 @@ pub(crate) async fn begin(app: &App, turn_id: String, asked: Asked) -> Result<(T
     }
     let turn = new_turn(turn_id, &asked);
     let lease = app.store.conversations.begin(&asked.owner, &turn, SystemTime::now()).await.map_err(refused)?;
-    let events = Events::default();
-    let (turn_id, followed) = (turn.turn_id.clone(), events.follow(0));
+    let events = EventLog::default();
+    let (turn_id, subscriber) = (turn.turn_id.clone(), events.subscribe(0));
     let span = span(&asked.arrival, &lease.conversation_id, &lease.turn_id);
     let task = TurnTask {
         app: app.clone(),
         place: app.running.enter(&asked.owner, &lease, &events),
         title: lease.is_first().then_some(turn.title),
-        events,
+        events: events.clone(),
         started: started(&lease, turn.assistant_message_id.clone(), turn.model),
         message_id: turn.assistant_message_id,
         lease: lease.clone(),
         asked,
     };
-    let reader = app.running.run(task.drive().instrument(span), followed);
-    Ok((lease, Told { turn_id, events: Either::Left(reader) }))
+    app.running.spawn(task.drive().instrument(span), events);
+    Ok((lease, Told::new(turn_id, subscriber.into_stream())))
 }
 
 /// What every line of the log that a turn writes is marked with; of the highest level, so that it always is.

@@ -1,7 +1,7 @@
 //! The chat function: its routes, and the way of a turn.
 //!
 //! A request enters at the route table, is read in `chat`, begun in `begin` (or found again in `repeat`), and runs in `turn`,
-//! which its first reader drives (`driven`). That stores everything before the stream's last byte and writes down what happens
+//! a task of its own. That stores everything before the stream's last byte and writes down what happens
 //! (`turn_log`) for readers elsewhere (`attach`). `App::new` is the only seam between Lambda, the local server and the tests.
 
 mod admin;
@@ -17,9 +17,7 @@ mod chat;
 mod config;
 mod conversations;
 mod defined_tools;
-mod driven;
 mod elsewhere;
-mod ends;
 mod executions;
 mod heavy;
 mod lambda;

@@ -1,18 +1,18 @@
 //! Turns of conversations that their callers keep: nothing of them is stored but what they used and what tools did.
 
-use agent::Events;
+use agent::EventLog;
 use conversation::{Batch, Event, Failure, FinishReason, Started, new_id};
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::{Stream, StreamExt};
 use store::Owner;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use web::{ApiError, Arrival};
 
+use crate::App;
 use crate::answering::{Answering, Past};
 use crate::begin::{Chosen, admitted, span};
 use crate::observed::Ended;
-use crate::{App, ends};
 
 /// A turn that is asked for, with everything in it checked.
 pub(crate) struct Passing {
@@ -26,19 +26,18 @@ pub(crate) struct Passing {
 /// Starts the turn; it ends when nobody holds its events any more, for nobody could come back for it.
 pub(crate) async fn begin(app: &App, asked: Passing) -> Result<impl Stream<Item = Batch> + Send + use<>, ApiError> {
     let _place = admitted(app, &asked.owner).await?;
-    let (events, gone) = (Events::default(), CancellationToken::new());
-    let followed = events.follow(0);
+    let (events, gone) = (EventLog::default(), CancellationToken::new());
+    let subscriber = events.subscribe(0);
     let turn_id = new_id();
     let span = span(&asked.arrival, "", &turn_id);
-    let turn = drive(app.clone(), asked, turn_id, events, gone.clone()).instrument(span);
-    let reader = app.running.run(turn, followed);
+    let turn = drive(app.clone(), asked, turn_id, events.clone(), gone.clone()).instrument(span);
+    app.running.spawn(turn, events);
     let guard = gone.drop_guard();
-    Ok(reader.inspect(move |_| _ = &guard))
+    Ok(subscriber.into_stream().inspect(move |_| _ = &guard))
 }
 
 /// Runs the turn, counts what it used, and only then ends the stream.
-async fn drive(app: App, asked: Passing, turn_id: String, events: Events, gone: CancellationToken) {
-    let _closing = events.closing();
+async fn drive(app: App, asked: Passing, turn_id: String, events: EventLog, gone: CancellationToken) {
     let Passing { owner, chosen, past, deadline, arrival } = asked;
     let started_at = Instant::now();
     events.send(started(&chosen, &turn_id));
@@ -52,7 +51,7 @@ async fn drive(app: App, asked: Passing, turn_id: String, events: Events, gone: 
     let ended = tokio::select! {
         biased;
         ended = answering.within(&shutdown, answer) => ended,
-        () = ends::first([gone.cancelled().boxed()]) => Ok(FinishReason::Stopped),
+        () = gone.cancelled() => Ok(FinishReason::Stopped),
     };
     answering.count().await;
     let end = ended.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason));

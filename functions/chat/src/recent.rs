@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::mem::size_of;
 use std::time::{Duration, SystemTime};
 
-use agent::Events;
+use agent::EventLog;
 use conversation::Event;
 use store::Owner;
 
@@ -27,7 +27,7 @@ struct Kept {
     owner: Owner,
     conversation_id: String,
     turn_id: String,
-    events: Events,
+    events: EventLog,
     bytes: usize,
     until: SystemTime,
 }
@@ -39,7 +39,7 @@ impl Recent {
         owner: &Owner,
         conversation_id: &str,
         turn_id: &str,
-        events: &Events,
+        events: &EventLog,
         now: SystemTime,
     ) {
         let bytes = bytes(events);
@@ -67,7 +67,7 @@ impl Recent {
         conversation_id: &str,
         turn_id: &str,
         now: SystemTime,
-    ) -> Option<Events> {
+    ) -> Option<EventLog> {
         let mut of_owner = self.turns.iter().filter(|kept| kept.owner == *owner && kept.until > now);
         let found = of_owner.find(|kept| kept.conversation_id == conversation_id && kept.turn_id == turn_id)?;
         Some(found.events.clone())
@@ -87,7 +87,7 @@ impl Recent {
 }
 
 /// About what the events of a turn take; of all that they hold only text may be long.
-fn bytes(events: &Events) -> usize {
+fn bytes(events: &EventLog) -> usize {
     let draft = events.draft();
     let text = draft.content.len() + draft.thinking.len();
     let calls: usize = draft.calls.iter().map(|record| 1024 + record.call.arguments.to_string().len()).sum();
@@ -104,8 +104,8 @@ mod tests {
     const CONVERSATION: &str = "C";
 
     /// A call's arguments count like the answer's text, and no event bounds them.
-    fn events(bytes: usize) -> Events {
-        let events = Events::default();
+    fn events(bytes: usize) -> EventLog {
+        let events = EventLog::default();
         let call = ToolCall { id: "1".to_owned(), name: "t".to_owned(), arguments: "a".repeat(bytes).into() };
         events.send(Event::ToolCall(Box::new(call)));
         events

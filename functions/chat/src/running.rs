@@ -1,13 +1,15 @@
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use agent::{Events, Follower};
+use agent::EventLog;
+use conversation::{ErrorCode, Event};
+use futures_util::FutureExt;
 use store::{Owner, TurnLease};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::driven::{Reader, driven};
 use crate::recent::Recent;
 
 /// The turns that run in this process, so that a shutdown can end them, and a stop or a deletion need not wait for the
@@ -22,7 +24,7 @@ pub(crate) struct Running {
 
 struct Entry {
     turn_id: String,
-    events: Events,
+    events: EventLog,
     stop: CancellationToken,
     gone: CancellationToken,
     /// Whether its end is stored, so that another turn may have begun elsewhere.
@@ -46,11 +48,11 @@ pub(crate) struct Place {
 
 impl Running {
     /// Enters a turn.
-    pub(crate) fn enter(&self, owner: &Owner, lease: &TurnLease, events: &Events) -> Place {
+    pub(crate) fn enter(&self, owner: &Owner, lease: &TurnLease, events: &EventLog) -> Place {
         self.place(owner, &lease.conversation_id, &lease.turn_id, events)
     }
 
-    fn place(&self, owner: &Owner, conversation_id: &str, turn_id: &str, events: &Events) -> Place {
+    fn place(&self, owner: &Owner, conversation_id: &str, turn_id: &str, events: &EventLog) -> Place {
         let key = (owner.clone(), conversation_id.to_owned());
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
         let (turn_id, events) = (turn_id.to_owned(), events.clone());
@@ -64,11 +66,15 @@ impl Running {
         self.shutdown.clone()
     }
 
-    /// Runs a turn to its end whether or not its client stays, who follows its events.
-    pub(crate) fn run(&self, turn: impl Future<Output = ()> + Send + 'static, events: Follower) -> Reader {
-        let (reader, rest) = driven(turn, events);
-        self.tasks.spawn(rest);
-        reader
+    /// Runs a turn to its end on a task of its own. A panic ends it with an `error` event, unless it has ended before.
+    pub(crate) fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static, events: EventLog) {
+        self.tasks.spawn(async move {
+            let _closing = events.close_guard();
+            if AssertUnwindSafe(turn).catch_unwind().await.is_err() && !events.has_ended() {
+                tracing::error!("a turn panicked outside its answer");
+                events.send(Event::Failed(Box::new(ErrorCode::Internal.into())));
+            }
+        });
     }
 
     /// Stops the turn of a conversation, if one runs in this process; whether one does.
@@ -107,14 +113,14 @@ impl Running {
     }
 
     /// The turn that runs in a conversation, and what happens in it, if it runs in this process.
-    pub(crate) fn current(&self, owner: &Owner, conversation_id: &str) -> Option<(String, Events)> {
+    pub(crate) fn current(&self, owner: &Owner, conversation_id: &str) -> Option<(String, EventLog)> {
         let turns = self.turns();
         let entry = turns.get(&(owner.clone(), conversation_id.to_owned()))?;
         Some((entry.turn_id.clone(), entry.events.clone()))
     }
 
     /// What happens in a turn, if it runs in this process or ended here a short while ago.
-    pub(crate) fn events(&self, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<Events> {
+    pub(crate) fn events(&self, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<EventLog> {
         match self.current(owner, conversation_id).filter(|(current, _)| current == turn_id) {
             Some((_, events)) => Some(events),
             None => self.recent().events(owner, conversation_id, turn_id, SystemTime::now()),
@@ -156,7 +162,7 @@ impl Place {
     }
 
     /// Keeps a turn that is about to end, for clients that come back for the rest of it.
-    pub(crate) fn keep(&self, turn_id: &str, events: &Events) {
+    pub(crate) fn keep(&self, turn_id: &str, events: &EventLog) {
         let (owner, conversation_id) = &self.key;
         self.running.recent().keep(owner, conversation_id, turn_id, events, SystemTime::now());
     }
@@ -179,7 +185,7 @@ mod tests {
     #[test]
     fn a_turn_that_is_stored_is_not_stopped_any_more_and_leaves_the_next_ones_place_alone() {
         let (running, owner) = (Running::default(), Owner::new("ada"));
-        let enter = |turn: &str| running.place(&owner, "c", turn, &Events::default());
+        let enter = |turn: &str| running.place(&owner, "c", turn, &EventLog::default());
         let first = enter("1");
         assert!(running.stop(&owner, "c") && first.stop.is_cancelled());
         first.is_stored();

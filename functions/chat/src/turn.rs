@@ -1,9 +1,7 @@
 use std::time::SystemTime;
 
-use agent::{CallRecord, Draft, Events};
-use aside::Aside;
+use agent::{CallRecord, Draft, EventLog};
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
-use futures_util::FutureExt;
 use store::{
     Answer, ConversationStore, LeaseError, LoggedEnd, Question, ReadError, Renewed, StoreError, StoredCall, TurnEnd,
     TurnLease,
@@ -11,12 +9,12 @@ use store::{
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::App;
 use crate::answering::{Answering, Past};
 use crate::begin::Asked;
 use crate::observed::Ended;
 use crate::running::Place;
 use crate::turn_log::TurnLog;
-use crate::{App, ends};
 
 /// Characters that are read of earlier turns for a token that may be sent: long results are shortened on the way.
 const CHARACTERS: usize = 5;
@@ -32,7 +30,7 @@ pub(crate) struct TurnTask {
     pub(crate) started: Event,
     /// The answer's id.
     pub(crate) message_id: String,
-    pub(crate) events: Events,
+    pub(crate) events: EventLog,
 }
 
 /// How a turn came to its end.
@@ -64,13 +62,11 @@ impl TurnTask {
     /// Runs the turn, stores the answer with what is left of its log, and only then ends the stream: Lambda freezes the
     /// process after the last byte.
     pub(crate) async fn drive(self) {
-        let _closing = self.events.closing();
         let started_at = Instant::now();
         let mut log = TurnLog::new(&self.app.store.streams, &self.asked.owner, &self.lease, &self.events);
         self.events.send(self.started.clone());
         let ended = CancellationToken::new();
-        // The log looks up every quarter of a second, and not for every word.
-        let (ending, ()) = tokio::join!(self.run(&ended), ends::first([log.follow(&ended).boxed()]));
+        let (ending, ()) = tokio::join!(self.run(&ended), log.follow(&ended));
         let ending = Box::pin(self.end(ending, &mut log, started_at)).await;
         let last = self.last(&ending);
         if matches!(ending, Ending::Gone) {
@@ -125,20 +121,15 @@ impl TurnTask {
     /// Answers until there is an answer or something ends the turn from outside.
     async fn until_end(&self) -> Ending {
         let answering = self.answering();
-        let ends = [
-            self.keep_lease().boxed(),
-            self.place.gone.cancelled().map(|()| Ending::Gone).boxed(),
-            self.place.stop.cancelled().map(|()| STOPPED).boxed(),
-        ];
-        // Whenever the lease or the log goes on, what is a dozen futures deep would be asked whether it does.
-        let answered = Aside::new(Box::pin(answering.within(&self.place.shutdown, Box::pin(self.answer()))));
         tokio::select! {
             biased;
-            answered = answered => match answered {
+            answered = answering.within(&self.place.shutdown, Box::pin(self.answer())) => match answered {
                 Ok(reason) => Ending::Answered(reason),
                 Err(failure) => Ending::Failed(failure),
             },
-            ending = ends::first(ends) => ending,
+            ending = self.keep_lease() => ending,
+            () = self.place.gone.cancelled() => Ending::Gone,
+            () = self.place.stop.cancelled() => STOPPED,
         }
     }
 

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use agent::{Events, Follower};
+use agent::{EventLog, Subscriber};
 use conversation::Event;
 use futures_util::FutureExt;
 use store::{LoggedEnd, Owner, StoreError, StreamLog, TurnLease};
@@ -53,7 +53,7 @@ enum State {
 
 impl<'a> TurnLog<'a> {
     /// The log of a turn that begins now.
-    pub(crate) fn new(streams: &'a StreamLog, owner: &'a Owner, turn: &'a TurnLease, events: &Events) -> Self {
+    pub(crate) fn new(streams: &'a StreamLog, owner: &'a Owner, turn: &'a TurnLease, events: &EventLog) -> Self {
         Self { streams, owner, turn, batches: Batches::new(events, streams.begun()), state: State::Empty }
     }
 
@@ -142,7 +142,7 @@ async fn in_time(write: impl Future<Output = ()>, ended: &CancellationToken) -> 
     }
 }
 
-/// Events as JSON, the first of which has this number in its turn.
+/// EventLog as JSON, the first of which has this number in its turn.
 #[derive(Debug, PartialEq, Eq)]
 struct Batch {
     first: usize,
@@ -154,8 +154,8 @@ struct Batches {
     /// From when on the moments are counted at which all turns write.
     origin: Instant,
     begun: Instant,
-    events: Events,
-    follower: Follower,
+    events: EventLog,
+    subscriber: Subscriber,
     waiting: Batch,
     /// When what waits is to be written, unless there are so many bytes of words before.
     due: Instant,
@@ -163,12 +163,12 @@ struct Batches {
 }
 
 impl Batches {
-    fn new(events: &Events, origin: Instant) -> Self {
+    fn new(events: &EventLog, origin: Instant) -> Self {
         let begun = Instant::now();
         let waiting = Batch { first: 0, events: Vec::new() };
         // It may be the very moment at which the time is over.
         let due = next_moment(origin, begun + AFTER.saturating_sub(Duration::from_nanos(1)));
-        Self { origin, begun, events: events.clone(), follower: events.follow(0), waiting, due, brim: MUCH }
+        Self { origin, begun, events: events.clone(), subscriber: events.subscribe(0), waiting, due, brim: MUCH }
     }
 
     /// Whether the turn has run for long enough.
@@ -187,7 +187,7 @@ impl Batches {
         select! {
             biased;
             () = ended.cancelled() => return None,
-            looked = self.follower.look(|event| self.waiting.events.push(json(event))) => looked?,
+            looked = self.subscriber.for_each_new(|event| self.waiting.events.push(json(event))) => looked?,
         }
         Some(self.take())
     }
@@ -195,13 +195,13 @@ impl Batches {
     /// Ends when very much was said of a turn that has run for long enough.
     async fn filled(&self) {
         sleep_until(self.begun + AFTER).await;
-        self.events.filled(self.brim).await;
+        self.events.wait_for_bytes(self.brim).await;
     }
 
     /// All that happened and is not written yet, with these events behind it; it stays unwritten.
     fn rest(&mut self, last: &[Event]) -> Batch {
         let mut add = |event: &Event| self.waiting.events.push(json(event));
-        while let Some(Some(())) = self.follower.look(&mut add).now_or_never() {}
+        while let Some(Some(())) = self.subscriber.for_each_new(&mut add).now_or_never() {}
         let Batch { first, events } = &self.waiting;
         Batch { first: *first, events: events.iter().cloned().chain(last.iter().map(json)).collect() }
     }
@@ -243,8 +243,8 @@ mod tests {
         batches.next(&CancellationToken::new()).await.unwrap()
     }
 
-    fn start() -> (Events, Batches, Instant) {
-        let events = Events::default();
+    fn start() -> (EventLog, Batches, Instant) {
+        let events = EventLog::default();
         let batches = Batches::new(&events, Instant::now());
         (events, batches, Instant::now())
     }
@@ -308,7 +308,7 @@ mod tests {
     async fn all_turns_write_at_the_same_moments() {
         let (_, mut batches, begun) = start();
         advance(PERIOD / 5).await;
-        let events = Events::default();
+        let events = EventLog::default();
         let mut later = Batches::new(&events, begun);
         events.send(text("a"));
         next(&mut later).await;

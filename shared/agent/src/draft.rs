@@ -57,7 +57,7 @@ pub struct CallRecord {
 }
 
 impl Draft {
-    pub(crate) fn note(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &Event) {
         self.writers.note(event);
         match event {
             Event::Text { delta } => {
@@ -169,7 +169,7 @@ mod tests {
     use crate::tokens::Family;
 
     fn text(draft: &mut Draft, delta: &str) {
-        draft.note(&Event::Text { delta: delta.into() });
+        draft.apply(&Event::Text { delta: delta.into() });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The loop: ask the model, run what it calls, ask again, until there is an answer.
 //!
 //! The agent knows models and tools but no storage: the history comes in with the [`Turn`], what happens goes out through
-//! [`Events`], and what is worth keeping stands in the [`Draft`], also when the turn is cut off.
+//! [`EventLog`], and what is worth keeping stands in the [`Draft`], also when the turn is cut off.
 //!
 //! * `run`: the rounds and their limits
 //! * `step`: one reply, read while its calls already run
@@ -11,7 +11,7 @@
 //! * `run/direct`: results that are the answer
 //! * `prompt`, `replay`, `call_ids`, `alternate`: what the model reads
 //! * `context`: what of a conversation fits a prompt
-//! * `draft`, `events`: what has been said so far, and those who follow it
+//! * `draft`, `event_log`: what has been said so far, and those who follow it
 //! * `caller`, `run/callers`: what a caller brings along who keeps the conversation himself, tools of his own too
 //! * `recording`: what takes a turn down
 //! * `tokens`, `estimate`: how many tokens something has
@@ -23,7 +23,7 @@ mod caller;
 mod context;
 mod draft;
 mod estimate;
-mod events;
+mod event_log;
 mod failure;
 mod fallback;
 mod prompt;
@@ -36,6 +36,6 @@ mod tokens;
 
 pub use caller::Caller;
 pub use draft::{CallRecord, Draft};
-pub use events::{Closing, Events, Follower};
+pub use event_log::{CloseGuard, EventLog, Subscriber};
 pub use recording::{Recorder, Recording};
 pub use run::{Agent, Measured, ToolPaths, Turn};

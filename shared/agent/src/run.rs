@@ -22,7 +22,7 @@ pub use self::measured::Measured;
 use self::times::Times;
 use crate::fallback::Silence;
 use crate::step::Round;
-use crate::{Caller, Events, Recorder, Recording, prompt};
+use crate::{Caller, EventLog, Recorder, Recording, prompt};
 
 /// Rounds with tools when no setting says otherwise.
 const TEXT_ROUNDS: u32 = 3;
@@ -106,7 +106,7 @@ impl Agent {
     ///
     /// # Errors
     /// The failure that the client shall see; what was said before it stands in the draft of `events`.
-    pub async fn run(&self, turn: &Turn<'_>, events: &Events) -> Result<FinishReason, Failure> {
+    pub async fn run(&self, turn: &Turn<'_>, events: &EventLog) -> Result<FinishReason, Failure> {
         let Some(first) = turn.models.first() else { return Err(ErrorCode::Internal.into()) };
         let run = Run::new(self, turn, events, turn.paths.path(first).await);
         let (session, expected) = (Arc::clone(&run.session), run.expected_search());
@@ -122,7 +122,7 @@ impl Agent {
         let answered = tokio::select! {
             biased;
             answered = answered => answered,
-            () = events.full() => Ok(FinishReason::Length),
+            () = events.wait_until_full() => Ok(FinishReason::Length),
         };
         // The rest of the reply may have come with the text that was dropped.
         if events.is_full() { Ok(FinishReason::Length) } else { answered }
@@ -138,7 +138,7 @@ enum Phase {
 struct Run<'a> {
     agent: &'a Agent,
     turn: &'a Turn<'a>,
-    events: &'a Events,
+    events: &'a EventLog,
     recording: Option<Arc<dyn Recording>>,
     session: Arc<ToolSession>,
     specs: Arc<[ToolSpec]>,
@@ -167,7 +167,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a Events, path: ToolPath) -> Self {
+    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, path: ToolPath) -> Self {
         let since = turn.caller.iter().flat_map(|caller| &caller.since).cloned();
         let messages: Vec<_> = [Message::User { text: turn.text.clone() }].into_iter().chain(since).collect();
         for message in turn.history.iter().flat_map(|past| &past.messages).chain(&messages) {

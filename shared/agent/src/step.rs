@@ -1,29 +1,34 @@
 mod reading;
 
-use std::pin::Pin;
+use std::future::pending;
+use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aside::Aside;
 use calls::Malformed;
 use conversation::{Event, ToolCall, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use model::{Delta, Finish, ModelError, Reply, TokenUsage, ToolPath};
-use tokio::task::yield_now;
+use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 use tools::{Ran, ToolSession};
 use tracing::Instrument;
 
 use self::reading::{MAX_RUN_CALLS, Reading};
 use crate::failure::{Broken, heals};
-use crate::{Caller, Events, Recording};
+use crate::{Caller, EventLog, Recording};
 
 /// Deltas of so many bytes take milliseconds to read; models write shorter ones.
 const LONG_DELTA: usize = 4 * 1024;
 
+/// Maximum number of deltas that are appended to the log before subscribers are woken.
+const MAX_UNSEEN_DELTAS: usize = 64;
+
 /// What reading one reply needs to know.
 pub(crate) struct Reader<'a> {
-    pub(crate) events: &'a Events,
+    pub(crate) events: &'a EventLog,
     pub(crate) session: &'a ToolSession,
     /// What takes the turn down, if anything does.
     pub(crate) recording: Option<&'a dyn Recording>,
@@ -104,13 +109,10 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
     let reading = Arc::new(Mutex::new(Reading::new(reader)));
     let mut running = FuturesUnordered::new();
     let mut results: Vec<Option<Ran>> = Vec::new();
-    let read_on = |reply| {
-        let words = words(reply, Arc::clone(&reading)).in_current_span();
-        Box::pin(reader.events.inmost().run(words))
-    };
-    // Given up as soon as nothing more is wanted of it: that closes its connection.
+    let read_on = |reply| ReplyReader::spawn(reply, Arc::clone(&reading), reader.events.clone());
+    // Dropped as soon as the rest of the reply is of no use: that closes its connection.
     let (mut reply, mut broke) = (Some(read_on(reply)), None);
-    let mut closing = Aside::new(Box::pin(sleep_until(reader.closing.at)));
+    let mut closing = pin!(sleep_until(reader.closing.at));
     let (mut in_time, mut given_up) = (reader.tools_on, false);
     loop {
         tokio::select! {
@@ -146,6 +148,7 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
             else => break,
         }
     }
+    drop(reply);
     let results = results.into_iter().flatten().collect();
     let mut reading = lock(&reading);
     if given_up { Err(reading.given_up(results)) } else { reading.close(results, broke, reader.alternative) }
@@ -164,30 +167,99 @@ fn is_long(delta: &Delta) -> bool {
     matches!(delta, Delta::Text(text) | Delta::Thinking(text) if text.len() >= LONG_DELTA)
 }
 
-/// Reads a reply up to the next calls, or to its end.
-async fn words(mut reply: Reply, reading: Arc<Mutex<Reading>>) -> Came {
-    loop {
-        match reply.next().await {
-            None => return Came::End(None),
-            Some(Err(error)) => return Came::End(Some(error)),
-            Some(Ok(delta)) => {
-                let is_long = is_long(&delta);
-                let calls = lock(&reading).take(delta);
-                if !calls.is_empty() {
-                    return Came::Calls(Box::new(reply), calls);
-                }
-                if is_long {
-                    yield_now().await;
-                }
-            }
+/// The task that reads a reply up to its next calls or its end. Dropping this stops the task: it sends no event afterwards.
+struct ReplyReader {
+    task: JoinHandle<Came>,
+    reading: Arc<Mutex<Reading>>,
+    stop: CancellationToken,
+}
+
+impl ReplyReader {
+    fn spawn(reply: Reply, reading: Arc<Mutex<Reading>>, events: EventLog) -> Self {
+        let stop = CancellationToken::new();
+        let task = read_deltas(reply, Arc::clone(&reading), events, stop.clone());
+        Self { task: tokio::spawn(task.in_current_span()), reading, stop }
+    }
+
+    /// What the reply was read up to; a panic of the task is a panic here.
+    async fn end(&mut self) -> Came {
+        match (&mut self.task).await {
+            Ok(came) => came,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                // The runtime shuts down, and this task with it.
+                Err(_) => pending().await,
+            },
         }
     }
 }
 
-/// What comes next of a reply that is still read.
-async fn next(reply: &mut Option<Pin<Box<impl Future<Output = Came>>>>) -> Option<Came> {
+impl Drop for ReplyReader {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.task.abort();
+        // On another thread the task may be in the middle of a delta, whose events are sent before this returns.
+        drop(lock(&self.reading));
+    }
+}
+
+/// Reads a reply up to the next calls, or to its end.
+///
+/// Where deltas come faster than the runtime runs its tasks once, subscribers are woken for several at a time: each pass of
+/// the runtime lets the connection hand over one more chunk. A delta that comes alone waits for one such pass.
+async fn read_deltas(
+    mut reply: Reply,
+    reading: Arc<Mutex<Reading>>,
+    events: EventLog,
+    stop: CancellationToken,
+) -> Came {
+    let mut unseen = 0;
+    loop {
+        if unseen >= MAX_UNSEEN_DELTAS {
+            events.notify();
+            unseen = 0;
+        }
+        let next = tokio::select! {
+            biased;
+            next = reply.next() => next,
+            () = yield_now(), if unseen > 0 => {
+                events.notify();
+                unseen = 0;
+                continue;
+            }
+        };
+        let delta = match next {
+            Some(Ok(delta)) => delta,
+            end => {
+                events.notify();
+                return Came::End(end.and_then(Result::err));
+            }
+        };
+        unseen += 1;
+        let is_long = is_long(&delta);
+        let calls = {
+            let mut reading = lock(&reading);
+            if stop.is_cancelled() {
+                return Came::End(None);
+            }
+            reading.take(delta)
+        };
+        if !calls.is_empty() {
+            events.notify();
+            return Came::Calls(Box::new(reply), calls);
+        }
+        if is_long {
+            events.notify();
+            unseen = 0;
+            yield_now().await;
+        }
+    }
+}
+
+/// What a reply that is still read was read up to.
+async fn next(reply: &mut Option<ReplyReader>) -> Option<Came> {
     match reply {
-        Some(reply) => Some(reply.await),
+        Some(reply) => Some(reply.end().await),
         None => None,
     }
 }

@@ -1,13 +1,11 @@
-use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aside::Alarm;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::read_ahead::{Pace, ReadAhead};
 use crate::{AttemptEnd, Tape};
 
 /// What takes one attempt down, if anything does; its end is told once, at the latest when this is dropped.
@@ -31,38 +29,12 @@ impl Drop for Taking {
     }
 }
 
-/// The body of a response, read piece by piece and taken down as it comes.
+/// The body of a response: read chunk by chunk, each with a time limit, and recorded as it comes.
 pub(crate) struct Body {
-    source: Source,
-    pace: Pace,
+    response: reqwest::Response,
     taking: Taking,
-    alarm: Alarm,
-}
-
-/// Where the pieces come from.
-enum Source {
-    Connection(reqwest::Response),
-    Ahead(ReadAhead),
-    /// For no longer than the change from one to the other takes.
-    Neither,
-}
-
-impl Source {
-    async fn next(&mut self) -> Result<Option<Bytes>, AttemptEnd> {
-        match self {
-            Self::Connection(response) => response.chunk().await.map_err(|_| AttemptEnd::Cut),
-            Self::Ahead(ahead) => ahead.next().await.map_err(|_| AttemptEnd::Cut),
-            Self::Neither => Err(AttemptEnd::Cut),
-        }
-    }
-
-    /// Has the rest read ahead.
-    fn hurry(&mut self) {
-        *self = match std::mem::replace(self, Self::Neither) {
-            Self::Connection(response) => Self::Ahead(ReadAhead::new(response)),
-            other => other,
-        };
-    }
+    /// Kept from chunk to chunk and moved only when it ends too early: to set a timer anew for each chunk costs more.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Body {
@@ -72,28 +44,40 @@ impl Body {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
             tape.response(response.status().as_u16(), kind.unwrap_or_default(), retry_after);
         }
-        Self { source: Source::Connection(response), pace: Pace::default(), taking, alarm: Alarm::default() }
+        Self { response, taking, timer: None }
     }
 
-    /// The next piece, `None` after the last one, or why there was none until `until`.
-    pub(crate) async fn piece(&mut self, until: Instant) -> Result<Option<Bytes>, AttemptEnd> {
-        let piece = tokio::select! {
+    /// The next chunk, `None` after the last one, or why there was none until `until`. Dropping the future loses nothing.
+    pub(crate) async fn next_chunk(&mut self, until: Instant) -> Result<Option<Bytes>, AttemptEnd> {
+        let chunk = tokio::select! {
             biased;
-            piece = self.source.next() => piece?,
-            () = poll_fn(|context| self.alarm.poll(until, context)) => return Err(AttemptEnd::Silent),
+            chunk = self.response.chunk() => chunk.map_err(|_| AttemptEnd::Cut)?,
+            () = elapsed(&mut self.timer, until) => return Err(AttemptEnd::Silent),
         };
-        match &piece {
+        match &chunk {
             Some(bytes) => self.taking.0.iter().for_each(|tape| tape.body(bytes)),
             None => self.end(AttemptEnd::Whole),
         }
-        if matches!(self.source, Source::Connection(_)) && self.pace.is_fast(Instant::now()) {
-            self.source.hurry();
-        }
-        Ok(piece)
+        Ok(chunk)
     }
 
-    /// Tells how the attempt ended; what is told later counts no more.
+    /// Reports how the attempt ended; later reports are ignored.
     pub(crate) fn end(&mut self, end: AttemptEnd) {
         self.taking.end(end);
+    }
+}
+
+/// Waits until `until` with a timer that may still be set to an earlier time.
+async fn elapsed(timer: &mut Option<Pin<Box<Sleep>>>, until: Instant) {
+    let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+    if timer.deadline() > until || timer.is_elapsed() {
+        timer.as_mut().reset(until);
+    }
+    loop {
+        timer.as_mut().await;
+        if Instant::now() >= until {
+            return;
+        }
+        timer.as_mut().reset(until);
     }
 }

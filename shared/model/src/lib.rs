@@ -26,7 +26,6 @@ mod parameters;
 mod pool;
 mod prompt;
 mod providers;
-mod read_ahead;
 mod refusal;
 mod reply;
 mod response;

@@ -125,7 +125,7 @@ impl Reply {
     async fn read(&mut self) {
         let phase = self.decoding.phase();
         let until = self.limits.next(phase);
-        let result = match self.body.piece(until).await {
+        let result = match self.body.next_chunk(until).await {
             Ok(Some(bytes)) => self.take(&bytes),
             Ok(None) => {
                 self.place.freed();

@@ -49,7 +49,7 @@ pub(crate) async fn accept(
 async fn refusal(mut body: Body, until: Instant) -> Refusal {
     let mut read = Vec::new();
     while read.len() < ERROR_LIMIT {
-        match body.piece(until).await {
+        match body.next_chunk(until).await {
             Ok(Some(bytes)) => read.extend_from_slice(&bytes[..bytes.len().min(ERROR_LIMIT - read.len())]),
             Ok(None) => break,
             Err(end) => {

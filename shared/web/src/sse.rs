@@ -1,20 +1,15 @@
-use std::cell::RefCell;
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use aside::Alarm;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use conversation::{Batch, Event, Failure};
 use futures_util::StreamExt;
-use futures_util::stream::{Stream, once};
+use futures_util::stream::{Stream, once, unfold};
 use http::{HeaderValue, header};
-use http_body::Frame;
 use protocols::{Document, Protocol};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 /// After this long without a frame, a comment shows that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -22,114 +17,55 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// A chunk that is longer takes no more frames.
 const MAX_CHUNK_BYTES: usize = 64 * 1024;
 
-/// The longest chunk whose memory the desk keeps, in bytes: far longer than a word's.
-const DESK: usize = 4096;
-
-/// Where chunks are written, and where they lie until they are sent, which mostly is at once.
-#[derive(Default)]
-struct Desk {
-    text: String,
-    bytes: BytesMut,
-}
-
-thread_local! {
-    /// One for all streams of a thread: it is in the processor's cache, where memory of a stream's own is not, and what a
-    /// chunk that was sent has left the next one takes.
-    static HERE: RefCell<Desk> = RefCell::default();
-}
-
-impl Desk {
-    /// What this writes, if it is anything.
-    fn write(&mut self, write: impl FnOnce(&mut String)) -> Option<Bytes> {
-        let Self { text, bytes } = self;
-        text.clear();
-        write(text);
-        if text.is_empty() {
-            return None;
-        }
-        if text.len() > DESK {
-            return Some(std::mem::take(text).into());
-        }
-        bytes.extend_from_slice(text.as_bytes());
-        Some(bytes.split().freeze())
-    }
-}
-
-/// Streams a turn's events as frames of `protocol`, a write per batch; the body ends with the events and never fails.
+/// Streams a turn's events as frames of `protocol`, one write for all events that are ready; the body ends with the events
+/// and never fails.
 pub fn stream(
     events: impl Stream<Item = Batch> + Send + Unpin + 'static,
-    protocol: impl Protocol + Unpin + 'static,
+    protocol: impl Protocol + Send + 'static,
 ) -> Response {
-    let (batch, next) = (Batch::new(), 0);
-    let chunks = Chunks { events, protocol, batch, next, since: Instant::now(), alarm: Alarm::default() };
+    let body = SseBody { events, protocol, batch: Batch::new(), next: 0 };
+    let chunks = unfold(body, |mut body| async move { Some((Ok::<_, Infallible>(body.next_chunk().await?), body)) });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
     ];
-    (headers, Body::new(chunks)).into_response()
+    (headers, Body::from_stream(chunks)).into_response()
 }
 
-/// A turn's events as what is written of them.
-struct Chunks<S, P> {
+/// Renders a turn's events.
+struct SseBody<S, P> {
     events: S,
     protocol: P,
-    /// Events of which those from `next` on are not written yet.
+    /// Events of which those from `next` on are not rendered yet.
     batch: Batch,
     next: usize,
-    /// When something was written last.
-    since: Instant,
-    /// Left alone while there is something to write.
-    alarm: Alarm,
 }
 
-impl<S: Stream<Item = Batch> + Unpin, P: Protocol> Chunks<S, P> {
-    /// The frames of the events that are there, up to about [`MAX_CHUNK_BYTES`]: a client that resumes a long answer gets it
-    /// in pieces, between which other connections are served.
-    fn chunk(&mut self) -> Option<Bytes> {
-        let Self { batch, next, protocol, .. } = self;
-        while *next < batch.len() {
-            let chunk = HERE.with_borrow_mut(|desk| {
-                desk.write(|text| {
-                    while let Some(event) = batch.get(*next).filter(|_| text.len() < MAX_CHUNK_BYTES) {
-                        protocol.frames(event, text);
-                        *next += 1;
-                    }
-                })
-            });
-            if chunk.is_some() {
-                return chunk;
-            }
-        }
-        None
-    }
-
-    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl<S: Stream<Item = Batch> + Unpin, P: Protocol> SseBody<S, P> {
+    /// The next chunk to write: frames, or a comment after [`KEEP_ALIVE`] without any; `None` at the end.
+    async fn next_chunk(&mut self) -> Option<Bytes> {
         loop {
             // Not every event has a frame in every protocol.
-            if let Some(chunk) = self.chunk() {
-                return Poll::Ready(Some(chunk));
+            if let Some(chunk) = self.render() {
+                return Some(chunk);
             }
-            match self.events.poll_next_unpin(context) {
-                Poll::Ready(Some(batch)) => (self.batch, self.next) = (batch, 0),
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => {
-                    ready!(self.alarm.poll(self.since + KEEP_ALIVE, context));
-                    return Poll::Ready(Some(Bytes::from_static(b": keep-alive\n\n")));
-                }
+            tokio::select! {
+                biased;
+                batch = self.events.next() => (self.batch, self.next) = (batch?, 0),
+                () = sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
             }
         }
     }
-}
 
-impl<S: Stream<Item = Batch> + Unpin, P: Protocol + Unpin> http_body::Body for Chunks<S, P> {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let this = self.get_mut();
-        let chunk = ready!(this.poll_chunk(context));
-        this.since = Instant::now();
-        Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
+    /// The frames of the events that are ready, up to about [`MAX_CHUNK_BYTES`]: a client that resumes a long answer gets
+    /// it in several chunks, and other connections are served in between.
+    fn render(&mut self) -> Option<Bytes> {
+        let mut text = String::new();
+        while let Some(event) = self.batch.get(self.next).filter(|_| text.len() < MAX_CHUNK_BYTES) {
+            self.protocol.frames(event, &mut text);
+            self.next += 1;
+        }
+        (!text.is_empty()).then(|| text.into())
     }
 }
 

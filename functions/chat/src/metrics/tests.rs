@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use agent::{Draft, Events};
+use agent::{Draft, EventLog};
 use conversation::{Event, ToolCall, ToolFailure, ToolReport, Usage};
 use model::AttemptMade;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
 }
 
 fn drafted(events: impl IntoIterator<Item = Event>) -> Draft {
-    let all = Events::default();
+    let all = EventLog::default();
     events.into_iter().for_each(|event| all.send(event));
     all.draft().clone()
 }

@@ -1,11 +1,10 @@
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use conversation::ToolCall;
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Speed;
@@ -66,17 +65,13 @@ impl Order {
     /// Waits until a call may end: it does so between the same two events as it did, if there still are such.
     pub(super) async fn call_due(&self, call: &Call) {
         self.due(call.input, call.ms).await;
-        let mut looks = 0;
-        poll_fn(|context| {
-            looks += 1;
-            if looks > LOOKS || self.state().events >= call.events {
-                return Poll::Ready(());
+        for _ in 0..LOOKS {
+            if self.state().events >= call.events {
+                return;
             }
-            // The turn looks after its calls whenever there is nothing to read of its reply: that is withheld meanwhile.
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
+            // The rest of the reply is withheld while its calls run, so the other tasks of the turn come to rest.
+            yield_now().await;
+        }
     }
 
     /// An answer begins; what is left of the one before will not be read.

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Agent, Events, Measured, Turn};
+use agent::{Agent, EventLog, Measured, Turn};
 use conversation::{Event, Failure, FinishReason, Started};
 use model::ModelClient;
 use serde_json::Value;
@@ -127,7 +127,7 @@ async fn play(
         pre_search: false,
         measured: Measured::default(),
     };
-    let events = Events::default();
+    let events = EventLog::default();
     events.send(started(recorded));
     let ended = tokio::select! {
         biased;
@@ -148,7 +148,7 @@ fn started(recorded: &Recorded) -> Event {
     }))
 }
 
-fn finish(recorded: &Recorded, events: &Events, ended: Result<FinishReason, Failure>) {
+fn finish(recorded: &Recorded, events: &EventLog, ended: Result<FinishReason, Failure>) {
     if let Some(title) = recorded.events().find_map(|event| event["title"].as_str()) {
         events.send(Event::Title(title.to_owned()));
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use tools::{ToolSession, WebSearch};
 
 use super::{Phase, Run};
-use crate::{Caller, Events};
+use crate::{Caller, EventLog};
 
 impl Run<'_> {
     /// The search that the model may be about to make.
@@ -29,7 +29,7 @@ impl Run<'_> {
 ///
 /// Until it is known what it cost it counts as if it had been paid for: a turn that ends before it leaves a request
 /// behind for which the provider charges.
-pub(super) async fn run(session: &ToolSession, call: Option<&ToolCall>, events: &Events) {
+pub(super) async fn run(session: &ToolSession, call: Option<&ToolCall>, events: &EventLog) {
     let Some((price, running)) = call.and_then(|call| session.ahead(call)) else { return };
     events.draft().ahead = price;
     let credits = running.await;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tools::Ran;
 
 use super::{Reader, Round};
-use crate::Events;
+use crate::EventLog;
 use crate::failure::Broken;
 use crate::seam::Seam;
 
@@ -14,7 +14,7 @@ pub(super) const MAX_RUN_CALLS: usize = 127;
 
 /// The state of one reply.
 pub(super) struct Reading {
-    events: Events,
+    events: EventLog,
     /// The names of the caller's tools.
     callers_tools: Vec<String>,
     tools_on: bool,
@@ -68,7 +68,7 @@ impl Reading {
         match delta {
             Delta::Text(text) => self.text(text),
             Delta::Thinking(delta) => {
-                self.events.send(Event::Thinking { delta });
+                self.events.append(Event::Thinking { delta });
                 Vec::new()
             }
             Delta::Call(call) => self.native_call(call).into_iter().collect(),
@@ -109,7 +109,7 @@ impl Reading {
         let mut pieces = std::mem::take(&mut self.pieces);
         for part in parts.drain(..) {
             match part {
-                Part::Thinking(delta) => self.events.send(Event::Thinking { delta }),
+                Part::Thinking(delta) => self.events.append(Event::Thinking { delta }),
                 Part::Text(text) => {
                     self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut pieces));
                     calls.extend(self.pieces(&mut pieces));
@@ -176,7 +176,7 @@ impl Reading {
         let id = self.own_id(id);
         let call = ToolCall { id, name, arguments };
         self.calls.push(call.clone());
-        self.events.send(Event::ToolCall(Box::new(call.clone())));
+        self.events.append(Event::ToolCall(Box::new(call.clone())));
         Some(call)
     }
 
@@ -216,7 +216,7 @@ impl Reading {
 
     fn say(&self, delta: String) {
         if !delta.is_empty() {
-            self.events.send(Event::Text { delta });
+            self.events.append(Event::Text { delta });
         }
     }
 

@@ -1,9 +1,6 @@
 //! What can happen once an answer has begun.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake};
 
 use model::{Delta, Finish, Limits, ModelError, TokenUsage};
 use tokio::sync::Notify;
@@ -249,36 +246,6 @@ async fn of_words_that_come_one_upon_the_other_none_is_lost_and_each_is_a_delta(
     let server = Server::start([answer.finish("stop").done()]).await;
     deltas.push(Delta::Finish(Finish::Stop));
     assert_eq!(ask(&server.client(&[]), &question(), later()).await, (deltas, None));
-}
-
-/// Counts how often a reader is run.
-#[derive(Default)]
-struct Runs(AtomicUsize, Notify);
-
-impl Wake for Runs {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        self.1.notify_one();
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn words_that_come_one_upon_the_other_run_their_reader_a_few_times_for_all() {
-    let (answer, deltas) = fast(500);
-    let server = Server::start([answer.finish("stop").done()]).await;
-    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
-    let (runs, mut read) = (Arc::<Runs>::default(), 0);
-    let waker = Arc::clone(&runs).into();
-    loop {
-        match pin!(reply.next()).poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(Some(_)) => read += 1,
-            Poll::Ready(None) => break,
-            Poll::Pending => runs.1.notified().await,
-        }
-    }
-    assert_eq!(read, deltas.len() + 1);
-    let runs = runs.0.load(Ordering::Relaxed);
-    assert!(runs < read / 4, "{runs} runs for {read} deltas");
 }
 
 #[tokio::test(start_paused = true)]

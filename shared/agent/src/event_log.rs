@@ -1,0 +1,358 @@
+//! The log of a turn's events. It lives as long as the turn, is append-only, and any number of subscribers read it, each at
+//! its own pace and from any position, so that no subscriber can delay the turn. Its size is bounded: text beyond
+//! [`MAX_ANSWER_BYTES`] is dropped and the turn ends there; reasoning beyond [`MAX_THINKING_BYTES`] is dropped.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use conversation::{Batch, Event, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
+use futures_util::stream::{Stream, unfold};
+use model::Attempts;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Draft, Recording};
+
+/// The events of a turn, with the draft that they add up to; clones share one log.
+#[derive(Clone, Default)]
+pub struct EventLog(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    recording: OnceLock<Arc<dyn Recording>>,
+    state: Mutex<LogState>,
+    /// Notified when subscribers have something to read.
+    readable: Notify,
+    /// Notified when the log has as many bytes as [`EventLog::wait_for_bytes`] waits for.
+    enough_bytes: Notify,
+    /// Cancelled once text was dropped because the answer is as long as one may be.
+    full: CancellationToken,
+}
+
+#[derive(Default)]
+struct LogState {
+    events: Vec<Event>,
+    is_closed: bool,
+    /// The bytes of all deltas so far.
+    bytes: usize,
+    /// How many bytes a task waits for, if one does.
+    awaited_bytes: Option<usize>,
+    draft: Draft,
+}
+
+/// Ends the subscribers' streams when dropped, however the turn ended.
+pub struct CloseGuard(EventLog);
+
+impl EventLog {
+    /// Appends the event and wakes all subscribers.
+    ///
+    /// Text and reasoning beyond what is stored of an answer are dropped; with text, the turn ends with `length`.
+    pub fn send(&self, event: Event) {
+        self.append(event);
+        self.notify();
+    }
+
+    /// Appends the event and leaves the subscribers asleep: [`Self::notify`] must follow.
+    pub(crate) fn append(&self, mut event: Event) {
+        let mut state = self.state();
+        if !self.truncate_to_limits(&state.draft, &mut event) {
+            return;
+        }
+        if let Some(recording) = self.0.recording.get() {
+            recording.event(&event);
+        }
+        state.draft.apply(&event);
+        state.bytes += delta_bytes(&event);
+        state.events.push(event);
+        let bytes = state.bytes;
+        if state.awaited_bytes.take_if(|awaited| bytes >= *awaited).is_some() {
+            self.0.enough_bytes.notify_one();
+        }
+    }
+
+    /// Wakes all subscribers.
+    pub(crate) fn notify(&self) {
+        self.0.readable.notify_waiters();
+    }
+
+    /// Has all events recorded, including those so far.
+    pub(crate) fn record(&self, recording: &Arc<dyn Recording>) {
+        self.state().events.iter().for_each(|event| recording.event(event));
+        let _first = self.0.recording.set(Arc::clone(recording));
+    }
+
+    /// The number of events so far.
+    pub fn count(&self) -> usize {
+        self.state().events.len()
+    }
+
+    /// The bytes of all deltas so far.
+    pub fn bytes(&self) -> usize {
+        self.state().bytes
+    }
+
+    /// Waits until the deltas have so many bytes; one task may wait at a time.
+    pub async fn wait_for_bytes(&self, bytes: usize) {
+        loop {
+            {
+                let mut state = self.state();
+                if state.bytes >= bytes {
+                    return;
+                }
+                state.awaited_bytes = Some(bytes);
+            }
+            self.0.enough_bytes.notified().await;
+        }
+    }
+
+    /// Whether text was dropped because the answer is as long as one may be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.full.is_cancelled()
+    }
+
+    /// Waits until text is dropped because the answer is as long as one may be.
+    pub(crate) async fn wait_until_full(&self) {
+        self.0.full.cancelled().await;
+    }
+
+    /// Whether the last event is one that ends a turn.
+    pub fn has_ended(&self) -> bool {
+        self.state().events.last().is_some_and(Event::is_end)
+    }
+
+    /// The draft; the guard must be dropped before anything is awaited.
+    pub fn draft(&self) -> impl DerefMut<Target = Draft> {
+        DraftGuard(self.state())
+    }
+
+    /// Where the attempts at model calls are recorded.
+    pub(crate) fn attempts(&self) -> Attempts {
+        self.draft().attempts.clone()
+    }
+
+    /// A subscriber to all events from the `first` on (counted from 0).
+    pub fn subscribe(&self, first: usize) -> Subscriber {
+        Subscriber { log: self.clone(), next: first }
+    }
+
+    /// A guard for the task that runs the turn.
+    pub fn close_guard(&self) -> CloseGuard {
+        CloseGuard(self.clone())
+    }
+
+    /// Truncates text and reasoning to what still fits; whether anything is left of the event.
+    fn truncate_to_limits(&self, draft: &Draft, event: &mut Event) -> bool {
+        match event {
+            Event::Text { delta } => {
+                let fits = truncate(delta, MAX_ANSWER_BYTES.saturating_sub(draft.content.len()));
+                if !fits {
+                    self.0.full.cancel();
+                }
+                fits || !delta.is_empty()
+            }
+            // The answer continues without the rest of its reasoning.
+            Event::Thinking { delta } => {
+                truncate(delta, MAX_THINKING_BYTES.saturating_sub(draft.thinking.len())) || !delta.is_empty()
+            }
+            _ => true,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, LogState> {
+        // A panic in another part of the turn leaves the state whole: each change to it is one step.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct DraftGuard<'a>(MutexGuard<'a, LogState>);
+
+impl Deref for DraftGuard<'_> {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.0.draft
+    }
+}
+
+impl DerefMut for DraftGuard<'_> {
+    fn deref_mut(&mut self) -> &mut Draft {
+        &mut self.0.draft
+    }
+}
+
+/// The bytes of an event's delta; the other events are few.
+fn delta_bytes(event: &Event) -> usize {
+    match event {
+        Event::Text { delta } | Event::Thinking { delta } => delta.len(),
+        Event::ToolProgress(progress) => progress.text.len(),
+        _ => 0,
+    }
+}
+
+/// Truncates a text at a character boundary to at most `max_bytes`; whether it was short enough.
+fn truncate(text: &mut String, max_bytes: usize) -> bool {
+    let fits = text.len() <= max_bytes;
+    if !fits {
+        text.truncate(text.floor_char_boundary(max_bytes));
+    }
+    fits
+}
+
+/// Reads a log from one position on. It may be dropped at any time.
+pub struct Subscriber {
+    log: EventLog,
+    next: usize,
+}
+
+impl Subscriber {
+    /// All events that are ready, as soon as there is one; `None` at the end. Dropping the future loses no event.
+    pub async fn next(&mut self) -> Option<Batch> {
+        self.read(|events| Batch::from(events)).await
+    }
+
+    /// Passes each new event to `visit` as soon as there is one, under the log's lock; `None` at the end.
+    pub async fn for_each_new(&mut self, mut visit: impl FnMut(&Event)) -> Option<()> {
+        self.read(|events| events.iter().for_each(&mut visit)).await
+    }
+
+    /// Batches of as many events as are ready; the stream ends with the turn.
+    pub fn into_stream(self) -> impl Stream<Item = Batch> + Send {
+        unfold(self, |mut subscriber| async move { Some((subscriber.next().await?, subscriber)) })
+    }
+
+    async fn read<T>(&mut self, mut take: impl FnMut(&[Event]) -> T) -> Option<T> {
+        loop {
+            // Registered before the log is read, so that no notification is lost in between.
+            let readable = self.log.0.readable.notified();
+            {
+                let state = self.log.state();
+                let new = state.events.get(self.next..).unwrap_or_default();
+                if !new.is_empty() {
+                    self.next += new.len();
+                    return Some(take(new));
+                }
+                if state.is_closed {
+                    return None;
+                }
+            }
+            readable.await;
+        }
+    }
+}
+
+impl Drop for CloseGuard {
+    fn drop(&mut self) {
+        self.0.state().is_closed = true;
+        self.0.notify();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt, StreamExt};
+
+    use super::*;
+
+    fn text(events: &EventLog, delta: &str) {
+        events.send(Event::Text { delta: delta.into() });
+    }
+
+    async fn all(subscriber: Subscriber) -> String {
+        let batches: Vec<_> = subscriber.into_stream().collect().await;
+        let deltas = batches.iter().flatten().map(|event| match event {
+            Event::Text { delta } => delta.as_str(),
+            _ => "?",
+        });
+        deltas.collect()
+    }
+
+    #[tokio::test]
+    async fn every_follower_gets_all_from_where_it_likes_also_after_the_end() {
+        let events = EventLog::default();
+        let closing = events.close_guard();
+        let early = tokio::spawn(all(events.subscribe(0)));
+        for delta in ["a", "b", "c"] {
+            text(&events, delta);
+            tokio::task::yield_now().await;
+        }
+        let second = events.subscribe(1);
+        drop(closing);
+        assert_eq!(early.await.unwrap(), "abc");
+        assert_eq!(all(second).await, "bc");
+        assert_eq!(all(events.subscribe(0)).await, "abc");
+        assert_eq!(all(events.subscribe(9)).await, "");
+    }
+
+    #[tokio::test]
+    async fn who_looks_sees_what_is_new_once_and_the_end() {
+        let events = EventLog::default();
+        let (closing, mut subscriber, mut seen) = (events.close_guard(), events.subscribe(1), String::new());
+        text(&events, "a");
+        let mut look = |subscriber: &mut Subscriber| {
+            let looked = subscriber.for_each_new(|event| {
+                let Event::Text { delta } = event else { return };
+                seen.push_str(delta);
+            });
+            (looked.now_or_never(), seen.clone())
+        };
+        assert_eq!(look(&mut subscriber), (None, String::new()));
+        text(&events, "b");
+        text(&events, "c");
+        assert_eq!(look(&mut subscriber), (Some(Some(())), "bc".to_owned()));
+        assert_eq!(look(&mut subscriber), (None, "bc".to_owned()));
+        text(&events, "d");
+        drop(closing);
+        assert_eq!(look(&mut subscriber), (Some(Some(())), "bcd".to_owned()));
+        assert_eq!(look(&mut subscriber), (Some(None), "bcd".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn what_is_ready_comes_in_one_batch() {
+        let events = EventLog::default();
+        let mut subscriber = events.subscribe(0);
+        text(&events, "a");
+        text(&events, "b");
+        assert_eq!(subscriber.next().await.unwrap().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn f096_a_follower_that_left_does_not_stop_the_turn() {
+        let events = EventLog::default();
+        drop(events.subscribe(0));
+        text(&events, "kept");
+        assert_eq!(events.draft().content, "kept");
+    }
+
+    #[tokio::test]
+    async fn text_beyond_the_longest_answer_is_dropped() {
+        let events = EventLog::default();
+        let full = || events.wait_until_full().now_or_never();
+        text(&events, &"é".repeat(MAX_ANSWER_BYTES / 2 - 1));
+        text(&events, "a");
+        assert_eq!(full(), None);
+        text(&events, "é");
+        assert_eq!((full(), events.draft().content.len()), (Some(()), MAX_ANSWER_BYTES - 1));
+        events.send(Event::Thinking { delta: "x".repeat(MAX_THINKING_BYTES + 1) });
+        assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
+        assert_eq!(events.count(), 3);
+    }
+
+    #[test]
+    fn reasoning_beyond_its_bound_does_not_end_the_answer() {
+        let events = EventLog::default();
+        for _ in 0..3 {
+            events.send(Event::Thinking { delta: "é".repeat(MAX_THINKING_BYTES / 2) });
+        }
+        text(&events, "and the answer");
+        assert_eq!((events.is_full(), events.draft().content.as_str()), (false, "and the answer"));
+        assert_eq!(events.draft().thinking.len(), MAX_THINKING_BYTES);
+    }
+
+    #[tokio::test]
+    async fn f097_a_client_that_does_not_read_cannot_hold_the_turn_up() {
+        let events = EventLog::default();
+        let _unread = events.subscribe(0);
+        (0..10_000).for_each(|_| text(&events, "x"));
+        assert_eq!(events.draft().content.len(), 10_000);
+    }
+}
