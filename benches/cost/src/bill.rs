@@ -76,7 +76,7 @@ impl Bill<'_> {
             return OfTime::default();
         }
         let renewals = (seconds / ConversationStore::RENEWAL.as_secs_f64()).floor();
-        let (after, period) = (chat::LOG_AFTER.as_secs_f64(), chat::LOG_PERIOD.as_secs_f64());
+        let (after, period) = (chat::LOG_GRACE_PERIOD.as_secs_f64(), chat::LOG_FLUSH_INTERVAL.as_secs_f64());
         let mut of_time = OfTime { renewals, ..OfTime::default() };
         of_time.write = renewals * (counts.renewal.write + counts.renewal.index);
         if seconds < after {

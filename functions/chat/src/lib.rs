@@ -1,88 +1,59 @@
-//! The chat function: its routes, and the way of a turn.
+//! The chat function: its routes, what administrators define, and its settings.
 //!
-//! A request enters at the route table, is read in `chat`, begun in `begin` (or found again in `repeat`), and runs in `turn`,
-//! a task of its own. That stores everything before the stream's last byte and writes down what happens
-//! (`turn_log`) for readers elsewhere (`attach`). `App::new` is the only seam between Lambda, the local server and the tests.
+//! A request enters at the route table and is parsed in `http`, which resolves its agent by `definitions` and starts or
+//! resumes a turn through the crate `turns`. `App::new` is the only assembly: Lambda, the local server and the tests share it.
 
-mod admin;
-mod agents;
-mod answering;
 mod app;
-mod attach;
-mod begin;
-mod budgets;
-mod capabilities;
-mod catalog;
-mod chat;
 mod config;
-mod conversations;
-mod defined_tools;
-mod elsewhere;
-mod executions;
-mod heavy;
+mod definitions;
+mod http;
 mod lambda;
-mod me;
-mod metrics;
-mod models;
-mod observed;
-mod openai;
-mod outages;
-mod page;
-mod paging;
-mod passing;
-mod recent;
-mod regenerate;
-mod repeat;
-mod retold;
-mod rows;
-mod running;
-mod stop;
-mod stream;
-mod traces;
-mod turn;
-mod turn_log;
-mod ui_chat;
-mod upstreams;
-mod usage;
+mod parsing;
 
-use axum::Router;
-use axum::middleware::from_fn_with_state;
+use std::time::SystemTime;
+
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::{any, delete, get, post};
+use axum::{Extension, Router};
+use conversation::Failure;
+use web::Arrival;
 
 pub use app::App;
-pub use budgets::{Budget, Budgets};
 pub use config::Config;
 pub use lambda::run;
-pub use metrics::Metrics;
-pub use traces::Traces;
-pub use turn_log::{AFTER as LOG_AFTER, PERIOD as LOG_PERIOD};
+pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, Traces};
+
+use self::http::{account, admin, ai_sdk, catalog, chat, conversations, openai, page, regenerate, resume, stop, usage};
+
+impl App {
+    /// The routes, with the layers that every response passes.
+    pub fn router(&self) -> Router {
+        let routes = routes(self.clone()).layer(from_fn_with_state(self.clone(), count_rejections));
+        web::edge(routes, self.config.origins.clone(), self.config.reach)
+    }
+}
 
 /// The route table.
 fn routes(app: App) -> Router {
     let authenticated =
         |routes: Router<App>| routes.route_layer(from_fn_with_state(app.auth.clone(), web::authenticate));
-    let of_ai_sdk = ui_chat::ERRORS.of(authenticated(for_ai_sdk()));
-    let of_openai = openai::ERRORS.of(authenticated(for_openai()).route("/v1/{*rest}", any(openai::nowhere)));
-    let all = for_everybody().merge(authenticated(for_callers())).merge(of_ai_sdk).merge(of_openai);
+    let ai_sdk_routes = ai_sdk::ERRORS.of(authenticated(ai_sdk_routes()));
+    let openai_routes = authenticated(openai_routes()).route("/v1/{*rest}", any(openai::not_found));
+    let openai_routes = openai::ERRORS.of(openai_routes);
+    let all = public_routes().merge(authenticated(api_routes())).merge(ai_sdk_routes).merge(openai_routes);
     all.with_state(app)
 }
 
-/// For OpenAI's clients, whose errors have another shape.
-fn for_openai() -> Router<App> {
-    Router::new()
-        .route("/v1/chat/completions", post(openai::completions))
-        .route("/v1/models", get(openai::list))
-        .route("/v1/models/{*model}", get(openai::model))
-}
-
-fn for_everybody() -> Router<App> {
+fn public_routes() -> Router<App> {
     Router::new()
         .route("/", get(page::index))
         .route("/assets/{file}", get(page::asset))
         .route("/healthz", get(catalog::health))
 }
 
-fn for_callers() -> Router<App> {
+fn api_routes() -> Router<App> {
     Router::new()
         .route("/api/chat", post(chat::chat))
         .route("/api/agent", post(chat::agent))
@@ -93,7 +64,7 @@ fn for_callers() -> Router<App> {
         )
         .route("/api/conversations/{id}/stop", post(stop::stop))
         .route("/api/conversations/{id}/regenerate", post(regenerate::regenerate))
-        .route("/api/conversations/{id}/stream", get(stream::resume))
+        .route("/api/conversations/{id}/stream", get(resume::resume))
         .route("/api/models", get(catalog::models))
         .route("/api/tools", get(catalog::tools))
         .route("/api/agents", get(catalog::agents))
@@ -106,12 +77,35 @@ fn for_callers() -> Router<App> {
         .route("/api/admin/tools", get(admin::tools::list).post(admin::tools::create))
         .route("/api/admin/tools/import", post(admin::import::import))
         .route("/api/admin/tools/{id}", get(admin::tools::get).put(admin::tools::replace).delete(admin::tools::delete))
-        .route("/api/admin/tools/{id}/test", post(admin::trial::run))
+        .route("/api/admin/tools/{id}/test", post(admin::test_call::run))
         .route("/api/usage", get(usage::usage))
-        .route("/api/me", delete(me::erase))
-        .route("/api/me/export", get(me::export))
+        .route("/api/me", delete(account::erase))
+        .route("/api/me/export", get(account::export))
 }
 
-fn for_ai_sdk() -> Router<App> {
-    Router::new().route("/api/ui/chat", post(ui_chat::chat)).route("/api/ui/chat/{id}/stream", get(ui_chat::resume))
+/// For the AI SDK, which expects errors as text.
+fn ai_sdk_routes() -> Router<App> {
+    Router::new().route("/api/ui/chat", post(ai_sdk::chat)).route("/api/ui/chat/{id}/stream", get(ai_sdk::resume))
+}
+
+/// For OpenAI's clients, which expect errors in another JSON form.
+fn openai_routes() -> Router<App> {
+    Router::new()
+        .route("/v1/chat/completions", post(openai::completions))
+        .route("/v1/models", get(openai::list))
+        .route("/v1/models/{*model}", get(openai::model))
+}
+
+/// Counts the requests that are rejected.
+async fn count_rejections(
+    State(app): State<App>,
+    Extension(arrival): Extension<Arrival>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if let Some(failure) = response.extensions().get::<Failure>() {
+        app.config.metrics.request_rejected(failure.code, &arrival.request_id, SystemTime::now());
+    }
+    response
 }

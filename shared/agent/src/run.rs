@@ -96,9 +96,9 @@ impl Turn<'_> {
 }
 
 impl Agent {
-    /// Adds a caller's words to the agent's own.
-    pub fn also_told(&mut self, words: &str) {
-        self.system_prompt = Some(prompt::joined(self.system_prompt.as_deref(), words));
+    /// Appends text to the system prompt.
+    pub fn append_system_prompt(&mut self, text: &str) {
+        self.system_prompt = Some(prompt::joined(self.system_prompt.as_deref(), text));
     }
 
     /// Runs the turn to its end and gives the reason why the answer ends there; all events but the first and the last

@@ -1,5 +1,6 @@
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use conversation::ErrorCode;
 
 /// A storage failure, named by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The code under which clients see this failure.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Busy => ErrorCode::StorageBusy,
+            Self::Full => ErrorCode::StorageFull,
+            Self::Damaged => ErrorCode::StorageDamaged,
+            Self::Fault(_) => ErrorCode::Internal,
+        }
+    }
+
     pub(crate) fn fault(what: impl Into<String>) -> Self {
         Self::Fault(what.into())
     }

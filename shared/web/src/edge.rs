@@ -12,6 +12,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 use tracing::Instrument;
 
+use crate::error::FailureCause;
 use crate::guard::loopback_only;
 use crate::lambda::Invocation;
 use crate::{ApiError, Origins};
@@ -121,8 +122,9 @@ fn write_error(answer: &mut Response, id: &RequestId) {
         (None, StatusCode::METHOD_NOT_ALLOWED) => ErrorCode::MethodNotAllowed.into(),
         (None, _) => return,
     };
-    if failure.code == ErrorCode::Internal {
-        tracing::error!("a request failed");
+    let cause = answer.extensions_mut().remove::<FailureCause>().map(|FailureCause(cause)| cause);
+    if failure.code == ErrorCode::Internal || cause.is_some() {
+        tracing::error!(cause, "a request failed");
     }
     *answer.body_mut() = Body::from((shape.body)(&failure, &id.0));
     answer.headers_mut().remove(header::CONTENT_LENGTH);
@@ -172,7 +174,7 @@ mod tests {
         let settings = Settings::from_pairs([("ALLOWED_ORIGINS", "https://a.example")]);
         let routes = Router::new()
             .route("/fine", get(|| async { "fine" }))
-            .route("/busy", post(|| async { ApiError(Failure::from(ErrorCode::RateLimited).retry_after(3)) }))
+            .route("/busy", post(|| async { ApiError::from(Failure::from(ErrorCode::RateLimited).retry_after(3)) }))
             .route("/panic", get(|| async { Vec::<&str>::new().pop().expect("canary-text") }));
         edge(routes, Origins::from_settings(&settings).unwrap(), Reach::Anyone)
     }

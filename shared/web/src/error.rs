@@ -2,39 +2,55 @@ use axum::response::{IntoResponse, Response};
 use conversation::{ErrorCode, Failure};
 use http::{HeaderValue, StatusCode, header};
 
-/// A failure before the first byte; [`crate::edge`] writes its body, which needs the request's id.
+/// A failure before the first byte; [`crate::edge`] writes its body, which needs the request's id, and logs its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiError(pub Failure);
+pub struct ApiError {
+    /// What the client reads.
+    pub failure: Failure,
+    cause: Option<FailureCause>,
+}
+
+/// What went wrong inside, for the log alone; an extension of the response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FailureCause(pub(crate) String);
 
 impl ApiError {
     /// A failure with a sentence of its own.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self(Failure::new(code, message))
+        Failure::new(code, message).into()
+    }
+
+    /// A failure whose cause is logged and not returned to the client.
+    pub fn caused_by(code: ErrorCode, cause: impl std::fmt::Display) -> Self {
+        Self { failure: code.into(), cause: Some(FailureCause(cause.to_string())) }
     }
 }
 
 impl From<ErrorCode> for ApiError {
     fn from(code: ErrorCode) -> Self {
-        Self(code.into())
+        Failure::from(code).into()
     }
 }
 
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
-        Self(failure)
+        Self { failure, cause: None }
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = status(self.0.code).into_response();
-        if let Some(seconds) = self.0.retry_after {
+        let mut response = status(self.failure.code).into_response();
+        if let Some(seconds) = self.failure.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.0.code == ErrorCode::Unauthorized {
+        if self.failure.code == ErrorCode::Unauthorized {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(self.0);
+        if let Some(cause) = self.cause {
+            response.extensions_mut().insert(cause);
+        }
+        response.extensions_mut().insert(self.failure);
         response
     }
 }

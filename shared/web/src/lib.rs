@@ -12,6 +12,7 @@ mod header_value;
 mod lambda;
 mod origins;
 mod sse;
+mod store_error;
 
 pub use auth::{
     Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceHeader, SourceIp, authenticate, network,

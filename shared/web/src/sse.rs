@@ -21,7 +21,7 @@ const MAX_CHUNK_BYTES: usize = 64 * 1024;
 /// and never fails.
 pub fn stream(
     events: impl Stream<Item = Batch> + Send + Unpin + 'static,
-    protocol: impl Protocol + Send + 'static,
+    protocol: impl Protocol + 'static,
 ) -> Response {
     let body = SseBody { events, protocol, batch: Batch::new(), next: 0 };
     let chunks = unfold(body, |mut body| async move { Some((Ok::<_, Infallible>(body.next_chunk().await?), body)) });

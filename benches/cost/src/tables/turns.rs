@@ -60,7 +60,7 @@ pub(super) fn of_time(bills: Bills<'_>) -> String {
     let table = table(["turn", "seconds", "renewals", "writes of the log", "write units"], rows);
     let WhileItRuns { renewal, log_item_bytes, log_event_bytes } = &bills.counts.while_it_runs;
     let [every, after, period] =
-        [ConversationStore::RENEWAL, chat::LOG_AFTER, chat::LOG_PERIOD].map(|d| d.as_secs_f64());
+        [ConversationStore::RENEWAL, chat::LOG_GRACE_PERIOD, chat::LOG_FLUSH_INTERVAL].map(|d| d.as_secs_f64());
     let formulas = format!(
         "    renewals          = ⌊T / {every}⌋, each of {} + {} write units (the head, and its entry in the index)\n    \
          writes of the log = ⌊min(W, T − {after}) / {period}⌋ + 1 if T ≥ {after}, else none, and {END} write units \

@@ -1,0 +1,179 @@
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::body::Bytes;
+use egress::{Egress, Policy, SystemNetwork};
+use futures_util::future::join_all;
+use store::{Definition, Kind, Owner, RateLimiter, Store, StoreError};
+use tools::http::{Defined, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
+use tools::{Tool, ToolBinding, ToolRegistry};
+use web::ApiError;
+
+use super::cache::DefinitionCache;
+use crate::parsing;
+
+/// The names of the built-in tools: no row may have them, whether or not they are configured.
+pub(crate) const RESERVED_NAMES: [&str; 4] = ["search_web", "read_url", "calculator", "current_time"];
+
+/// The tools that administrators define; clones share one cache.
+#[derive(Clone)]
+pub(crate) struct CustomTools {
+    rows: DefinitionCache<Row>,
+    egress: Egress,
+    secrets: ToolSecrets,
+    limiter: RateLimiter,
+    reserved: Arc<[String]>,
+}
+
+/// A parsed row.
+#[derive(Clone)]
+struct Row {
+    name: String,
+    enabled: bool,
+    defined: Defined,
+}
+
+/// The tools of an agent's bindings, with each binding of a server expanded to the server's tools.
+pub(crate) struct BoundTools {
+    pub(crate) tools: ToolRegistry,
+    pub(crate) bindings: Vec<ToolBinding>,
+}
+
+impl CustomTools {
+    pub(crate) fn new(store: &Store, policy: Policy, secrets: ToolSecrets) -> Self {
+        Self {
+            rows: DefinitionCache::new(store.definitions.clone(), Kind::Tool),
+            egress: Egress::new(policy, SystemNetwork),
+            secrets,
+            limiter: store.rate_limiter.clone(),
+            reserved: RESERVED_NAMES.map(str::to_owned).into(),
+        }
+    }
+
+    /// Parses a definition that an administrator sent.
+    pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition, ApiError> {
+        let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved));
+        parsing::parse(owner, body.len(), move || ToolDefinition::parse(&body, Rules { policy, taken: &taken })).await
+    }
+
+    /// Where custom tools may send requests.
+    pub(crate) fn policy(&self) -> Policy {
+        self.egress.policy()
+    }
+
+    /// The names that no new row may have.
+    pub(crate) async fn reserved_names(&self) -> Result<Vec<String>, ApiError> {
+        Ok(self.names().await?.into_iter().chain(self.reserved.iter().cloned()).collect())
+    }
+
+    /// Whether agents may name this tool: it is a row, or by its name it may be a tool of a server.
+    pub(crate) async fn is_known_tool(&self, name: &str) -> Result<bool, ApiError> {
+        let rows = self.all().await?;
+        let matches = |row: &Row| match row.defined {
+            Defined::Tool(_) => row.name == name,
+            Defined::Server(_) => is_within(name, &row.name),
+        };
+        Ok(rows.iter().any(matches))
+    }
+
+    /// The names of all rows.
+    pub(crate) async fn names(&self) -> Result<Vec<String>, ApiError> {
+        let rows = self.all().await?;
+        Ok(rows.iter().map(|row| row.name.clone()).collect())
+    }
+
+    /// The built-in tools; if a binding names another tool, also the enabled custom tools and those of the servers that a
+    /// binding names.
+    pub(crate) async fn with_custom_tools(
+        &self,
+        built_in: &ToolRegistry,
+        bindings: Vec<ToolBinding>,
+    ) -> Result<BoundTools, ApiError> {
+        if bindings.iter().all(|binding| built_in.has(&binding.name)) {
+            return Ok(BoundTools { tools: built_in.clone(), bindings });
+        }
+        let rows = self.all().await?;
+        let enabled = || rows.iter().filter(|row| row.enabled);
+        let servers = enabled().filter_map(|row| match &row.defined {
+            Defined::Server(server) if row.is_named_by(&bindings) => Some((row.name.as_str(), server)),
+            _ => None,
+        });
+        let now = SystemTime::now();
+        let found = join_all(servers.map(async |(name, server)| (name, unreserved(server.tools(now).await)))).await;
+        // The last tool of a name wins: a row over a server's tool, the first server over another.
+        let remote = found.iter().rev().flat_map(|(_, tools)| tools.iter().map(Arc::clone));
+        let plain = enabled().filter_map(|row| match &row.defined {
+            Defined::Tool(tool) => Some(Arc::clone(tool)),
+            Defined::Server(_) => None,
+        });
+        let tools = built_in.beside(remote.chain(plain).collect());
+        Ok(BoundTools { tools, bindings: bindings.into_iter().flat_map(|one| expand_binding(one, &found)).collect() })
+    }
+
+    /// The tool or the server of a definition, enabled or not.
+    pub(crate) fn build(&self, definition: ToolDefinition) -> Defined {
+        defined(definition, &self.egress, &self.secrets, &self.limiter)
+    }
+
+    /// The HTTP tool of a definition, if it is one.
+    pub(crate) fn http_tool(&self, definition: &ToolDefinition) -> Option<HttpTool> {
+        let Endpoint::Web(endpoint) = definition.endpoint.clone() else { return None };
+        let (egress, limiter) = (self.egress.clone(), self.limiter.clone());
+        Some(HttpTool::new(definition.clone(), endpoint, egress, &self.secrets, limiter))
+    }
+
+    /// Parses a row; one that cannot be parsed does not affect the others.
+    pub(crate) fn definition(&self, stored: &Definition) -> Option<ToolDefinition> {
+        // The policy is enforced when a request is sent: an older row that violates it fails there, with a clear error.
+        let policy = Policy::public().with_http().with_any_port().with_loopback();
+        let rules = Rules { policy, taken: &self.reserved };
+        let definition = ToolDefinition::parse(stored.body.to_string().as_bytes(), rules);
+        if definition.is_err() {
+            tracing::error!(tool = stored.id, "a tool's row cannot be read");
+        }
+        definition.ok()
+    }
+
+    /// Makes the next read go to the store, because this process changed a row.
+    pub(crate) async fn invalidate(&self) {
+        self.rows.invalidate().await;
+    }
+
+    async fn all(&self) -> Result<Arc<Vec<Row>>, StoreError> {
+        self.rows.all(|stored| self.parse_row(stored)).await
+    }
+
+    fn parse_row(&self, stored: &Definition) -> Option<Row> {
+        let definition = self.definition(stored)?;
+        let (name, enabled) = (definition.name.clone(), definition.enabled);
+        Some(Row { name, enabled, defined: self.build(definition) })
+    }
+}
+
+impl Row {
+    /// Whether a binding names this server or, by its prefix, one of its tools.
+    fn is_named_by(&self, bindings: &[ToolBinding]) -> bool {
+        bindings.iter().any(|binding| is_within(&binding.name, &self.name))
+    }
+}
+
+/// Whether `name` is a server's or may be that of one of its tools.
+fn is_within(name: &str, server: &str) -> bool {
+    name.strip_prefix(server).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+/// A server's tools without those that have the name of a built-in tool.
+fn unreserved(tools: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
+    tools.into_iter().filter(|tool| !RESERVED_NAMES.contains(&tool.spec().name.as_str())).collect()
+}
+
+/// Expands a binding of a server to bindings of its tools; any other binding is unchanged.
+fn expand_binding(binding: ToolBinding, servers: &[(&str, Vec<Arc<dyn Tool>>)]) -> Vec<ToolBinding> {
+    match servers.iter().find(|(name, _)| *name == binding.name) {
+        None => vec![binding],
+        Some((_, tools)) => {
+            let one = |tool: &Arc<dyn Tool>| ToolBinding { name: tool.spec().name, ..binding.clone() };
+            tools.iter().map(one).collect()
+        }
+    }
+}

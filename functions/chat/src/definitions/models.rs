@@ -1,0 +1,52 @@
+use conversation::ErrorCode;
+use model::{ModelClient, Models};
+use store::Owner;
+use web::{ApiError, AuthConfig};
+
+/// The models that exist for an owner: those for all owners, and those for this one alone.
+#[derive(Clone, Copy)]
+pub(crate) struct VisibleModels<'a> {
+    models: &'a Models,
+    auth: &'a AuthConfig,
+    owner: &'a Owner,
+}
+
+impl<'a> VisibleModels<'a> {
+    pub(crate) fn new(models: &'a Models, auth: &'a AuthConfig, owner: &'a Owner) -> Self {
+        Self { models, auth, owner }
+    }
+
+    /// All, in the order of the settings.
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'a ModelClient> {
+        self.models.iter().filter(move |client| self.is_visible(client))
+    }
+
+    /// The model of that name.
+    pub(crate) fn get(self, name: &str) -> Option<&'a ModelClient> {
+        self.models.get(name).filter(|client| self.is_visible(client))
+    }
+
+    /// The names of all, for an error message.
+    pub(crate) fn names(self) -> String {
+        self.iter().map(|client| client.config().name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The requested model, otherwise the agent's, otherwise the default one; then those that take over when it fails.
+    ///
+    /// # Errors
+    /// `invalid_request` that names the models that exist.
+    pub(crate) fn chain(self, requested: Option<&str>, of_agent: Option<&str>) -> Result<Vec<ModelClient>, ApiError> {
+        // An agent outlives the settings: if its model is no longer configured, the turn runs with the default one.
+        let default = || of_agent.and_then(|name| self.get(name)).or_else(|| self.models.default_model());
+        let first = requested.map_or_else(default, |name| self.get(name)).ok_or_else(|| {
+            let sentence = format!("`modelType` names no model; there are: {}", self.names());
+            ApiError::new(ErrorCode::InvalidRequest, sentence)
+        })?;
+        Ok(self.models.chain(&first.config().name))
+    }
+
+    fn is_visible(self, client: &ModelClient) -> bool {
+        let only_for = client.config().only_for.as_deref();
+        only_for.is_none_or(|name| self.auth.owner(name).as_ref() == Some(self.owner))
+    }
+}

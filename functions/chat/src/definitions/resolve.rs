@@ -1,0 +1,82 @@
+use agent::{Agent, Measured};
+use conversation::{ErrorCode, ToolChoice};
+use turns::ResolvedAgent;
+use web::ApiError;
+
+use super::agent_definition::AgentDefinition;
+use super::agents::{Agents, DEFAULT_AGENT};
+use super::custom_tools::{BoundTools, CustomTools};
+use super::models::VisibleModels;
+
+/// The agents of the deployment, and what they are assembled from.
+pub(crate) struct AgentCatalog {
+    /// All built-in tools, with the prompt and the limits of the settings; agents are derived from it.
+    pub(crate) base: Agent,
+    pub(crate) agents: Agents,
+    /// Tools in addition to the built-in ones.
+    pub(crate) tools: CustomTools,
+}
+
+/// Who is to answer, as far as a request says.
+pub(crate) struct AgentSelection<'a> {
+    pub(crate) agent_id: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) tool_choice: Option<&'a ToolChoice>,
+}
+
+impl AgentCatalog {
+    /// Resolves the agent and its models, and checks every name that the request uses.
+    ///
+    /// # Errors
+    /// `invalid_request` for an unknown agent, model or tool, or the failure of the store.
+    pub(crate) async fn resolve(
+        &self,
+        models: VisibleModels<'_>,
+        selection: AgentSelection<'_>,
+    ) -> Result<ResolvedAgent, ApiError> {
+        let id = selection.agent_id.unwrap_or(DEFAULT_AGENT).to_owned();
+        let definition = self.agents.find(&id).await?;
+        let agent = self.assemble(&definition).await?;
+        if let Some(ToolChoice::Tool(name)) = selection.tool_choice
+            && !agent.tools.has(name)
+        {
+            let names: Vec<_> = agent.tools.names().collect();
+            let sentence = format!("`toolChoice` names no tool; there are: {}", names.join(", "));
+            return Err(ApiError::new(ErrorCode::InvalidRequest, sentence));
+        }
+        let tool_choice = selection.tool_choice.cloned().unwrap_or_else(|| definition.choice(&agent));
+        let models = models.chain(selection.model, definition.model.as_deref())?;
+        Ok(ResolvedAgent { id, agent, models, tool_choice })
+    }
+
+    /// The agent of a definition, with the tools that the deployment has.
+    pub(crate) async fn assemble(&self, definition: &AgentDefinition) -> Result<Agent, ApiError> {
+        let base = &self.base;
+        let bindings = definition.bindings();
+        Ok(Agent {
+            measured: if bindings.is_some() { Measured::default() } else { base.measured.clone() },
+            system_prompt: definition.system_prompt.clone().or_else(|| base.system_prompt.clone()),
+            tools: match bindings {
+                Some(bindings) => {
+                    let BoundTools { tools, bindings } = self.tools.with_custom_tools(&base.tools, bindings).await?;
+                    tools.bound(&bindings)
+                }
+                None => base.tools.clone(),
+            },
+            max_rounds: definition.max_rounds.or(base.max_rounds),
+            history_tokens: base.history_tokens,
+            summarise: definition.summarise.unwrap_or(base.summarise),
+            pre_search: definition.pre_search,
+        })
+    }
+}
+
+impl AgentDefinition {
+    /// The tool choice of the first round; a tool that the agent no longer has cannot be required.
+    pub(crate) fn choice(&self, agent: &Agent) -> ToolChoice {
+        match &self.tool_choice {
+            ToolChoice::Tool(name) if !agent.tools.has(name) => ToolChoice::Auto,
+            choice => choice.clone(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What callers may do with all of their data: export and erase it.
+
+use std::convert::Infallible;
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use conversation::ErrorCode;
+use futures_util::stream::unfold;
+use http::{HeaderMap, header};
+use protocols::Fields;
+use serde::Serialize;
+use serde_json::json;
+use store::{Deleted, Export, Exported};
+use web::{ApiError, Caller, Credentials};
+
+use crate::App;
+
+/// The required value of `confirm` in a request for erasure.
+const CONFIRMATION: &str = "erase";
+
+/// `GET /api/me/export`: all data of the caller, one JSON object in a line. The last one is of the kind `end`, or `error` if
+/// the rest could not be read.
+pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
+    let mut export = app.store.export(&owner, SystemTime::now());
+    // The second step is the first that reads: if it fails, the response still gets an error status.
+    let mut first = Vec::new();
+    for _ in 0..2 {
+        first.extend(export.next().await?.unwrap_or_default());
+    }
+    let state = Some((export, first));
+    let body = Body::from_stream(unfold(state, |state| async move {
+        let (mut export, rows) = state?;
+        let lines = lines(&rows);
+        let (lines, next) = more(&mut export, lines).await;
+        Some((Ok::<_, Infallible>(lines), next.map(|rows| (export, rows))))
+    }));
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"lambda-chat.jsonl\""),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((headers, body).into_response())
+}
+
+/// The next chunk, and the rows after it, if there are any.
+async fn more(export: &mut Export, mut lines: String) -> (Bytes, Option<Vec<Exported>>) {
+    let next = match export.next().await {
+        Ok(next) => next,
+        Err(error) => {
+            tracing::error!(%error, "an export could not be completed");
+            let code = error.code();
+            lines.push_str(&json!({ "kind": "error", "error": { "code": code } }).to_string());
+            lines.push('\n');
+            None
+        }
+    };
+    (Bytes::from(lines), next)
+}
+
+fn lines(rows: &[Exported]) -> String {
+    let lines = rows.iter().filter_map(|row| serde_json::to_string(row).ok());
+    lines.fold(String::new(), |text, line| text + &line + "\n")
+}
+
+#[derive(Serialize)]
+pub(crate) struct Erased {
+    keys: usize,
+    conversations: usize,
+    others: usize,
+}
+
+/// `DELETE /api/me`: ends the caller's running turns and erases all data of the caller, including the keys.
+pub(crate) async fn erase(
+    State(app): State<App>,
+    credentials: Credentials,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Erased>, ApiError> {
+    let user_id = parse_confirmation(&web::json_body(&headers, body).await?)?;
+    let owner = credentials.identify(user_id.as_deref())?.owner;
+    app.turns.registry.cancel_all_deleted(&owner);
+    let erased = app.store.erase(&owner, app.config.chat_limit, SystemTime::now()).await;
+    app.turns.registry.forget_all_completed(&owner);
+    let Deleted { keys, conversations, others } = erased?;
+    Ok(Json(Erased { keys, conversations, others }))
+}
+
+/// The user that a body names, if it confirms the erasure.
+fn parse_confirmation(body: &[u8]) -> Result<Option<String>, ApiError> {
+    let mut fields = Fields::parse(body)?;
+    let confirmed = fields.text("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
+    let sentence = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
+    if confirmed { Ok(fields.text("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
+}

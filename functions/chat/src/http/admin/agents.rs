@@ -1,0 +1,138 @@
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use conversation::{ErrorCode, new_id};
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use store::{DefineError, Kind};
+use web::{Administrator, ApiError, Caller};
+
+use super::definition_view::DefinitionView;
+use crate::definitions::{AgentDefinition, DEFAULT_AGENT, VisibleModels};
+use crate::http::extract::path_id;
+use crate::{App, parsing};
+
+impl DefinitionView {
+    fn built_in() -> Self {
+        let document = AgentDefinition::built_in().document();
+        Self { id: DEFAULT_AGENT.to_owned(), document, created_at: None, updated_at: None }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct List {
+    agents: Vec<DefinitionView>,
+}
+
+/// All agents, including the default one if it has no row.
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
+    let rows = app.store.definitions.list(Kind::Agent).await?;
+    let built_in = rows.iter().all(|row| row.id != DEFAULT_AGENT).then(DefinitionView::built_in);
+    Ok(Json(List { agents: built_in.into_iter().chain(rows.into_iter().map(DefinitionView::from)).collect() }))
+}
+
+/// Stores a new agent under a new id.
+pub(crate) async fn create(
+    State(app): State<App>,
+    administrator: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<DefinitionView>), ApiError> {
+    let definition = parse(&app, &administrator.0, &headers, body).await?;
+    let stored = create_row(&app, &new_id(), &definition).await?;
+    Ok((StatusCode::CREATED, Json(stored)))
+}
+
+/// One agent.
+pub(crate) async fn get(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<DefinitionView>, ApiError> {
+    let id = path_id(path)?;
+    match app.store.definitions.get(Kind::Agent, &id).await {
+        Err(DefineError::NotFound) if id == DEFAULT_AGENT => Ok(Json(DefinitionView::built_in())),
+        found => Ok(Json(found?.into())),
+    }
+}
+
+/// Replaces an agent; this gives the default one its row.
+pub(crate) async fn replace(
+    State(app): State<App>,
+    administrator: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<DefinitionView>, ApiError> {
+    let id = path_id(path)?;
+    let definition = parse(&app, &administrator.0, &headers, body).await?;
+    let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
+    let replaced = app.store.definitions.replace(Kind::Agent, &id, name, &document, now).await;
+    app.catalog.agents.invalidate().await;
+    match replaced {
+        Err(DefineError::NotFound) if id == DEFAULT_AGENT => create_row(&app, &id, &definition).await.map(Json),
+        replaced => Ok(Json(replaced?.into())),
+    }
+}
+
+/// Deletes an agent; without its row the default one is the built-in one again.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, ApiError> {
+    app.store.definitions.delete(Kind::Agent, &path_id(path)?).await?;
+    app.catalog.agents.invalidate().await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn create_row(app: &App, id: &str, definition: &AgentDefinition) -> Result<DefinitionView, ApiError> {
+    let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
+    let stored = app.store.definitions.create(Kind::Agent, id, name, &document, now).await?;
+    app.catalog.agents.invalidate().await;
+    Ok(stored.into())
+}
+
+/// Parses the definition in a body; every name in it must exist.
+async fn parse(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
+    let body = web::json_body(headers, body).await?;
+    let definition = parsing::parse(&caller.owner, body.len(), move || AgentDefinition::parse(&body)).await?;
+    let wrong = match definition.model.as_deref().and_then(|name| wrong_model(app.models_for(&caller.owner), name)) {
+        None => unknown_tool(app, &definition).await?,
+        wrong => wrong,
+    };
+    match wrong {
+        Some(sentence) => Err(ApiError::new(ErrorCode::InvalidRequest, sentence)),
+        None => Ok(definition),
+    }
+}
+
+/// Why an agent cannot have this model: an agent is for all callers, so its model must be too.
+fn wrong_model(visible: VisibleModels<'_>, name: &str) -> Option<String> {
+    match visible.get(name) {
+        None => Some(format!("`model` names no model; there are: {}", visible.names())),
+        Some(client) if client.config().only_for.is_some() => {
+            Some("`model` must be a model for everybody: this one is yours alone".to_owned())
+        }
+        Some(_) => None,
+    }
+}
+
+/// Why an agent cannot have these tools: each must be built in or defined, enabled or not.
+async fn unknown_tool(app: &App, definition: &AgentDefinition) -> Result<Option<String>, ApiError> {
+    let mut bindings = definition.tools.iter().flatten();
+    if bindings.all(|binding| app.catalog.base.tools.has(&binding.tool)) {
+        return Ok(None);
+    }
+    let mut names: Vec<String> = app.catalog.base.tools.names().map(str::to_owned).collect();
+    for (at, binding) in definition.tools.iter().flatten().enumerate() {
+        if !names.contains(&binding.tool) && !app.catalog.tools.is_known_tool(&binding.tool).await? {
+            names.extend(app.catalog.tools.names().await?);
+            return Ok(Some(format!("`tools[{at}].tool` names no tool; there are: {}", names.join(", "))));
+        }
+    }
+    Ok(None)
+}

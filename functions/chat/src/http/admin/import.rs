@@ -1,0 +1,69 @@
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use conversation::{ErrorCode, Failure};
+use http::HeaderMap;
+use protocols::Fields;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::DefineError;
+use tools::http::{Imported, Rules, ToolDefinition, Unusable};
+use web::{Administrator, ApiError};
+
+use super::tools::create_row;
+use crate::{App, parsing};
+
+/// The result of an import.
+#[derive(Serialize)]
+pub(crate) struct ImportReport {
+    /// The stored tools; for a dry run those that would be stored, without ids.
+    tools: Vec<Value>,
+    refused: Vec<Unusable>,
+}
+
+/// Defines a tool for each operation of an `OpenAPI` document that can be one and whose name is free.
+pub(crate) async fn import(
+    State(app): State<App>,
+    administrator: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ImportReport>, ApiError> {
+    let body = web::json_body(&headers, body).await?;
+    let (policy, taken) = (app.catalog.tools.policy(), app.catalog.tools.reserved_names().await?);
+    let read = parsing::parse(&administrator.0.owner, body.len(), move || {
+        parse_import(&body, Rules { policy, taken: &taken })
+    });
+    let (Imported { tools, unusable }, dry_run) = read.await?;
+    let mut report = ImportReport { tools: Vec::new(), refused: unusable };
+    for definition in &tools {
+        if dry_run { report.tools.push(definition.document()) } else { report.add(&app, definition).await? }
+    }
+    Ok(Json(report))
+}
+
+/// The tools of a document, and whether the import is a dry run.
+fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(Imported, bool), Failure> {
+    let mut fields = Fields::parse(body)?;
+    let document = fields.object("document")?.ok_or_else(|| fields.wrong("document", "given: an OpenAPI document"))?;
+    let dry_run = fields.flag("dryRun")?.unwrap_or(false);
+    fields.finish("`document`, `dryRun`")?;
+    let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
+    let imported = imported.map_err(|sentence| Failure::new(ErrorCode::InvalidRequest, sentence))?;
+    Ok((imported, dry_run))
+}
+
+impl ImportReport {
+    async fn add(&mut self, app: &App, definition: &ToolDefinition) -> Result<(), ApiError> {
+        match create_row(app, definition).await {
+            Ok(view) => self.tools.push(json!(view)),
+            // Another instance stored one of that name first.
+            Err(DefineError::Taken) => {
+                let (operation, reason) =
+                    (definition.name.clone(), format!("Another tool has the name `{}`.", definition.name));
+                self.refused.push(Unusable { operation, reason });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}

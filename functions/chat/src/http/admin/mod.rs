@@ -1,0 +1,8 @@
+//! Agents and tools that administrators define; other callers are rejected with `forbidden`.
+
+pub(crate) mod agents;
+mod definition_view;
+pub(crate) mod executions;
+pub(crate) mod import;
+pub(crate) mod test_call;
+pub(crate) mod tools;

@@ -1,0 +1,65 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use conversation::{ErrorCode, ToolCall, new_id};
+use http::HeaderMap;
+use protocols::Fields;
+use serde_json::Value;
+use store::{Kind, Owner};
+use tokio::time::Instant;
+use tools::http::{Defined, Trial};
+use tools::{CalculationBudget, KnownPages, Outgoing, Progress, Tool, ToolContext, ToolRegistry};
+use web::{Administrator, ApiError};
+
+use crate::http::extract::path_id;
+use crate::{App, parsing};
+
+/// What is said where a tool is named that is none of a server's.
+const ONE_TOOL: &str = "`tool` must be left out: only a server has tools to choose from";
+
+/// Makes one call of a defined tool, switched on or not, and shows what was sent and what came back.
+pub(crate) async fn run(
+    State(app): State<App>,
+    administrator: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Trial>, ApiError> {
+    let id = path_id(path)?;
+    let body = web::json_body(&headers, body).await?;
+    let mut fields = parsing::parse(&administrator.0.owner, body.len(), move || Fields::parse(&body)).await?;
+    let arguments = Value::Object(fields.object("arguments")?.unwrap_or_default());
+    let named = fields.words("tool", 128)?;
+    fields.finish("`arguments`, `tool`")?;
+    let stored = app.store.definitions.get(Kind::Tool, &id).await?;
+    let definition = app.catalog.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
+    let outgoing = Outgoing::new(app.config.redactor.clone());
+    let trial = match (app.catalog.tools.http_tool(&definition), app.catalog.tools.build(definition), &named) {
+        (_, Defined::Server(server), named) => {
+            server.test_call(named.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration).await
+        }
+        (_, Defined::Tool(_), Some(_)) => return Err(ApiError::new(ErrorCode::InvalidRequest, ONE_TOOL)),
+        (Some(tool), Defined::Tool(_), None) => tool.test_call(&administrator.0.owner, &arguments, &outgoing).await,
+        (None, Defined::Tool(tool), None) => run_built_in(&app, administrator.0.owner, tool, arguments).await?,
+    };
+    Ok(Json(trial))
+}
+
+/// A tool of the product under another name asks nobody: there is nothing to show but what it gives.
+async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<Trial, ApiError> {
+    let context = ToolContext {
+        owner,
+        deadline: Instant::now() + app.turns.limits.max_duration,
+        pages: KnownPages::default(),
+        progress: Progress::default(),
+        outgoing: Outgoing::new(app.config.redactor.clone()),
+        calculations: CalculationBudget::default(),
+    };
+    let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
+    let session = ToolRegistry::new(vec![tool]).session(context);
+    let ran = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
+    Ok(Trial { request: None, response: None, content: ran.result.content, error: ran.report.error })
+}

@@ -1,0 +1,84 @@
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use conversation::new_id;
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use store::{DefineError, Kind};
+use tools::http::ToolDefinition;
+use web::{Administrator, ApiError};
+
+use super::definition_view::DefinitionView;
+use crate::App;
+use crate::http::extract::path_id;
+
+#[derive(Serialize)]
+pub(crate) struct List {
+    tools: Vec<DefinitionView>,
+}
+
+/// All defined tools.
+pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
+    let rows = app.store.definitions.list(Kind::Tool).await?;
+    Ok(Json(List { tools: rows.into_iter().map(DefinitionView::from).collect() }))
+}
+
+/// Stores a new tool under a new id.
+pub(crate) async fn create(
+    State(app): State<App>,
+    administrator: Administrator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<DefinitionView>), ApiError> {
+    let definition = app.catalog.tools.parse(&administrator.0.owner, web::json_body(&headers, body).await?).await?;
+    Ok((StatusCode::CREATED, Json(create_row(&app, &definition).await?)))
+}
+
+/// One tool.
+pub(crate) async fn get(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<DefinitionView>, ApiError> {
+    let found = app.store.definitions.get(Kind::Tool, &path_id(path)?).await;
+    Ok(Json(found?.into()))
+}
+
+/// Replaces a tool.
+pub(crate) async fn replace(
+    State(app): State<App>,
+    administrator: Administrator,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<DefinitionView>, ApiError> {
+    let id = path_id(path)?;
+    let definition = app.catalog.tools.parse(&administrator.0.owner, web::json_body(&headers, body).await?).await?;
+    let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
+    let replaced = app.store.definitions.replace(Kind::Tool, &id, name, &document, now).await;
+    app.catalog.tools.invalidate().await;
+    Ok(Json(replaced?.into()))
+}
+
+/// Deletes a tool; agents that name it continue without it.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Administrator,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = app.store.definitions.delete(Kind::Tool, &path_id(path)?).await;
+    app.catalog.tools.invalidate().await;
+    deleted?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stores a new tool.
+pub(super) async fn create_row(app: &App, definition: &ToolDefinition) -> Result<DefinitionView, DefineError> {
+    let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
+    let stored = app.store.definitions.create(Kind::Tool, &new_id(), name, &document, now).await;
+    app.catalog.tools.invalidate().await;
+    Ok(stored?.into())
+}

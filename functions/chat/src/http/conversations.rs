@@ -1,0 +1,111 @@
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use conversation::ErrorCode;
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use store::{Conversation, StoredMessage};
+use web::{ApiError, Caller};
+
+use super::extract::path_id;
+use super::paging::Paging;
+use crate::App;
+
+/// Rows of a page unless the request has a `limit`.
+const CONVERSATIONS: u32 = 20;
+const MESSAGES: u32 = 100;
+
+/// The longest title, in characters.
+const MAX_TITLE: usize = 200;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConversationList {
+    conversations: Vec<Conversation>,
+    next_cursor: Option<String>,
+}
+
+/// The caller's conversations, last updated first.
+pub(crate) async fn list(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    paging: Result<Query<Paging>, QueryRejection>,
+) -> Result<Json<ConversationList>, ApiError> {
+    let paging = Paging::parse(paging)?;
+    let limit = paging.limit(CONVERSATIONS)?;
+    let page = app.store.conversations.list(&owner, limit, paging.cursor.as_deref()).await?;
+    Ok(Json(ConversationList { conversations: page.items, next_cursor: page.next_cursor }))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConversationWithMessages {
+    conversation: Conversation,
+    messages: Vec<StoredMessage>,
+    next_cursor: Option<String>,
+}
+
+/// A conversation and a page of its messages, oldest first.
+pub(crate) async fn read(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    path: Result<Path<String>, PathRejection>,
+    paging: Result<Query<Paging>, QueryRejection>,
+) -> Result<Json<ConversationWithMessages>, ApiError> {
+    let id = path_id(path)?;
+    let paging = Paging::parse(paging)?;
+    let limit = paging.limit(MESSAGES)?;
+    let conversation = app.store.conversations.get(&owner, &id).await?;
+    let (cursor, now) = (paging.cursor.as_deref(), SystemTime::now());
+    let page = app.store.conversations.messages(&owner, &id, limit, cursor, now).await?;
+    Ok(Json(ConversationWithMessages { conversation, messages: page.items, next_cursor: page.next_cursor }))
+}
+
+#[derive(Serialize)]
+pub(crate) struct ConversationResponse {
+    conversation: Conversation,
+}
+
+/// Changes the title of a conversation.
+pub(crate) async fn rename(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ConversationResponse>, ApiError> {
+    let id = path_id(path)?;
+    let title = title(&web::json_body(&headers, body).await?)?;
+    let conversation = app.store.conversations.rename(&owner, &id, &title, SystemTime::now()).await?;
+    Ok(Json(ConversationResponse { conversation }))
+}
+
+fn title(body: &[u8]) -> Result<String, ApiError> {
+    let invalid = || {
+        let sentence = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
+        ApiError::new(ErrorCode::InvalidRequest, sentence)
+    };
+    let fields = protocols::object(body)?;
+    let title = fields.get("title").and_then(|title| title.as_str()).ok_or_else(invalid)?.trim();
+    let fits = !title.is_empty() && title.chars().nth(MAX_TITLE).is_none();
+    if fits { Ok(title.to_owned()) } else { Err(invalid()) }
+}
+
+/// Deletes a conversation, and ends its running turn first.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, ApiError> {
+    let id = path_id(path)?;
+    app.turns.registry.cancel_deleted(&owner, &id);
+    app.turns.registry.forget_completed(&owner, &id);
+    app.store.conversations.delete(&owner, &id).await?;
+    app.store.idempotency.forget(&owner, &id).await?;
+    app.store.executions.forget(&owner, &id).await?;
+    app.store.streams.forget(&owner, &id, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,188 @@
+//! What handlers need of a request besides its body.
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{FromRequestParts, Path, Query};
+use conversation::{ErrorCode, Failure, ToolChoice};
+use http::HeaderMap;
+use http::request::Parts;
+use protocols::{AgainRequest, TurnRequest};
+use serde::Deserialize;
+use store::{Owner, Question};
+use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
+use web::{ApiError, Arrival, Credentials};
+
+use super::render::ResponseFormat;
+use crate::definitions::AgentSelection;
+use crate::{App, parsing};
+
+/// The longest idempotency key, in characters.
+const MAX_KEY: usize = 255;
+
+/// The head of a request that starts a turn.
+pub(crate) struct TurnRequestHead {
+    pub(crate) app: App,
+    pub(crate) headers: HeaderMap,
+    credentials: Credentials,
+    request: Arrival,
+    query: Result<Query<StreamQuery>, QueryRejection>,
+}
+
+/// The query of a route that streams.
+#[derive(Deserialize)]
+pub(crate) struct StreamQuery {
+    sse: Option<String>,
+}
+
+/// Who asks, and who is to answer, as far as the body of a request says.
+pub(crate) struct TurnOptions<'a> {
+    pub(crate) user_id: Option<&'a str>,
+    pub(crate) agent_id: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) tool_choice: Option<&'a ToolChoice>,
+}
+
+impl<'a> From<&'a TurnRequest> for TurnOptions<'a> {
+    fn from(request: &'a TurnRequest) -> Self {
+        Self {
+            user_id: request.user_id.as_deref(),
+            agent_id: request.agent_id.as_deref(),
+            model: request.model.as_deref(),
+            tool_choice: request.tool_choice.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a AgainRequest> for TurnOptions<'a> {
+    fn from(request: &'a AgainRequest) -> Self {
+        Self {
+            user_id: request.user_id.as_deref(),
+            agent_id: request.agent_id.as_deref(),
+            model: request.model.as_deref(),
+            tool_choice: request.tool_choice.as_ref(),
+        }
+    }
+}
+
+/// The conversation of a turn.
+#[derive(Default)]
+pub(crate) struct Target {
+    /// `None` for a new conversation.
+    pub(crate) conversation_id: Option<String>,
+    /// For a new conversation, the id by which its client knows it, if it has one.
+    pub(crate) chat_id: Option<String>,
+}
+
+impl FromRequestParts<App> for TurnRequestHead {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let credentials = Credentials::from_request_parts(parts, app).await?;
+        let request = Extension::<Arrival>::from_request_parts(parts, app).await;
+        let Extension(request) = request.map_err(|error| ApiError::caused_by(ErrorCode::Internal, error))?;
+        let query = Query::from_request_parts(parts, app).await;
+        Ok(Self { app: app.clone(), headers: parts.headers.clone(), credentials, request, query })
+    }
+}
+
+impl TurnRequestHead {
+    /// The id of the request.
+    pub(crate) fn id(&self) -> &str {
+        &self.request.request_id
+    }
+
+    /// Parses a body; a large one on another thread.
+    pub(crate) async fn parse<T: Send + 'static>(
+        &self,
+        body: &Bytes,
+        parse: impl FnOnce(&[u8]) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let (owner, body) = (self.owner(None)?, body.clone());
+        parsing::parse(&owner, body.len(), move || parse(&body)).await
+    }
+
+    /// Who asks.
+    pub(crate) fn owner(&self, user_id: Option<&str>) -> Result<Owner, ApiError> {
+        Ok(self.credentials.clone().identify(user_id)?.owner)
+    }
+
+    /// The id of the requested agent, from the body or the header; `None` for the default one.
+    pub(crate) fn agent_id<'a>(&'a self, options: &TurnOptions<'a>) -> Result<Option<&'a str>, ApiError> {
+        match options.agent_id {
+            Some(id) => Ok(Some(id)),
+            None => agent_id(&self.headers),
+        }
+    }
+
+    /// Who asks, and who answers; every name in the request is checked.
+    pub(crate) async fn resolve(&self, options: &TurnOptions<'_>) -> Result<(Owner, ResolvedAgent), ApiError> {
+        let owner = self.owner(options.user_id)?;
+        let selection = AgentSelection {
+            agent_id: self.agent_id(options)?,
+            model: options.model,
+            tool_choice: options.tool_choice,
+        };
+        let agent = self.app.catalog.resolve(self.app.models_for(&owner), selection).await?;
+        Ok((owner, agent))
+    }
+
+    /// How the client wants the answer.
+    pub(crate) fn response_format(&self, stream: bool) -> Result<ResponseFormat, ApiError> {
+        let is_accumulated = is_accumulated(self.query.as_ref())?;
+        Ok(ResponseFormat { stream, is_accumulated, request_id: self.id().to_owned() })
+    }
+
+    /// Starts the turn, or returns the one that the same request started. `fingerprint` is what makes it the same request.
+    pub(crate) async fn start(
+        self,
+        (owner, agent): (Owner, ResolvedAgent),
+        target: Target,
+        question: Question,
+        fingerprint: &[u8],
+    ) -> Result<TurnStream, ApiError> {
+        let Target { conversation_id, chat_id } = target;
+        let deadline = turns::deadline(&self.app.turns.limits, Some(&self.request));
+        let key = idempotency_key(&self.headers)?;
+        let key = key.map(|key| IdempotencyKey { key, fingerprint: fingerprint.to_vec() });
+        let request = self.request;
+        let turn = StartTurn { owner, agent, conversation_id, chat_id, question, deadline, request };
+        turns::start_or_replay(&self.app.turns, key, turn).await
+    }
+
+    /// The request itself, for a turn that is started otherwise.
+    pub(crate) fn into_request(self) -> Arrival {
+        self.request
+    }
+}
+
+/// The agent that the headers of a request name.
+///
+/// # Errors
+/// `invalid_request` for a header that is not visible ASCII.
+pub(crate) fn agent_id(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let Some(id) = headers.get("x-agent-id") else { return Ok(None) };
+    let sentence = "`X-Agent-ID` must be visible ASCII";
+    id.to_str().map(Some).map_err(|_| ApiError::new(ErrorCode::InvalidRequest, sentence))
+}
+
+/// Whether the frames of a stream hold all text so far instead of deltas.
+pub(crate) fn is_accumulated(query: Result<&Query<StreamQuery>, &QueryRejection>) -> Result<bool, ApiError> {
+    match query.map(|Query(query)| query.sse.as_deref()) {
+        Ok(None) => Ok(false),
+        Ok(Some("accumulated")) => Ok(true),
+        _ => Err(ApiError::new(ErrorCode::InvalidRequest, "`sse` may only be `accumulated`")),
+    }
+}
+
+/// The id in a path; a path that cannot be decoded names nothing.
+pub(crate) fn path_id(path: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
+    path.map(|Path(id)| id).map_err(|_| ErrorCode::NotFound.into())
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = value.to_str().ok().filter(|text| (1..=MAX_KEY).contains(&text.len()));
+    let sentence = "`Idempotency-Key` must be 1 to 255 visible ASCII characters";
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, sentence))
+}

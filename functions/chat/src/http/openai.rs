@@ -1,0 +1,200 @@
+//! `/v1`: OpenAI's wire, over the same agents, models and tools as the product's own.
+
+use agent::Caller as Client;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use conversation::{ErrorCode, Failure, ToolChoice, new_id};
+use http::{HeaderValue, header};
+use model::{Effort, ModelClient, Thinking, Wire, Wishes};
+use protocols::openai::{ChatRequest, Chunks, Head, Sampling, completion, error_body};
+use serde::Serialize;
+use store::Owner;
+use time::OffsetDateTime;
+use tools::ToolRegistry;
+use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};
+use web::{ApiError, Caller, ErrorShape};
+
+use super::extract::TurnRequestHead;
+use crate::App;
+use crate::definitions::{AgentDefinition, DEFAULT_AGENT};
+
+/// How errors are written under `/v1`.
+pub(crate) const ERRORS: ErrorShape = ErrorShape { content_type: "application/json", body: error_body };
+
+/// Precedes the id of an agent in the name of a model.
+const AGENT_PREFIX: &str = "agent:";
+
+/// `POST /v1/chat/completions`: one turn of a conversation that the client keeps.
+pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
+    let body = web::json_body(&head.headers, body).await?;
+    let request = head.parse(&body, ChatRequest::parse).await?;
+    let (app, owner) = (head.app.clone(), head.owner(None)?);
+    let agent = resolve(&app, &owner, &request).await?;
+    let meta = completion_meta(&request);
+    let (stream, include_usage) = (request.stream, request.include_usage);
+    let (input, request) = (prompt_input(request), head.into_request());
+    let deadline = turns::deadline(&app.turns.limits, Some(&request));
+    let turn = StartStatelessTurn { owner, agent, input, deadline, request };
+    let events = turns::start_stateless(&app.turns, turn).await?;
+    if stream {
+        return Ok(web::stream(web::opened(events).await?, Chunks::new(meta, include_usage)));
+    }
+    let document = completion(&meta, &web::collect(events).await?);
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], document).into_response())
+}
+
+fn completion_meta(request: &ChatRequest) -> Head {
+    let created = u64::try_from(OffsetDateTime::now_utc().unix_timestamp()).unwrap_or_default();
+    Head { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone() }
+}
+
+fn prompt_input(request: ChatRequest) -> PromptInput {
+    let ChatRequest { history, text, since, tools, parallel, sampling, .. } = request;
+    let client = Client { since, tools, one_call: !parallel, wishes: generation_params(sampling) };
+    PromptInput { text, history, summary: None, client: Some(client) }
+}
+
+fn generation_params(sampling: Sampling) -> Wishes {
+    let effort = match sampling.effort.as_deref() {
+        Some("minimal") => Some(Effort::Minimal),
+        Some("low") => Some(Effort::Low),
+        Some("medium") => Some(Effort::Medium),
+        Some("high") => Some(Effort::High),
+        Some("xhigh" | "max") => Some(Effort::Max),
+        _ => None,
+    };
+    Wishes {
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        max_tokens: sampling.max_tokens,
+        thinking: sampling.effort.is_some_and(|effort| effort == "none").then_some(Thinking::Off),
+        effort,
+        stop: sampling.stop,
+        seed: sampling.seed,
+        presence_penalty: sampling.presence_penalty,
+        frequency_penalty: sampling.frequency_penalty,
+        format: sampling.format,
+    }
+}
+
+/// Resolves who answers: a model with the default agent, or an agent with its model.
+async fn resolve(app: &App, owner: &Owner, request: &ChatRequest) -> Result<ResolvedAgent, ApiError> {
+    let agent_id = request.model.strip_prefix(AGENT_PREFIX);
+    let model = agent_id.is_none().then_some(request.model.as_str());
+    let id = agent_id.unwrap_or(DEFAULT_AGENT).to_owned();
+    let visible = app.models_for(owner);
+    if model.is_some_and(|name| visible.get(name).is_none()) {
+        return Err(ErrorCode::ModelNotFound.into());
+    }
+    let definition = app.catalog.agents.find(&id).await.map_err(as_model_not_found)?;
+    let mut resolved = ResolvedAgent {
+        agent: app.catalog.assemble(&definition).await?,
+        models: visible.chain(model, definition.model.as_deref())?,
+        tool_choice: ToolChoice::Auto,
+        id,
+    };
+    apply_request(&mut resolved, &definition, request)?;
+    Ok(resolved)
+}
+
+/// On these routes an unknown agent is an unknown model.
+fn as_model_not_found(error: ApiError) -> ApiError {
+    if error.failure.code == ErrorCode::InvalidRequest { ErrorCode::ModelNotFound.into() } else { error }
+}
+
+/// Adapts the agent to the request.
+fn apply_request(
+    resolved: &mut ResolvedAgent,
+    definition: &AgentDefinition,
+    request: &ChatRequest,
+) -> Result<(), ApiError> {
+    let ResolvedAgent { agent, models, tool_choice, .. } = resolved;
+    // The client keeps the conversation: as much of it as fits is sent, and the rest is not summarised.
+    (agent.history_tokens, agent.summarise) = (u64::MAX, false);
+    match &request.system {
+        Some(system) if request.model.starts_with(AGENT_PREFIX) => agent.append_system_prompt(system),
+        Some(system) => agent.system_prompt = Some(system.clone()),
+        None => {}
+    }
+    let must_call = request.tool_choice == Some(ToolChoice::Required) && !request.tools.is_empty();
+    if must_call || request.sampling.format.is_some() {
+        // The client expects one of its own calls, or formatted data and nothing else.
+        agent.tools = ToolRegistry::default();
+    }
+    if request.sampling.format.is_some() {
+        keep_formatting_models(models)?;
+    }
+    if let Some(ToolChoice::Tool(name)) = &request.tool_choice
+        && !agent.tools.has(name)
+        && request.tools.iter().all(|tool| tool.name != *name)
+    {
+        let sentence = "`tool_choice` must name one of the `tools`";
+        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).at("tool_choice").into());
+    }
+    *tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(agent));
+    Ok(())
+}
+
+/// Keeps the models whose wires accept a response format.
+fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError> {
+    let accepts_format = |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Ollama);
+    if !models.first().is_some_and(accepts_format) {
+        let sentence = "`response_format` must be of type text: this model's endpoint takes no other here";
+        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).at("response_format").into());
+    }
+    models.retain(accepts_format);
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct ModelList {
+    object: &'static str,
+    data: Vec<Model>,
+}
+
+/// A model, or an agent under its name as a model.
+#[derive(Serialize)]
+pub(crate) struct Model {
+    id: String,
+    object: &'static str,
+    /// Unknown: always 0.
+    created: u64,
+    owned_by: &'static str,
+}
+
+impl Model {
+    fn new(id: String, owned_by: &'static str) -> Self {
+        Self { id, object: "model", created: 0, owned_by }
+    }
+}
+
+/// `GET /v1/models`: the accepted values of `model`.
+pub(crate) async fn list(State(app): State<App>, Caller { owner, .. }: Caller) -> Result<Response, ApiError> {
+    Ok(Json(ModelList { object: "list", data: all(&app, &owner).await? }).into_response())
+}
+
+/// `GET /v1/models/{model}`: one of them.
+pub(crate) async fn model(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<Model>, ApiError> {
+    let Path(id) = id.map_err(|_| ApiError::from(ErrorCode::ModelNotFound))?;
+    let found = all(&app, &owner).await?.into_iter().find(|model| model.id == id);
+    found.map(Json).ok_or_else(|| ErrorCode::ModelNotFound.into())
+}
+
+async fn all(app: &App, owner: &Owner) -> Result<Vec<Model>, ApiError> {
+    let models = app.models_for(owner).iter().map(|client| Model::new(client.config().name.clone(), client.provider()));
+    let agents = app.catalog.agents.all().await?;
+    let agents = agents.into_iter().map(|agent| Model::new(format!("{AGENT_PREFIX}{}", agent.id), "lambda-chat"));
+    Ok(models.chain(agents).collect())
+}
+
+/// The response for any other path under `/v1`.
+pub(crate) async fn not_found() -> ApiError {
+    ErrorCode::NotFound.into()
+}

@@ -1,0 +1,132 @@
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::response::{IntoResponse, Response};
+use conversation::ErrorCode;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use web::ApiError;
+
+/// Nothing is loaded but the page's own files, and nothing in them is inline.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+     frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+);
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// A row per file, embedded at build time.
+macro_rules! assets {
+    ($($kind:expr => $($name:literal)*;)*) => {
+        &[$($(($name, $kind, include_bytes!(concat!("../../page/", $name))),)*)*]
+    };
+}
+
+const INDEX: &[u8] = include_bytes!("../../page/index.html");
+
+const ASSETS: &[(&str, &str, &[u8])] = assets! {
+    "text/css; charset=utf-8" => "style.css";
+    "image/svg+xml" => "icon.svg";
+    SCRIPT => "agents.js"
+        "answer.js"
+        "api.js"
+        "app.js"
+        "calls.js"
+        "chat.js"
+        "composer.js"
+        "conversations.js"
+        "data.js"
+        "dialogs.js"
+        "dom.js"
+        "drawer.js"
+        "ending.js"
+        "frames.js"
+        "history.js"
+        "key.js"
+        "markdown-blocks.js"
+        "markdown-emphasis.js"
+        "markdown-inline.js"
+        "markdown-lines.js"
+        "markdown-links.js"
+        "markdown-list.js"
+        "markdown-table.js"
+        "markdown.js"
+        "models.js"
+        "notice.js"
+        "sse.js"
+        "steps.js"
+        "theme.js"
+        "thread.js"
+        "turn.js"
+        "words.js";
+};
+
+/// The page itself.
+pub(crate) async fn index(headers: HeaderMap) -> Response {
+    file(INDEX, "text/html; charset=utf-8", &headers)
+}
+
+/// A file that the page loads.
+pub(crate) async fn asset(headers: HeaderMap, name: Result<Path<String>, PathRejection>) -> Response {
+    let name = name.map(|Path(name)| name).unwrap_or_default();
+    match ASSETS.iter().find(|(known, ..)| *known == name) {
+        Some((_, kind, content)) => file(content, kind, &headers),
+        None => ApiError::from(ErrorCode::NotFound).into_response(),
+    }
+}
+
+/// A browser keeps the file but asks each time whether it is still the one, so that a deployment is seen at once.
+fn file(content: &'static [u8], kind: &'static str, request: &HeaderMap) -> Response {
+    let tag = entity_tag(content);
+    let known = request.get(header::IF_NONE_MATCH).is_some_and(|tags| tags.as_bytes() == tag.as_bytes());
+    let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { content.into_response() };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// FNV-1a of the content: files change only with the build, so that telling two builds apart is all that is needed.
+fn entity_tag(content: &[u8]) -> String {
+    let hash = content
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("\"{hash:016x}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_that_the_page_and_its_scripts_name_is_embedded() {
+        let known = |name: &str| ASSETS.iter().any(|(known, ..)| *known == name);
+        let text = |content: &[u8]| String::from_utf8(content.to_vec()).unwrap();
+        for reference in text(INDEX).split("/assets/").skip(1) {
+            let name = reference.split('"').next().unwrap();
+            assert!(known(name), "index.html names {name}");
+        }
+        for (file, kind, content) in ASSETS {
+            let content = text(content);
+            let imports = content.split("from \"./").skip(1).filter(|_| *kind == SCRIPT);
+            for import in imports {
+                let name = import.split('"').next().unwrap();
+                assert!(known(name), "{file} imports {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn f138_the_policy_allows_nothing_inline_and_nothing_from_elsewhere() {
+        let policy = POLICY.to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'; script-src 'self';"));
+        assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"));
+    }
+
+    #[test]
+    fn f145_no_page_may_frame_this_one() {
+        assert!(POLICY.to_str().unwrap().contains("frame-ancestors 'none'"));
+    }
+}

@@ -1,0 +1,39 @@
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use protocols::{Accumulated, Native, Resumed};
+use turns::TurnStream;
+use web::ApiError;
+
+/// How a client wants an answer.
+pub(crate) struct ResponseFormat {
+    /// As an event stream, or as one document.
+    pub(crate) stream: bool,
+    /// Whether each frame of the stream holds all text so far.
+    pub(crate) is_accumulated: bool,
+    pub(crate) request_id: String,
+}
+
+impl ResponseFormat {
+    /// The turn as a response.
+    pub(crate) async fn render(self, turn: TurnStream) -> Result<Response, ApiError> {
+        if !self.stream {
+            return Ok(Json(web::collect(turn.events).await?).into_response());
+        }
+        let native = Native::new(turn.turn_id, self.request_id);
+        Ok(if self.is_accumulated {
+            web::stream(turn.events, Accumulated::new(native))
+        } else {
+            web::stream(turn.events, native)
+        })
+    }
+
+    /// The frames of a turn after the first `seen` ones.
+    pub(crate) fn render_resumed(self, turn: TurnStream, seen: u64) -> Response {
+        let native = Native::new(turn.turn_id, self.request_id);
+        if self.is_accumulated {
+            web::stream(turn.events, Resumed::new(Accumulated::new(native), seen))
+        } else {
+            web::stream(turn.events, Resumed::new(native, seen))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+use axum::Extension;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use conversation::ErrorCode;
+use http::{HeaderMap, StatusCode};
+use turns::FrameId;
+use web::{ApiError, Arrival, Caller};
+
+use super::extract::{StreamQuery, is_accumulated, path_id};
+use super::render::ResponseFormat;
+use crate::App;
+
+/// `GET /api/conversations/{id}/stream`: the running turn after the frame that `Last-Event-ID` names, or from its first
+/// frame on; also the rest of a turn that finished within the last hour. `204` if there is nothing to resume.
+pub(crate) async fn resume(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    Extension(request): Extension<Arrival>,
+    path: Result<Path<String>, PathRejection>,
+    query: Result<Query<StreamQuery>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let id = path_id(path)?;
+    let (is_accumulated, last_frame) = (is_accumulated(query.as_ref())?, last_frame(&headers)?);
+    let deadline = turns::deadline(&app.turns.limits, Some(&request));
+    let Some((turn, seen)) = turns::resume(&app.turns, &owner, &id, last_frame, deadline).await? else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    let format = ResponseFormat { stream: true, is_accumulated, request_id: request.request_id };
+    Ok(format.render_resumed(turn, seen))
+}
+
+/// The last frame that the client has received, if it names one.
+fn last_frame(headers: &HeaderMap) -> Result<Option<FrameId>, ApiError> {
+    let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
+    let last = value.to_str().ok().and_then(FrameId::parse);
+    let sentence = "`Last-Event-ID` must be the id of a frame: the turn, a hyphen, and a number from 1";
+    last.map(Some).ok_or_else(|| ApiError::new(ErrorCode::InvalidRequest, sentence))
+}

@@ -1,0 +1,31 @@
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use http::StatusCode;
+use serde::Serialize;
+use web::{ApiError, Caller};
+
+use super::extract::path_id;
+use crate::App;
+
+#[derive(Serialize)]
+pub(crate) struct StopResponse {
+    stopping: bool,
+}
+
+/// `POST /api/conversations/{id}/stop`: ends the running turn, at once if it runs on this instance, otherwise when it renews
+/// its lease.
+///
+/// The partial answer is kept, and the turn ends as `stopped`. The conversation is free when that turn has ended, not before.
+pub(crate) async fn stop(
+    State(app): State<App>,
+    Caller { owner, .. }: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<(StatusCode, Json<StopResponse>), ApiError> {
+    let id = path_id(path)?;
+    let stopping =
+        app.turns.registry.stop(&owner, &id) || app.store.conversations.stop(&owner, &id, SystemTime::now()).await?;
+    Ok((if stopping { StatusCode::ACCEPTED } else { StatusCode::OK }, Json(StopResponse { stopping })))
+}

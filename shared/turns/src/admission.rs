@@ -1,0 +1,100 @@
+//! Which turns may start, and until when they run.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use conversation::{ErrorCode, Failure};
+use store::{Admission, Owner, RateLimit, Store, StoreError};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+use web::{ApiError, Arrival, Invocation};
+
+use crate::budgets::Budgets;
+
+/// Kept back of an invocation's time for storing the answer and ending the stream.
+const RESERVE: Duration = Duration::from_secs(8);
+
+/// Maximum number of turns that start at the same time. Each makes a few calls of the store one after the other, so DynamoDB
+/// still gets thousands of turns a second.
+const MAX_STARTING: usize = 32;
+
+/// What limits turns.
+#[derive(Clone, Debug)]
+pub struct TurnLimits {
+    /// Turns per owner.
+    pub rate: RateLimit,
+    /// What may be used in a day.
+    pub budgets: Budgets,
+    /// The longest turn.
+    pub max_duration: Duration,
+}
+
+impl TurnLimits {
+    /// Rejects a turn whose owner has exhausted the rate limit or a budget.
+    pub(crate) async fn check(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
+        self.check_rate(store, owner, now).await?;
+        self.budgets.check(&store.ledger, owner, now).await
+    }
+
+    async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
+        let admission = store.rate_limiter.admit(&owner.turns(), self.rate, now).await;
+        let admission = admission.map_err(|error| match error {
+            StoreError::Full | StoreError::Damaged => error.into(),
+            StoreError::Busy | StoreError::Fault(_) => ApiError::caused_by(ErrorCode::StorageBusy, error),
+        });
+        match admission? {
+            Admission::Admitted => Ok(()),
+            Admission::Denied { retry_after } => {
+                let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
+                Err(Failure::from(ErrorCode::RateLimited).retry_after(seconds.max(1)).into())
+            }
+        }
+    }
+}
+
+/// Limits how many turns start at the same time.
+///
+/// A load spike waits here, before any timer runs, and not at the store: there it would delay the running turns, which must
+/// store their answers and renew their leases in time.
+#[derive(Clone)]
+pub(crate) struct AdmissionGate(Arc<Semaphore>);
+
+impl Default for AdmissionGate {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_STARTING)))
+    }
+}
+
+impl AdmissionGate {
+    pub(crate) async fn acquire(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        self.0.acquire().await.map_err(|_| ErrorCode::Interrupted.into())
+    }
+}
+
+/// When a turn that starts now must be over: shortly before the invocation that carries it, so that its answer is stored in
+/// time.
+pub fn deadline(limits: &TurnLimits, request: Option<&Arrival>) -> Instant {
+    let now = Instant::now();
+    let longest = now + limits.max_duration;
+    let Some(Invocation { deadline, .. }) = request.and_then(|request| request.invocation.as_ref()) else {
+        return longest;
+    };
+    longest.min(deadline.checked_sub(RESERVE).unwrap_or(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn starting_turns_are_limited_and_leaving_clients_free_slots() {
+        let gate = AdmissionGate::default();
+        let mut permits: Vec<_> = (0..MAX_STARTING).filter_map(|_| gate.acquire().now_or_never()).collect();
+        assert!(permits.len() == MAX_STARTING && permits.iter().all(Result::is_ok));
+        assert!(gate.acquire().now_or_never().is_none());
+        permits.pop();
+        assert!(gate.acquire().now_or_never().is_some_and(|permit| permit.is_ok()));
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::VecDeque;
+use std::mem::size_of;
+use std::time::{Duration, SystemTime};
+
+use agent::EventLog;
+use conversation::Event;
+use store::Owner;
+
+/// How long a completed turn is cached.
+const TIME_TO_LIVE: Duration = Duration::from_hours(1);
+
+/// Maximum number of cached turns.
+const MAX_TURNS: usize = 64;
+
+/// Maximum memory of all cached turns, in bytes.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// The turns that finished last in this process. A client that returns to this process gets the rest of its turn from here,
+/// also of one that was too short for a stored log.
+#[derive(Default)]
+pub(crate) struct CompletedTurns {
+    turns: VecDeque<CompletedTurn>,
+    bytes: usize,
+}
+
+struct CompletedTurn {
+    owner: Owner,
+    conversation_id: String,
+    turn_id: String,
+    events: EventLog,
+    bytes: usize,
+    expires_at: SystemTime,
+}
+
+impl CompletedTurns {
+    /// Caches a turn and evicts the oldest ones if need be; a turn that is too large is not cached.
+    pub(crate) fn insert(
+        &mut self,
+        owner: &Owner,
+        conversation_id: &str,
+        turn_id: &str,
+        events: &EventLog,
+        now: SystemTime,
+    ) {
+        let bytes = memory_bytes(events);
+        if bytes > MAX_BYTES {
+            return;
+        }
+        self.bytes += bytes;
+        self.turns.push_back(CompletedTurn {
+            owner: owner.clone(),
+            conversation_id: conversation_id.to_owned(),
+            turn_id: turn_id.to_owned(),
+            events: events.clone(),
+            bytes,
+            expires_at: now + TIME_TO_LIVE,
+        });
+        while self.turns.len() > MAX_TURNS || self.bytes > MAX_BYTES {
+            self.bytes -= self.turns.pop_front().map_or(0, |oldest| oldest.bytes);
+        }
+    }
+
+    /// The events of a turn, if it is cached.
+    pub(crate) fn events(
+        &self,
+        owner: &Owner,
+        conversation_id: &str,
+        turn_id: &str,
+        now: SystemTime,
+    ) -> Option<EventLog> {
+        let mut of_owner = self.turns.iter().filter(|turn| turn.owner == *owner && turn.expires_at > now);
+        let found = of_owner.find(|turn| turn.conversation_id == conversation_id && turn.turn_id == turn_id)?;
+        Some(found.events.clone())
+    }
+
+    /// Drops the turns of a conversation.
+    pub(crate) fn forget(&mut self, owner: &Owner, conversation_id: &str) {
+        self.turns.retain(|turn| turn.owner != *owner || turn.conversation_id != conversation_id);
+        self.bytes = self.turns.iter().map(|turn| turn.bytes).sum();
+    }
+
+    /// Drops the turns of an owner.
+    pub(crate) fn forget_all(&mut self, owner: &Owner) {
+        self.turns.retain(|turn| turn.owner != *owner);
+        self.bytes = self.turns.iter().map(|turn| turn.bytes).sum();
+    }
+}
+
+/// The approximate memory of a turn's events, in bytes; only their texts may be long.
+fn memory_bytes(events: &EventLog) -> usize {
+    let draft = events.draft();
+    let text = draft.content.len() + draft.thinking.len();
+    let calls: usize = draft.calls.iter().map(|record| 1024 + record.call.arguments.to_string().len()).sum();
+    drop(draft);
+    text + calls + events.count() * (size_of::<Event>() + 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::ToolCall;
+
+    use super::*;
+
+    const CONVERSATION: &str = "C";
+
+    /// A call's arguments count like the answer's text, and no event bounds them.
+    fn events(bytes: usize) -> EventLog {
+        let events = EventLog::default();
+        let call = ToolCall { id: "1".to_owned(), name: "t".to_owned(), arguments: "a".repeat(bytes).into() };
+        events.send(Event::ToolCall(Box::new(call)));
+        events
+    }
+
+    fn alice() -> Owner {
+        Owner::new("alice")
+    }
+
+    fn cached(completed: &CompletedTurns, turns: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let now = SystemTime::UNIX_EPOCH;
+        let is_cached = |turn: &usize| completed.events(&alice(), CONVERSATION, &turn.to_string(), now).is_some();
+        turns.into_iter().filter(is_cached).collect()
+    }
+
+    fn insert(completed: &mut CompletedTurns, turn: usize, bytes: usize) {
+        completed.insert(&alice(), CONVERSATION, &turn.to_string(), &events(bytes), SystemTime::UNIX_EPOCH);
+    }
+
+    #[test]
+    fn oldest_turns_are_evicted_first() {
+        let mut completed = CompletedTurns::default();
+        (0..MAX_TURNS + 3).for_each(|turn| insert(&mut completed, turn, 10));
+        assert_eq!(cached(&completed, 0..MAX_TURNS + 3), (3..MAX_TURNS + 3).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn large_turns_evict_others_or_are_not_cached() {
+        let mut completed = CompletedTurns::default();
+        insert(&mut completed, 1, 10);
+        insert(&mut completed, 2, MAX_BYTES + 1);
+        assert_eq!(cached(&completed, 1..3), [1]);
+        insert(&mut completed, 3, MAX_BYTES / 2);
+        insert(&mut completed, 4, MAX_BYTES / 2);
+        assert_eq!(cached(&completed, 1..5), [4]);
+        completed.forget(&alice(), CONVERSATION);
+        assert_eq!((cached(&completed, 1..5), completed.bytes), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn turn_is_cached_one_hour_for_its_owner() {
+        let mut completed = CompletedTurns::default();
+        insert(&mut completed, 1, 10);
+        let found = |owner: &Owner, conversation: &str, seconds: u64| {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            completed.events(owner, conversation, "1", now).is_some()
+        };
+        assert!(found(&alice(), CONVERSATION, 3599) && !found(&alice(), CONVERSATION, 3600));
+        assert!(!found(&alice(), "D", 0) && !found(&Owner::new("bob"), CONVERSATION, 0));
+    }
+}

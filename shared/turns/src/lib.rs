@@ -1,0 +1,41 @@
+//! The life of a turn. A turn answers one user message: it is admitted, started, run to its end whether or not its client
+//! stays, logged for readers on other instances, and measured.
+//!
+//! * `request`, `handle`: what starts a turn, and what its client reads
+//! * `admission`, `budgets`: which turns may start, and until when they run
+//! * `start`, `idempotency`: the stored turn that starts, or the one that an equal request started
+//! * `runner`: what stateful and stateless turns share; `stateful`, `stateless`: the two kinds
+//! * `registry`, `completed`: the turns of this process, running and finished
+//! * `replay`: subscribing again, also to a turn of another instance
+//! * `sync`: what instances learn from one another about models
+//! * `telemetry`: metrics, traces, and records of tool calls
+//!
+//! This crate knows no routes and no settings but its own; `functions/chat` parses requests and renders streams.
+
+mod admission;
+mod budgets;
+mod completed;
+mod handle;
+mod idempotency;
+mod registry;
+mod replay;
+mod request;
+mod runner;
+mod services;
+mod start;
+mod stateful;
+mod stateless;
+mod sync;
+mod telemetry;
+
+pub use admission::{TurnLimits, deadline};
+pub use budgets::{Budget, BudgetRows, Budgets};
+pub use handle::TurnStream;
+pub use idempotency::{IdempotencyKey, start_or_replay};
+pub use registry::TurnRegistry;
+pub use replay::{FrameId, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, current, resume};
+pub use request::{PromptInput, ResolvedAgent, StartStatelessTurn, StartTurn};
+pub use services::{ServiceParts, TurnServices};
+pub use stateless::start_stateless;
+pub use sync::known_tool_support;
+pub use telemetry::{Metrics, Traces};

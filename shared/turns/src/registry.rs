@@ -1,0 +1,265 @@
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use agent::EventLog;
+use conversation::{ErrorCode, Event};
+use futures_util::FutureExt;
+use store::{Owner, TurnLease};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::completed::CompletedTurns;
+
+/// The turns of this process. With it a shutdown can end them, and a stop or a deletion takes effect before the next renewal
+/// of a lease.
+#[derive(Clone, Default)]
+pub struct TurnRegistry {
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    running: Arc<Mutex<HashMap<Key, Entry>>>,
+    completed: Arc<Mutex<CompletedTurns>>,
+}
+
+struct Entry {
+    turn_id: String,
+    events: EventLog,
+    stop: CancellationToken,
+    deleted: CancellationToken,
+    /// Whether its end is stored: another turn may have started on another instance.
+    is_stored: bool,
+}
+
+type Key = (Owner, String);
+
+/// A running turn's registration; dropping it removes the turn.
+pub(crate) struct TurnGuard {
+    registry: TurnRegistry,
+    key: Key,
+    turn_id: String,
+    /// Cancelled when the user stops the turn.
+    pub(crate) stop: CancellationToken,
+    /// Cancelled when the conversation is deleted.
+    pub(crate) deleted: CancellationToken,
+    /// Cancelled when the process shuts down.
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl TurnRegistry {
+    /// Registers a turn that is about to run.
+    pub(crate) fn register(&self, owner: &Owner, lease: &TurnLease, events: &EventLog) -> TurnGuard {
+        self.guard(owner, &lease.conversation_id, &lease.turn_id, events)
+    }
+
+    fn guard(&self, owner: &Owner, conversation_id: &str, turn_id: &str, events: &EventLog) -> TurnGuard {
+        let key = key(owner, conversation_id);
+        let (stop, deleted) = (CancellationToken::new(), CancellationToken::new());
+        let entry = Entry {
+            turn_id: turn_id.to_owned(),
+            events: events.clone(),
+            stop: stop.clone(),
+            deleted: deleted.clone(),
+            is_stored: false,
+        };
+        self.running().insert(key.clone(), entry);
+        let (registry, turn_id) = (self.clone(), turn_id.to_owned());
+        TurnGuard { registry, key, turn_id, stop, deleted, shutdown: self.shutdown.clone() }
+    }
+
+    /// Cancelled when the process shuts down.
+    pub(crate) fn shutdown_token(&self) -> CancellationToken {
+        self.shutdown.clone()
+    }
+
+    /// Runs a turn to its end on a task of its own and then closes its log. A panic becomes an `error` event, unless the
+    /// turn has sent its last event already.
+    pub(crate) fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static, events: EventLog) {
+        self.tasks.spawn(async move {
+            let _close = events.close_guard();
+            if AssertUnwindSafe(turn).catch_unwind().await.is_err() && !events.has_ended() {
+                tracing::error!("a turn panicked outside its answer");
+                events.send(Event::Failed(Box::new(ErrorCode::Internal.into())));
+            }
+        });
+    }
+
+    /// Stops the turn of a conversation; whether one runs in this process.
+    pub fn stop(&self, owner: &Owner, conversation_id: &str) -> bool {
+        let running = self.running();
+        let entry = running.get(&key(owner, conversation_id)).filter(|entry| !entry.is_stored);
+        entry.inspect(|entry| entry.stop.cancel()).is_some()
+    }
+
+    /// Whether a turn of this process holds the conversation.
+    pub(crate) fn holds(&self, owner: &Owner, conversation_id: &str) -> bool {
+        let running = self.running();
+        let entry = running.get(&key(owner, conversation_id));
+        entry.is_some_and(|entry| !entry.is_stored && !entry.deleted.is_cancelled())
+    }
+
+    /// Ends the turn of a deleted conversation, if one runs in this process.
+    pub fn cancel_deleted(&self, owner: &Owner, conversation_id: &str) {
+        if let Some(entry) = self.running().get(&key(owner, conversation_id)) {
+            entry.deleted.cancel();
+        }
+    }
+
+    /// Ends all turns of an owner in this process, as if their conversations were deleted.
+    pub fn cancel_all_deleted(&self, owner: &Owner) {
+        for ((entry_owner, _), entry) in self.running().iter() {
+            if entry_owner == owner {
+                entry.deleted.cancel();
+            }
+        }
+    }
+
+    /// The id and the events of the turn that runs in a conversation, if it runs in this process.
+    pub(crate) fn current(&self, owner: &Owner, conversation_id: &str) -> Option<(String, EventLog)> {
+        let running = self.running();
+        let entry = running.get(&key(owner, conversation_id))?;
+        Some((entry.turn_id.clone(), entry.events.clone()))
+    }
+
+    /// The events of a turn that runs in this process or finished in it within the last hour.
+    pub(crate) fn events(&self, owner: &Owner, conversation_id: &str, turn_id: &str) -> Option<EventLog> {
+        match self.current(owner, conversation_id).filter(|(current, _)| current == turn_id) {
+            Some((_, events)) => Some(events),
+            None => self.completed().events(owner, conversation_id, turn_id, SystemTime::now()),
+        }
+    }
+
+    /// Drops the completed turns of a conversation.
+    pub fn forget_completed(&self, owner: &Owner, conversation_id: &str) {
+        self.completed().forget(owner, conversation_id);
+    }
+
+    /// Drops the completed turns of an owner.
+    pub fn forget_all_completed(&self, owner: &Owner) {
+        self.completed().forget_all(owner);
+    }
+
+    /// Whether the process shuts down.
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutdown.is_cancelled()
+    }
+
+    /// Interrupts all turns and waits until each is stored and has ended its stream; none can start afterwards.
+    pub async fn shut_down(&self) {
+        self.shutdown.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn completed(&self) -> MutexGuard<'_, CompletedTurns> {
+        self.completed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(owner: &Owner, conversation_id: &str) -> Key {
+    (owner.clone(), conversation_id.to_owned())
+}
+
+impl TurnGuard {
+    /// Records that the end of the turn is stored: it can no longer be stopped, and the conversation is free.
+    pub(crate) fn mark_stored(&self) {
+        if let Some(entry) = self.registry.running().get_mut(&self.key).filter(|entry| entry.turn_id == self.turn_id) {
+            entry.is_stored = true;
+        }
+    }
+
+    /// Caches the events of the turn, which is about to end, for clients that resume it.
+    pub(crate) fn cache_completed(&self, events: &EventLog) {
+        let (owner, conversation_id) = &self.key;
+        self.registry.completed().insert(owner, conversation_id, &self.turn_id, events, SystemTime::now());
+    }
+}
+
+impl Drop for TurnGuard {
+    fn drop(&mut self) {
+        let mut running = self.registry.running();
+        // The next turn of the conversation may have started already.
+        if running.get(&self.key).is_some_and(|entry| entry.turn_id == self.turn_id) {
+            running.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use conversation::Batch;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[test]
+    fn stored_turn_is_not_stopped_and_keeps_its_successor() {
+        let (registry, owner) = (TurnRegistry::default(), Owner::new("ada"));
+        let register = |turn: &str| registry.guard(&owner, "c", turn, &EventLog::default());
+        let first = register("1");
+        assert!(registry.stop(&owner, "c") && first.stop.is_cancelled());
+        first.mark_stored();
+        assert!(!registry.stop(&owner, "c"));
+        let second = register("2");
+        first.mark_stored();
+        drop(first);
+        assert!(registry.stop(&owner, "c") && second.stop.is_cancelled());
+        drop(second);
+        assert!(!registry.stop(&owner, "c"));
+    }
+
+    /// The events of a turn that runs on its own task, read by a subscriber that waits for each.
+    async fn run(turn: impl FnOnce(EventLog) -> futures_util::future::BoxFuture<'static, ()>) -> Vec<Event> {
+        let (registry, events) = (TurnRegistry::default(), EventLog::default());
+        let mut subscriber = events.subscribe(0);
+        registry.spawn(turn(events.clone()), events);
+        let all = async {
+            let mut all = Batch::new();
+            while let Some(batch) = subscriber.next().await {
+                all.extend(batch);
+            }
+            all.to_vec()
+        };
+        timeout(Duration::from_secs(20), all).await.unwrap()
+    }
+
+    fn done() -> Event {
+        Event::Done { finish_reason: conversation::FinishReason::Stop }
+    }
+
+    #[tokio::test]
+    async fn f096_turn_runs_to_its_end_without_a_subscriber() {
+        let (registry, events) = (TurnRegistry::default(), EventLog::default());
+        drop(events.subscribe(0));
+        let turn = {
+            let events = events.clone();
+            async move { events.send(done()) }
+        };
+        registry.spawn(turn, events.clone());
+        timeout(Duration::from_secs(20), registry.shut_down()).await.unwrap();
+        assert!(events.has_ended());
+    }
+
+    #[tokio::test]
+    async fn panic_before_the_end_is_one_error_event() {
+        let all = run(|_| Box::pin(async { panic!("a panic in a turn") })).await;
+        assert_eq!(all, [Event::Failed(Box::new(ErrorCode::Internal.into()))]);
+    }
+
+    #[tokio::test]
+    async fn panic_after_the_end_adds_no_event() {
+        let all = run(|events| {
+            Box::pin(async move {
+                events.send(done());
+                panic!("a panic after the end");
+            })
+        });
+        assert_eq!(all.await, [done()]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Rebuilds the events that a client lacks from the stored answer: the same content, in fewer frames.
+
+use conversation::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolReport, Writers};
+use store::{StoredCall, StoredTurn, TurnEnd};
+
+/// What a client was sent of a turn so far.
+#[derive(Default)]
+pub(crate) struct Delivered {
+    content: String,
+    thinking: String,
+    calls: Vec<String>,
+    results: Vec<String>,
+    sources: Vec<Source>,
+    writers: Writers,
+    /// The number of frames.
+    pub(crate) frames: u64,
+}
+
+impl Delivered {
+    /// Records the next event of the turn.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        self.writers.note(event);
+        self.frames += u64::from(protocols::has_frame(event));
+        match event {
+            Event::Text { delta } => self.content.push_str(delta),
+            Event::Thinking { delta } => self.thinking.push_str(delta),
+            Event::ToolCall(call) => self.calls.push(call.id.clone()),
+            Event::ToolResult(report) => {
+                self.results.push(report.id.clone());
+                Source::join(&mut self.sources, &report.sources);
+            }
+            _ => {}
+        }
+    }
+
+    /// The remaining events of a finished turn; `None` if the stored answer does not continue what was sent.
+    pub(crate) fn remaining(&self, turn: StoredTurn) -> Option<Vec<Event>> {
+        let StoredTurn { message, tally } = turn;
+        let Some(tally) = tally else { return Some(interrupted_end(ErrorCode::Interrupted.into())) };
+        let (thinking, content) =
+            (message.thinking.strip_prefix(&self.thinking)?, message.content.strip_prefix(&self.content)?);
+        let mut events = Vec::new();
+        if !thinking.is_empty() {
+            events.push(Event::Thinking { delta: thinking.to_owned() });
+        }
+        let mut sources = message.sources;
+        sources.retain(|source| !self.sources.iter().any(|known| known.url == source.url));
+        for call in message.tool_calls {
+            events.extend(self.call_events(call, &mut sources));
+        }
+        let writers = message.models.get(self.writers.wrote().len()..).unwrap_or_default();
+        events.extend(text_events(content, writers));
+        events.push(Event::Usage(Box::new(tally.usage)));
+        events.push(match tally.end {
+            TurnEnd::Done(finish_reason) => Event::Done { finish_reason },
+            TurnEnd::Failed(code) => Event::Failed(Box::new(code.into())),
+        });
+        Some(events)
+    }
+
+    /// The events of a call that were not sent yet. Which pages came from which call is not stored: the first result gets all.
+    fn call_events(&self, call: StoredCall, sources: &mut Vec<Source>) -> Vec<Event> {
+        let StoredCall { id, name, arguments, ok, summary } = call;
+        let mut events = Vec::new();
+        if !self.calls.contains(&id) {
+            events.push(Event::ToolCall(Box::new(ToolCall { id: id.clone(), name: name.clone(), arguments })));
+        }
+        if !self.results.contains(&id) {
+            let error =
+                (!ok).then(|| conversation::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
+            let sources = std::mem::take(sources);
+            let report = ToolReport { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
+            events.push(Event::ToolResult(Box::new(report)));
+        }
+        events
+    }
+}
+
+/// The end of an interrupted turn.
+pub(crate) fn interrupted_end(failure: Failure) -> Vec<Event> {
+    vec![Event::Usage(Box::default()), Event::Failed(Box::new(failure))]
+}
+
+/// The end of a turn whose conversation is deleted.
+pub(crate) fn deleted_end() -> Vec<Event> {
+    vec![Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stopped }]
+}
+
+/// The text, attributed to the models that wrote it. Where one model took over is not stored: each model but the last gets
+/// one character.
+fn text_events(content: &str, models: &[String]) -> Vec<Event> {
+    let (mut events, mut rest) = (Vec::new(), content);
+    for (index, model) in models.iter().enumerate() {
+        if index > 0 {
+            let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+            events.push(Event::Text { delta: first.to_owned() });
+            rest = others;
+        }
+        events.push(Event::Handover { model: model.clone() });
+    }
+    events.extend((!rest.is_empty()).then(|| Event::Text { delta: rest.to_owned() }));
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use conversation::{Started, Usage};
+    use serde_json::json;
+    use store::{Role, Status, StoredMessage, Tally};
+
+    use super::*;
+
+    fn text(delta: &str) -> Event {
+        Event::Text { delta: delta.to_owned() }
+    }
+
+    fn call(id: &str) -> Event {
+        Event::ToolCall(Box::new(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) }))
+    }
+
+    fn turn(content: &str, tally: Option<Tally>) -> StoredTurn {
+        let call = |id: &str| StoredCall {
+            id: id.to_owned(),
+            name: "search_web".to_owned(),
+            arguments: json!({}),
+            ok: true,
+            summary: "1 result".to_owned(),
+        };
+        let message = StoredMessage {
+            id: "M".to_owned(),
+            role: Role::Assistant,
+            content: content.to_owned(),
+            thinking: "想".to_owned(),
+            model: "first".to_owned(),
+            tool_calls: vec![call("a"), call("b")],
+            sources: Vec::new(),
+            models: vec!["first".to_owned(), "second".to_owned()],
+            status: Status::Complete,
+            finish_reason: None,
+            created_at: String::new(),
+        };
+        StoredTurn { message, tally }
+    }
+
+    fn ended() -> Tally {
+        let end = TurnEnd::Done(FinishReason::Stop);
+        Tally { usage: Usage::default(), end, models: Vec::new() }
+    }
+
+    /// What a client has read once the rest has arrived.
+    fn total(sent: &[Event], rest: &[Event]) -> (String, String, usize, usize) {
+        let all = || sent.iter().chain(rest);
+        let text =
+            all().filter_map(|event| if let Event::Text { delta } = event { Some(delta.as_str()) } else { None });
+        let thinking =
+            all().filter_map(|event| if let Event::Thinking { delta } = event { Some(delta.as_str()) } else { None });
+        let calls = all().filter(|event| matches!(event, Event::ToolCall(_))).count();
+        let results = all().filter(|event| matches!(event, Event::ToolResult(_))).count();
+        (text.collect(), thinking.collect(), calls, results)
+    }
+
+    #[test]
+    fn rest_completes_a_turn_cut_anywhere() {
+        let started = Event::Started(Box::new(Started {
+            conversation_id: "C".into(),
+            message_id: "M".into(),
+            model: "first".into(),
+        }));
+        let over = Event::Handover { model: "second".into() };
+        let sent =
+            [started, Event::Thinking { delta: "想".into() }, text("一"), call("a"), over, text("二"), call("b")];
+        for cut in 0..=sent.len() {
+            let mut delivered = Delivered::default();
+            sent[..cut].iter().for_each(|event| delivered.apply(event));
+            let rest = delivered.remaining(turn("一二三", Some(ended()))).unwrap();
+            assert_eq!(total(&sent[..cut], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{cut}");
+            let end = &rest[rest.len() - 2..];
+            assert_eq!(end, [Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stop }]);
+            let mut writers = Writers::default();
+            sent[..cut].iter().chain(&rest).for_each(|event| writers.note(event));
+            assert!(cut == 0 || writers.wrote().last().is_some_and(|last| last == "second"), "{cut}");
+        }
+    }
+
+    #[test]
+    fn other_answer_is_not_appended_and_crash_interrupts() {
+        let mut delivered = Delivered::default();
+        delivered.apply(&text("一"));
+        assert_eq!(delivered.remaining(turn("别的", Some(ended()))), None);
+        assert_eq!(delivered.remaining(turn("", None)), Some(interrupted_end(ErrorCode::Interrupted.into())));
+    }
+}

@@ -1,0 +1,191 @@
+//! Tails a turn that runs, or ran, on another instance.
+//!
+//! The tailer polls the turn's log. When the log has nothing new, it reads the conversation's head, which shows whether the
+//! turn still runs. Once it does not, the tailer takes what the log lacks from the stored answer.
+
+use std::time::{Duration, SystemTime};
+
+use conversation::{Batch, ErrorCode, Event, Failure, Started};
+use futures_util::StreamExt;
+use futures_util::stream::{once, unfold};
+use store::{KnownTurn, Owner, ReadError, StoreError, StoredTurn};
+use tokio::time::{Instant, sleep};
+use web::ApiError;
+
+use super::from_answer::{self, Delivered};
+use super::resume::not_found_or_store;
+use crate::handle::TurnStream;
+use crate::services::TurnServices;
+
+/// Poll interval of the log.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
+
+/// How long after the answer was seen to be stored the last batch of the log may arrive, if it was not stored with the answer.
+const LAST_BATCH_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the store may fail before the stream ends.
+const STORE_FAILURE_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Maximum number of frames that a client may have and the log may have lost: an instance writes several times a second.
+const MAX_LOST_FRAMES: u64 = 100_000;
+
+/// Reads the log of one turn for one client.
+struct LogTailer {
+    services: TurnServices,
+    owner: Owner,
+    turn: KnownTurn,
+    /// How many frames the client already has.
+    client_frames: u64,
+    deadline: Instant,
+    delivered: Delivered,
+    /// The position of the next event in the log.
+    next: usize,
+    /// Whether to read again without waiting.
+    has_more: bool,
+    is_readable: bool,
+    /// When the answer was first seen to be stored.
+    stored_since: Option<Instant>,
+    /// When the store began to fail.
+    failing_since: Option<Instant>,
+    has_ended: bool,
+}
+
+/// The turn from its first event on, for a client that has its first `client_frames` frames.
+pub(super) async fn follow(
+    services: &TurnServices,
+    owner: &Owner,
+    turn: KnownTurn,
+    client_frames: u64,
+    deadline: Instant,
+) -> Result<TurnStream, ApiError> {
+    let StoredTurn { message, .. } = stored_turn(services, owner, &turn).await.map_err(not_found_or_store)?;
+    let started = Event::Started(Box::new(Started {
+        conversation_id: turn.conversation_id.clone(),
+        message_id: message.id,
+        model: message.model,
+    }));
+    let turn_id = turn.turn_id.clone();
+    let tailer = LogTailer {
+        services: services.clone(),
+        owner: owner.clone(),
+        turn,
+        client_frames,
+        deadline,
+        delivered: Delivered::default(),
+        next: 0,
+        has_more: true,
+        is_readable: true,
+        stored_since: None,
+        failing_since: None,
+        has_ended: false,
+    };
+    let first = once(std::future::ready(vec![started]));
+    let rest = unfold(tailer, |mut tailer| async move { Some((tailer.next_batch().await?, tailer)) });
+    Ok(TurnStream::new(turn_id, first.chain(rest).map(Batch::from_vec)))
+}
+
+async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &KnownTurn) -> Result<StoredTurn, ReadError> {
+    services.store.conversations.turn(owner, &turn.conversation_id, turn.answer, SystemTime::now()).await
+}
+
+impl LogTailer {
+    /// The next events after the start, as soon as there are any; `None` after the end.
+    async fn next_batch(&mut self) -> Option<Vec<Event>> {
+        let mut batch = Vec::new();
+        while batch.is_empty() && !self.has_ended {
+            if !std::mem::take(&mut self.has_more) {
+                sleep(POLL_INTERVAL).await;
+            }
+            batch = match self.poll().await {
+                Ok(batch) => {
+                    self.failing_since = None;
+                    batch
+                }
+                Err(error) => self.on_read_error(&error),
+            };
+            self.has_ended = batch.last().is_some_and(Event::is_end);
+        }
+        (!batch.is_empty()).then_some(batch)
+    }
+
+    /// The turn continues whether or not its log can be read: only a store that fails for long ends the stream.
+    fn on_read_error(&mut self, error: &StoreError) -> Vec<Event> {
+        let since = *self.failing_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= STORE_FAILURE_TIMEOUT || Instant::now() >= self.deadline {
+            tracing::error!(%error, "a turn's log cannot be read; its stream ends");
+            return self.interrupted(error.code().into());
+        }
+        tracing::warn!(%error, "a turn's log could not be read and is read again");
+        Vec::new()
+    }
+
+    async fn poll(&mut self) -> Result<Vec<Event>, StoreError> {
+        let logged = self.read_log().await?;
+        if !logged.is_empty() {
+            return Ok(logged);
+        }
+        let conversations = &self.services.store.conversations;
+        match conversations.running(&self.owner, &self.turn.conversation_id, SystemTime::now()).await {
+            Ok(Some(running)) if running == self.turn => Ok(self.end_if_expired()),
+            Ok(_) => self.read_end().await,
+            Err(ReadError::Store(error)) => Err(error),
+            Err(_) => Ok(self.pad_lost_frames(from_answer::deleted_end())),
+        }
+    }
+
+    /// What is new in the log, without its first event: the start was sent before.
+    async fn read_log(&mut self) -> Result<Vec<Event>, StoreError> {
+        if !self.is_readable {
+            return Ok(Vec::new());
+        }
+        let streams = &self.services.store.streams;
+        let logged = streams.read(&self.owner, &self.turn, self.next, SystemTime::now()).await?;
+        self.next += logged.events.len();
+        (self.is_readable, self.has_more) = (!logged.unreadable, logged.more);
+        logged.events.iter().for_each(|event| self.delivered.apply(event));
+        Ok(logged.events.into_iter().filter(|event| !matches!(event, Event::Started(_))).collect())
+    }
+
+    /// The end of a turn that no longer runs.
+    async fn read_end(&mut self) -> Result<Vec<Event>, StoreError> {
+        let turn = match stored_turn(&self.services, &self.owner, &self.turn).await {
+            Ok(turn) => turn,
+            Err(ReadError::Store(error)) => return Err(error),
+            Err(_) => return Ok(self.pad_lost_frames(from_answer::deleted_end())),
+        };
+        // The last batch is stored with the answer or after it, and may have arrived since the log was read.
+        let logged = self.read_log().await?;
+        let since = *self.stored_since.get_or_insert_with(Instant::now);
+        // A turn that ended before its log began gets no batch; one of which the client has more frames may.
+        let has_log = self.next > 0 || self.client_frames > 1;
+        let is_awaited = turn.tally.is_some() && has_log && self.is_readable && since.elapsed() < LAST_BATCH_TIMEOUT;
+        if !logged.is_empty() || is_awaited {
+            return Ok(logged);
+        }
+        if self.next == 0 {
+            self.delivered.frames = 1;
+        }
+        // What the client has beyond the log is unknown, so nothing can be appended to it.
+        let is_known = turn.tally.is_none() || self.client_frames <= self.delivered.frames;
+        let rest = if is_known { self.delivered.remaining(turn) } else { None };
+        Ok(rest.map_or_else(|| self.interrupted(ErrorCode::Interrupted.into()), |rest| self.pad_lost_frames(rest)))
+    }
+
+    /// Nothing, or the end if this process shuts down or the reader's time is over; on Lambda the turn's own deadline is
+    /// earlier.
+    fn end_if_expired(&self) -> Vec<Event> {
+        let may_continue = Instant::now() < self.deadline && !self.services.registry.is_shutting_down();
+        if may_continue { Vec::new() } else { self.interrupted(ErrorCode::Interrupted.into()) }
+    }
+
+    fn interrupted(&self, failure: Failure) -> Vec<Event> {
+        self.pad_lost_frames(from_answer::interrupted_end(failure))
+    }
+
+    /// The end of the turn after the frames that the client has and the log has lost: they count as empty text.
+    fn pad_lost_frames(&self, rest: Vec<Event>) -> Vec<Event> {
+        let lost = self.client_frames.saturating_sub(self.delivered.frames.max(1)).min(MAX_LOST_FRAMES);
+        let empty = (0..lost).map(|_| Event::Text { delta: String::new() });
+        empty.chain(rest).collect()
+    }
+}

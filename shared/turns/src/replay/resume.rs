@@ -1,0 +1,169 @@
+use std::time::SystemTime;
+
+use conversation::{ErrorCode, is_id};
+use store::{KnownTurn, Owner, ReadError};
+use tokio::time::Instant;
+use web::ApiError;
+
+use super::log_tailer;
+use crate::admission::deadline;
+use crate::handle::TurnStream;
+use crate::services::TurnServices;
+
+/// The id of a frame: `<turn>-<n>`, with `n` counted from 1.
+pub struct FrameId {
+    turn_id: String,
+    number: u64,
+}
+
+impl FrameId {
+    /// Parses a frame's id; `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (turn_id, digits) = text.rsplit_once('-')?;
+        let number = digits.parse().ok().filter(|number: &u64| *number > 0 && number.to_string() == digits)?;
+        is_id(turn_id).then(|| Self { turn_id: turn_id.to_owned(), number })
+    }
+}
+
+/// The running turn of a conversation from its first event on, on whichever instance it runs; `None` if none runs, also when
+/// there is no such conversation.
+///
+/// # Errors
+/// A failure of the store.
+pub async fn current(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+) -> Result<Option<TurnStream>, ApiError> {
+    match subscribe_current(services, owner, conversation_id, deadline(&services.limits, None)).await {
+        Err(error) if error.failure.code == ErrorCode::NotFound => Ok(None),
+        turn => turn.inspect(|turn| record_resumed(services, turn.as_ref())),
+    }
+}
+
+/// The turn that a client resumes, and how many of its frames that client has; `None` if there is nothing to resume.
+///
+/// That is the turn whose frame the client names, as long as it can be replayed, otherwise the running one.
+///
+/// # Errors
+/// `not_found` without such a conversation, or a failure of the store.
+pub async fn resume(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+    last_frame: Option<FrameId>,
+    deadline: Instant,
+) -> Result<Option<(TurnStream, u64)>, ApiError> {
+    if let Some(last_frame) = last_frame
+        && let Some(turn) = subscribe_from(services, owner, conversation_id, &last_frame, deadline).await?
+    {
+        record_resumed(services, Some(&turn));
+        return Ok(Some((turn, last_frame.number)));
+    }
+    let turn = subscribe_current(services, owner, conversation_id, deadline).await?;
+    record_resumed(services, turn.as_ref());
+    Ok(turn.map(|turn| (turn, 0)))
+}
+
+/// This turn from its first event on, whether it runs or has finished, on whichever instance.
+pub(crate) async fn repeated(
+    services: &TurnServices,
+    owner: &Owner,
+    turn: KnownTurn,
+    deadline: Instant,
+) -> Result<TurnStream, ApiError> {
+    let stream = match services.registry.events(owner, &turn.conversation_id, &turn.turn_id) {
+        Some(events) => Ok(TurnStream::of_subscriber(turn.turn_id, events.subscribe(0))),
+        None => log_tailer::follow(services, owner, turn, 0, deadline).await,
+    };
+    stream.inspect(|turn| record_resumed(services, Some(turn)))
+}
+
+async fn subscribe_current(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+    deadline: Instant,
+) -> Result<Option<TurnStream>, ApiError> {
+    if let Some((turn_id, events)) = services.registry.current(owner, conversation_id) {
+        return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
+    }
+    match running(services, owner, conversation_id).await? {
+        Some(turn) => log_tailer::follow(services, owner, turn, 0, deadline).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn subscribe_from(
+    services: &TurnServices,
+    owner: &Owner,
+    conversation_id: &str,
+    last_frame: &FrameId,
+    deadline: Instant,
+) -> Result<Option<TurnStream>, ApiError> {
+    let FrameId { turn_id, number } = last_frame;
+    let current = services.registry.current(owner, conversation_id).filter(|(current, _)| current == turn_id);
+    if let Some((turn_id, events)) = current {
+        return Ok(Some(TurnStream::of_subscriber(turn_id, events.subscribe(0))));
+    }
+    // Read also for a turn that is cached in this process: another instance may have deleted its conversation.
+    let running = running(services, owner, conversation_id).await?.filter(|running| running.turn_id == *turn_id);
+    if let Some(events) = services.registry.events(owner, conversation_id, turn_id) {
+        return Ok(Some(TurnStream::of_subscriber(turn_id.clone(), events.subscribe(0))));
+    }
+    let turn = match running {
+        None => services.store.streams.find(owner, conversation_id, turn_id, SystemTime::now()).await?,
+        running => running,
+    };
+    match turn {
+        Some(turn) => log_tailer::follow(services, owner, turn, *number, deadline).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The running turn of a conversation by its head item.
+async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<KnownTurn>, ApiError> {
+    let running = services.store.conversations.running(owner, conversation_id, SystemTime::now()).await;
+    running.map_err(not_found_or_store)
+}
+
+/// A read without a cursor.
+pub(super) fn not_found_or_store(error: ReadError) -> ApiError {
+    match error {
+        ReadError::NotFound | ReadError::BadCursor => ErrorCode::NotFound.into(),
+        ReadError::Store(error) => error.into(),
+    }
+}
+
+/// Counts a client that reads a turn again.
+fn record_resumed(services: &TurnServices, turn: Option<&TurnStream>) {
+    if let Some(turn) = turn {
+        services.metrics.resumed(&turn.turn_id, SystemTime::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_id_is_a_turn_and_a_number() {
+        let id = FrameId::parse("01ARZ3NDEKTSV4RRFFQ69G5FAV-12").unwrap();
+        assert_eq!((id.turn_id.as_str(), id.number), ("01ARZ3NDEKTSV4RRFFQ69G5FAV", 12));
+        for bad in ["", "-", "12", "x-1", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAV-"] {
+            assert!(FrameId::parse(bad).is_none(), "{bad}");
+        }
+        for number in ["0", "01", "+1", "-1", "1.0", " 1", "x", "18446744073709551616"] {
+            assert!(FrameId::parse(&format!("01ARZ3NDEKTSV4RRFFQ69G5FAV-{number}")).is_none(), "{number}");
+        }
+    }
+
+    #[test]
+    fn fuzz_only_frame_ids_are_parsed() {
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV-12";
+        fuzz::run_text("ids of frames", &[id], &["-", "0", "1", "+", " ", "汉", "18446744073709551616"], |text| {
+            let Some(FrameId { turn_id, number }) = FrameId::parse(text) else { return Ok(()) };
+            fuzz::holds(format!("{turn_id}-{number}") == text, || format!("{turn_id}-{number} is another text"))
+        });
+    }
+}

@@ -1,0 +1,72 @@
+//! What starts a turn, with everything in it checked.
+
+use agent::{Agent, Caller};
+use conversation::{PastTurn, Summary, ToolChoice};
+use model::ModelClient;
+use store::{Owner, Question};
+use tokio::time::Instant;
+use web::Arrival;
+
+/// A turn to be started in a stored conversation.
+pub struct StartTurn {
+    /// Whose conversation it is.
+    pub owner: Owner,
+    /// Who answers.
+    pub agent: ResolvedAgent,
+    /// `None` for a new conversation.
+    pub conversation_id: Option<String>,
+    /// For a new conversation, the id by which its client knows it, if it has one.
+    pub chat_id: Option<String>,
+    /// A new message, or another answer to the last one.
+    pub question: Question,
+    /// When the turn must be over.
+    pub deadline: Instant,
+    /// The request that starts it.
+    pub request: Arrival,
+}
+
+/// A turn to be started in a conversation that the client keeps.
+pub struct StartStatelessTurn {
+    /// On whose behalf tools run.
+    pub owner: Owner,
+    /// Who answers.
+    pub agent: ResolvedAgent,
+    /// The message, and the conversation before it.
+    pub input: PromptInput,
+    /// When the turn must be over.
+    pub deadline: Instant,
+    /// The request that starts it.
+    pub request: Arrival,
+}
+
+/// Who answers: an agent with its models.
+pub struct ResolvedAgent {
+    /// The agent's id.
+    pub id: String,
+    /// Its prompt, tools and limits.
+    pub agent: Agent,
+    /// The model that answers, then those that take over when it fails; never empty.
+    pub models: Vec<ModelClient>,
+    /// Whether tools may, must or must not be called.
+    pub tool_choice: ToolChoice,
+}
+
+impl ResolvedAgent {
+    /// The name of the model that answers first.
+    pub(crate) fn model_name(&self) -> &str {
+        self.models.first().map(|model| model.config().name.as_str()).unwrap_or_default()
+    }
+}
+
+/// What the first prompt is made of.
+#[derive(Default)]
+pub struct PromptInput {
+    /// The user message.
+    pub text: String,
+    /// Earlier turns, oldest first.
+    pub history: Vec<PastTurn>,
+    /// The summary of the oldest turns, if there is one.
+    pub summary: Option<Summary>,
+    /// What a client that keeps the conversation itself adds to it.
+    pub client: Option<Caller>,
+}

@@ -1,0 +1,162 @@
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, SystemTime};
+
+use agent::{EventLog, Recorder, Turn};
+use conversation::{ErrorCode, Failure, FinishReason, new_id};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use store::{Day, Execution, Owner, ReadError, Store, StoreError};
+use time::OffsetDateTime;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use tools::{CalculationBudget, KnownPages, Outgoing, Progress, ToolContext};
+use web::Arrival;
+
+use crate::request::{PromptInput, ResolvedAgent};
+use crate::services::TurnServices;
+use crate::sync::{StoredToolSupport, breaker, tool_support};
+use crate::telemetry::{TurnReport, redaction};
+
+/// Timeout for storing records of tool calls, which a turn can do without.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long after its deadline a turn is ended that has not ended itself.
+const DEADLINE_GRACE: Duration = Duration::from_secs(1);
+
+/// Runs the agent for a turn, whether or not the conversation is stored.
+pub(crate) struct TurnRunner<'a> {
+    pub(crate) services: &'a TurnServices,
+    pub(crate) owner: &'a Owner,
+    pub(crate) agent: &'a ResolvedAgent,
+    pub(crate) deadline: Instant,
+    pub(crate) turn_id: &'a str,
+    pub(crate) events: &'a EventLog,
+    pub(crate) request: &'a Arrival,
+    /// Empty for a stateless turn.
+    pub(crate) conversation_id: &'a str,
+    pub(crate) started_at: Instant,
+}
+
+impl TurnRunner<'_> {
+    /// Awaits the work until it ends or panics, the process shuts down, or the deadline has passed.
+    pub(crate) async fn run_guarded(
+        &self,
+        shutdown: &CancellationToken,
+        work: impl Future<Output = Result<FinishReason, Failure>>,
+    ) -> Result<FinishReason, Failure> {
+        tokio::select! {
+            biased;
+            answered = AssertUnwindSafe(work).catch_unwind() => answered.unwrap_or_else(|_| {
+                tracing::error!(turn = %self.turn_id, "the turn panicked");
+                Err(ErrorCode::Internal.into())
+            }),
+            () = shutdown.cancelled() => Err(ErrorCode::Interrupted.into()),
+            // The agent keeps the deadline itself; this holds even if a part of it does not.
+            () = sleep_until(self.deadline + DEADLINE_GRACE) => Err(ErrorCode::Deadline.into()),
+        }
+    }
+
+    /// Loads what other instances know of the models.
+    pub(crate) async fn load_model_state(&self) {
+        let (store, models) = (&self.services.store, &self.agent.models);
+        let support = join_all(models.first().map(|model| tool_support::known_tool_support(store, model)));
+        tokio::join!(support, breaker::pull(store, models));
+    }
+
+    /// Runs the agent to its end.
+    pub(crate) async fn answer(
+        &self,
+        input: PromptInput,
+        recorder: Option<&dyn Recorder>,
+    ) -> Result<FinishReason, Failure> {
+        let ResolvedAgent { agent, models, tool_choice, .. } = self.agent;
+        let store = &self.services.store;
+        let PromptInput { text, history, summary, client } = input;
+        let turn = Turn {
+            id: self.turn_id.to_owned(),
+            models,
+            paths: &StoredToolSupport(store),
+            text,
+            history,
+            summary,
+            caller: client,
+            tool_choice: tool_choice.clone(),
+            context: self.tool_context(),
+            today: OffsetDateTime::now_utc().date().to_string(),
+            nonce: new_id(),
+            recorder,
+        };
+        let answered = breaker::publish_while(store, models, agent.run(&turn, self.events)).await;
+        for model in models {
+            tool_support::publish(store, model).await;
+        }
+        answered
+    }
+
+    fn tool_context(&self) -> ToolContext {
+        ToolContext {
+            owner: self.owner.clone(),
+            deadline: self.deadline,
+            pages: KnownPages::default(),
+            progress: Progress::default(),
+            outgoing: Outgoing::new(self.services.redactor.clone()),
+            calculations: CalculationBudget::default(),
+        }
+    }
+
+    /// Adds what the turn used to the day's totals, however it ended, even if its conversation is deleted: a deletion is no
+    /// way around a budget. A failure to write them does not fail the turn.
+    pub(crate) async fn record_usage(&self) {
+        let usage = self.events.draft().usage();
+        let added = self.services.store.ledger.add(self.owner, Day::of(SystemTime::now()), &usage).await;
+        if let Err(error) = added {
+            tracing::warn!(%error, turn = %self.turn_id, "the usage of a turn could not be recorded");
+        }
+    }
+
+    /// Stores records of the tool calls of an answer; a failure does not fail the turn.
+    pub(crate) async fn record_executions(&self, message_id: &str) {
+        let executions: Vec<Execution> = {
+            let draft = self.events.draft();
+            let redactor = &self.services.redactor;
+            redaction::executions(&draft.calls, redactor, message_id, &self.agent.id, self.conversation_id)
+        };
+        if executions.is_empty() {
+            return;
+        }
+        if !matches!(timeout(RECORD_TIMEOUT, self.store_executions(&executions)).await, Ok(Ok(()))) {
+            tracing::warn!(calls = executions.len(), "the tool calls of a turn could not be recorded");
+        }
+    }
+
+    /// Stores records, and deletes them if the conversation was deleted between the answer and this.
+    async fn store_executions(&self, records: &[Execution]) -> Result<(), StoreError> {
+        let Store { conversations, executions, .. } = &self.services.store;
+        executions.record(self.owner, records, SystemTime::now()).await?;
+        match conversations.get(self.owner, self.conversation_id).await {
+            Err(ReadError::NotFound) => executions.forget(self.owner, self.conversation_id).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes metrics and traces of the turn; must be called before the last byte leaves.
+    pub(crate) fn report(&self, outcome: Result<FinishReason, ErrorCode>) {
+        let draft = self.events.draft().clone();
+        let report = TurnReport {
+            request: self.request,
+            conversation_id: self.conversation_id,
+            turn_id: self.turn_id,
+            model: self.agent.model_name(),
+            tools: self.agent.agent.tools.names().map(str::to_owned).collect(),
+            attempts: draft.attempts.made(),
+            usage: draft.usage(),
+            draft: &draft,
+            started_at: self.started_at,
+            ended_at: Instant::now(),
+            outcome,
+        };
+        let now = SystemTime::now();
+        self.services.metrics.turn(&report, now);
+        self.services.traces.turn(&report, now);
+    }
+}

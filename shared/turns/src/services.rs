@@ -1,0 +1,76 @@
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use agent::Recorder;
+use conversation::ErrorCode;
+use redaction::Redactor;
+use store::{Owner, Store};
+use tokio::sync::SemaphorePermit;
+use web::ApiError;
+
+use crate::admission::{AdmissionGate, TurnLimits};
+use crate::registry::TurnRegistry;
+use crate::telemetry::{Metrics, Traces};
+
+/// What turns need of the deployment; clones share it.
+#[derive(Clone)]
+pub struct TurnServices(Arc<Shared>);
+
+/// What the services are assembled from.
+pub struct ServiceParts {
+    /// The tables.
+    pub store: Store,
+    /// Which turns may start.
+    pub limits: TurnLimits,
+    /// Where metrics are written.
+    pub metrics: Metrics,
+    /// Where traces are sent.
+    pub traces: Traces,
+    /// Replaces personal data in what leaves for tools' hosts, and in records of calls.
+    pub redactor: Redactor,
+    /// Records turns, if set.
+    pub recorder: Option<Arc<dyn Recorder>>,
+}
+
+/// The parts, with what this process alone knows.
+pub struct Shared {
+    parts: ServiceParts,
+    /// The turns of this process.
+    pub registry: TurnRegistry,
+    gate: AdmissionGate,
+}
+
+impl TurnServices {
+    /// Assembles the services; makes no call.
+    pub fn new(parts: ServiceParts) -> Self {
+        Self(Arc::new(Shared { parts, registry: TurnRegistry::default(), gate: AdmissionGate::default() }))
+    }
+
+    /// Admits a turn, unless the process shuts down or a limit or budget of the owner is exhausted. The permit is held while
+    /// the turn starts.
+    pub(crate) async fn admit(&self, owner: &Owner) -> Result<SemaphorePermit<'_>, ApiError> {
+        let permit = self.0.gate.acquire().await?;
+        if self.registry.is_shutting_down() {
+            return Err(ErrorCode::Interrupted.into());
+        }
+        self.limits.check(&self.store, owner, SystemTime::now()).await?;
+        Ok(permit)
+    }
+}
+
+impl Deref for TurnServices {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Deref for Shared {
+    type Target = ServiceParts;
+
+    fn deref(&self) -> &ServiceParts {
+        &self.parts
+    }
+}

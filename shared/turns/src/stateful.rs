@@ -1,0 +1,267 @@
+use std::time::SystemTime;
+
+use agent::{CallRecord, Draft, EventLog};
+use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
+use store::{
+    Answer, ConversationStore, LeaseError, LoggedEnd, Question, ReadError, Renewed, StoreError, StoredCall, TurnEnd,
+    TurnLease,
+};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::registry::TurnGuard;
+use crate::replay::LogWriter;
+use crate::request::{PromptInput, StartTurn};
+use crate::runner::TurnRunner;
+use crate::services::TurnServices;
+
+/// Characters read of earlier turns for each token that may be sent: long results are shortened afterwards.
+const CHARS_PER_TOKEN: usize = 5;
+
+/// A turn that is stored as running.
+pub(crate) struct StatefulTurn {
+    pub(crate) services: TurnServices,
+    pub(crate) guard: TurnGuard,
+    pub(crate) lease: TurnLease,
+    pub(crate) request: StartTurn,
+    /// Set for a new conversation.
+    pub(crate) title: Option<String>,
+    pub(crate) started: Event,
+    /// The answer's id.
+    pub(crate) message_id: String,
+    pub(crate) events: EventLog,
+}
+
+/// How a turn ended.
+enum Ending {
+    Answered(FinishReason),
+    Failed(Failure),
+    /// The conversation is deleted: nothing may be stored.
+    Deleted,
+    /// Another turn acquired the lease: nothing may be stored, and this turn was not asked to stop.
+    Superseded,
+}
+
+/// The user stopped the turn; the partial answer is its answer.
+const STOPPED: Ending = Ending::Answered(FinishReason::Stopped);
+
+impl Ending {
+    /// How metrics count it. A user who deletes a conversation stops its turn.
+    fn outcome(&self) -> Result<FinishReason, ErrorCode> {
+        match self {
+            Self::Answered(reason) => Ok(*reason),
+            Self::Failed(failure) => Err(failure.code),
+            Self::Deleted => Ok(FinishReason::Stopped),
+            Self::Superseded => Err(ErrorCode::Interrupted),
+        }
+    }
+
+    fn terminal_event(&self) -> Event {
+        match self {
+            Self::Answered(finish_reason) => Event::Done { finish_reason: *finish_reason },
+            Self::Failed(failure) => Event::Failed(Box::new(failure.clone())),
+            Self::Deleted => Event::Done { finish_reason: FinishReason::Stopped },
+            Self::Superseded => Event::Failed(Box::new(ErrorCode::Interrupted.into())),
+        }
+    }
+}
+
+impl StatefulTurn {
+    /// Runs the turn, stores the answer with the rest of its log, and only then ends the stream: Lambda freezes the process
+    /// after the last byte.
+    pub(crate) async fn run(self) {
+        let started_at = Instant::now();
+        let runner = self.runner(started_at);
+        let mut log = LogWriter::new(&self.services.store.streams, &self.request.owner, &self.lease, &self.events);
+        self.events.send(self.started.clone());
+        let ended = CancellationToken::new();
+        let answered = async {
+            let ending = Box::pin(self.run_until_end(&runner)).await;
+            ended.cancel();
+            ending
+        };
+        let (ending, ()) = tokio::join!(answered, log.follow(&ended));
+        let (ending, ()) = tokio::join!(Box::pin(self.store_end(ending, &mut log, &runner)), runner.record_usage());
+        runner.report(ending.outcome());
+        let closing = self.closing_events(&ending);
+        if matches!(ending, Ending::Deleted) {
+            log.discard().await;
+        } else {
+            log.finish(&closing).await;
+            self.cache_completed(&mut log).await;
+        }
+        for event in closing {
+            self.events.send(event);
+        }
+    }
+
+    fn runner(&self, started_at: Instant) -> TurnRunner<'_> {
+        TurnRunner {
+            services: &self.services,
+            owner: &self.request.owner,
+            agent: &self.request.agent,
+            deadline: self.request.deadline,
+            turn_id: &self.lease.turn_id,
+            events: &self.events,
+            request: &self.request.request,
+            conversation_id: &self.lease.conversation_id,
+            started_at,
+        }
+    }
+
+    /// Answers until there is an answer, or the lease, a deletion or a stop ends the turn.
+    async fn run_until_end(&self, runner: &TurnRunner<'_>) -> Ending {
+        tokio::select! {
+            biased;
+            answered = runner.run_guarded(&self.guard.shutdown, Box::pin(self.answer(runner))) => match answered {
+                Ok(reason) => Ending::Answered(reason),
+                Err(failure) => Ending::Failed(failure),
+            },
+            ending = self.keep_lease() => ending,
+            () = self.guard.deleted.cancelled() => Ending::Deleted,
+            () = self.guard.stop.cancelled() => STOPPED,
+        }
+    }
+
+    async fn answer(&self, runner: &TurnRunner<'_>) -> Result<FinishReason, Failure> {
+        let tokens = self.request.agent.agent.history_tokens;
+        let max_chars = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
+        let history = self.services.store.conversations.history(&self.lease, max_chars);
+        let (history, summary, ()) = tokio::join!(history, self.summary(), runner.load_model_state());
+        let history = history.map_err(|error| log_failure(&error))?;
+        let text = self.message().await.map_err(|error| log_failure(&error))?;
+        let input = PromptInput { text, history, summary, client: None };
+        runner.answer(input, self.services.recorder.as_deref()).await
+    }
+
+    /// The user message, also that of an answer that is regenerated.
+    async fn message(&self) -> Result<String, StoreError> {
+        match &self.request.question {
+            Question::Words(message) => Ok(message.clone()),
+            Question::Again => self.services.store.conversations.question(&self.lease).await,
+        }
+    }
+
+    /// The summary of the oldest turns, if the agent wants one; without it they are left out.
+    async fn summary(&self) -> Option<Summary> {
+        if !self.request.agent.agent.summarise {
+            return None;
+        }
+        let read = self.services.store.conversations.summary(&self.lease).await;
+        read.inspect_err(|error| tracing::warn!(%error, "a summary could not be read")).ok().flatten()
+    }
+
+    /// Renews the lease; returns when it is lost, or when another instance requests a stop.
+    async fn keep_lease(&self) -> Ending {
+        let period = ConversationStore::RENEWAL;
+        let mut ticks = interval_at(Instant::now() + period, period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            match self.services.store.conversations.renew(&self.lease, SystemTime::now()).await {
+                Ok(Renewed::GoingOn) => {}
+                Ok(Renewed::Stopping) => return STOPPED,
+                Err(LeaseError::Lost) => return self.lost_lease().await,
+                // The lease outlives a short fault of the store; a long one ends it.
+                Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
+            }
+        }
+    }
+
+    /// The ending of a turn that no longer holds its conversation.
+    async fn lost_lease(&self) -> Ending {
+        if self.guard.deleted.is_cancelled() || self.is_deleted().await {
+            return Ending::Deleted;
+        }
+        tracing::warn!(turn = %self.lease.turn_id, "another turn acquired the lease; its clock may be ahead");
+        Ending::Superseded
+    }
+
+    async fn is_deleted(&self) -> bool {
+        let found = self.services.store.conversations.get(&self.request.owner, &self.lease.conversation_id).await;
+        matches!(found, Err(ReadError::NotFound))
+    }
+
+    /// Stores the answer, however the turn ended, and the end of its log with it.
+    async fn store_end(&self, ending: Ending, log: &mut LogWriter<'_>, runner: &TurnRunner<'_>) -> Ending {
+        let end = match &ending {
+            Ending::Answered(reason) => TurnEnd::Done(*reason),
+            Ending::Failed(failure) => TurnEnd::Failed(failure.code),
+            Ending::Deleted | Ending::Superseded => return ending,
+        };
+        let answer = stored_answer(self.events.draft().clone(), end);
+        match self.finish(&answer, log.end(&self.closing_events(&ending))).await {
+            Ok(with_log) => {
+                self.guard.mark_stored();
+                log.mark_stored(with_log);
+                // Not before: no record may be stored under a conversation that is deleted.
+                runner.record_executions(&self.message_id).await;
+                ending
+            }
+            Err(LeaseError::Lost) => self.lost_lease().await,
+            Err(LeaseError::Store(error)) => Ending::Failed(log_failure(&error)),
+        }
+    }
+
+    /// Whether the end of the log was stored in the answer's transaction.
+    async fn finish(&self, answer: &Answer, log: Option<LoggedEnd>) -> Result<bool, LeaseError> {
+        let (conversations, now) = (&self.services.store.conversations, SystemTime::now());
+        match log {
+            Some(log) => conversations.finish_logged(&self.lease, answer, log, now).await,
+            None => conversations.finish(&self.lease, answer, now).await.map(|()| false),
+        }
+    }
+
+    /// The events that follow once the turn is stored.
+    fn closing_events(&self, ending: &Ending) -> Vec<Event> {
+        let usage = self.events.draft().usage();
+        let title = self.title.clone().map(Event::Title);
+        title.into_iter().chain([Event::Usage(Box::new(usage)), ending.terminal_event()]).collect()
+    }
+
+    /// Caches the turn for clients that return, unless its conversation was deleted since its end was stored: that deletion
+    /// cannot have seen what was logged afterwards.
+    async fn cache_completed(&self, log: &mut LogWriter<'_>) {
+        self.guard.cache_completed(&self.events);
+        if log.may_outlive_deletion() && self.is_deleted().await || self.guard.deleted.is_cancelled() {
+            self.services.registry.forget_completed(&self.request.owner, &self.lease.conversation_id);
+            log.discard().await;
+        }
+    }
+}
+
+/// Logs a failure of the store within a turn; the embedded database itself logs that its disk is full or its file damaged.
+fn log_failure(error: &StoreError) -> Failure {
+    if !matches!(error, StoreError::Full | StoreError::Damaged) {
+        tracing::error!(%error, "the storage failed");
+    }
+    error.code().into()
+}
+
+fn stored_answer(draft: Draft, end: TurnEnd) -> Answer {
+    Answer {
+        content: draft.content.clone(),
+        thinking: draft.thinking.clone(),
+        tool_calls: draft.calls.iter().map(stored_call).collect(),
+        sources: draft.sources.clone(),
+        end,
+        usage: draft.usage(),
+        summary: draft.summary.clone(),
+        models: draft.models().to_vec(),
+        transcript: draft.transcript(),
+    }
+}
+
+fn stored_call(record: &CallRecord) -> StoredCall {
+    let (ok, summary) = match &record.report {
+        Some(report) => (report.ok, report.summary.clone()),
+        None => (false, "not finished".to_owned()),
+    };
+    StoredCall {
+        id: record.call.id.clone(),
+        name: record.call.name.clone(),
+        arguments: record.call.arguments.clone(),
+        ok,
+        summary,
+    }
+}

@@ -1,0 +1,83 @@
+//! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
+
+use agent::EventLog;
+use conversation::{Batch, Event, Failure, FinishReason, Started, new_id};
+use futures_util::{Stream, StreamExt};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+use web::ApiError;
+
+use crate::request::{ResolvedAgent, StartStatelessTurn};
+use crate::runner::TurnRunner;
+use crate::services::TurnServices;
+use crate::start::turn_span;
+
+/// Starts the turn; it is stopped when its stream is dropped, because no client could resume it.
+///
+/// # Errors
+/// Those of admission: a limit, a budget, a shutdown, the store.
+pub async fn start_stateless(
+    services: &TurnServices,
+    request: StartStatelessTurn,
+) -> Result<impl Stream<Item = Batch> + Send + use<>, ApiError> {
+    let _permit = services.admit(&request.owner).await?;
+    let (events, abandoned) = (EventLog::default(), CancellationToken::new());
+    let (subscriber, turn_id) = (events.subscribe(0), new_id());
+    let span = turn_span(&request.request, "", &turn_id);
+    let turn = run(services.clone(), request, turn_id, events.clone(), abandoned.clone()).instrument(span);
+    services.registry.spawn(turn, events);
+    let guard = abandoned.drop_guard();
+    Ok(subscriber.into_stream().inspect(move |_| _ = &guard))
+}
+
+/// Runs the turn, records its usage, and only then ends the stream.
+async fn run(
+    services: TurnServices,
+    request: StartStatelessTurn,
+    turn_id: String,
+    events: EventLog,
+    abandoned: CancellationToken,
+) {
+    let StartStatelessTurn { owner, agent, input, deadline, request } = request;
+    let started_at = Instant::now();
+    events.send(started(&agent, &turn_id));
+    let runner = TurnRunner {
+        services: &services,
+        owner: &owner,
+        agent: &agent,
+        deadline,
+        turn_id: &turn_id,
+        events: &events,
+        request: &request,
+        conversation_id: "",
+        started_at,
+    };
+    let answer = Box::pin(async {
+        runner.load_model_state().await;
+        runner.answer(input, None).await
+    });
+    let shutdown = services.registry.shutdown_token();
+    let answered = tokio::select! {
+        biased;
+        answered = runner.run_guarded(&shutdown, answer) => answered,
+        () = abandoned.cancelled() => Ok(FinishReason::Stopped),
+    };
+    runner.record_usage().await;
+    runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)));
+    let usage = events.draft().usage();
+    events.send(Event::Usage(Box::new(usage)));
+    events.send(terminal(answered));
+}
+
+fn started(agent: &ResolvedAgent, turn_id: &str) -> Event {
+    let model = agent.model_name().to_owned();
+    Event::Started(Box::new(Started { conversation_id: String::new(), message_id: turn_id.to_owned(), model }))
+}
+
+fn terminal(answered: Result<FinishReason, Failure>) -> Event {
+    match answered {
+        Ok(finish_reason) => Event::Done { finish_reason },
+        Err(failure) => Event::Failed(Box::new(failure)),
+    }
+}

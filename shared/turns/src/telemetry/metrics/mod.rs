@@ -1,0 +1,178 @@
+//! What is counted: names and numbers of turns, never words. A line of the log each, which `CloudWatch` makes metrics of
+//! (`line`); docs/operations.md says what they mean.
+
+mod credits;
+mod line;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use conversation::{ErrorCode, FinishReason};
+
+use self::line::{Line, Metric};
+use super::report::{TurnReport, call_outcome};
+
+const TURNS: Metric = Metric("Turns", "Count");
+const FAILED_TURNS: Metric = Metric("FailedTurns", "Count");
+const STOPPED_TURNS: Metric = Metric("StoppedTurns", "Count");
+const DEADLINE_ANSWERS: Metric = Metric("DeadlineAnswers", "Count");
+const RESUMED: Metric = Metric("ResumedReaders", "Count");
+const REFUSED: Metric = Metric("RefusedRequests", "Count");
+const FIRST_BYTE: Metric = Metric("FirstByte", "Milliseconds");
+const FIRST_TOKEN: Metric = Metric("FirstToken", "Milliseconds");
+const TURN_TIME: Metric = Metric("TurnTime", "Milliseconds");
+const ROUNDS: Metric = Metric("Rounds", "Count");
+const INPUT_TOKENS: Metric = Metric("InputTokens", "Count");
+const OUTPUT_TOKENS: Metric = Metric("OutputTokens", "Count");
+const COST: Metric = Metric("EstimatedCost", "None");
+const CREDITS: Metric = Metric("SearchCredits", "Count");
+const CREDITS_SPENT: Metric = Metric("SearchCreditsSpent", "Percent");
+const SEARCHES_REFUSED: Metric = Metric("SearchesRefused", "Count");
+const CACHE_HITS: Metric = Metric("CacheHits", "Count");
+const TOOL_CALLS: Metric = Metric("ToolCalls", "Count");
+const TOOL_TIME: Metric = Metric("ToolTime", "Milliseconds");
+const MODEL_CALLS: Metric = Metric("ModelCalls", "Count");
+const MODEL_ERRORS: Metric = Metric("ModelErrors", "Count");
+
+/// The names of all metrics that are written.
+#[cfg(test)]
+const ALL: [Metric; 21] = [
+    TURNS,
+    FAILED_TURNS,
+    STOPPED_TURNS,
+    DEADLINE_ANSWERS,
+    RESUMED,
+    REFUSED,
+    FIRST_BYTE,
+    FIRST_TOKEN,
+    TURN_TIME,
+    ROUNDS,
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    COST,
+    CREDITS,
+    CREDITS_SPENT,
+    SEARCHES_REFUSED,
+    CACHE_HITS,
+    TOOL_CALLS,
+    TOOL_TIME,
+    MODEL_CALLS,
+    MODEL_ERRORS,
+];
+
+/// Where metrics are written; nowhere by default.
+#[derive(Clone, Default)]
+pub struct Metrics(Option<Arc<Out>>);
+
+struct Out {
+    function: String,
+    writer: Mutex<Box<dyn Write + Send>>,
+}
+
+impl Metrics {
+    /// Has them written, a JSON object in a line each, under a function's name; what cannot be written is let go.
+    pub fn to(function: impl Into<String>, writer: impl Write + Send + 'static) -> Self {
+        Self(Some(Arc::new(Out { function: function.into(), writer: Mutex::new(Box::new(writer)) })))
+    }
+
+    /// A turn that came to its end, what its tools did and how its models failed.
+    pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
+        let Some(out) = &self.0 else { return };
+        let function = &out.function;
+        let lines = [turn(function, report)].into_iter();
+        let lines = lines.chain(tools(function, report)).chain(model_errors(function, report));
+        out.write(lines, now);
+    }
+
+    /// A request that was refused. What anybody can have refused at will says nothing of the function: paths and methods
+    /// that are not there, and callers without a key.
+    pub fn request_rejected(&self, code: ErrorCode, request_id: &str, now: SystemTime) {
+        let Some(out) = &self.0 else { return };
+        if matches!(code, ErrorCode::NotFound | ErrorCode::MethodNotAllowed | ErrorCode::Unauthorized) {
+            return;
+        }
+        let line = Line::of(&out.function).by([("Code", code.as_str())]).metric(REFUSED, 1);
+        out.write([line.member("requestId", request_id.into())], now);
+    }
+
+    /// A reader who came to a turn that somebody's earlier request began.
+    pub(crate) fn resumed(&self, turn_id: &str, now: SystemTime) {
+        let Some(out) = &self.0 else { return };
+        out.write([Line::of(&out.function).metric(RESUMED, 1).member("turnId", turn_id.into())], now);
+    }
+}
+
+impl Out {
+    fn write(&self, lines: impl IntoIterator<Item = Line>, now: SystemTime) {
+        let text: String = lines.into_iter().map(|line| line.written(now) + "\n").collect();
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lost = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
+    }
+}
+
+fn turn(function: &str, report: &TurnReport<'_>) -> Line {
+    let TurnReport { request, outcome, usage, draft, .. } = report;
+    let cached = draft.calls.iter().filter_map(|call| call.report.as_ref()).filter(|report| report.cached).count();
+    let mut line = Line::of(function)
+        .metric(TURNS, 1)
+        .metric(FAILED_TURNS, u8::from(outcome.is_err()))
+        .metric(STOPPED_TURNS, u8::from(*outcome == Ok(FinishReason::Stopped)))
+        .metric(DEADLINE_ANSWERS, u8::from(*outcome == Ok(FinishReason::Deadline)))
+        .metric(FIRST_BYTE, millis(report.started_at.saturating_duration_since(request.at)))
+        .metric(TURN_TIME, millis(report.ended_at.saturating_duration_since(request.at)))
+        .metric(ROUNDS, draft.replies)
+        .metric(MODEL_CALLS, report.attempts.len())
+        .metric(CACHE_HITS, cached)
+        .metric(CREDITS, usage.search_credits)
+        .metric(INPUT_TOKENS, usage.input_tokens)
+        .metric(OUTPUT_TOKENS, usage.output_tokens);
+    if let Some(at) = draft.first_words {
+        line = line.metric(FIRST_TOKEN, millis(at.saturating_duration_since(request.at)));
+    }
+    if let Some(cost) = usage.cost_micros.and_then(|micros| u32::try_from(micros).ok()) {
+        line = line.metric(COST, f64::from(cost) / 1e6);
+    }
+    marked(line, report).member("end", report.outcome_label().into()).member("model", report.model.into())
+}
+
+/// The calls by tool and outcome; a name that a model made up is no name of a tool.
+fn tools(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
+    let mut groups: BTreeMap<(&str, &str), (u32, Vec<u64>)> = BTreeMap::new();
+    for call in &report.draft.calls {
+        let tool = report.tool_label(call);
+        let (count, times) = groups.entry((tool, call_outcome(call))).or_default();
+        *count += 1;
+        times.extend(call.report.as_ref().map(|report| report.duration_ms));
+    }
+    groups.into_iter().map(|((tool, outcome), (count, times))| {
+        let line = Line::of(function).by([("Tool", tool), ("Outcome", outcome)]);
+        marked(line.metric(TOOL_CALLS, count).metrics(TOOL_TIME, times), report)
+    })
+}
+
+/// The failed attempts by model and kind.
+fn model_errors(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
+    let mut groups: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for (attempt, kind) in report.attempts.iter().filter_map(|attempt| Some((attempt, attempt.failed?))) {
+        *groups.entry((&attempt.model, kind)).or_default() += 1;
+    }
+    groups.into_iter().map(|((model, kind), count)| {
+        marked(Line::of(function).by([("Model", model), ("Kind", kind)]).metric(MODEL_ERRORS, count), report)
+    })
+}
+
+/// Marks a line with the ids under which a turn is found.
+fn marked(line: Line, report: &TurnReport<'_>) -> Line {
+    line.member("requestId", report.request.request_id.as_str().into())
+        .member("conversationId", report.conversation_id.into())
+        .member("turnId", report.turn_id.into())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

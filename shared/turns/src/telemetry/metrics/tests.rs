@@ -1,0 +1,215 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use agent::{Draft, EventLog};
+use conversation::{Event, ToolCall, ToolFailure, ToolReport, Usage};
+use model::AttemptMade;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tools::{CreditWatch, RefusedBy};
+use web::Arrival;
+
+use super::*;
+
+/// Takes what is written.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Paper {
+    /// The lines without what describes them, each with the names that it declares to be metrics.
+    fn lines(&self) -> Vec<(Vec<String>, Value)> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let line = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            let described = line.as_object_mut().unwrap().remove("_aws").unwrap();
+            let metrics = described["CloudWatchMetrics"][0]["Metrics"].as_array().unwrap().clone();
+            (metrics.iter().map(|metric| metric["Name"].as_str().unwrap().to_owned()).collect(), line)
+        };
+        text.lines().map(line).collect()
+    }
+}
+
+fn call(id: &str, name: &str) -> Event {
+    Event::ToolCall(Box::new(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: json!({"query": "canary-words"}),
+    }))
+}
+
+fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
+    let failure = |code: &str| ToolFailure { code: code.into(), message: "canary-words".into() };
+    let (ok, error) = (error.is_none(), error.map(failure));
+    let (id, name, summary) = (id.into(), name.into(), "canary-words".into());
+    Event::ToolResult(Box::new(ToolReport {
+        id,
+        name,
+        ok,
+        cached,
+        duration_ms: 40,
+        summary,
+        sources: Vec::new(),
+        error,
+    }))
+}
+
+fn drafted(events: impl IntoIterator<Item = Event>) -> Draft {
+    let all = EventLog::default();
+    events.into_iter().for_each(|event| all.send(event));
+    all.draft().clone()
+}
+
+fn written(
+    draft: &Draft,
+    attempts: Vec<AttemptMade>,
+    end: Result<FinishReason, ErrorCode>,
+) -> Vec<(Vec<String>, Value)> {
+    let (paper, at) = (Paper::default(), Instant::now());
+    let request = Arrival { request_id: "r1".into(), at, invocation: None };
+    let usage =
+        Usage { input_tokens: 7, output_tokens: 2, search_credits: 1, estimated: false, cost_micros: Some(1_500_000) };
+    let report = TurnReport {
+        request: &request,
+        conversation_id: "c1",
+        turn_id: "t1",
+        model: "m",
+        tools: vec!["search_web".into()],
+        draft,
+        attempts,
+        usage,
+        started_at: at + Duration::from_millis(30),
+        ended_at: at + Duration::from_millis(900),
+        outcome: end,
+    };
+    Metrics::to("chat", paper.clone()).turn(&report, UNIX_EPOCH);
+    paper.lines()
+}
+
+fn attempt(failed: Option<&'static str>) -> AttemptMade {
+    let began = Instant::now();
+    AttemptMade { model: "m".into(), number: 1, began, ended: Some(began), failed, status: None }
+}
+
+#[tokio::test]
+async fn a_turn_is_one_line_of_numbers_with_its_ids() {
+    let draft = drafted([Event::Text { delta: "canary-words".into() }]);
+    let lines = written(&draft, vec![attempt(None)], Ok(FinishReason::Deadline));
+    let expected = json!({
+        "FunctionName": "chat",
+        "Turns": 1, "FailedTurns": 0, "StoppedTurns": 0, "DeadlineAnswers": 1,
+        "FirstByte": 30, "FirstToken": 0, "TurnTime": 900,
+        "Rounds": 0, "ModelCalls": 1, "CacheHits": 0, "SearchCredits": 1,
+        "InputTokens": 7, "OutputTokens": 2, "EstimatedCost": 1.5,
+        "requestId": "r1", "conversationId": "c1", "turnId": "t1", "end": "answered", "model": "m",
+    });
+    assert_eq!(lines[0].1, expected);
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0].0.len(), 14);
+}
+
+#[tokio::test]
+async fn calls_are_counted_by_tool_and_outcome_and_names_that_a_model_made_up_are_one() {
+    let events = [
+        call("1", "search_web"),
+        result("1", "search_web", None, true),
+        call("2", "search_web"),
+        result("2", "search_web", None, false),
+        call("3", "canary-words"),
+        result("3", "canary-words", Some("unknown_tool"), false),
+        call("4", "search_web"),
+    ];
+    let lines = written(&drafted(events), Vec::new(), Err(ErrorCode::Interrupted));
+    let told = |(_, line): &(_, Value)| {
+        (line["Tool"].clone(), line["Outcome"].clone(), line["ToolCalls"].clone(), line["ToolTime"].clone())
+    };
+    let expected = [
+        (json!("search_web"), json!("ok"), json!(2), json!([40, 40])),
+        (json!("search_web"), json!("unfinished"), json!(1), Value::Null),
+        (json!("unknown"), json!("unknown_tool"), json!(1), json!([40])),
+    ];
+    assert_eq!(lines[1..].iter().map(told).collect::<Vec<_>>(), expected);
+    let turn = &lines[0].1;
+    assert_eq!((&turn["CacheHits"], &turn["FailedTurns"], &turn["end"]), (&json!(1), &json!(1), &json!("interrupted")));
+    assert!(lines.iter().all(|(_, line)| !line.to_string().contains("canary")));
+}
+
+#[tokio::test]
+async fn failed_attempts_are_counted_by_model_and_kind() {
+    let attempts = [Some("unavailable"), Some("rate_limited"), Some("unavailable"), None].map(attempt);
+    let lines = written(&Draft::default(), attempts.into(), Ok(FinishReason::Stop));
+    let told: Vec<_> =
+        lines[1..].iter().map(|(_, line)| (&line["Model"], &line["Kind"], &line["ModelErrors"])).collect();
+    let (m, limited, unavailable) = (json!("m"), json!("rate_limited"), json!("unavailable"));
+    assert_eq!(told, [(&m, &limited, &json!(1)), (&m, &unavailable, &json!(2))]);
+    assert_eq!(lines[0].1["ModelCalls"], 4);
+}
+
+#[test]
+fn refusals_are_counted_by_code_but_not_those_that_anybody_can_cause() {
+    let paper = Paper::default();
+    let metrics = Metrics::to("chat", paper.clone());
+    for code in [ErrorCode::NotFound, ErrorCode::RateLimited, ErrorCode::Unauthorized, ErrorCode::QuotaExhausted] {
+        metrics.request_rejected(code, "r1", UNIX_EPOCH);
+    }
+    metrics.resumed("t1", UNIX_EPOCH);
+    let line = |code: &str| json!({"FunctionName": "chat", "Code": code, "RefusedRequests": 1, "requestId": "r1"});
+    let resumed = json!({"FunctionName": "chat", "ResumedReaders": 1, "turnId": "t1"});
+    let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
+    assert_eq!(lines, [line("rate_limited"), line("quota_exhausted"), resumed]);
+}
+
+#[test]
+fn credits_are_told_as_a_part_of_the_budget_and_as_searches_that_were_refused() {
+    let paper = Paper::default();
+    let metrics = Metrics::to("chat", paper.clone());
+    metrics.spent(80, UNIX_EPOCH);
+    CreditWatch::refused(&metrics, RefusedBy::Plan, UNIX_EPOCH);
+    CreditWatch::refused(&metrics, RefusedBy::Budget, UNIX_EPOCH);
+    let refused = |by: &str| json!({"FunctionName": "chat", "By": by, "SearchesRefused": 1});
+    let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
+    let spent = json!({"FunctionName": "chat", "SearchCreditsSpent": 80});
+    assert_eq!(lines, [spent, refused("plan"), refused("budget")]);
+}
+
+fn file(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
+}
+
+#[test]
+fn every_metric_is_explained() {
+    let text = file("docs/operations.md");
+    let missing: Vec<_> = ALL.iter().filter(|metric| !text.contains(&format!("| `{}` |", metric.0))).collect();
+    assert_eq!(missing, Vec::<&Metric>::new());
+    let explained = text.lines().filter(|line| line.starts_with("| `") && line.contains("` | ")).count();
+    assert!(explained >= ALL.len());
+}
+
+#[test]
+fn the_template_looks_at_the_metrics_that_are_written_and_every_alarm_is_explained() {
+    let (template, operations) = (file("template.yaml"), file("docs/operations.md"));
+    let after = |mark: &'static str, end: &'static str| {
+        template.split(mark).skip(1).filter_map(move |rest| rest.split(end).next()).collect::<BTreeSet<_>>()
+    };
+    let written: BTreeSet<_> = ALL.iter().map(|metric| metric.0).collect();
+    let of_alarms = after("Namespace: LambdaChat\n      MetricName: ", "\n");
+    assert!(of_alarms.len() >= 5 && of_alarms.is_subset(&written), "{of_alarms:?}");
+    let shown: BTreeSet<_> = &after(r#"["LambdaChat",""#, "\"") | &after(r#"MetricName=\""#, "\\");
+    assert_eq!(shown, written);
+    let mut alarms: Vec<_> =
+        template.split(":\n    Type: AWS::CloudWatch::Alarm").filter_map(|text| text.lines().last()).collect();
+    alarms.pop();
+    let unexplained: Vec<_> =
+        alarms.iter().filter(|name| !operations.contains(&format!("`{}`", name.trim()))).collect();
+    assert_eq!(unexplained, Vec::<&&str>::new());
+}

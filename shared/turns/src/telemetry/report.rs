@@ -1,0 +1,45 @@
+use agent::{CallRecord, Draft};
+use conversation::{ErrorCode, FinishReason, Usage};
+use model::AttemptMade;
+use tokio::time::Instant;
+use web::Arrival;
+
+/// A finished turn, as metrics and traces describe it.
+pub(crate) struct TurnReport<'a> {
+    pub(crate) request: &'a Arrival,
+    /// Empty for a stateless turn.
+    pub(crate) conversation_id: &'a str,
+    pub(crate) turn_id: &'a str,
+    /// The name of the model that was called first.
+    pub(crate) model: &'a str,
+    /// The names of the agent's tools.
+    pub(crate) tools: Vec<String>,
+    pub(crate) draft: &'a Draft,
+    pub(crate) attempts: Vec<AttemptMade>,
+    pub(crate) usage: Usage,
+    /// When its first event was ready.
+    pub(crate) started_at: Instant,
+    pub(crate) ended_at: Instant,
+    pub(crate) outcome: Result<FinishReason, ErrorCode>,
+}
+
+impl TurnReport<'_> {
+    /// The outcome as a label: the code of the failure, or `answered`.
+    pub(crate) fn outcome_label(&self) -> &'static str {
+        self.outcome.map_or_else(ErrorCode::as_str, |_| "answered")
+    }
+
+    /// The name of the called tool as a label; a name that a model made up is `unknown`.
+    pub(crate) fn tool_label<'a>(&self, call: &'a CallRecord) -> &'a str {
+        if self.tools.contains(&call.call.name) { &call.call.name } else { "unknown" }
+    }
+}
+
+/// The outcome of a call as a label: `ok`, the code of its failure, or `unfinished` when the turn ended first.
+pub(crate) fn call_outcome(call: &CallRecord) -> &str {
+    match call.report.as_ref().map(|report| (report.ok, report.error.as_ref())) {
+        None => "unfinished",
+        Some((true, _)) => "ok",
+        Some((false, error)) => error.map_or("failed", |failure| failure.code.as_str()),
+    }
+}

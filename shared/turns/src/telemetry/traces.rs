@@ -1,0 +1,181 @@
+//! Traces for AWS X-Ray: a span for the turn, and in it one for each attempt at a call of a model and each call of a tool.
+//!
+//! A span is a document of its own in a datagram to the daemon that runs beside the function: no call, and nothing that could
+//! hold a turn up. The form of the documents is that of AWS' description of segments and of the daemon.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+use settings::{SettingError, Settings};
+use tokio::time::Instant;
+
+use super::report::{TurnReport, call_outcome};
+
+/// What every datagram begins with.
+const HEADER: &str = "{\"format\": \"json\", \"version\": 1}\n";
+
+/// The longest name of a span, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// Where traces are sent; nowhere by default.
+#[derive(Clone, Default)]
+pub struct Traces(Option<Arc<UdpSocket>>);
+
+impl Traces {
+    /// Reads `AWS_XRAY_DAEMON_ADDRESS`; without it, or where no socket can be had, nothing is sent.
+    ///
+    /// # Errors
+    /// A value that is no address with a port.
+    pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        let parse = |text: &str| text.parse::<SocketAddr>().ok();
+        let daemon = settings.parsed("AWS_XRAY_DAEMON_ADDRESS", "an address with a port", parse)?;
+        Ok(Self(daemon.and_then(|daemon| connected(daemon).ok()).map(Arc::new)))
+    }
+
+    /// A turn that came to its end, if its invocation is traced.
+    pub(crate) fn turn(&self, report: &TurnReport<'_>, now: SystemTime) {
+        let header = report.request.invocation.as_ref().and_then(|invocation| invocation.trace.as_deref());
+        let (Some(socket), Some(parent)) = (&self.0, header.and_then(Parent::sampled)) else { return };
+        for span in spans(report, &parent, &Clock { now, instant: report.ended_at }) {
+            // A daemon that is not there, or cannot keep up, is no reason to wait.
+            let _lost = socket.send(format!("{HEADER}{span}").as_bytes());
+        }
+    }
+}
+
+fn connected(daemon: SocketAddr) -> std::io::Result<UdpSocket> {
+    let any: SocketAddr = if daemon.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+    let socket = UdpSocket::bind(any)?;
+    socket.connect(daemon)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// The span that the platform made, in which those of a turn stand.
+#[derive(Debug, PartialEq, Eq)]
+struct Parent<'a> {
+    trace: &'a str,
+    span: &'a str,
+}
+
+impl<'a> Parent<'a> {
+    /// Reads `Root=…;Parent=…;Sampled=1`; `None` where the invocation is not traced.
+    fn sampled(header: &'a str) -> Option<Self> {
+        let field = |name: &str| header.split(';').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
+        (field("Sampled")? == "1").then_some(())?;
+        Some(Self { trace: field("Root")?, span: field("Parent")? })
+    }
+}
+
+/// What tells the time of day of an instant.
+struct Clock {
+    now: SystemTime,
+    instant: Instant,
+}
+
+impl Clock {
+    /// Seconds since 1970.
+    fn seconds(&self, instant: Instant) -> f64 {
+        let ago = self.instant.saturating_duration_since(instant);
+        let later = instant.saturating_duration_since(self.instant);
+        (self.now + later)
+            .checked_sub(ago)
+            .and_then(|at| at.duration_since(UNIX_EPOCH).ok())
+            .unwrap_or_default()
+            .as_secs_f64()
+    }
+}
+
+fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Value> {
+    let whole = span(parent, "turn", (clock, report.request.at, report.ended_at), report.outcome.is_err());
+    let ids = json!({
+        "requestId": report.request.request_id,
+        "conversationId": report.conversation_id,
+        "turnId": report.turn_id,
+        "end": report.outcome_label(),
+    });
+    let whole = with(whole, "annotations", ids);
+    let id = whole["id"].as_str().unwrap_or_default().to_owned();
+    let within = Parent { trace: parent.trace, span: &id };
+    let attempts = report.attempts.iter().map(|attempt| {
+        let times = (clock, attempt.began, attempt.ended.unwrap_or(report.ended_at));
+        let span = span(&within, &format!("model {}", attempt.model), times, attempt.failed.is_some());
+        let annotations = json!({"attempt": attempt.number, "outcome": attempt.failed.unwrap_or("ok")});
+        with(with(span, "annotations", annotations), "namespace", json!("remote"))
+    });
+    let calls = report.draft.calls.iter().map(|call| {
+        let took = call.report.as_ref().map(|report| Duration::from_millis(report.duration_ms));
+        let times = (clock, call.made, took.map_or(report.ended_at, |took| call.made + took));
+        let failed = call.report.as_ref().is_some_and(|report| !report.ok);
+        let cached = call.report.as_ref().is_some_and(|report| report.cached);
+        let span = span(&within, &format!("tool {}", report.tool_label(call)), times, failed);
+        with(span, "annotations", json!({"outcome": call_outcome(call), "cached": cached}))
+    });
+    let parts: Vec<Value> = attempts.chain(calls).collect();
+    [whole].into_iter().chain(parts).collect()
+}
+
+fn span(parent: &Parent<'_>, name: &str, (clock, from, to): (&Clock, Instant, Instant), failed: bool) -> Value {
+    json!({
+        "type": "subsegment",
+        "id": new_span_id(),
+        "trace_id": parent.trace,
+        "parent_id": parent.span,
+        "name": named(name),
+        "start_time": clock.seconds(from),
+        "end_time": clock.seconds(to),
+        "fault": failed,
+    })
+}
+
+fn with(mut span: Value, member: &str, value: Value) -> Value {
+    if let Some(members) = span.as_object_mut() {
+        Map::insert(members, member.to_owned(), value);
+    }
+    span
+}
+
+/// A name as X-Ray takes it.
+fn named(name: &str) -> String {
+    let fit = |letter: char| if letter.is_alphanumeric() || " _.:/%&#=+\\-@".contains(letter) { letter } else { '_' };
+    name.chars().take(LONGEST_NAME).map(fit).collect()
+}
+
+/// Sixteen hexadecimal digits that no other span of a trace has.
+fn new_span_id() -> String {
+    format!("{:016x}", RandomState::new().hash_one(Instant::now()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_invocation_that_is_sampled_has_a_parent() {
+        let header = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1;Lineage=a:0";
+        let parent = Parent { trace: "1-5759e988-bd862e3fe1be46a994272793", span: "53995c3f42cd8ad8" };
+        assert_eq!(Parent::sampled(header), Some(parent));
+        for other in
+            ["", "Root=1-a;Parent=b;Sampled=0", "Root=1-a;Parent=b", "Root=1-a;Sampled=1", "Parent=b;Sampled=1"]
+        {
+            assert_eq!(Parent::sampled(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_span_has_a_name_that_x_ray_takes_and_an_id_of_its_own() {
+        assert_eq!(named("model 火山\n\"x\""), "model 火山__x_");
+        let (one, other) = (new_span_id(), new_span_id());
+        assert!(one != other && [&one, &other].iter().all(|id| id.len() == 16));
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_refused() {
+        let error = |text| Traces::from_settings(&Settings::from_pairs([("AWS_XRAY_DAEMON_ADDRESS", text)])).err();
+        assert_eq!(error("nowhere").unwrap().variable, "AWS_XRAY_DAEMON_ADDRESS");
+        assert!(error("127.0.0.1:2000").is_none());
+    }
+}

@@ -1,0 +1,54 @@
+//! Failures of the store as responses.
+
+use conversation::{ErrorCode, Failure};
+use store::{BeginError, DefineError, ReadError, StoreError};
+
+use crate::ApiError;
+
+/// The embedded database itself logs, once, that its disk is full or its file is damaged: those have no cause here.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let code = error.code();
+        match error {
+            StoreError::Full | StoreError::Damaged => code.into(),
+            StoreError::Busy | StoreError::Fault(_) => Self::caused_by(code, error),
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::NotFound => ErrorCode::NotFound.into(),
+            ReadError::BadCursor => {
+                Self::new(ErrorCode::InvalidRequest, "`cursor` must be a `nextCursor` that this list gave")
+            }
+            ReadError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<BeginError> for ApiError {
+    fn from(error: BeginError) -> Self {
+        match error {
+            BeginError::NotFound => ErrorCode::NotFound.into(),
+            BeginError::NothingAsked => {
+                Self::new(ErrorCode::InvalidRequest, "There is no message yet that could be answered again")
+            }
+            BeginError::InProgress { retry_after } => {
+                Failure::from(ErrorCode::TurnInProgress).retry_after(retry_after.as_secs() + 1).into()
+            }
+            BeginError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<DefineError> for ApiError {
+    fn from(error: DefineError) -> Self {
+        match error {
+            DefineError::NotFound => ErrorCode::NotFound.into(),
+            DefineError::Taken => Self::new(ErrorCode::InvalidRequest, "`name` or `id` is taken by another one"),
+            DefineError::Store(error) => error.into(),
+        }
+    }
+}
