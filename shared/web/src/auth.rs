@@ -1,8 +1,8 @@
-//! Who is calling, decided before a handler runs.
+//! Authentication: determines the caller before a handler runs.
 //!
-//! [`authenticate`] stands in front of every route that is not for everybody, and a handler comes to an owner by
-//! [`Caller`] or [`Credentials`] alone, which only that layer can fill: a route that was forgotten answers nobody. Every
-//! refusal of a credential is the same answer, whatever is wrong with it.
+//! [`authenticate`] wraps every route that is not public. A handler gets an owner only from [`Caller`] or
+//! [`Credentials`], which only that layer can fill: a route without the layer rejects every request. Every rejected
+//! credential gets the same response, whatever is wrong with it.
 
 mod attempts;
 mod caller;
@@ -35,42 +35,42 @@ use self::presented::presented;
 use self::token::Tokens;
 use crate::ApiError;
 
-/// Decides who may call; clones share what was learned of keys, issuers and failed attempts.
+/// Authenticates callers; clones share cached keys, issuers and failed attempts.
 #[derive(Clone)]
 pub struct Auth(Arc<Shared>);
 
 struct Shared {
     proof: Proof,
-    /// Look-ups and signatures that led to nobody: 600 at once of an address, and 10 a second.
+    /// Limits failed lookups and signature checks of an address: a burst of 600, then 10 per second.
     attempts: Attempts,
-    /// Signatures that are checked of an address that may make no more attempts: 1,000 a second.
+    /// Limits signature checks of an address whose failed attempts are used up: 1,000 per second.
     checks: Attempts,
 }
 
-/// What a caller must show.
+/// What callers must present.
 enum Proof {
-    /// Nobody said, so nobody may call.
+    /// Not configured, so every call is rejected.
     Unset,
     Nothing,
     Key(KeyRing),
     Token(Tokens),
 }
 
-/// Why a credential is not accepted.
+/// Why a credential is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Denial {
-    /// It could be told from the text alone.
+    /// Malformed or expired: the text alone shows it.
     Worthless,
-    /// It took a look-up or a signature to tell: such attempts are counted.
+    /// Found by a lookup or a signature check; only these attempts are counted.
     Wrong,
-    /// What tells cannot be asked now.
+    /// The key store or the issuer is unavailable.
     Unavailable,
-    /// What is stored cannot be understood.
+    /// The stored data cannot be read.
     Broken,
 }
 
 impl Auth {
-    /// Puts it together; makes no call.
+    /// Builds the authenticator; makes no call.
     pub fn new(config: &AuthConfig, keys: Keys, http: transport::Client) -> Self {
         let proof = match &config.mode {
             Mode::Unset => Proof::Unset,
@@ -101,8 +101,8 @@ impl Auth {
         Ok(Identity::Proven(caller?))
     }
 
-    /// The caller who holds a key. A good one passes whatever others at its address tried, for it is remembered, or found in
-    /// a list of all keys; only looking ids up, which those who guess make up, is limited.
+    /// Identifies the holder of an API key. A valid key passes despite failed attempts of others at its address, from
+    /// the cache or from a list of all keys. Only lookups by id are limited, because ids can be guessed.
     async fn holder(&self, ring: &KeyRing, text: &str, source: IpAddr, now: SystemTime) -> Result<Caller, Refusal> {
         let key = ApiKey::parse(text).ok_or(Refusal::Denied(Denial::Worthless))?;
         if let Some(caller) = ring.recognised(&key, now) {
@@ -114,8 +114,8 @@ impl Auth {
         }
     }
 
-    /// The caller whom a token names. One that the issuer signed passes whatever others at its address tried, as long as
-    /// they do not have more than 1,000 signatures a second checked.
+    /// Identifies the subject of a token. A token that the issuer signed passes despite failed attempts of others at
+    /// its address, up to 1,000 signature checks per second.
     async fn subject(&self, tokens: &Tokens, text: &str, source: IpAddr, now: SystemTime) -> Result<Caller, Refusal> {
         let token = tokens.read(text, now)?;
         if tokens.is_recognised(&token, now).await? {
@@ -135,7 +135,7 @@ impl Auth {
         Ok(token.into_caller())
     }
 
-    /// Gives back the attempt that was taken for a credential, unless it was a wrong one.
+    /// Returns the attempt taken for a credential, unless the credential was rejected.
     fn counted<T>(&self, outcome: Result<T, Denial>, source: IpAddr) -> Result<T, Refusal> {
         if !matches!(outcome, Err(Denial::Wrong)) {
             self.0.attempts.give_back(source, 1);
@@ -144,11 +144,11 @@ impl Auth {
     }
 }
 
-/// Why a request is not let through.
+/// Why a request is rejected.
 #[derive(Debug)]
 enum Refusal {
     Denied(Denial),
-    /// Too many attempts of its address were wrong; it may make the next one after this.
+    /// Too many failed attempts of its address; the client may retry after this time.
     Wait(Duration),
 }
 
@@ -179,9 +179,10 @@ fn whole_seconds(left: Duration) -> u64 {
     left.as_secs() + u64::from(left.subsec_nanos() > 0)
 }
 
-/// Lets a request through to its handler once it is known who calls.
+/// Authenticates a request before its handler runs.
 ///
-/// `OPTIONS` passes: browsers ask it without a credential, no route has a handler for it, and it tells methods alone.
+/// `OPTIONS` passes without a credential: browsers send none with it, no route has a handler for it, and the response
+/// holds only methods.
 pub async fn authenticate(State(auth): State<Auth>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
     let asks_methods = head.method == http::Method::OPTIONS && !matches!(auth.0.proof, Proof::Unset);

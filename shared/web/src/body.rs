@@ -6,14 +6,14 @@ use protocols::MAX_BODY_BYTES;
 
 use crate::ApiError;
 
-/// Why a body did not arrive, where the server itself reads it from a connection.
+/// Why a body did not arrive completely, where the server itself reads it from a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
-    /// Its connection broke, or it is not of HTTP's form.
+    /// The connection broke, or the body is malformed HTTP.
     Incomplete,
-    /// Too little came in the time that a body has.
+    /// The body arrived too slowly for its timeout.
     TooSlow,
-    /// Too much of other bodies is in memory.
+    /// Other bodies use too much memory.
     TooMany,
 }
 
@@ -32,16 +32,16 @@ impl std::error::Error for BodyError {}
 /// Reads a JSON body of at most [`MAX_BODY_BYTES`].
 ///
 /// # Errors
-/// As [`json_body_of`].
+/// Those of [`read_json_body_up_to`].
 pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
     json_body_of(headers, body, MAX_BODY_BYTES).await
 }
 
-/// Reads a JSON body of at most so many bytes.
+/// Reads a JSON body of at most `max_bytes` bytes.
 ///
 /// # Errors
 /// `unsupported_media_type` unless the content type is `application/json`, `too_large` over the limit, and
-/// `invalid_request` for a body that breaks off.
+/// `invalid_request` for a body that is cut off.
 pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
     if !is_json(headers) {
         return Err(ErrorCode::UnsupportedMediaType.into());
@@ -49,10 +49,10 @@ pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Resul
     read(headers, body, most).await
 }
 
-/// Reads a JSON body, or none: then no content type is asked for.
+/// Reads a JSON body or an empty one, which needs no content type.
 ///
 /// # Errors
-/// Those of [`json_body`].
+/// Those of [`read_json_body`].
 pub async fn optional_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
     let body = read(headers, body, MAX_BODY_BYTES).await?;
     if body.is_empty() || is_json(headers) { Ok(body) } else { Err(ErrorCode::UnsupportedMediaType.into()) }
@@ -91,7 +91,7 @@ fn is_over_limit(error: &axum::Error) -> bool {
     causes(error).any(|cause| cause.to_string().contains("length limit exceeded"))
 }
 
-/// An error and what caused it.
+/// An error and its chain of causes.
 fn causes(error: &axum::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
     std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
 }

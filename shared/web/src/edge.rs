@@ -19,43 +19,43 @@ use crate::{ApiError, Origins};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id under which a request stands in the logs and in every answer.
+/// The id of a request in the logs and in every response.
 #[derive(Clone, Debug)]
 pub struct RequestId(pub String);
 
-/// How a request came; an extension of every request.
+/// When and how a request arrived; an extension of every request.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// The id under which it stands in the logs and in its answer.
+    /// The request's id in the logs and in its response.
     pub request_id: String,
-    /// When.
+    /// When the request arrived.
     pub at: Instant,
-    /// The invocation that carries it, on Lambda.
+    /// The invocation that carries the request, on Lambda.
     pub invocation: Option<Invocation>,
 }
 
-/// Who may reach the routes at all.
+/// Which clients may reach the routes at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Whoever has the address; authentication decides the rest.
+    /// Every client; authentication decides the rest.
     Anyone,
-    /// Programs on this machine and the server's own pages: for a server without authentication.
+    /// Programs on this machine and the server's own pages, for a server without authentication.
     ThisMachine,
 }
 
-/// How some routes write their errors, because their clients read another shape than the product's own.
+/// The error format of routes whose clients expect another format than the product's own.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorShape {
     /// The `content-type`.
     pub content_type: &'static str,
-    /// The body of a failure; the text is the request's id.
+    /// Renders the body of a failure; the text is the request's id.
     pub body: fn(&Failure, &str) -> Vec<u8>,
 }
 
 impl ErrorShape {
     const NATIVE: Self = Self { content_type: "application/json", body: native_error };
 
-    /// Has all errors of these routes written like this, refusals by method and by layers within too.
+    /// Applies this format to all errors of these routes, including unsupported methods and errors of inner layers.
     pub fn of<S: Clone + Send + Sync + 'static>(self, routes: Router<S>) -> Router<S> {
         routes.layer(map_response(move |mut answer: Response| {
             answer.extensions_mut().insert(self);
@@ -64,8 +64,8 @@ impl ErrorShape {
     }
 }
 
-/// Wraps routes in what every answer has: a request id, errors in one JSON shape unless the routes have another,
-/// `OPTIONS` and CORS, safe headers, and a panic as a `500`.
+/// Wraps routes in the layer that every response needs: a request id, errors in one JSON format unless the routes set
+/// another, `OPTIONS` and CORS, safe headers, and a panic as a `500`.
 pub fn edge(routes: Router, origins: Origins, reach: Reach) -> Router {
     let routes = routes.fallback(|| async { ApiError::from(ErrorCode::NotFound) });
     let routes = match reach {
@@ -81,7 +81,7 @@ async fn outermost(State(origins): State<Origins>, mut request: Request, next: N
     let arrival = Arrival { request_id: id.0.clone(), at: Instant::now(), invocation };
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(arrival);
-    // Of the highest level, so that no choice of levels takes the id off the lines.
+    // Error level, so that no log filter removes the id from the lines.
     let span = tracing::error_span!("request", requestId = id.0);
     answered(origins, &id, request, next).instrument(span).await
 }
@@ -101,7 +101,8 @@ async fn answered(origins: Origins, id: &RequestId, request: Request, next: Next
     answer
 }
 
-/// The router knows no `OPTIONS`: what it refuses with the methods that it does know is what `OPTIONS` asks for.
+/// Turns the router's `405` to an `OPTIONS` request into a `204` with the allowed methods: the router has no `OPTIONS`
+/// handler.
 fn options(answer: Response) -> Response {
     if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
         return answer;
@@ -113,7 +114,7 @@ fn options(answer: Response) -> Response {
     granted
 }
 
-/// Gives an error its body; the router's own refusals get the shape of all others.
+/// Writes the body of an error response; the router's own errors get the same format as all others.
 fn write_error(answer: &mut Response, id: &RequestId) {
     let shape = answer.extensions_mut().remove::<ErrorShape>().unwrap_or(ErrorShape::NATIVE);
     let failure = answer.extensions_mut().remove::<Failure>();

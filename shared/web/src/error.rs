@@ -15,7 +15,7 @@ pub struct ApiError {
 pub(crate) struct FailureCause(pub(crate) String);
 
 impl ApiError {
-    /// A failure with a sentence of its own.
+    /// A failure with its own message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Failure::new(code, message).into()
     }
@@ -55,7 +55,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The HTTP status of a code, for an answer that has not begun.
+/// The HTTP status of a code, for a response that has not started.
 pub fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::InvalidRequest | ErrorCode::ContentFiltered | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,

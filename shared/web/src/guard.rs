@@ -14,11 +14,12 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// Refuses requests that a page elsewhere could have made a browser send to this machine.
+/// Rejects requests that a page of another site could have made a browser send to this machine.
 ///
-/// Without authentication the loopback interface is no protection: any site may post to it, and one whose name is
-/// pointed at 127.0.0.1 may read the answers. So the `Host` must be loopback, an `Origin` the server's own or one of
-/// `ALLOWED_ORIGINS`, and what a browser says of the request's initiator (`Sec-Fetch-Site`) must not be another site.
+/// Without authentication the loopback interface gives no protection. Any site may post to it, and a site whose name
+/// resolves to 127.0.0.1 may read the responses. So the `Host` must be loopback, and an `Origin` must be the server's
+/// own or one of `ALLOWED_ORIGINS`. `Sec-Fetch-Site`, the browser's statement about the request's initiator, must not
+/// be another site.
 pub(crate) async fn loopback_only(State(origins): State<Origins>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     match refusal(&head, &origins) {
@@ -47,14 +48,15 @@ fn refusal(head: &Parts, origins: &Origins) -> Option<&'static str> {
     (!passes).then_some("Pages of other sites may not use this server.")
 }
 
-/// Whether no page of another site began the request, by `Sec-Fetch-Site`.
+/// Whether no page of another site initiated the request, by `Sec-Fetch-Site`.
 ///
-/// Another port of this machine is the same site, and another origin.
+/// Another port of this machine is the same site but another origin.
 fn is_from_here(headers: &HeaderMap) -> bool {
     matches!(only(headers, &FETCH_SITE), Header::Absent | Header::One("same-origin" | "none"))
 }
 
-/// Whether a link on another site opens the page itself, which shows nothing of anybody to the site it was on.
+/// Whether the request is a navigation to the page itself, for example by a link on another site. That site cannot read
+/// the page.
 fn opens_the_page(head: &Parts) -> bool {
     let is = |name: HeaderName, expected| matches!(only(&head.headers, &name), Header::One(value) if value == expected);
     head.method == Method::GET && head.uri.path() == "/" && is(FETCH_MODE, "navigate") && is(FETCH_DEST, "document")

@@ -1,14 +1,14 @@
 use http::{HeaderMap, HeaderName};
 
-/// What there is of a header that may be there once.
+/// The value of a header that may occur once.
 pub(crate) enum Header<'a> {
     Absent,
     One(&'a str),
-    /// It is there more than once, or is no text.
+    /// It occurs more than once, or is not text.
     Unusable,
 }
 
-/// A header's value where it is there once; which of several counts is read differently by different programs.
+/// Reads a header that must occur at most once: programs differ in which of several values they use.
 pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Header<'a> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -1,8 +1,8 @@
-//! The way from an invocation to the routes and back.
+//! Converts Lambda invocations to HTTP requests for the routes, and their responses back.
 //!
-//! The events are those of payload format 2.0, which function URLs and HTTP APIs send, and of format 1.0 of REST APIs.
-//! Anything else (a warmer, somebody's direct invocation) gets an HTTP `400` like any other bad request: an error to the
-//! runtime would count as a crash of the function.
+//! It accepts events of payload format 2.0 (function URLs, HTTP APIs) and of format 1.0 (REST APIs). Any other event,
+//! such as a warmer or a direct invocation, gets an HTTP `400` like any other bad request. An error to the runtime
+//! would count as a crash of the function.
 
 mod event;
 
@@ -32,17 +32,18 @@ use tower::util::MapFutureLayer;
 
 use crate::SourceHeader;
 
-/// How answers leave a function.
+/// How responses leave a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResponseMode {
-    /// As they are made: what a function URL with response streaming takes.
+    /// Streamed as they are produced, for a function URL with response streaming.
     Stream,
-    /// Whole, at the end: what an API in front of the function takes.
+    /// Complete, at the end, for an API in front of the function.
     Buffer,
 }
 
 impl ResponseMode {
-    /// `RESPONSE_MODE`; `buffer` by default under `AWS_SAM_LOCAL`, whose emulator takes nothing else.
+    /// Reads `RESPONSE_MODE`. The default is `buffer` under `AWS_SAM_LOCAL`, whose emulator supports nothing else, and
+    /// `stream` otherwise.
     fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let parse = |text: &str| match text {
             "stream" => Some(Self::Stream),
@@ -54,7 +55,7 @@ impl ResponseMode {
     }
 }
 
-/// What stands in front of the function, as far as the function has to know.
+/// Settings that depend on what is deployed in front of the function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Front {
     mode: ResponseMode,
@@ -69,30 +70,30 @@ impl Front {
 }
 
 tokio::task_local! {
-    /// The body of the invocation that is served here: an instance may serve several at once.
+    /// Tracks the body task of the current invocation: an instance may serve several invocations concurrently.
     static BODY: TaskTracker;
 }
 
-/// The year 2001, since 1970.
+/// The year 2001, as the time since 1970. A smaller deadline is a duration.
 const EARLIEST_END: Duration = Duration::from_secs(1_000_000_000);
 
 /// The invocation that carries a request.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// When it ends.
+    /// When the invocation ends.
     pub deadline: Instant,
-    /// The trace that it belongs to, as `X-Amzn-Trace-Id` writes it.
+    /// Its trace, in the format of `X-Amzn-Trace-Id`.
     pub trace: Option<String>,
 }
 
-/// Serves `router` to the runtime until the process ends: one invocation after the other, or as many at once as
-/// `AWS_LAMBDA_MAX_CONCURRENCY` says, which Lambda sets on Managed Instances.
+/// Serves `router` to the Lambda runtime until the process ends. It handles one invocation at a time, or up to
+/// `AWS_LAMBDA_MAX_CONCURRENCY`, which Lambda sets on Managed Instances.
 ///
-/// An invocation is over when its body has been read to the end, even if nobody takes it any more: only then is the next
-/// one asked for, and the process may be frozen.
+/// An invocation ends when its body has been read to the end, even if the runtime no longer receives it. Only then does
+/// the function request the next one, and Lambda may freeze the process.
 ///
 /// # Errors
-/// What the runtime cannot recover from.
+/// Errors from which the runtime cannot recover.
 pub async fn run(router: Router, front: Front) -> Result<(), lambda_http::Error> {
     let handler = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let (router, front) = (router.clone(), front.clone());
@@ -108,7 +109,8 @@ pub async fn run(router: Router, front: Front) -> Result<(), lambda_http::Error>
     Runtime::new(handler).layer(TracingLayer::new()).layer(to_the_end).run_concurrent().await
 }
 
-/// Waits for the end of an invocation; an answer that did not reach the runtime is no reason to end the process.
+/// Waits until the body task of an invocation has ended. A response that did not reach the runtime does not end the
+/// process.
 async fn to_the_end(sending: impl Future<Output = Result<(), lambda_http::Error>>) -> Result<(), lambda_http::Error> {
     let body = TaskTracker::new();
     let sent = BODY.scope(body.clone(), sending).await;
@@ -128,7 +130,7 @@ async fn answer(router: Router, front: &Front, event: &RawValue, context: &Conte
             request.extensions_mut().insert(Invocation { deadline, trace });
             router.oneshot(request).await.into_response()
         }
-        // The routes are asked all the same: they give every answer its id and its form.
+        // The error still passes through the request layer, which adds the id and the error format to every response.
         Err(refusal) => {
             let refuse = move || async move { refusal };
             crate::edge(Router::new().route("/", any(refuse)), crate::Origins::default(), crate::Reach::Anyone)
@@ -139,9 +141,9 @@ async fn answer(router: Router, front: &Front, event: &RawValue, context: &Conte
     }
 }
 
-/// The context counts in wall-clock milliseconds, everything here in the clock that cannot be set.
+/// Converts the context's deadline, in wall-clock milliseconds since 1970, to the monotonic clock.
 ///
-/// `cargo lambda watch` gives the length of an invocation instead of its end; no end lies so early.
+/// `cargo lambda watch` sends the length of an invocation instead of its end. No real deadline is that early.
 fn deadline(context: &Context, now: SystemTime) -> Instant {
     let told = Duration::from_millis(context.deadline);
     let left = if told < EARLIEST_END {
@@ -166,9 +168,9 @@ fn streamed(
     StreamResponse { metadata_prelude, stream: Box::pin(stream) }
 }
 
-/// Passes a body on, and reads it to its end also when nobody takes it any more: a turn ends with its body.
+/// Forwards a body, and reads it to the end even if the receiver is gone: a turn ends with its body.
 ///
-/// An error in the body would be written into it by the runtime. Ours never fails; if it did, it would just end.
+/// The runtime would write a body error into the response. Our bodies never fail; if one did, it would just end.
 async fn read_to_the_end(body: Body, sender: mpsc::Sender<Bytes>) {
     let mut body = body.into_data_stream();
     while let Some(Ok(chunk)) = body.next().await {

@@ -1,6 +1,6 @@
-//! What the HTTP side of every function shares: errors, request ids, bodies, origins, event streams.
+//! The HTTP layer that all functions share: errors, request ids, bodies, origins, event streams.
 //!
-//! [`edge`] wraps a function's routes in all of it; the rooms behind it return [`ApiError`] and never build error
+//! [`wrap_routes`] applies all of it to a function's routes. The crates above return [`ApiError`] and never build error
 //! bodies themselves.
 
 mod auth;

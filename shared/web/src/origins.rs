@@ -2,11 +2,11 @@ use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
 use settings::{SettingError, Settings};
 
-/// The browsers' origins that may read answers: exact ones, from `ALLOWED_ORIGINS`.
+/// The browser origins that may read responses: exact ones, from `ALLOWED_ORIGINS`.
 #[derive(Clone, Debug, Default)]
 pub struct Origins(Vec<String>);
 
-/// What the product reads, and what OpenAI's clients send with every request from a browser too.
+/// Headers that the product reads, and those that OpenAI's clients also send with every request from a browser.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, idempotency-key, last-event-id, x-agent-id, x-amz-content-sha256, x-api-key, x-user-id, \
      openai-organization, openai-project, user-agent, x-stainless-arch, x-stainless-helper-method, x-stainless-lang, \
@@ -17,20 +17,20 @@ const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, P
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-request-id");
 
 impl Origins {
-    /// Reads `ALLOWED_ORIGINS`: comma-separated, each `http(s)://host` with an optional port and nothing behind it.
+    /// Reads `ALLOWED_ORIGINS`: comma-separated, each `http(s)://host` with an optional port and nothing after it.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let accepted = "comma-separated origins such as https://chat.example.com";
         let parse = |text: &str| text.split(',').map(|origin| parse_origin(origin.trim())).collect::<Option<Vec<_>>>();
         Ok(Self(settings.parsed("ALLOWED_ORIGINS", accepted, parse)?.unwrap_or_default()))
     }
 
-    /// The request's `Origin`, if it is one of these.
+    /// The request's `Origin`, if it is allowed.
     pub fn allowed<'h>(&self, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().any(|known| known.as_bytes() == origin.as_bytes()).then_some(origin)
     }
 
-    /// Lets `origin` read the answer; `None` adds nothing but the note that answers differ by origin.
+    /// Sets the CORS headers that let `origin` read the response. `None` adds only `Vary: origin`.
     pub(crate) fn mark(&self, response: &mut Response, origin: Option<HeaderValue>, preflight: bool) {
         if self.0.is_empty() {
             return;

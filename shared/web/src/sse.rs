@@ -11,10 +11,10 @@ use http::{HeaderValue, header};
 use protocols::{Document, Protocol};
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// After this long without a frame, a comment shows that the stream lives.
+/// After this time without a frame, a keep-alive comment is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// A chunk that is longer takes no more frames.
+/// A chunk of at least this size takes no more frames.
 const MAX_CHUNK_BYTES: usize = 64 * 1024;
 
 /// Streams a turn's events as frames of `protocol`, one write for all events that are ready; the body ends with the events
@@ -69,11 +69,11 @@ impl<S: Stream<Item = Batch> + Unpin, P: Protocol> SseBody<S, P> {
     }
 }
 
-/// Waits until a turn has something to say, for as long as a stream may be silent: for clients that look at the status
-/// before anything else, and try again by it.
+/// Waits until a turn emits content, for at most [`KEEP_ALIVE_INTERVAL`]. It serves clients that check the status first
+/// and retry depending on it.
 ///
 /// # Errors
-/// The failure that ended the turn before that.
+/// The failure that ended the turn before any content.
 pub async fn opened(
     events: impl Stream<Item = Batch> + Send + 'static,
 ) -> Result<impl Stream<Item = Batch> + Send + Unpin + 'static, Failure> {
@@ -85,7 +85,7 @@ pub async fn opened(
             Ok(None) | Err(_) => break,
         }
     }
-    // What comes first counts: a turn that fails after its first words is a stream all the same.
+    // A turn that fails after its first content is still a stream.
     if let Some(Event::Failed(failure)) = first.iter().find(|event| says(event)) {
         return Err(Failure::clone(failure));
     }
@@ -104,7 +104,7 @@ fn says(event: &Event) -> bool {
     )
 }
 
-/// Waits for the end of a turn and gives it as one document.
+/// Waits for the end of a turn and returns it as one document.
 ///
 /// # Errors
 /// The failure that ended the turn.

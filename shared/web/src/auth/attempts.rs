@@ -3,27 +3,27 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// The most addresses that are remembered.
+/// Maximum number of tracked addresses.
 const MOST: usize = 10_000;
 
-/// Attempts by address, in this instance: each address has a burst and gets one back at every interval.
+/// Limits attempts by address in this instance: each address has a burst and regains one attempt per interval.
 ///
-/// No secret can be guessed at any speed; what is limited is the cost of look-ups and signatures. An attempt is taken before
-/// its work begins, so that many at once are no way around the limit, and given back if it was good.
+/// Secrets cannot be guessed at any rate; this limits the cost of lookups and signature checks. An attempt is taken
+/// before its work begins, so that concurrent ones cannot exceed the limit, and given back if the credential was valid.
 pub(super) struct Attempts {
     burst: u32,
     interval: Duration,
-    /// The time at which an address is back at its full burst.
+    /// When each address has its full burst again.
     full: Mutex<HashMap<IpAddr, SystemTime>>,
 }
 
 impl Attempts {
-    /// So many at once, and one more after each interval.
+    /// A burst, and one more attempt after each interval.
     pub(super) fn new(burst: u32, interval: Duration) -> Self {
         Self { burst, interval, full: Mutex::default() }
     }
 
-    /// Takes so many attempts of an address.
+    /// Takes a number of attempts of an address.
     ///
     /// # Errors
     /// How long the address must wait for them; then none is taken.
@@ -36,7 +36,7 @@ impl Attempts {
             full.clear();
         }
         let at = full.entry(address).or_insert(now);
-        // Further ahead than a whole burst it lies only where the clock was set back.
+        // A later time than a whole burst means that the clock was set back.
         *at = (*at).clamp(now, now + self.interval * self.burst);
         let latest = now + self.interval * self.burst.saturating_sub(attempts);
         match at.duration_since(latest) {
@@ -48,7 +48,7 @@ impl Attempts {
         }
     }
 
-    /// Gives back what was taken.
+    /// Gives back attempts that were taken.
     pub(super) fn give_back(&self, address: IpAddr, attempts: u32) {
         if let Some(at) = self.full().get_mut(&address) {
             *at = at.checked_sub(self.interval * attempts).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -6,19 +6,19 @@ use store::Owner;
 
 use crate::ApiError;
 
-/// The longest name of a caller, in characters.
+/// Maximum length of a caller's name, in characters.
 const MAX_NAME: usize = 256;
 
-/// Who has everything where authentication is off and nobody says a name.
+/// The owner of all data if authentication is off and the request names no user.
 const NOBODY: &str = "local";
 
-/// Who calls; as a handler's argument it is the caller by the request's head alone.
+/// The authenticated caller; as a handler's argument it is determined by the request's head alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caller {
-    /// Whose things the caller reaches.
+    /// The owner whose data the caller can access.
     pub owner: Owner,
-    /// Whether the caller administers.
+    /// Whether the caller is an administrator.
     pub administrator: bool,
 }
 
@@ -28,12 +28,12 @@ impl Caller {
     }
 }
 
-/// A caller who administers, as a handler's argument; others are refused with `forbidden`.
+/// An administrator, as a handler's argument; other callers get `forbidden`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Administrator(pub Caller);
 
-/// What [`super::authenticate`] found out; only it puts this into a request.
+/// The result of [`super::authenticate`]; only that layer puts it into a request.
 #[derive(Clone, Debug)]
 pub(super) enum Identity {
     /// Authentication is off.
@@ -41,20 +41,20 @@ pub(super) enum Identity {
     Proven(Caller),
 }
 
-/// What a request's head says of its caller, for handlers whose body may name one too.
+/// The credentials in a request's head, for handlers whose body may name the user too.
 #[derive(Clone, Debug)]
 pub struct Credentials {
     identity: Identity,
-    /// What `X-User-Id` says; read where authentication is off, and nowhere else.
+    /// The name in `X-User-Id`; read only if authentication is off.
     claimed: Option<Result<String, ApiError>>,
 }
 
 impl Credentials {
-    /// Who calls: the one who proved it, else, where authentication is off, the one that header `X-User-Id` names, or
-    /// `user_id` of the body, or `local`.
+    /// Identifies the caller: the authenticated one. Without authentication it is the name in header `X-User-Id`, else
+    /// `user_id` of the body, else `local`.
     ///
     /// # Errors
-    /// `invalid_request` for a name that counts and is blank, not Unicode or too long.
+    /// `invalid_request` if the name in effect is blank, not Unicode or too long.
     pub fn identify(self, user_id: Option<&str>) -> Result<Caller, ApiError> {
         match (self.identity, self.claimed) {
             (Identity::Proven(caller), _) => Ok(caller),

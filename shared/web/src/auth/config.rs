@@ -2,16 +2,16 @@ use http::Uri;
 use settings::{SettingError, Settings};
 use store::Owner;
 
-/// Where the routes are served.
+/// The platform that serves the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On somebody's own machine.
+    /// A developer's own machine.
     Local,
-    /// As a function that the internet may reach.
+    /// A function that the internet may reach.
     Lambda,
 }
 
-/// How callers prove who they are, as the settings say.
+/// How callers authenticate, from the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthConfig {
     pub(super) mode: Mode,
@@ -26,24 +26,25 @@ pub(super) enum Mode {
     Token(IssuerConfig),
 }
 
-/// Whose tokens are accepted.
+/// The issuer whose tokens are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IssuerConfig {
-    /// As tokens name it.
+    /// The issuer as tokens name it.
     pub(super) issuer: String,
-    /// For whom tokens must be made.
+    /// The audience that tokens must name.
     pub(super) audience: String,
-    /// Where its keys are; `None` to ask the issuer's discovery document.
+    /// The URL of its keys; `None` to read it from the issuer's discovery document.
     pub(super) jwks: Option<String>,
 }
 
 impl AuthConfig {
     /// Reads `AUTH`, `AUTH_JWT_ISSUER`, `AUTH_JWT_AUDIENCE`, `AUTH_JWT_JWKS_URL` and `AUTH_NONE_ON_LAMBDA`.
     ///
-    /// Locally the default is `none`. On Lambda there is none, and `none` counts as unset there unless somebody insists.
+    /// Locally the default is `none`. On Lambda there is no default, and `none` counts as unset unless another setting
+    /// confirms it.
     ///
     /// # Errors
-    /// A setting that cannot be parsed, or one that `jwt` needs and lacks.
+    /// A setting that cannot be parsed, or a missing one that `jwt` needs.
     pub fn from_settings(settings: &Settings, place: Place) -> Result<Self, SettingError> {
         let mode = match settings.var("AUTH") {
             None if place == Place::Local => Mode::Open,
@@ -56,13 +57,13 @@ impl AuthConfig {
         Ok(Self { mode, place })
     }
 
-    /// Whether anybody may call and say to be anyone.
+    /// Whether authentication is off: any client may call under any name.
     pub fn is_open(&self) -> bool {
         self.mode == Mode::Open
     }
 
-    /// Who calls by this name: the holder of a key that was made for it, the subject of a token, or, where authentication
-    /// is off, who says it; `None` where nobody may call.
+    /// The owner for a name: the holder of a key made for it, the subject of a token, or, without authentication, the
+    /// claimed name. `None` if no call is allowed.
     pub fn owner(&self, name: &str) -> Option<Owner> {
         match &self.mode {
             Mode::Unset => None,
@@ -72,7 +73,7 @@ impl AuthConfig {
         }
     }
 
-    /// The value of `AUTH` that is in force, for people to read.
+    /// The value of `AUTH` in effect, for people to read.
     pub fn name(&self) -> &'static str {
         match self.mode {
             Mode::Unset => "not configured",
@@ -82,7 +83,7 @@ impl AuthConfig {
         }
     }
 
-    /// What the operator should read at every start; `None` when all is as it should be.
+    /// A warning for the operator at every start; `None` if the configuration is safe.
     pub fn warning(&self) -> Option<&'static str> {
         match (&self.mode, self.place) {
             (Mode::Unset, _) => Some("AUTH is not set to api_key or jwt: nothing but the page is served"),
@@ -112,7 +113,7 @@ impl IssuerConfig {
     }
 }
 
-/// Whether a text is an address that keys may come from: without white space, and encrypted unless `plain` may be.
+/// Whether keys may be fetched from a URL: without white space, and `https` unless `allow_http`.
 pub(super) fn is_address(text: &str, plain: bool) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
     let scheme = uri.scheme_str().is_some_and(|scheme| scheme == "https" || plain && scheme == "http");

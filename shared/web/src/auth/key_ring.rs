@@ -7,26 +7,27 @@ use tokio::time::timeout;
 
 use super::{Caller, Denial};
 
-/// How long a key that was seen is believed; a revoked one is refused after this at the latest.
+/// How long a valid key stays cached. A revoked key is rejected after this time at the latest.
 const BELIEVED: Duration = Duration::from_secs(30);
 
-/// The most keys that are remembered.
+/// Maximum number of cached keys.
 const MOST: usize = 1_000;
 
-/// The longest time for reading all keys.
+/// Timeout for reading all keys.
 const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long a list of all keys is used.
 const LIST_TTL: Duration = Duration::from_secs(10);
 
-/// The most keys of the list that are looked at, the oldest ones.
+/// Maximum number of keys in the list; the oldest ones are kept.
 const MAX_LISTED_KEYS: usize = 10_000;
 
-/// Recognises API keys, with a short memory for those that were good.
+/// Verifies API keys, with a short cache of valid ones.
 pub(super) struct KeyRing {
     keys: Keys,
     known: Mutex<HashMap<String, Known>>,
-    /// All keys and when they were read; held while they are read, so that many who wait cause one request.
+    /// All keys and when they were read. The lock is held during the read, so that concurrent callers cause one
+    /// request.
     listed: tokio::sync::Mutex<Option<(HashMap<String, KeyRecord>, SystemTime)>>,
 }
 
@@ -40,16 +41,16 @@ impl KeyRing {
         Self { keys, known: Mutex::default(), listed: tokio::sync::Mutex::default() }
     }
 
-    /// The caller who holds this key, if it was good a short while ago and still is; without a request.
+    /// The holder of this key, if the key is cached and still valid; makes no request.
     pub(super) fn recognised(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
         let record = self.remembered(key.id(), now).filter(|record| record.admits(key, now))?;
         Some(Caller::new(record.holder(), record.administrator))
     }
 
-    /// The caller who holds this key, by a look at the database.
+    /// Looks up the holder of this key in the database.
     ///
-    /// The look-up is made for a key with a wrong secret too whose id is remembered: the time of the answer is the same for it
-    /// as for an id that is none.
+    /// A key with a cached id but a wrong secret causes a lookup too. So its response takes as long as that of an
+    /// unknown id.
     pub(super) async fn look_up(&self, key: &ApiKey, now: SystemTime) -> Result<Caller, Denial> {
         let found = self.keys.get(key.id()).await.map_err(|error| unread(&error))?;
         let record = found.filter(|record| record.admits(key, now)).ok_or(Denial::Wrong)?;
@@ -58,17 +59,18 @@ impl KeyRing {
         Ok(caller)
     }
 
-    /// The caller who holds this key, if it is in a list of all keys that is at most ten seconds old.
+    /// The holder of this key, if the key is in a list of all keys that is at most ten seconds old.
     ///
-    /// For callers at an address that may cause no look-ups: the list costs the same however many ask, and answers for all keys
-    /// at once. Of more than 10,000 keys it has the oldest.
+    /// Serves callers at an address whose lookups are used up: the list costs the same for any number of callers and
+    /// covers all keys. Of more than 10,000 keys it holds the oldest.
     pub(super) async fn listed(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
         let mut listed = self.listed.lock().await;
         let fresh = listed.as_ref().is_some_and(|(_, since)| is_within(*since, LIST_TTL, now));
         if !fresh {
             let records =
                 timeout(LIST_TIMEOUT, self.keys.first(MAX_LISTED_KEYS)).await.unwrap_or(Err(StoreError::Busy));
-            // A list that cannot be read is empty for as long: a store in trouble is not queried by every request.
+            // A failed read counts as an empty list for the same time, so that not every request queries a failing
+            // store.
             let records = records.inspect_err(|error| tracing::warn!(%error, "the keys could not be listed"));
             let records = records.unwrap_or_default().into_iter().map(|record| (record.id.clone(), record));
             *listed = Some((records.collect(), now));
@@ -84,7 +86,7 @@ impl KeyRing {
         known.get(id).filter(|known| known.is_believed(now)).map(|known| known.record.clone())
     }
 
-    /// Remembers a good key from its first sight on: being used must not make it believed for longer.
+    /// Caches a valid key from its first use on: later uses do not extend its time in the cache.
     fn remember(&self, record: KeyRecord, now: SystemTime) {
         let mut known = self.known();
         if known.get(&record.id).is_some_and(|known| known.is_believed(now)) {
@@ -110,7 +112,8 @@ impl Known {
     }
 }
 
-/// The wall clock counts, because it goes on while an instance is frozen; one that was set back ends the belief.
+/// Whether less than `span` has passed. It uses the wall clock, which continues while an instance is frozen. After a
+/// clock set back, entries count as expired.
 fn is_within(since: SystemTime, span: Duration, now: SystemTime) -> bool {
     now.duration_since(since).is_ok_and(|age| age < span)
 }

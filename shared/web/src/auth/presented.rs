@@ -5,12 +5,12 @@ use crate::header_value::{Header, only};
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The longest credential that is looked at, in bytes.
+/// Maximum length of a credential, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// The key or token that a request carries: `X-Api-Key: X`, else `Authorization: Bearer X`.
+/// Extracts the key or token of a request: `X-Api-Key: X`, else `Authorization: Bearer X`.
 ///
-/// `None` when there is none, more than one in the header that counts, or one that cannot be any.
+/// `None` if there is none, if the header that counts occurs more than once, or if the value cannot be a credential.
 pub(super) fn presented(headers: &HeaderMap) -> Option<&str> {
     let credential = match only(headers, &API_KEY) {
         Header::One(value) => value,

@@ -5,13 +5,13 @@ use http::HeaderName;
 use http::request::Parts;
 use settings::{SettingError, Settings};
 
-/// Where a request came from, as the platform says; an extension of the request.
+/// The address a request came from, as reported by the platform; an extension of the request.
 ///
-/// Nothing that a client sends counts: `X-Forwarded-For` is whatever it wrote there.
+/// No header from the client counts: clients can write anything into `X-Forwarded-For`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceIp(pub IpAddr);
 
-/// The header in which a proxy that no client can bypass says where a request came from.
+/// The header in which a proxy reports a request's address. No client may be able to bypass the proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceHeader(Option<HeaderName>);
 
@@ -19,12 +19,12 @@ impl SourceHeader {
     /// Reads `SOURCE_IP_HEADER`.
     ///
     /// # Errors
-    /// For what cannot be a header's name.
+    /// A value that cannot be a header name.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         settings.parsed("SOURCE_IP_HEADER", "a header's name", |text| text.parse().ok()).map(Self)
     }
 
-    /// Sets where a request came from, if the header is there once and holds one address; the proxy must be trusted.
+    /// Sets the source address from the header, if it occurs once and holds one address. The proxy must be trusted.
     pub fn mark(&self, request: &mut Request) {
         let Some(name) = &self.0 else { return };
         let mut values = request.headers().get_all(name).iter();
@@ -35,14 +35,15 @@ impl SourceHeader {
     }
 }
 
-/// The address that attempts are counted by; all requests without one count together.
+/// The address by which attempts are counted; all requests without one count together.
 pub(super) fn of(head: &Parts) -> IpAddr {
     let told = head.extensions.get::<SourceIp>().map(|SourceIp(address)| *address);
     let peer = || head.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     told.or_else(peer).map_or(Ipv6Addr::UNSPECIFIED.into(), network)
 }
 
-/// What an address is counted by: one of version 6 by its /64, because its holder has all 2⁶⁴ of them.
+/// Reduces an address to the network by which it is counted: IPv6 to its /64, because its holder owns all 2⁶⁴
+/// addresses.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),

@@ -1,4 +1,4 @@
-//! The layer with a real database behind it, route by route.
+//! Tests of the authentication layer with a real database, route by route.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ use tower::ServiceExt;
 
 use super::*;
 
-/// A store over a database of its own, which can be ended.
+/// A store over its own database; the handle can stop the database.
 async fn store() -> (Store, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -85,7 +85,7 @@ impl Answer {
         (self.status.as_u16(), self.body["error"]["code"].as_str().unwrap_or_default())
     }
 
-    /// All that may be compared between two requests.
+    /// Everything that is comparable between two responses.
     fn without_id(mut self) -> (StatusCode, HeaderMap, Value) {
         self.headers.remove("x-request-id");
         self.body["error"]["requestId"] = Value::Null;
@@ -217,7 +217,7 @@ async fn f118_a_remembered_key_does_not_vouch_for_another_secret() {
 
 const GUESSER: &str = "203.0.113.9";
 
-/// The same with attempts that come back after hours: no test takes so long.
+/// The same with a refill interval of hours, longer than any test.
 fn slow(auth: Auth) -> Auth {
     let mut shared = Arc::into_inner(auth.0).unwrap();
     shared.attempts = Attempts::new(600, Duration::from_hours(1));
@@ -229,7 +229,7 @@ fn guessed(auth: &Auth) {
     auth.0.attempts.take(GUESSER.parse().unwrap(), 600, SystemTime::now()).unwrap();
 }
 
-/// Whether an attempt of the address was counted: the whole burst is no longer there.
+/// Whether an attempt of the address was counted: then the full burst is no longer available.
 fn counted(auth: &Auth) -> bool {
     let taken = auth.0.attempts.take(GUESSER.parse().unwrap(), 600, SystemTime::now());
     if taken.is_ok() {

@@ -1,8 +1,8 @@
 //! Tokens of an `OpenID` Connect issuer: signed JSON, checked against the keys that the issuer publishes.
 //!
-//! Signatures are ring's, which the TLS connections use too. What is around them (three parts in base64url, a header, a
-//! few claims) is little, and it has rules of its own here: which algorithm fits is said by the key and never by the
-//! token alone, a claim of a wrong type is no claim, and the time is an argument.
+//! Signatures are verified by the crate `ring`, which the TLS connections use too. The rest (three parts in base64url,
+//! a header, some claims) is small and has its own rules. The key decides which algorithm is allowed, never the token
+//! alone. A claim of a wrong type makes the token invalid. The time is an argument.
 
 mod algorithm;
 mod claims;
@@ -27,27 +27,27 @@ use self::issuer::Issuer;
 use self::jws::Jws;
 use self::key::{KeySet, Verdict};
 
-/// The most tokens whose signatures are remembered.
+/// Maximum number of tokens whose verified signatures are cached.
 const MOST_VERIFIED: usize = 1_000;
 
-/// Recognises the tokens of one issuer.
+/// Verifies the tokens of one issuer.
 pub(super) struct Tokens {
     config: IssuerConfig,
     issuer: Issuer,
-    /// The tokens that some keys were found to have signed, by their SHA-256.
+    /// Tokens with a verified signature, by their SHA-256, with the key set that verified them.
     verified: Mutex<HashMap<[u8; 32], Arc<KeySet>>>,
 }
 
-/// A token whose claims hold and whose signature may be anybody's.
+/// A token whose claims are valid and whose signature is not verified yet.
 pub(super) struct Unverified<'a> {
     jws: Jws<'a>,
-    /// Whom it names.
+    /// The caller that it names.
     caller: Caller,
     digest: [u8; 32],
 }
 
 impl Unverified<'_> {
-    /// The caller whom the token names, for code that has verified that the signature is the issuer's.
+    /// Returns the caller that the token names. Call it only after verifying the issuer's signature.
     pub(super) fn into_caller(self) -> Caller {
         self.caller
     }
@@ -58,9 +58,9 @@ impl Tokens {
         Self { issuer: Issuer::new(&config, http), config, verified: Mutex::default() }
     }
 
-    /// Reads a token.
+    /// Parses a token and checks its claims.
     ///
-    /// Claims come first: a token that would be refused anyhow asks for no key and no signature.
+    /// Claims come first: a token with invalid claims causes no key request and no signature check.
     pub(super) fn read<'a>(&self, text: &'a str, now: SystemTime) -> Result<Unverified<'a>, Denial> {
         let jws = Jws::parse(text).ok_or(Denial::Worthless)?;
         let claims = Claims::parse(&jws.payload).filter(|claims| claims.hold(&self.config, now));
@@ -71,13 +71,13 @@ impl Tokens {
         Ok(Unverified { jws, caller: Caller::new(owner, claims.is_administrator()), digest: sha256 })
     }
 
-    /// Whether the issuer's present keys were found to have signed this very token; checks no signature.
+    /// Whether the issuer's current keys already verified this exact token; checks no signature.
     pub(super) async fn is_recognised(&self, token: &Unverified<'_>, now: SystemTime) -> Result<bool, Denial> {
         let keys = self.issuer.keys(now).await.ok_or(Denial::Unavailable)?;
         Ok(self.verified().get(&token.digest).is_some_and(|by| Arc::ptr_eq(by, &keys)))
     }
 
-    /// With how many keys the signature would be compared; at least one.
+    /// The number of keys the signature would be checked against; at least one.
     pub(super) async fn cost(&self, token: &Unverified<'_>, now: SystemTime) -> Result<u32, Denial> {
         let keys = self.issuer.keys(now).await.ok_or(Denial::Unavailable)?;
         Ok(u32::try_from(keys.candidates(&token.jws).count()).unwrap_or(u32::MAX).max(1))

@@ -1,4 +1,4 @@
-//! Events as requests: payload format 2.0 of function URLs and HTTP APIs, format 1.0 of REST APIs.
+//! Parses Lambda events as HTTP requests: payload format 2.0 (function URLs, HTTP APIs) and format 1.0 (REST APIs).
 
 #[cfg(test)]
 mod fuzz;
@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::{ApiError, SourceIp};
 
-/// Makes a request of an event, with its [`SourceIp`]; what is no HTTP request is `invalid_request`.
+/// Converts an event to a request with its [`SourceIp`]. An event that is no HTTP request is `invalid_request`.
 pub(super) fn request(event: &RawValue) -> Result<Request<Body>, ApiError> {
     let parts = two(event).or_else(|| one(event)).filter(|parts| parts.path.starts_with('/')).ok_or_else(unknown)?;
     let body = parts.body.unwrap_or_default();
@@ -44,7 +44,7 @@ fn refused(sentence: &str) -> ApiError {
     ApiError::new(ErrorCode::InvalidRequest, sentence)
 }
 
-/// What both formats say, each in its own words.
+/// The fields that both formats have.
 struct Parts {
     method: String,
     path: String,
@@ -69,7 +69,7 @@ fn two(event: &RawValue) -> Option<Parts> {
     })
 }
 
-/// A REST API's event. It is one only with `resource`, which tells it from a load balancer's.
+/// An event of a REST API. Only `resource` distinguishes it from a load balancer's event.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RestEvent {
@@ -130,18 +130,18 @@ fn headers(told: BTreeMap<String, Vec<String>>) -> HeaderMap {
     headers
 }
 
-/// An API's named stage stands before the path in format 2.0; a function URL has none.
+/// Removes the stage from the path: in format 2.0 an API with a named stage prefixes it, a function URL does not.
 fn without_stage<'p>(path: &'p str, stage: Option<&str>) -> &'p str {
     let rest = stage.and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage));
     rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
 }
 
-/// What may stand in a path; it is not resolved, and what stands in front may have decoded it.
+/// Whether a byte may appear unescaped in a path. The path is not normalised, and a proxy in front may have decoded it.
 fn is_path(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\"#<>?^`{|}".contains(&byte)
 }
 
-/// What means itself in a query.
+/// Whether a byte needs no percent-encoding in a query: RFC 3986 calls it unreserved.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }

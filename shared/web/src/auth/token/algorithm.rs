@@ -4,9 +4,9 @@ use ring::signature::{
     RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey,
 };
 
-/// A signature algorithm that is accepted: RFC 7518, section 3.1, and RFC 8037, section 3.1.
+/// An accepted signature algorithm: RFC 7518, section 3.1, and RFC 8037, section 3.1.
 ///
-/// `none` and the ones with a shared secret have no name here, so that no token can ask for them.
+/// `none` and the algorithms with a shared secret have no variant, so that no token can select them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Rs256,
@@ -49,7 +49,7 @@ impl Algorithm {
     }
 }
 
-/// A public key, which alone decides what kind of signature it can verify.
+/// A public key; it alone decides which kind of signature it can verify.
 #[derive(Clone, Debug)]
 pub(super) enum Material {
     /// Modulus and exponent, big-endian without leading zeros.
@@ -57,15 +57,15 @@ pub(super) enum Material {
         n: Vec<u8>,
         e: Vec<u8>,
     },
-    /// A point of P-256, uncompressed.
+    /// A P-256 point, uncompressed.
     P256(Vec<u8>),
-    /// A point of P-384, uncompressed.
+    /// A P-384 point, uncompressed.
     P384(Vec<u8>),
     Ed25519(Vec<u8>),
 }
 
 impl Material {
-    /// Whether `signature` is this key's over `message`; never with an algorithm of another kind of key.
+    /// Whether `signature` is this key's signature of `message`; always false for an algorithm of another kind of key.
     pub(super) fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         let verified = match (self, algorithm) {
             (Self::Rsa { n, e }, algorithm) => {

@@ -5,13 +5,13 @@ use serde::de::IgnoredAny;
 
 use super::super::config::IssuerConfig;
 
-/// How far the issuer's clock may differ from this one, in seconds.
+/// Allowed difference between the issuer's clock and ours, in seconds.
 const LEEWAY: f64 = 60.0;
 
-/// The longest subject, in characters; the standard allows 255.
+/// Maximum length of a subject, in characters; the standard allows 255.
 const LONGEST_SUBJECT: usize = 256;
 
-/// What a token says, as far as it is read (RFC 7519, section 4.1). A claim of another type makes it no token.
+/// The claims of a token that are used (RFC 7519, section 4.1). A claim of another type makes the token invalid.
 #[derive(Debug, Deserialize)]
 pub(super) struct Claims {
     iss: String,
@@ -30,7 +30,7 @@ enum Audience {
     Many(Vec<String>),
 }
 
-/// Issuers put other things under this name too; they give nothing.
+/// The role claim. Issuers use the name for other types too; those grant nothing.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Role {
@@ -43,7 +43,7 @@ impl Claims {
         serde_json::from_slice(payload).ok()
     }
 
-    /// Whether the token is of this issuer, for this audience, about somebody, and valid now.
+    /// Whether the token is from this issuer, for this audience, has a subject, and is valid now.
     pub(super) fn hold(&self, config: &IssuerConfig, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         self.iss == config.issuer

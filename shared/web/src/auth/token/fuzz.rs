@@ -1,4 +1,4 @@
-//! Tokens and key sets, changed at random.
+//! Fuzz tests of tokens, claims and key sets.
 
 use fuzz::{holds, run_text};
 

@@ -7,40 +7,40 @@ use tokio::time::timeout;
 use super::super::config::{IssuerConfig, is_address};
 use super::key::KeySet;
 
-/// Longest time for asking the issuer for its keys.
+/// Timeout for fetching the issuer's keys.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The longest document that is read, in bytes.
+/// Maximum length of a document, in bytes.
 const LONGEST: usize = 256 * 1024;
 
-/// After this long keys are asked for again.
+/// How long keys are used before they are fetched again.
 const FRESH: Duration = Duration::from_hours(1);
 
-/// For this long keys are used when the issuer cannot be asked.
+/// How long keys are used if the issuer is unavailable.
 const USABLE: Duration = Duration::from_hours(24);
 
-/// Between two attempts to get other keys while there are usable ones.
+/// Time between two attempts to fetch other keys while there are usable ones.
 const PAUSE: Duration = Duration::from_mins(5);
 
-/// The keys of one issuer: asked for when they are first needed, kept, and asked for again with restraint.
+/// The keys of one issuer: fetched on first use, cached, and fetched again at a limited rate.
 pub(super) struct Issuer {
     http: transport::Client,
-    /// Its name, which is also its address.
+    /// The issuer's name, which is also its URL.
     name: String,
     jwks: Option<String>,
     known: Mutex<Known>,
-    /// Held while the issuer is asked, so that many who wait cause one request.
+    /// Held during a fetch, so that concurrent callers cause one request.
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Known {
     keys: Option<Dated>,
-    /// How often the issuer was asked.
+    /// Number of fetches so far.
     asked: u64,
-    /// When keys that grew old were last asked for in vain.
+    /// When the last fetch failed, unless one has succeeded since.
     failed: Option<SystemTime>,
-    /// When a token last caused the issuer to be asked for a key that was not there.
+    /// When a token with an unknown key last caused a fetch.
     renewed: Option<SystemTime>,
 }
 
@@ -62,7 +62,7 @@ impl Issuer {
         Self { http, name: issuer, jwks, known: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
 
-    /// The issuer's keys; `None` when there are none that may still be used and the issuer gives none.
+    /// The issuer's keys; `None` if there are no usable ones and the issuer returns none.
     pub(super) async fn keys(&self, now: SystemTime) -> Option<Arc<KeySet>> {
         let asked = {
             let known = self.known();
@@ -72,14 +72,14 @@ impl Issuer {
             known.asked
         };
         let _asking = self.asking.lock().await;
-        // Who asked in the meantime asked for all who waited.
+        // A caller that held the lock in the meantime has fetched for all waiting callers.
         if self.known().asked == asked {
             self.ask(now).await;
         }
         self.known().usable(now)
     }
 
-    /// Other keys than `seen`, for a token whose key is not among those; asks the issuer at most once in five minutes.
+    /// Keys other than `seen`, for a token with an unknown key; fetches at most once in five minutes.
     pub(super) async fn newer_keys(&self, seen: &Arc<KeySet>, now: SystemTime) -> Option<Arc<KeySet>> {
         let _asking = self.asking.lock().await;
         let current = self.known().usable(now);
@@ -92,7 +92,7 @@ impl Issuer {
         if self.ask(now).await { self.known().usable(now) } else { None }
     }
 
-    /// Asks the issuer, and tells whether it gave keys.
+    /// Fetches the issuer's keys; returns whether that succeeded.
     async fn ask(&self, now: SystemTime) -> bool {
         let keys = timeout(PATIENCE, self.fetch()).await.ok().flatten();
         if keys.is_none() {
@@ -144,7 +144,7 @@ impl Issuer {
 }
 
 impl Known {
-    /// Keys that need not be asked for: young ones, and old ones for a while after the issuer failed to answer.
+    /// Keys that need no fetch: fresh ones, and older ones for a while after a failed fetch.
     fn fresh(&self, now: SystemTime) -> Option<Arc<KeySet>> {
         let keys = self.keys.as_ref()?;
         let spared = self.failed.is_some_and(|at| is_within(at, PAUSE, now)) && is_within(keys.since, USABLE, now);
@@ -164,8 +164,8 @@ impl Known {
     }
 }
 
-/// Whether less than `span` has passed. The wall clock goes on while an instance is frozen; where it was set back,
-/// nothing is known and everything counts as long ago.
+/// Whether less than `span` has passed. It uses the wall clock, which continues while an instance is frozen. After a
+/// clock set back, everything counts as expired.
 fn is_within(since: SystemTime, span: Duration, now: SystemTime) -> bool {
     now.duration_since(since).is_ok_and(|age| age < span)
 }

@@ -5,13 +5,13 @@ use serde::de::IgnoredAny;
 
 use super::algorithm::Algorithm;
 
-/// A token taken apart (RFC 7515, compact form); nothing in it is believed yet.
+/// A parsed token (RFC 7515, compact form); nothing in it is verified yet.
 #[derive(Debug)]
 pub(super) struct Jws<'a> {
     pub(super) algorithm: Algorithm,
-    /// Which key is said to have signed it.
+    /// The id of the key that the token names.
     pub(super) key_id: Option<String>,
-    /// The bytes that are signed.
+    /// The signed bytes.
     pub(super) message: &'a [u8],
     pub(super) payload: Vec<u8>,
     pub(super) signature: Vec<u8>,
@@ -21,12 +21,12 @@ pub(super) struct Jws<'a> {
 struct Header {
     alg: String,
     kid: Option<String>,
-    /// Extensions that must be understood; none is.
+    /// Extensions that a verifier must understand; none is supported.
     crit: Option<IgnoredAny>,
 }
 
 impl<'a> Jws<'a> {
-    /// Takes a token apart; `None` when it is of another form or signed in a way that is not accepted.
+    /// Parses a token; `None` if it is malformed or its algorithm is not accepted.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let (message, signature) = text.rsplit_once('.')?;
         let (header, payload) = message.split_once('.')?;
@@ -44,7 +44,7 @@ impl<'a> Jws<'a> {
     }
 }
 
-/// The bytes of base64url without padding, in its one spelling.
+/// Decodes base64url without padding, in its canonical form only.
 pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use super::algorithm::{Algorithm, Material};
 use super::jws::{Jws, decoded};
 
-/// The most keys of an issuer that are looked at.
+/// Maximum number of an issuer's keys that are used.
 const MOST: usize = 64;
 
 /// An issuer's public keys (RFC 7517).
@@ -14,19 +14,19 @@ pub(super) struct KeySet(Vec<PublicKey>);
 #[derive(Debug)]
 pub(super) struct PublicKey {
     id: Option<String>,
-    /// The one algorithm that it is made for, where the issuer says so.
+    /// The only algorithm the key is for, if the issuer names one.
     only: Option<Algorithm>,
     material: Material,
 }
 
-/// What an issuer's keys say of a token.
+/// The result of checking a token against an issuer's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// One of them signed it.
+    /// One of the keys signed it.
     Signed,
-    /// The key that it names did not.
+    /// The key that it names did not sign it.
     Forged,
-    /// None of them did, and another one may have: it names one that is not here, or names none.
+    /// None of the keys signed it, but an unknown one may have: the token names an unknown key or none.
     NoKey,
 }
 
@@ -52,7 +52,7 @@ struct Jwk {
 }
 
 impl KeySet {
-    /// Reads what the issuer publishes; keys that are of no use here are passed over, also ones that cannot be read.
+    /// Parses the issuer's key document; unusable and unreadable keys are skipped.
     pub(super) fn parse(document: &[u8]) -> Option<Self> {
         let document: Document<'_> = serde_json::from_slice(document).ok()?;
         let keys = document.keys.into_iter().take(MOST);
@@ -60,7 +60,7 @@ impl KeySet {
         Some(Self(keys.collect()))
     }
 
-    /// The keys that may have signed a token, by what it says itself.
+    /// The keys that may have signed a token, by the key id that it names.
     pub(super) fn candidates<'a>(&'a self, jws: &'a Jws<'_>) -> impl Iterator<Item = &'a PublicKey> {
         self.0.iter().filter(|key| jws.key_id.is_none() || key.id == jws.key_id)
     }
@@ -121,7 +121,7 @@ fn sized(text: Option<&String>, size: usize) -> Option<Vec<u8>> {
     decoded(text?).filter(|bytes| bytes.len() == size)
 }
 
-/// A number without the leading zeros that some issuers write and verification refuses.
+/// Decodes a number and removes leading zeros, which some issuers write and verification rejects.
 fn number(text: Option<&String>) -> Option<Vec<u8>> {
     let bytes = decoded(text?)?;
     let first = bytes.iter().position(|byte| *byte != 0)?;

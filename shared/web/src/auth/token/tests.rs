@@ -1,4 +1,4 @@
-//! Tokens against an issuer on loopback, signed by keys that the tests make.
+//! Tests of tokens against an issuer on loopback, signed by keys that the tests generate.
 
 mod fake;
 mod signer;
@@ -179,7 +179,7 @@ async fn f142_forged_tokens_shut_no_good_one_out() {
         answers.insert(passes(&forged).await);
     }
     assert_eq!(answers.into_iter().collect::<Vec<_>>(), ["refused", "waits"]);
-    // The third forged one used up what is checked of an address that waits.
+    // The third forged token used up the signature checks of the limited address.
     assert_eq!((passes(&seen).await, passes(&token_of(&signer, "bob")).await), ("passes", "waits"));
     let later = at(3600 * 3);
     assert!(auth.0.attempts.take(source, 600, later).is_ok());

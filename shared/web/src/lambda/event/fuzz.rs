@@ -1,4 +1,4 @@
-//! Events of Lambda, changed at random.
+//! Fuzz test of Lambda events.
 
 use fuzz::{holds, run_text};
 use serde_json::value::RawValue;

@@ -6,7 +6,7 @@ use http::{StatusCode, Uri};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// An issuer on loopback that says what the test wants and remembers what it was asked.
+/// An issuer on loopback that serves the test's documents and records the requests.
 #[derive(Clone)]
 pub(super) struct Fake {
     pub(super) url: String,

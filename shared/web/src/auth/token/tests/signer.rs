@@ -8,7 +8,7 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-/// The key of RFC 7515, appendix A.2; ring makes none of this kind. In the order n, d, p, q, dP, dQ, qInv.
+/// The key of RFC 7515, appendix A.2, because `ring` generates no RSA keys. In the order n, d, p, q, dP, dQ, qInv.
 const RSA: [&str; 7] = [
     "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNM\
      sD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtd\
@@ -28,7 +28,7 @@ const RSA: [&str; 7] = [
      W0ITrJReOgo1cq9SbsxYawBgfp_gh6A5603k2-ZQwVK0JKSHuLFkuQ3U",
 ];
 
-/// A private key, made when the test wants it.
+/// A private key that a test generates.
 pub(super) enum Signer {
     P256(EcdsaKeyPair),
     P384(EcdsaKeyPair),
@@ -57,7 +57,7 @@ impl Signer {
         Self::Rsa(Box::new(rsa::KeyPair::from_components(&components).unwrap()))
     }
 
-    /// The public key as it is published.
+    /// The public key as a JWK.
     pub(super) fn jwk(&self, id: &str) -> Value {
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let point = |curve: &str, bytes: &[u8]| {
@@ -74,7 +74,7 @@ impl Signer {
         }
     }
 
-    /// The bytes of the public key, which everybody knows.
+    /// The bytes of the public key.
     pub(super) fn public(&self) -> Vec<u8> {
         match self {
             Self::P256(pair) | Self::P384(pair) => pair.public_key().as_ref().to_vec(),
@@ -83,7 +83,7 @@ impl Signer {
         }
     }
 
-    /// A token with this header, signed as far as this key can sign what the header says.
+    /// A token with this header, signed by this key; an RSA key uses the algorithm that the header names.
     pub(super) fn token(&self, header: &Value, claims: &Value) -> String {
         let message = format!("{}.{}", encoded(header), encoded(claims));
         let random = SystemRandom::new();
@@ -101,7 +101,7 @@ impl Signer {
     }
 }
 
-/// A token signed with a secret that is none.
+/// A token signed with HMAC-SHA256 under `key`.
 pub(super) fn hmac(message: &str, key: &[u8]) -> String {
     let tag = ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key), message.as_bytes());
     format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag))
