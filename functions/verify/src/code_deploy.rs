@@ -7,19 +7,19 @@ use tokio::time::{sleep, timeout};
 
 use crate::hook::Event;
 
-/// Longest time for one attempt.
+/// Timeout of one attempt.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The pause before each attempt.
+/// The backoff before each attempt.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1)];
 
-/// Who moves callers to a new version, and waits to hear whether it may.
+/// A client of `CodeDeploy`, which waits for the result before it routes callers to a new version.
 pub(crate) struct CodeDeploy {
     http: transport::Client,
     service: aws::Service,
 }
 
-/// `CodeDeploy` could not be told; it takes the deployment for failed when it has waited for an hour.
+/// The report to `CodeDeploy` failed; without one it fails the deployment after one hour.
 #[derive(Debug, thiserror::Error)]
 #[error("CodeDeploy was not told")]
 pub(crate) struct Untold;
@@ -30,7 +30,7 @@ impl CodeDeploy {
         Ok(Self { http, service })
     }
 
-    /// Tells it, three times if need be.
+    /// Reports the result, in up to three attempts.
     pub(crate) async fn tell(&self, event: &Event, good: bool) -> Result<(), Untold> {
         let status = if good { "Succeeded" } else { "Failed" };
         for pause in PAUSES {
@@ -49,7 +49,7 @@ impl CodeDeploy {
         Err(Untold)
     }
 
-    /// The API's `PutLifecycleEventHookExecutionStatus`.
+    /// Calls `PutLifecycleEventHookExecutionStatus`.
     async fn put(&self, event: &Event, status: &str) -> Result<(), String> {
         let body = json!({
             "deploymentId": event.deployment_id,

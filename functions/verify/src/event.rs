@@ -1,4 +1,4 @@
-//! Events of a function's URL (payload format 2.0): written for the version that is checked, read by the model.
+//! Events of a function URL (payload format 2.0): written for the checked version, read by the model.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,12 +9,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use smoke::Request;
 
-/// Nobody's address: the request comes from no network.
+/// The source address of requests that come from no network.
 const SOURCE: &str = "127.0.0.1";
 
 const HOST: &str = "deployment-check.invalid";
 
-/// The event that a URL would make of a request.
+/// Converts a request to the event that a function URL would send.
 pub(crate) fn written(request: Request, now: SystemTime) -> Value {
     let Request { method, path, headers, body } = request;
     let (path, query) = path.split_once('?').unwrap_or((&path, ""));
@@ -49,13 +49,13 @@ pub(crate) fn written(request: Request, now: SystemTime) -> Value {
     event
 }
 
-/// As much of such an event as the model looks at.
+/// The fields of such an event that the model uses.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UrlEvent {
     pub(crate) raw_path: String,
     request_context: Context,
-    /// Names in lower case.
+    /// Header names in lower case.
     #[serde(default)]
     headers: BTreeMap<String, String>,
     body: Option<String>,
@@ -78,13 +78,13 @@ impl UrlEvent {
         &self.request_context.http.method
     }
 
-    /// The token of `Authorization: Bearer …`; empty when there is none.
+    /// The token of `Authorization: Bearer …`; empty if there is none.
     pub(crate) fn token(&self) -> &str {
         let header = self.headers.get("authorization").map(String::as_str).unwrap_or_default();
         header.strip_prefix("Bearer ").unwrap_or_default()
     }
 
-    /// The body, in the form that was sent.
+    /// The decoded body.
     pub(crate) fn body(&self) -> Vec<u8> {
         let body = self.body.as_deref().unwrap_or_default();
         if self.is_base64_encoded { STANDARD.decode(body).unwrap_or_default() } else { body.as_bytes().to_vec() }

@@ -1,4 +1,5 @@
-//! The frames of AWS (`application/vnd.amazon.eventstream`) in which Lambda streams an answer to whoever invokes a function.
+//! Decodes AWS event stream frames (`application/vnd.amazon.eventstream`), in which Lambda streams a response to the
+//! caller of a function.
 
 use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use aws_smithy_eventstream::smithy::parse_response_headers;
@@ -7,10 +8,10 @@ use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
 use smoke::Lost;
 
-/// More than any frame: a length that is none would be waited for.
+/// Maximum buffered bytes, more than any frame: otherwise an invalid length would be awaited.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// Takes frames apart as they come in, at whatever places they were cut; both of a frame's checksums are held against it.
+/// Decodes frames from chunks cut at any position; verifies both checksums of each frame.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     decoder: MessageFrameDecoder,
@@ -18,7 +19,7 @@ pub(crate) struct Frames {
     ended: bool,
 }
 
-/// The last frame's document.
+/// The document of the last frame.
 #[derive(Deserialize)]
 struct Complete {
     #[serde(rename = "ErrorCode")]
@@ -26,10 +27,10 @@ struct Complete {
 }
 
 impl Frames {
-    /// What the function wrote, as far as `read` completes it.
+    /// Adds received bytes; returns the output of the function that they complete.
     ///
     /// # Errors
-    /// Bytes that are no frame, and what Lambda says of a function that failed.
+    /// Invalid frames, and failures of the function that Lambda reports.
     pub(crate) fn push(&mut self, read: &[u8]) -> Result<Bytes, Lost> {
         self.rest.extend_from_slice(read);
         let mut payload = BytesMut::new();
@@ -41,7 +42,7 @@ impl Frames {
         if self.rest.len() > LONGEST { Err(Lost::Broken) } else { Ok(payload.freeze()) }
     }
 
-    /// Whether the function has come to its end, by Lambda's own word: a connection also ends when it breaks.
+    /// Whether Lambda reported the end of the function: a connection also ends when it breaks.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }
@@ -57,7 +58,7 @@ impl Frames {
                 }
                 self.ended = true;
             }
-            // What is added to the protocol one day is no fault of the function.
+            // Event types added to the protocol later are no fault of the function.
             ("event", _) => {}
             (_, kind) => return Err(Lost::Refused(format!("a failure of Lambda ({})", plain(kind)))),
         }
@@ -65,7 +66,7 @@ impl Frames {
     }
 }
 
-/// A code as AWS writes them; nothing else is repeated.
+/// Returns a code in the format of AWS, and `unknown` for any other text.
 pub(crate) fn plain(code: &str) -> &str {
     let word = code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
     if word { code } else { "unknown" }

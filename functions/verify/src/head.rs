@@ -1,13 +1,13 @@
-//! The head of a streamed answer: a JSON document, eight NUL bytes, and then the body.
+//! The head of a streamed response: a JSON document, eight NUL bytes, then the body.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// What stands between head and body.
+/// The separator between head and body.
 const END: [u8; 8] = [0; 8];
 
-/// Status and headers of an answer.
+/// Status and headers of a response.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Head {
     #[serde(rename = "statusCode")]
@@ -16,12 +16,12 @@ pub(crate) struct Head {
     headers: BTreeMap<String, String>,
 }
 
-/// The answer begins with something else.
+/// The response does not begin with a valid head.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoHead;
 
 impl Head {
-    /// Reads a head, and gives the length of what it took; `None` as long as it is not all there.
+    /// Parses a head; returns it with its length, or `None` while it is incomplete.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, NoHead> {
         let Some(end) = bytes.windows(END.len()).position(|window| window == END) else { return Ok(None) };
         let (document, _) = bytes.split_at(end);

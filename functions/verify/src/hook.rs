@@ -10,16 +10,16 @@ use crate::Invoke;
 use crate::code_deploy::{CodeDeploy, Untold};
 use crate::invoke::LONGEST_WAIT;
 
-/// The model that plays along; `template.yaml` adds it to the checked function's.
+/// The scripted model; `template.yaml` adds it to the checked function's models.
 const MODEL: &str = "deployment-check";
 
-/// Kept of an invocation for telling the outcome.
+/// Time of an invocation reserved for reporting the result.
 const RESERVE: Duration = Duration::from_secs(15);
 
-/// The model's pace is known: its longest answer takes nine seconds.
+/// Timeout of a turn: the longest answer of the scripted model takes nine seconds.
 const LONGEST_TURN: Duration = Duration::from_secs(20);
 
-/// What `CodeDeploy` calls a hook with.
+/// The event with which `CodeDeploy` invokes a hook.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Event {
@@ -27,14 +27,14 @@ pub(crate) struct Event {
     pub(crate) lifecycle_event_hook_execution_id: String,
 }
 
-/// Checks a version, and tells `CodeDeploy` what came of it.
+/// Checks a version and reports the result to `CodeDeploy`.
 pub(crate) struct Hook {
-    /// What cannot be checked has failed: an hour would pass before `CodeDeploy` noticed a hook that does not start.
+    /// An error here fails the deployment at once. `CodeDeploy` would wait one hour for a hook that does not start.
     plan: Result<Plan, SettingError>,
     code_deploy: CodeDeploy,
 }
 
-/// What is checked, and with which key.
+/// The version to check, and the key for it.
 struct Plan {
     version: Invoke,
     key: Secret,
@@ -46,8 +46,8 @@ impl Hook {
         Ok(Self { plan, code_deploy: CodeDeploy::from_settings(settings, http)? })
     }
 
-    /// Makes the checks within the invocation's time, and tells their outcome. Whatever keeps them from being made, or
-    /// from coming to their end, is a failure of the deployment.
+    /// Makes the checks within the invocation's time and reports their result. Anything that prevents or interrupts the
+    /// checks fails the deployment.
     pub(crate) async fn called(&self, event: &Event, deadline: SystemTime) -> Result<(), Untold> {
         let left = deadline.duration_since(SystemTime::now()).unwrap_or_default().saturating_sub(RESERVE);
         let good = match &self.plan {
@@ -68,21 +68,21 @@ impl Plan {
         Ok(Self { version: Invoke::from_settings(settings, http)?, key })
     }
 
-    /// Whether every check was made by then, and none failed.
+    /// Whether every check finished by `until` and none failed.
     async fn holds(&self, until: Instant) -> bool {
         let target = Target::behind(self.version.clone(), self.key.clone());
         held(until, smoke::run(target, wish(), say)).await
     }
 }
 
-/// The answers are known, so each check tells. Waiting for an instance is no slowness of the version.
+/// Strict options, because the answers are known. Waiting for an instance does not count as slowness of the version.
 fn wish() -> Wish {
     let limits = Limits::default();
     let limits = Limits { turn: LONGEST_TURN, first_event: limits.first_event + LONGEST_WAIT, ..limits };
     Wish { model: Some(MODEL.to_owned()), limits, strict: true }
 }
 
-/// What the checks found by then. They are a task of their own, so that a panic is one more failure.
+/// Runs the checks until `until`. They run in a separate task, so that a panic counts as a failure.
 async fn held(until: Instant, checks: impl Future<Output = bool> + Send + 'static) -> bool {
     let checks = tokio::spawn(checks);
     let stop = checks.abort_handle();

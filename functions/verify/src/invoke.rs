@@ -14,16 +14,16 @@ use crate::event;
 use crate::frames::{Frames, plain};
 use crate::head::Head;
 
-/// The longest head of an answer, in bytes.
+/// Maximum length of a response head, in bytes.
 const LONGEST_HEAD: usize = 64 * 1024;
 
-/// How often a version is asked again for which there is no instance, and the pause before: nothing ran meanwhile.
+/// Retries while no instance is available, and the pause before each. The function did not run in that case.
 const BUSY: (u32, Duration) = (4, Duration::from_secs(1));
 
-/// How long a request may wait for an instance.
+/// Maximum time that a request waits for an instance.
 pub(crate) const LONGEST_WAIT: Duration = BUSY.1.saturating_mul(BUSY.0);
 
-/// The way to one version of a function, past its URL: `InvokeWithResponseStream` of Lambda's API of 2021-11-15.
+/// A transport to one version of a function, without its URL: `InvokeWithResponseStream` of Lambda's API of 2021-11-15.
 #[derive(Clone)]
 pub struct Invoke(Arc<Inner>);
 
@@ -34,10 +34,10 @@ struct Inner {
 }
 
 impl Invoke {
-    /// The version `CHECKED_VERSION` of `CHECKED_FUNCTION`.
+    /// Reads the version `CHECKED_VERSION` of `CHECKED_FUNCTION`.
     ///
     /// # Errors
-    /// A function or version that is none, or no region and credentials.
+    /// An invalid function or version, or no region or credentials.
     pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
         let name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let named = |variable: &str, accepted: &str| {
@@ -60,7 +60,7 @@ impl Door for Invoke {
 }
 
 impl Inner {
-    /// Invokes the version; the answer is one of Lambda, and not yet the version's.
+    /// Invokes the version; a success is Lambda's response, not yet the version's.
     async fn invoked(&self, event: String) -> Result<Reads, Lost> {
         let mut left = BUSY.0;
         loop {
@@ -79,17 +79,17 @@ impl Inner {
     }
 }
 
-/// What each read of the connection brought.
+/// The bytes of each read of the connection.
 type Reads = BoxStream<'static, Result<Bytes, Lost>>;
 
-/// What Lambda says, without its sentence.
+/// The status and code of Lambda's error, without its message.
 fn refusal(status: u16, headers: &http::HeaderMap) -> String {
     let kind = headers.get("x-amzn-errortype").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(':').next().unwrap_or_default();
     format!("a refusal of Lambda ({status} {})", plain(kind))
 }
 
-/// Reads the head of an answer.
+/// Reads the head of a response.
 async fn begun(reads: Reads) -> Result<Response, Lost> {
     let mut written = written(reads);
     let mut bytes = BytesMut::new();
@@ -109,7 +109,7 @@ async fn begun(reads: Reads) -> Result<Response, Lost> {
     Err(Lost::Refused("an answer without a head".to_owned()))
 }
 
-/// What the function wrote, each piece as one read brought it. A connection that ends before the function is broken.
+/// The output of the function, one chunk per read. A connection that ends before the function is an error.
 fn written(reads: Reads) -> BoxStream<'static, Result<Bytes, Lost>> {
     let pieces = unfold(Some((reads, Frames::default())), |state| async move {
         let (mut reads, mut frames) = state?;

@@ -10,15 +10,15 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::hook::Hook;
 use crate::model::Model;
 
-/// Which of the two functions this is.
+/// The function that this process runs.
 enum Function {
     Hook(Hook),
     Model(Model),
 }
 
-/// Runs the function until its instance ends: the hook where `CHECKED_FUNCTION` says what is checked, else the model.
+/// Runs the function until its instance ends: the hook if `CHECKED_FUNCTION` is set, else the model.
 ///
-/// A setting that cannot be parsed is one line and exit code 2; a runtime that breaks off is exit code 1.
+/// An invalid setting prints one line and returns exit code 2; a runtime error returns exit code 1.
 pub fn run() -> ExitCode {
     let settings = Settings::from_env();
     log(&settings);
@@ -62,7 +62,8 @@ fn failed(line: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// One JSON object per line, without the level `trace`, at which events are logged; of a panic only where it happened.
+/// Sets up logging: one JSON object per line, without level `trace`, at which whole events are logged. A panic logs
+/// only its location.
 fn log(settings: &Settings) {
     let told = settings.var("RUST_LOG").and_then(|text| text.parse().ok());
     let targets = told.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));

@@ -1,10 +1,10 @@
-//! What tries a new version before anybody is sent to it.
+//! Checks a new version before callers are routed to it.
 //!
-//! One binary and two functions. The *hook* is called by `CodeDeploy`: it invokes the new version ([`Invoke`]), makes the
-//! checks of a deployment (`smoke`), and tells whether all of them hold. The *model* plays the model meanwhile: a script
-//! in the words of an OpenAI-compatible endpoint, at a known pace, behind a URL and a key. They are two functions because
-//! the version needs the model's address and the hook the version's number, and because the one that everybody can reach
-//! should be allowed nothing.
+//! One binary, two functions. `CodeDeploy` calls the *hook*: it invokes the new version ([`InvokeTransport`]), makes
+//! the checks of a deployment (`smoke`), and reports whether all pass. The *model* replaces the model during the
+//! checks: a script in the format of an OpenAI-compatible endpoint, at a known speed, with a URL and a key. They are
+//! two functions for two reasons. The version needs the model's URL, while the hook needs the version's number. And the
+//! function with a public URL should have no permissions.
 
 mod code_deploy;
 mod event;

@@ -17,7 +17,7 @@ use crate::script::{Question, Script};
 
 type Body = BoxStream<'static, Result<Bytes, Infallible>>;
 
-/// Plays the model for whoever has the key.
+/// The scripted model, for callers with the key.
 pub(crate) struct Model {
     key: Secret,
 }
@@ -30,7 +30,7 @@ impl Model {
         Ok(Self { key })
     }
 
-    /// Answers `POST /chat/completions` with a stream, and everything else with a refusal.
+    /// Answers `POST /chat/completions` with a stream, and any other request with an error.
     pub(crate) async fn answer(&self, event: UrlEvent) -> StreamResponse<Body> {
         match self.script(&event).await {
             Ok(script) => response(StatusCode::OK, "text/event-stream", told(script)),
@@ -47,7 +47,7 @@ impl Model {
         }
         let key = self.key.reveal().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
         if !bool::from(event.token().as_bytes().ct_eq(key.expose_secret().as_bytes())) {
-            // A key that was changed a moment ago is not known here yet.
+            // A recently changed key is not cached yet.
             self.key.refused();
             return Err(StatusCode::UNAUTHORIZED);
         }
@@ -56,7 +56,7 @@ impl Model {
     }
 }
 
-/// Each line after its pause.
+/// Streams each line after its interval.
 fn told(script: Script) -> Body {
     let lines = iter(script.lines).then(move |line| async move {
         sleep(script.pause).await;

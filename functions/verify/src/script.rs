@@ -1,4 +1,4 @@
-//! What the model says: the words of OpenAI's chat completions, one piece after the other.
+//! The model's answers: OpenAI chat completion chunks, one delta at a time.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use smoke::questions::{LONG, SUM, TOOL};
 
-/// Between two pieces. An answer of thirty takes two seconds.
+/// Time between two deltas. An answer of thirty takes two seconds.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// Between two lines of a long answer. Three hundred take nine seconds: a stop from another instance is heard within
-/// three, and a turn of less than two is not written down for readers elsewhere.
+/// Time between two lines of a long answer. Three hundred take nine seconds. A stop from another instance takes effect
+/// within three, and a turn of less than two is not logged for readers on other instances.
 const LONG_PAUSE: Duration = Duration::from_millis(30);
 
-/// As much of a request as the script depends on.
+/// The fields of a request that the script uses.
 #[derive(Debug, Deserialize)]
 pub struct Question {
     messages: Vec<Message>,
@@ -26,17 +26,18 @@ struct Message {
     content: Value,
 }
 
-/// An answer: lines of an event stream, and the time before each.
+/// An answer: lines of an event stream, and the interval between them.
 #[derive(Debug)]
 pub struct Script {
-    /// Before each line.
+    /// The time before each line.
     pub pause: Duration,
-    /// Each with the blank one behind it.
+    /// The lines, each with its trailing blank line.
     pub lines: Vec<String>,
 }
 
 impl Script {
-    /// The answer to what the checks ask: a call of the calculator, words behind its result, a long list, or a short one.
+    /// The answer to a prompt of the checks: a call of the calculator, text after its result, a long list, or a short
+    /// one.
     pub fn of(question: &Question) -> Self {
         let last = question.messages.last();
         let asked = question.messages.iter().rfind(|message| message.role == "user");
@@ -56,7 +57,7 @@ impl Script {
         Self::told(pause, words.into_iter().map(|word| json!({ "content": word })), "stop")
     }
 
-    /// Name and arguments in pieces of their own, as models send them.
+    /// A tool call with name and arguments in separate deltas, as models send them.
     fn call() -> Self {
         let named =
             json!({"index": 0, "id": "call_check", "type": "function", "function": {"name": TOOL, "arguments": ""}});

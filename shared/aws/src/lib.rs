@@ -1,6 +1,6 @@
-//! Requests to services of AWS, signed (Signature Version 4) with region and credentials of the environment.
+//! Requests to AWS services, signed (Signature Version 4) with region and credentials of the environment.
 //!
-//! For services of which a few calls are needed: their SDKs would be most of a function.
+//! For services of which only some calls are needed: their SDKs would be the largest part of a function.
 
 use std::time::SystemTime;
 
@@ -10,39 +10,39 @@ use aws_sigv4::sign::v4::SigningParams;
 use reqwest::RequestBuilder;
 use settings::{SettingError, Settings};
 
-/// The form in which most services are asked.
+/// The content type of requests in JSON protocol 1.1.
 pub const JSON: &str = "application/x-amz-json-1.1";
 
-/// One service in one region, and the right to ask it.
+/// One service in one region, with the credentials to call it.
 pub struct Service {
     id: &'static str,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     endpoint: String,
     region: String,
     credentials: Credentials,
 }
 
-/// A `POST` to a service.
+/// A `POST` request to a service.
 pub struct Call<'a> {
-    /// Path and query, of characters that need no escape.
+    /// Path and query, of characters that need no escaping.
     pub path: &'a str,
-    /// What is signed beside the body.
+    /// Headers that are signed in addition to the body.
     pub headers: &'a [(&'a str, &'a str)],
-    /// What is asked.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// A request that cannot be signed: its address or its headers are none.
+/// The request cannot be signed: its URL or its headers are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request cannot be signed")]
 pub struct Unsigned;
 
 impl Service {
-    /// The service that signatures and addresses name `id`; where `endpoint_variable` names a stand-in, any region and
-    /// credentials will do.
+    /// Creates a service; `id` is its name in signatures and host names. With an endpoint override in
+    /// `endpoint_variable`, region and credentials are optional.
     ///
     /// # Errors
-    /// A stand-in that is no address, or no region or credentials in the environment.
+    /// An override that is no URL, or no region or credentials in the environment.
     pub fn from_settings(settings: &Settings, id: &'static str, endpoint_variable: &str) -> Result<Self, SettingError> {
         let stand_in = settings.parsed(endpoint_variable, "an http or https URL", endpoint)?;
         let (region, credentials) = identity(settings, stand_in.is_some())?;
@@ -50,10 +50,10 @@ impl Service {
         Ok(Self { id, endpoint, region, credentials })
     }
 
-    /// A signed request, which holds for some minutes.
+    /// Creates a signed request; its signature is valid for some minutes.
     ///
     /// # Errors
-    /// [`Unsigned`].
+    /// [`SigningError`].
     pub fn request(
         &self,
         http: &transport::Client,
@@ -104,7 +104,7 @@ fn default_endpoint(id: &str, region: &str) -> String {
     format!("https://{id}.{region}.amazonaws.com{suffix}")
 }
 
-/// Region and credentials from the environment; a stand-in takes any.
+/// Region and credentials from the environment; an endpoint override has defaults for both.
 fn identity(settings: &Settings, stand_in: bool) -> Result<(String, Credentials), SettingError> {
     let var = |name: &str, accepted: &str, instead: &str| match settings.var(name) {
         None if stand_in => Ok(instead.to_owned()),

@@ -1,10 +1,10 @@
-//! Which addresses are public.
+//! Distinguishes public addresses from all others.
 //!
 //! The ranges are those of IANA's registries of special-purpose addresses that are not globally reachable.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks of IPv4 that nothing is sent to: the first address and the length of the prefix.
+/// Blocked IPv4 networks: the first address and the prefix length.
 const REFUSED_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -14,21 +14,21 @@ const REFUSED_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 0, 0, 0), 24),
     (Ipv4Addr::new(192, 0, 2, 0), 24),
-    // The anycast address of relays to 6to4, which no longer exist.
+    // The anycast address of 6to4 relays, which no longer exist.
     (Ipv4Addr::new(192, 88, 99, 0), 24),
     (Ipv4Addr::new(192, 168, 0, 0), 16),
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
-    // A cloud's own services behind an address that looks public.
+    // A cloud provider's own services at an address that seems public.
     (Ipv4Addr::new(168, 63, 129, 16), 32),
     (Ipv4Addr::new(224, 0, 0, 0), 4),
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// Networks within `2000::/3` that nothing is sent to.
+/// Blocked networks within `2000::/3`.
 const REFUSED_V6: [(Ipv6Addr, u32); 4] = [
-    // Protocol assignments, Teredo among them.
+    // Protocol assignments, including Teredo.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32),
     // 6to4.
@@ -36,7 +36,7 @@ const REFUSED_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Whether an address is a public host's.
+/// Whether an address is public.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -49,7 +49,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !REFUSED_V4.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length)
 }
 
-/// Global unicast addresses are `2000::/3`; the others are local, multicast, or addresses of IPv4 in disguise.
+/// Whether an IPv6 address is public. Global unicast addresses are `2000::/3`; others are local, multicast, or embed an
+/// IPv4 address.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let bits = address.to_bits();
     let global = bits >> 125 == 1;
@@ -57,7 +58,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     global && !refused && tunnelled(address).is_none_or(is_public_v4)
 }
 
-/// The address of IPv4 to which an ISATAP interface would carry the packet.
+/// The IPv4 address to which an ISATAP interface would tunnel the packet.
 fn tunnelled(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., flags, marker, high, low] = address.segments();
     let isatap = flags & 0xfdff == 0 && marker == 0x5efe;

@@ -6,21 +6,21 @@ use tokio::time::timeout;
 
 use crate::{EgressError, Limits, OverCap};
 
-/// A part of an answer's body as it comes.
+/// A chunk of a response body as it arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// The answer's status.
+    /// The response's status.
     pub status: StatusCode,
-    /// The answer's headers.
+    /// The response's headers.
     pub headers: &'a HeaderMap,
-    /// The new bytes; within the cap.
+    /// The new bytes, within the size limit.
     pub bytes: &'a [u8],
 }
 
-/// Looks at a body while it is read; breaking ends it there, as if it were whole.
+/// Called for each chunk of a body. A break ends the body there, as if it were complete.
 pub(crate) type Watch<'a> = dyn FnMut(Part<'_>) -> ControlFlow<()> + Send + 'a;
 
-/// Refuses headers that are too long, and a body that is not what it seems.
+/// Rejects headers that are too long, and encoded bodies.
 pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), EgressError> {
     let size: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if size > limits.headers {
@@ -34,7 +34,8 @@ pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), 
     }
 }
 
-/// Reads a body to its end, to where `watch` ends it, or to the cap, and tells whether it was cut.
+/// Reads a body to its end, to where `on_chunk` ends it, or to the size limit. Returns the body and whether it was
+/// truncated.
 pub(crate) async fn read(
     mut response: Response,
     limits: &Limits,

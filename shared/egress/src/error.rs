@@ -1,9 +1,9 @@
 use crate::Refusal;
 
-/// Why a request brought nothing; no text names the address or repeats what came from there.
+/// Why a request failed; no text names the address or repeats received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EgressError {
-    /// Nothing was sent, and never will be: the address is not allowed.
+    /// Nothing was sent and no retry helps: the address is not allowed.
     #[error("the address is refused: {0}")]
     Refused(#[from] Refusal),
     /// Nothing was sent: the name has no address now.
@@ -12,19 +12,19 @@ pub enum EgressError {
     /// Nothing was sent: no connection could be made.
     #[error("the host cannot be reached")]
     Unreachable,
-    /// The request may have been carried out: the connection broke before the answer was whole.
+    /// The host may have processed the request: the connection broke before the response was complete.
     #[error("the connection broke")]
     Broken,
-    /// The request may have been carried out: its time was over before the answer was whole.
+    /// The host may have processed the request: it timed out before the response was complete.
     #[error("the host took too long")]
     TimedOut,
-    /// The answer is longer than the caller takes.
+    /// The response is longer than the caller's limit.
     #[error("the answer is too long")]
     TooLarge,
-    /// The answer is compressed, although nobody asked for that.
+    /// The response is compressed, although the request did not allow it.
     #[error("the answer is compressed")]
     Compressed,
-    /// One redirect more than the request allows.
+    /// The host redirects more often than the request allows.
     #[error("the host redirects too often")]
     TooManyRedirects,
 }

@@ -1,9 +1,9 @@
-//! Which headers callers may set.
+//! Checks which headers callers may set.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Names that say who asks, where a message goes or where it ends.
+/// Headers for authentication, routing or message framing.
 const RESERVED: [&str; 20] = [
     "accept-encoding",
     "authorization",
@@ -27,10 +27,10 @@ const RESERVED: [&str; 20] = [
     "x-forwarded-host",
 ];
 
-/// A header that is not sent.
+/// Why a header cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderRefusal {
-    /// It is no name of a header, or one that callers may not set.
+    /// It is not a header name, or one that callers may not set.
     #[error("a header of this name cannot be set")]
     Name,
     /// The value holds a line end or another control character.
@@ -53,7 +53,7 @@ pub(crate) fn free(name: &str, value: &str) -> Result<(HeaderName, HeaderValue),
     Ok((name, value))
 }
 
-/// A header that proves who asks: `Authorization`, or one of a name that is free.
+/// Parses a header that authenticates: `Authorization`, or any other that callers may set.
 pub(crate) fn secret(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), HeaderRefusal> {
     let authorization = name.eq_ignore_ascii_case("authorization");
     let name = Some(name).filter(|name| authorization || is_free(name)).ok_or(HeaderRefusal::Name)?;

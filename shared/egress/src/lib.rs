@@ -1,9 +1,9 @@
-//! The only way out to a host that is named by data: by a definition, a document, a model or a user.
+//! Guarded requests to hosts named by data: by a definition, a document, a model or a user.
 //!
-//! A URL is checked after it was parsed, by the parser that also sends it. A name is resolved once; if any of its
-//! addresses is not public, nothing is sent, and otherwise the connection can go to the checked addresses only. The
-//! checks are made anew at every redirect, which are off unless a request asks for them. There is no proxy, no
-//! compression and no answer without an end.
+//! The parser that sends a URL also parses it for the checks. A name is resolved once per request. If any of its
+//! addresses is not public, nothing is sent; otherwise the connection can only go to the checked addresses. Redirects
+//! are off unless a request enables them, and each one is checked again. There is no proxy, no decompression and no
+//! unlimited response.
 
 mod address;
 mod body;

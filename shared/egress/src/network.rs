@@ -5,13 +5,13 @@ use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
 
-/// Names and ways as requests find them; the machine's own outside of tests.
+/// Name resolution and connection addresses; tests replace the machine's own.
 #[async_trait]
 pub trait Network: Send + Sync + 'static {
-    /// All addresses that a name has now; asked once for a request, and once again for each redirect.
+    /// Resolves all addresses of a name; called once per request and once per redirect.
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 
-    /// Where a connection to a checked address of a name really goes: there, except in a test that has no internet.
+    /// The address to connect to for a checked one: the same, except in a test without internet.
     fn way(&self, checked: SocketAddr) -> SocketAddr {
         checked
     }
@@ -28,7 +28,7 @@ impl Network for SystemNetwork {
     }
 }
 
-/// Knows one name, and its checked addresses.
+/// A resolver that knows one name and its checked addresses.
 pub(crate) struct Pinned {
     pub(crate) name: String,
     pub(crate) addresses: Vec<SocketAddr>,

@@ -4,35 +4,35 @@ use url::{Host, Url};
 
 use crate::address::is_public;
 
-/// The longest URL, in bytes.
+/// Maximum length of a URL, in bytes.
 const LONGEST_URL: usize = 8 * 1024;
 
-/// Ends of names that only a local network knows.
+/// Name suffixes that only local networks use.
 const LOCAL_SUFFIXES: [&str; 8] =
     [".localhost", ".local", ".internal", ".localdomain", ".lan", ".intranet", ".home.arpa", ".onion"];
 
-/// Why nothing is sent to an address.
+/// Why an address is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is no URL, or a very long one.
+    /// It is not a URL, or is too long.
     #[error("it is not a URL")]
     NotAUrl,
-    /// Another scheme than the policy's.
+    /// Its scheme is not allowed.
     #[error("its scheme is not allowed")]
     Scheme,
-    /// A user name or a password stands in it.
+    /// It holds a user name or a password.
     #[error("it holds a user or a password")]
     UserInfo,
     /// It names no host.
     #[error("it has no host")]
     NoHost,
-    /// Another port than the policy's.
+    /// Its port is not allowed.
     #[error("its port is not allowed")]
     Port,
-    /// The name is one of a local network, or written so that it may be.
+    /// The name is local, or written so that it may be local.
     #[error("its host is not a public name")]
     Name,
-    /// The host is an address that is not public, or a name that has such an address.
+    /// The host is a non-public address, or a name that resolves to one.
     #[error("its host is not at a public address")]
     Address,
     /// A redirect leads from `https` to `http`.
@@ -40,7 +40,7 @@ pub enum Refusal {
     Downgrade,
 }
 
-/// Where requests may go; a value of the code, never of data.
+/// The hosts, schemes and ports that requests may use; set by code, never by data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     http: bool,
@@ -48,7 +48,7 @@ pub struct Policy {
     loopback: bool,
 }
 
-/// A host that was checked as far as it can be without asking for its addresses.
+/// A host after all checks that need no name resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Name(String),
@@ -56,34 +56,34 @@ pub(crate) enum Target {
 }
 
 impl Policy {
-    /// Public hosts by `https` on port 443.
+    /// Allows public hosts by `https` on port 443.
     pub const fn public() -> Self {
         Self { http: false, any_port: false, loopback: false }
     }
 
-    /// Also by `http`, on port 80.
+    /// Also allows `http` on port 80.
     #[must_use]
     pub const fn with_http(self) -> Self {
         Self { http: true, ..self }
     }
 
-    /// Also on other ports.
+    /// Also allows other ports.
     #[must_use]
     pub const fn with_any_port(self) -> Self {
         Self { any_port: true, ..self }
     }
 
-    /// Also this machine itself, by either scheme on any port, if it is named as such: for development, where somebody
-    /// asked for it, and never in a deployed function.
+    /// Also allows this machine by its loopback names, with either scheme on any port. For development on request,
+    /// never in a deployed function.
     #[must_use]
     pub const fn with_loopback(self) -> Self {
         Self { loopback: true, ..self }
     }
 
-    /// Parses a URL and checks what can be checked without asking for the addresses of its host.
+    /// Parses a URL and makes all checks that need no name resolution.
     ///
     /// # Errors
-    /// The first rule that it breaks.
+    /// The first rule that the URL violates.
     pub fn parse(self, text: &str) -> Result<Url, Refusal> {
         let short = text.len() <= LONGEST_URL;
         let url = Some(text).filter(|_| short).and_then(|text| Url::parse(text).ok()).ok_or(Refusal::NotAUrl)?;
@@ -91,10 +91,10 @@ impl Policy {
         Ok(url)
     }
 
-    /// Checks what can be checked of a parsed URL without asking for the addresses of its host.
+    /// Makes all checks of a parsed URL that need no name resolution.
     ///
     /// # Errors
-    /// The first rule that it breaks.
+    /// The first rule that the URL violates.
     pub fn check(self, url: &Url) -> Result<(), Refusal> {
         self.target(url).map(|_| ())
     }
@@ -122,14 +122,14 @@ impl Policy {
         if url.scheme() == "http" && !self.http {
             return Err(Refusal::Scheme);
         }
-        // A URL keeps a port only if it is not its scheme's own one.
+        // A parsed URL keeps a port only if it is not its scheme's default.
         if url.port().is_some() && !self.any_port {
             return Err(Refusal::Port);
         }
         Ok(())
     }
 
-    /// Checks what a name was resolved to: one bad address spoils all.
+    /// Checks all addresses that a name resolved to; one bad address fails the check.
     pub(crate) fn check_addresses(self, target: &Target, addresses: &[IpAddr]) -> Result<(), Refusal> {
         let local = self.loopback && target.is_loopback();
         let good = |address: &IpAddr| if local { address.is_loopback() } else { is_public(*address) };
@@ -155,7 +155,7 @@ impl Target {
     }
 }
 
-/// A name with a dot inside and none at its end, outside of what local networks use.
+/// Whether a name has a dot inside and none at its end, and no suffix of local networks.
 fn is_public_name(name: &str) -> bool {
     name.contains('.') && !name.ends_with('.') && !LOCAL_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }

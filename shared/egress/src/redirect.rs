@@ -3,7 +3,7 @@ use reqwest::{Method, StatusCode, Url};
 
 use crate::{Policy, Refusal, Request};
 
-/// The URL to which an answer redirects its request; `None` where redirects of it are not followed.
+/// The redirect target of a response; `None` if the request does not follow it.
 pub(crate) fn location(request: &Request, status: StatusCode, headers: &HeaderMap) -> Option<String> {
     let followed = matches!(request.method, Method::GET | Method::HEAD) && request.redirects > 0;
     let redirects = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
@@ -11,14 +11,14 @@ pub(crate) fn location(request: &Request, status: StatusCode, headers: &HeaderMa
     Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
 }
 
-/// The request that follows a redirect: checked like the first, and without secrets where the host is another.
+/// Builds the request that follows a redirect: checked like the first, and without secrets for another host.
 pub(crate) fn next(policy: Policy, request: Request, location: &str) -> Result<Request, Refusal> {
     let url = policy.parse(request.url.join(location).map_err(|_| Refusal::NotAUrl)?.as_str())?;
     let target = policy.target(&url)?;
     if request.url.scheme() == "https" && url.scheme() == "http" {
         return Err(Refusal::Downgrade);
     }
-    // Nothing outside may send a request on to this machine.
+    // A host outside must not redirect a request to this machine.
     if target.is_loopback() && !policy.target(&request.url)?.is_loopback() {
         return Err(Refusal::Address);
     }

@@ -7,30 +7,30 @@ use secrecy::SecretString;
 
 use crate::{HeaderRefusal, headers};
 
-/// The most redirects that a request can ask for.
+/// Maximum number of redirects that a request can allow.
 const MOST_REDIRECTS: u8 = 3;
 
-/// What an answer may cost.
+/// Time and size limits of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest time from the question to the last byte.
+    /// Timeout from the start of the request to the last byte.
     pub total: Duration,
-    /// The longest silence within the body.
+    /// Timeout for each read of the body.
     pub read: Duration,
-    /// The longest body that is read, in bytes.
+    /// Maximum length of the body, in bytes.
     pub body: usize,
-    /// What becomes of a longer one.
+    /// What happens to a longer body.
     pub over: OverCap,
-    /// The longest headers, in bytes of names and values.
+    /// Maximum length of the headers, in bytes of names and values.
     pub headers: usize,
 }
 
-/// What becomes of an answer that is too long.
+/// What happens to a body over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverCap {
-    /// Its beginning is taken, and marked as such.
+    /// The body is truncated and marked as such.
     Truncate,
-    /// It is an error.
+    /// The request fails.
     Refuse,
 }
 
@@ -46,7 +46,7 @@ impl Default for Limits {
     }
 }
 
-/// A request to a host that is named by data.
+/// A request to a host named by data.
 #[derive(Clone)]
 pub struct Request {
     pub(crate) method: Method,
@@ -73,14 +73,14 @@ impl Request {
         }
     }
 
-    /// Sets a header; what says who asks or where the message ends cannot be set.
+    /// Sets a header; those for authentication or message framing cannot be set.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, HeaderRefusal> {
         let (name, value) = headers::free(name, value)?;
         self.headers.insert(name, value);
         Ok(self)
     }
 
-    /// Sets a header that no other host than the URL's may see, `Authorization` for one.
+    /// Sets a header that is sent to no other host than the URL's, for example `Authorization`.
     pub fn secret(mut self, name: &str, value: &SecretString) -> Result<Self, HeaderRefusal> {
         let (name, value) = headers::secret(name, value)?;
         self.headers.remove(&name);
@@ -93,17 +93,17 @@ impl Request {
         &self.method
     }
 
-    /// Where it goes.
+    /// The URL.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Its headers without those that hold a secret.
+    /// The headers without secret ones.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// What it carries.
+    /// The body.
     pub fn payload(&self) -> Option<&[u8]> {
         self.body.as_deref()
     }
@@ -114,13 +114,13 @@ impl Request {
         Self { body: Some(body), ..self }
     }
 
-    /// Follows up to so many redirects of a `GET` or `HEAD`, three at most; other methods follow none.
+    /// Follows at most `max` redirects of a `GET` or `HEAD`, three at most; other methods follow none.
     #[must_use]
     pub fn redirects(self, most: u8) -> Self {
         Self { redirects: most.min(MOST_REDIRECTS), ..self }
     }
 
-    /// Sets what the answer may cost.
+    /// Sets the limits of the response.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }

@@ -10,7 +10,7 @@ use crate::network::Pinned;
 use crate::policy::Target;
 use crate::{EgressError, Network, Policy, Request, Response, body, redirect};
 
-/// Sends requests where a policy lets them go; clones share the network.
+/// Sends requests that a policy allows; clones share the network.
 #[derive(Clone)]
 pub struct Egress {
     policy: Policy,
@@ -18,25 +18,24 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// The way out under `policy`.
+    /// Creates an egress with this `policy`.
     pub fn new(policy: Policy, network: impl Network) -> Self {
         Self { policy, network: Arc::new(network) }
     }
 
-    /// Where requests may go.
+    /// The policy.
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
-    /// Sends a request and reads the answer, whatever its status, within the request's limits.
+    /// Sends a request and reads the response of any status, within the request's limits.
     ///
-    /// Nothing is sent twice, and nothing at all if the URL or any address of its host is refused.
+    /// It never retries, and sends nothing if the URL or any address of its host is not allowed.
     pub async fn send(&self, request: Request) -> Result<Response, EgressError> {
         self.send_watched(request, |_| ControlFlow::Continue(())).await
     }
 
-    /// The same, with a look at the body while it comes: `watch` gets each part within the cap, and where it breaks the
-    /// answer ends.
+    /// Like [`Egress::send`], but passes each chunk within the size limit to `on_chunk`, which may end the response.
     pub async fn send_watched(
         &self,
         request: Request,
@@ -51,7 +50,7 @@ impl Egress {
         loop {
             let response = self.exchange(&request).await?;
             body::check_headers(response.headers(), &request.limits)?;
-            // The request's count is used up: one more would be one too many.
+            // The remaining count may be zero; the original limit decides whether redirects are followed at all.
             let asked = Request { redirects: redirected, ..request.clone() };
             match redirect::location(&asked, response.status(), response.headers()) {
                 None => return finish(response, &request, watch).await,
@@ -74,7 +73,7 @@ impl Egress {
         client.execute(sent).await.map_err(failed)
     }
 
-    /// A client that can reach nothing but the checked addresses of the request's host.
+    /// A client that can only reach the checked addresses of the request's host.
     #[expect(clippy::disallowed_methods, reason = "the guarded client begins like every other")]
     async fn client(&self, request: &Request) -> Result<reqwest::Client, EgressError> {
         let pinned = self.checked(request).await?;
@@ -85,7 +84,7 @@ impl Egress {
     async fn checked(&self, request: &Request) -> Result<Pinned, EgressError> {
         let target = self.policy.target(&request.url)?;
         let Target::Name(name) = &target else {
-            // The connection asks no resolver about an address.
+            // A connection to a literal address uses no resolver.
             return Ok(Pinned { name: String::new(), addresses: Vec::new() });
         };
         let addresses = self.network.lookup(name).await.map_err(|_| EgressError::Unresolved)?;

@@ -1,4 +1,4 @@
-//! Slots for long work, shared fairly between owners.
+//! Slots for long tasks, shared fairly between owners.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-/// A fixed number of slots, of which each owner uses or awaits at most one at a time.
+/// A fixed number of slots; each owner uses or awaits at most one at a time.
 ///
-/// An owner's further requests wait behind that one, in their order. So the queue for a slot holds each owner once: a
-/// request waits for at most one piece of work of every other owner, however many pieces each of them has.
+/// Further requests of an owner wait in order until that one is done. So the queue for a slot holds each owner once: a
+/// request waits for at most one task of every other owner, however many tasks each of them has.
 #[derive(Debug)]
 pub struct FairSlots<K> {
     slots: Arc<Semaphore>,
@@ -18,7 +18,7 @@ pub struct FairSlots<K> {
 
 type Lanes<K> = Arc<Mutex<HashMap<K, Lane>>>;
 
-/// The requests of one owner, of which one passes at a time.
+/// The requests of one owner; its gate admits one at a time.
 #[derive(Debug)]
 struct Lane {
     gate: Arc<Semaphore>,
@@ -29,7 +29,7 @@ struct Lane {
 #[derive(Debug)]
 #[must_use = "dropping a slot frees it"]
 pub struct FairSlot<K: Eq + Hash> {
-    // Fields are dropped in this order: the slot first, so that another owner gets it before this one's next request.
+    // Fields are dropped in this order: the slot first, so that another owner gets it before this owner's next request.
     _slot: OwnedSemaphorePermit,
     _passage: OwnedSemaphorePermit,
     _request: LaneRequest<K>,
@@ -44,7 +44,7 @@ struct LaneRequest<K: Eq + Hash> {
 }
 
 impl<K: Clone + Eq + Hash> FairSlots<K> {
-    /// So many slots, all free.
+    /// Creates this many slots, all free.
     pub fn new(slots: usize) -> Self {
         Self { slots: Arc::new(Semaphore::new(slots)), lanes: Arc::default() }
     }

@@ -3,7 +3,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::*;
 
-/// Polls once; a request that gets a slot gets it in one poll after the slot was freed.
+/// Polls once; a waiting request acquires a freed slot in one poll.
 fn poll<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),

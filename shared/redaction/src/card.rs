@@ -1,8 +1,8 @@
-//! Numbers of payment cards: 13 to 19 digits of a known issuer with Luhn's check digit.
+//! Payment card numbers: 13 to 19 digits of a known issuer with a Luhn check digit.
 
 use crate::numbers::{Candidate, value};
 
-/// First six digits (from, to), and the shortest and longest number.
+/// Range of the first six digits (from, to), and the shortest and longest number.
 const ISSUERS: [(u64, u64, usize, usize); 27] = [
     // Visa
     (400_000, 499_999, 16, 16),
@@ -24,11 +24,11 @@ const ISSUERS: [(u64, u64, usize, usize); 27] = [
     (644_000, 659_999, 16, 19),
     // JCB
     (352_800, 358_999, 16, 19),
-    // UnionPay, and Chinese banks before it
+    // UnionPay, and Chinese banks that predate it
     (620_000, 629_999, 16, 19),
     (810_000, 829_999, 16, 19),
     (955_800, 955_999, 16, 19),
-    // Maestro and its like
+    // Maestro and similar
     (500_000, 509_999, 16, 19),
     (560_000, 589_999, 16, 19),
     (630_000, 639_999, 16, 19),
@@ -43,7 +43,7 @@ const ISSUERS: [(u64, u64, usize, usize); 27] = [
     (650_000, 650_099, 16, 16),
 ];
 
-/// Whether the groups are a card's number.
+/// Whether the groups form a card number.
 pub(crate) fn is_one(candidate: &Candidate<'_>) -> bool {
     let length = candidate.digits.len();
     let begin = value(candidate.digits.get(..6).unwrap_or_default());
@@ -57,14 +57,14 @@ pub(crate) fn is_one(candidate: &Candidate<'_>) -> bool {
         && is_checked(candidate.digits)
 }
 
-/// Four digits or more in each group but the last.
+/// Whether each group but the last has at least four digits.
 fn has_form(candidate: &Candidate<'_>) -> bool {
     let inner = candidate.groups.len().saturating_sub(1);
     candidate.lengths().take(inner).all(|length| length >= 4)
         && candidate.gaps().all(|gap| gap.opening + gap.closing == 0)
 }
 
-/// Luhn's check.
+/// The Luhn check.
 fn is_checked(digits: &[u8]) -> bool {
     let doubled = |digit: u8| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let add = |(at, digit): (usize, &u8)| u32::from(if at % 2 == 1 { doubled(*digit) } else { *digit });

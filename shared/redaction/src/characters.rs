@@ -1,7 +1,6 @@
-//! Characters as the scanners read them: digits, letters and separators of any width as ASCII.
+//! Reads characters for the scanners: digits, letters and separators of any width as ASCII.
 
-/// The zeros of the decimal digits of all scripts (Unicode 16, category Nd) beyond ASCII, in order; nine digits follow
-/// each.
+/// The zero digits of all scripts beyond ASCII (Unicode 16, category Nd), in order; nine digits follow each.
 const ZEROS: [u32; 74] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20,
     0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0,
@@ -11,12 +10,12 @@ const ZEROS: [u32; 74] = [
     0x1d7f6, 0x1e140, 0x1e2f0, 0x1e4f0, 0x1e5f1, 0x1e950, 0x1fbf0,
 ];
 
-/// The most white space, and the most separators in all, between two groups of one number.
+/// Maximum number of white space characters, and of all separators, between two groups of one number.
 pub(crate) const MAX_SPACES: usize = 16;
 
-/// The ASCII character that a scanner reads for `c`; other characters stay as they are.
+/// The ASCII character that a scanner reads for `c`; other characters are unchanged.
 ///
-/// All white space is a space, but for the ends of lines (`\n`, `\r`): numbers in a column are not one number.
+/// All white space is a space except for line ends (`\n`, `\r`): numbers in a column are not one number.
 pub(crate) fn fold(c: char) -> char {
     match c {
         '\t' | '\u{b}' | '\u{c}' | '\u{2800}' => ' ',
@@ -27,7 +26,7 @@ pub(crate) fn fold(c: char) -> char {
         '\u{fe62}' => '+',
         '\u{fe6b}' => '@',
         '\u{ff01}'..='\u{ff5e}' => ascii(u32::from(c) - 0xff01 + 0x21),
-        // No digits and no white space are among the ideographs.
+        // The ideographs contain neither digits nor white space.
         '\0'..='\x7f' | '\u{3001}'..='\u{9fff}' => c,
         c if c.is_whitespace() => ' ',
         c => digit(c).unwrap_or(c),
@@ -45,8 +44,8 @@ fn ascii(code: u32) -> char {
     char::from_u32(code).unwrap_or('\u{fffd}')
 }
 
-/// Whether `c` takes no room of its own on a screen: scanners read past controls, marks that combine with the character
-/// before them, and what chooses a form or a direction.
+/// Whether `c` has no width on a screen. Scanners skip controls, combining marks, and selectors of a form or a
+/// direction.
 pub(crate) fn is_invisible(c: char) -> bool {
     match c {
         '\t'..='\r' | ' '..='\x7e' | '\u{85}' | '\u{3001}'..='\u{3163}' | '\u{3165}'..='\u{9fff}' => false,
@@ -61,7 +60,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
     }
 }
 
-/// The first character after spaces and other `marks`, of which there may be [`MAX_SPACES`], and where it ends.
+/// The first character after at most [`MAX_SPACES`] `marks`, and where it ends.
 pub(crate) fn next_after(text: &str, at: usize, marks: &str) -> Option<(char, usize)> {
     let mut at = at;
     for _ in 0..MAX_SPACES {

@@ -1,19 +1,19 @@
-//! E-mail addresses: `local@domain.tld` with letters of any script, `@` of any width, or `%40` as a URL writes it.
+//! E-mail addresses: `local@domain.tld` with letters of any script, `@` of any width, or `%40` as URLs encode it.
 
 use std::ops::Range;
 
 use crate::characters::{fold, is_invisible};
 
-/// Longest local part, in characters.
+/// Maximum length of the local part, in characters.
 const MAX_LOCAL: usize = 64;
 
-/// Longest domain, in characters.
+/// Maximum length of the domain, in characters.
 const MAX_DOMAIN: usize = 253;
 
-/// What a file's name ends with: `logo@2x.png` is none.
+/// File extensions, which are no top-level domains: `logo@2x.png` is no address.
 const FILE_ENDINGS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "css", "js"];
 
-/// Marks a local part may hold in addition to letters and digits.
+/// Marks that a local part may contain in addition to letters and digits.
 const MARKS: &str = "._+-'&!#$*~^|{}";
 
 /// The addresses in a text.
@@ -37,7 +37,7 @@ fn at_signs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Where the local part begins that ends at `at`, not before `floor`.
+/// The start of the local part that ends at `at`; not before `min_start`.
 fn local(text: &str, floor: usize, at: usize) -> Option<usize> {
     let before = text.get(floor..at)?;
     let last = before.chars().rev().find(|c| !is_invisible(*c))?;
@@ -54,7 +54,7 @@ fn local(text: &str, floor: usize, at: usize) -> Option<usize> {
             break;
         }
         length += 1;
-        // Marks at the beginning belong to the sentence around it.
+        // Leading marks belong to the surrounding sentence.
         if letter || c == '_' || c == '+' {
             start = Some(position);
         }
@@ -70,12 +70,13 @@ fn is_letter(c: char, wide: bool) -> bool {
     fold(c).is_ascii_alphanumeric() || (c.is_alphanumeric() && (wide || !is_wide(c)))
 }
 
-/// Whether `c` is of a script that is written without spaces, so that a word's end does not show.
+/// Whether `c` belongs to a script that is written without spaces, so that boundaries between names and text are not
+/// visible.
 fn is_wide(c: char) -> bool {
     c >= '\u{2e80}' && c.is_alphanumeric() && !fold(c).is_ascii()
 }
 
-/// Where the domain ends that begins at `from`: labels with dots between them, the last one of letters alone.
+/// The end of the domain that begins at `from`: labels separated by dots, the last one only letters.
 fn domain(text: &str, from: usize) -> Option<usize> {
     let mut labels = Labels::default();
     let mut at = from;
@@ -93,16 +94,16 @@ fn domain(text: &str, from: usize) -> Option<usize> {
 struct Labels {
     count: usize,
     current: String,
-    /// The end of its last letter or digit.
+    /// The end of the current label's last letter or digit.
     solid: usize,
-    /// Whether the current label, or the one before an ideographic dot, is of a wide script.
+    /// Whether the current label, or the label before an ideographic dot, is in a wide script.
     wide: bool,
     /// The end of the last label that can be a top-level domain.
     end: Option<usize>,
 }
 
 impl Labels {
-    /// Takes the character at `at`; `false` when the domain has ended before it.
+    /// Adds the character at `at`; returns `false` if the domain ended before it.
     fn take(&mut self, c: char, at: usize) -> bool {
         let dot = fold(c) == '.' && c != '\u{b7}' || (self.wide && c == '\u{3002}');
         if dot {

@@ -1,23 +1,23 @@
-//! Digits in groups: `138 0013 8000` is three groups with spaces between them.
+//! Groups of digits: `138 0013 8000` is three groups separated by spaces.
 
 use crate::characters::{MAX_SPACES, fold, is_invisible, next};
 
-/// The most digits of a group that count; a longer group matches nothing.
+/// Maximum number of digits in a group; a longer group matches nothing.
 pub(crate) const MAX_DIGITS: usize = 20;
 
-/// Digits in a row, invisible characters aside.
+/// Consecutive digits, ignoring invisible characters.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) start: usize,
     pub(crate) end: usize,
     digits: [u8; MAX_DIGITS],
-    /// How many digits there are; more than [`MAX_DIGITS`] count as one more.
+    /// Number of digits; any number above [`MAX_DIGITS`] is stored as `MAX_DIGITS + 1`.
     pub(crate) len: usize,
-    /// What is between the group before and this one.
+    /// The separators between the previous group and this one.
     pub(crate) gap: Gap,
 }
 
-/// What is between two groups.
+/// The separators between two groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) spaces: usize,
@@ -28,22 +28,22 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    /// Whether the two groups are one number with a mark in it: a version, a date, a decimal.
+    /// Whether the separators are at most marks without spaces or parentheses: a version, a date, a decimal.
     pub(crate) fn is_tight(self) -> bool {
         self.spaces + self.opening + self.closing == 0
     }
 
-    /// Whether it is spaces alone.
+    /// Whether the gap has only spaces.
     pub(crate) fn is_space(self) -> bool {
         self.hyphens + self.dots + self.opening + self.closing == 0
     }
 
-    /// Whether it is a hyphen, perhaps with spaces around it.
+    /// Whether the gap is a hyphen, optionally with spaces around it.
     pub(crate) fn is_hyphen(self) -> bool {
         self.hyphens == 1 && self.dots + self.opening + self.closing == 0
     }
 
-    /// Whether it is one dot.
+    /// Whether the gap is one dot.
     pub(crate) fn is_dot(self) -> bool {
         self.dots == 1 && self.is_tight() && self.hyphens == 0
     }
@@ -52,7 +52,7 @@ impl Gap {
         self.spaces + self.hyphens + self.dots + self.opening + self.closing
     }
 
-    /// Takes one more character; `false` when it ends the gap.
+    /// Adds a character; returns `false` if it ends the gap.
     fn take(&mut self, c: char) -> bool {
         match c {
             ' ' => self.spaces += 1,
@@ -67,7 +67,7 @@ impl Gap {
 }
 
 impl Group {
-    /// The group that begins with the digit at `start`.
+    /// Reads the group that begins with the digit at `start`.
     pub(crate) fn read(text: &str, start: usize, gap: Gap) -> Self {
         let mut group = Self { start, end: start, digits: [0; MAX_DIGITS], len: 0, gap };
         let mut at = start;
@@ -82,7 +82,7 @@ impl Group {
         group
     }
 
-    /// The group after this one, if a gap joins them.
+    /// The group after this one, if a valid gap joins them.
     pub(crate) fn following(&self, text: &str) -> Option<Self> {
         let mut gap = Gap::default();
         let mut at = self.end;
@@ -104,7 +104,7 @@ impl Group {
     }
 }
 
-/// Where the first digit at or after `from` is.
+/// The position of the first digit at or after `from`.
 pub(crate) fn next_digit(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     let bytes = text.as_bytes();

@@ -2,12 +2,12 @@
 
 use crate::characters::{continues, next, next_after};
 
-/// The countries and the lengths of their numbers.
+/// Country codes and the lengths of their numbers.
 const LENGTHS: &str = "AD24AE23AL28AT20AZ28BA20BE16BG22BH22BR29BY28CH21CR22CY28CZ24DE22DK18DO28EE20EG29ES24FI18FO18FR27\
     GB22GE22GI23GL18GR27GT28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22MK19MR27\
     MT31MU30NL18NO15PK24PL28PS29PT25QA29RO24RS22RU33SA24SC31SD18SE24SI19SK24SM27ST25SV28TL23TN24TR26UA29VA22VG24XK20";
 
-/// Where the number ends that begins at `at`; spaces and hyphens may part its groups.
+/// The end of the number that begins at `at`; spaces and hyphens may separate its groups.
 pub(crate) fn end(text: &str, at: usize) -> Option<usize> {
     let mut signs = Vec::new();
     let (mut from, mut length, mut end) = (at, 4, at);
@@ -32,7 +32,7 @@ fn country(signs: &[char]) -> Option<usize> {
     LENGTHS.get(at + 2..at + 4)?.parse().ok().filter(|_| checks)
 }
 
-/// ISO 7064 MOD 97-10, with the first four signs at the end and letters as 10 to 35.
+/// Checks ISO 7064 MOD 97-10: the first four characters move to the end, letters count as 10 to 35.
 fn is_checked(signs: &[char]) -> bool {
     let (begin, rest) = signs.split_at(4);
     let values = rest.iter().chain(begin).filter_map(|sign| sign.to_digit(36));

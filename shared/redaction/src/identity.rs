@@ -1,12 +1,12 @@
-//! Identity numbers of digits: Chinese resident identity cards, United States social security numbers, and those of
-//! Korea, Brazil and Spain that carry check digits.
+//! Numeric identity numbers: Chinese resident identity cards, United States social security numbers, and those of
+//! Korea, Brazil and Spain with check digits.
 
 use crate::characters::{continues, next_after};
 use crate::groups::Gap;
 use crate::keywords::{self, IDENTITY, PASSPORT};
 use crate::numbers::{Candidate, value};
 
-/// First two digits of the codes of mainland China's provinces, of Taiwan, Hong Kong and Macao.
+/// The first two digits of region codes: mainland China's provinces, Taiwan, Hong Kong and Macao.
 const PROVINCES: [u64; 36] = [
     11, 12, 13, 14, 15, 21, 22, 23, 31, 32, 33, 34, 35, 36, 37, 41, 42, 43, 44, 45, 46, 50, 51, 52, 53, 54, 61, 62, 63,
     64, 65, 71, 81, 82, 83, 91,
@@ -15,7 +15,7 @@ const PROVINCES: [u64; 36] = [
 /// The check letters of a Spanish DNI, by the number modulo 23.
 const DNI_LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
 
-/// Where the identity number ends that these groups are; `plain` when nothing that belongs to it follows.
+/// The end of the identity number that these groups form; `plain` if nothing that belongs to it follows.
 pub(crate) fn end(candidate: &Candidate<'_>, plain: bool) -> Option<usize> {
     if plain {
         let whole = is_resident(candidate)
@@ -42,13 +42,13 @@ fn lettered_end(candidate: &Candidate<'_>) -> Option<usize> {
     ((resident || dni) && !continues(candidate.text, end)).then_some(end)
 }
 
-/// ISO 7064 MOD 11-2 over 17 digits, with a region and a date of birth that can be.
+/// Checks ISO 7064 MOD 11-2 over 17 digits, with a valid region and date of birth.
 fn has_resident_check(digits: &[u8], check: u64) -> bool {
     let sum = digits.iter().fold(0, |sum, digit| (sum + u64::from(*digit)) * 2 % 11);
     digits.len() == 17 && (sum + check) % 11 == 1 && is_region(digits) && is_date(digits.get(6..14).unwrap_or_default())
 }
 
-/// Fifteen digits, as until 1999: without a check digit, so only where the text says what it is.
+/// Fifteen digits, the format until 1999. It has no check digit, so a keyword must precede it.
 fn is_old_resident(candidate: &Candidate<'_>) -> bool {
     let date = || [&[1, 9][..], candidate.digits.get(6..12).unwrap_or_default()].concat();
     candidate.has_form(&[15])
@@ -61,7 +61,7 @@ fn is_region(digits: &[u8]) -> bool {
     PROVINCES.contains(&value(digits.get(..2).unwrap_or_default()))
 }
 
-/// Whether eight digits are a day of the years 1900 to 2099.
+/// Whether eight digits are a date of the years 1900 to 2099.
 fn is_date(digits: &[u8]) -> bool {
     let part = |from: usize, to: usize| value(digits.get(from..to).unwrap_or_default());
     let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
@@ -75,7 +75,7 @@ fn is_date(digits: &[u8]) -> bool {
     digits.len() == 8 && (1900..2100).contains(&year) && (1..=days).contains(&day)
 }
 
-/// `AAA-GG-SSSS` with parts that are assigned; also the taxpayer numbers that begin with 9.
+/// `AAA-GG-SSSS` with assigned parts; also taxpayer numbers, which begin with 9.
 fn is_social_security(candidate: &Candidate<'_>) -> bool {
     let part = |from: usize, to: usize| value(candidate.digits.get(from..to).unwrap_or_default());
     let written = candidate.gaps().all(Gap::is_hyphen) || candidate.gaps().all(Gap::is_space);
@@ -112,7 +112,7 @@ fn is_brazilian(candidate: &Candidate<'_>) -> bool {
     candidate.has_form(&[3, 3, 3, 2]) && dots && hyphen && check(9) && check(10)
 }
 
-/// Nine digits after the word for a passport.
+/// Nine digits after a keyword for a passport.
 fn is_passport(candidate: &Candidate<'_>) -> bool {
     candidate.has_form(&[9]) && keywords::is_before(candidate.text, candidate.start(), PASSPORT)
 }

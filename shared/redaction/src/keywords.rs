@@ -1,11 +1,11 @@
-//! Words that say what the number after them is.
+//! Keywords that identify the number after them.
 
 use crate::characters::{fold, is_invisible, next, previous};
 
-/// How far before a number a keyword may end, in characters.
+/// Maximum distance between a keyword and its number, in characters.
 const REACH: usize = 40;
 
-/// What a telephone number follows.
+/// Keywords before a telephone number.
 pub(crate) const PHONE: &[&str] = &[
     "电话",
     "電話",
@@ -34,7 +34,7 @@ pub(crate) const PHONE: &[&str] = &[
     "hotline",
 ];
 
-/// What an identity number follows.
+/// Keywords before an identity number.
 pub(crate) const IDENTITY: &[&str] = &[
     "身份证",
     "身份證",
@@ -52,10 +52,10 @@ pub(crate) const IDENTITY: &[&str] = &[
     "national id",
 ];
 
-/// What a passport's number follows.
+/// Keywords before a passport number.
 pub(crate) const PASSPORT: &[&str] = &["护照", "護照", "passport", "passeport", "reisepass"];
 
-/// All of them, and those of cards: they may touch the number.
+/// Latin keywords of all kinds, including cards, that may touch the number.
 pub(crate) const ANY: &[&str] = &[
     "tel",
     "phone",
@@ -73,14 +73,14 @@ pub(crate) const ANY: &[&str] = &[
     "passport",
 ];
 
-/// Words between a keyword and its number.
+/// Connectives between a keyword and its number.
 const CONNECTIVES: &[&str] =
     &["number", "num", "nr", "no", "is", "at", "me on", "me", "us", "号码", "號碼", "号", "號", "为", "是"];
 
 /// Marks between a keyword and its number.
 const MARKS: &str = " :：=-.#()（）'\"*,，、|\t为是";
 
-/// Whether one of the keywords comes before `at`, with nothing but connectives between.
+/// Whether one of the keywords precedes `at`, separated only by connectives and marks.
 pub(crate) fn is_before(text: &str, at: usize, keywords: &[&str]) -> bool {
     let tail = tail(text, at);
     let mut rest = tail.as_str();
@@ -97,8 +97,8 @@ pub(crate) fn is_before(text: &str, at: usize, keywords: &[&str]) -> bool {
     }
 }
 
-/// The visible characters before `at`, folded, in lower case, with a space before a capital inside a name: `userPhone` is
-/// two words, `iPhone` is one.
+/// The visible characters before `at`, folded, in lower case, with a space before a capital inside a name: `userPhone`
+/// becomes `user phone`, `iPhone` stays one keyword.
 fn tail(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let mut last: Vec<char> = before.chars().rev().filter(|c| !is_invisible(*c)).take(REACH).collect();
@@ -120,7 +120,7 @@ fn ends_with_word(text: &str, word: &str) -> bool {
     !word.is_ascii() || !before.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// Whether a number is an amount of money or a share.
+/// Whether a number is an amount of money or a percentage.
 pub(crate) fn is_amount(text: &str, start: usize, end: usize) -> bool {
     const UNITS: [&str; 14] =
         ["元", "万", "亿", "块", "%", "％", "美元", "日元", "港元", "港币", "人民币", "欧元", "円", "원"];

@@ -1,4 +1,5 @@
-//! Identity numbers that begin with a letter, and bank accounts: Hong Kong, Taiwan, Singapore, Britain, Spain, passports.
+//! Identity numbers that begin with a letter, and bank accounts: Hong Kong, Taiwan, Singapore, Britain, Spain,
+//! passports.
 
 use std::ops::Range;
 
@@ -6,21 +7,21 @@ use crate::characters::{continues, fold, is_invisible, next, next_after};
 use crate::keywords::{self, IDENTITY, PASSPORT};
 use crate::{Kind, iban, identity};
 
-/// The values of Taiwan's letters, from A on.
+/// The values of Taiwan's letters, from A.
 const TAIWAN: [u32; 26] =
     [10, 11, 12, 13, 14, 15, 16, 17, 34, 18, 19, 20, 21, 22, 35, 23, 24, 25, 26, 27, 28, 29, 32, 30, 31, 33];
 
-/// Letters and digits in a row, in upper case.
+/// Consecutive letters and digits, in upper case.
 struct Token {
     signs: Vec<u8>,
-    /// Where each sign begins and ends.
+    /// The byte range of each character.
     ranges: Vec<Range<usize>>,
 }
 
-/// The longest token that is looked at.
+/// Maximum number of characters in a token.
 const MAX_TOKEN: usize = 16;
 
-/// The numbers of the wanted kinds.
+/// Finds the numbers of the wanted kinds.
 pub(crate) fn find(text: &str, wanted: &dyn Fn(Kind) -> bool) -> Vec<(Range<usize>, Kind)> {
     let mut found = Vec::new();
     let (mut inside, mut taken) = (false, 0);
@@ -43,7 +44,7 @@ pub(crate) fn find(text: &str, wanted: &dyn Fn(Kind) -> bool) -> Vec<(Range<usiz
     found
 }
 
-/// Whether a digit follows one or two letters, or two letters and a space: no number begins otherwise.
+/// Whether a digit follows one or two letters, or two letters and a space: all numbers begin like this.
 fn leads_to_digits(text: &str, at: usize) -> bool {
     let mut at = at;
     for place in 0..4 {
@@ -99,13 +100,13 @@ impl Token {
         !continues(text, self.end())
     }
 
-    /// The values of the digits from `from` to `to`, if all are digits.
+    /// The values of the digits from `from` to `to`; `None` if any is not a digit.
     fn digits(&self, from: usize, to: usize) -> Option<Vec<u32>> {
         let signs = self.signs.get(from..to)?;
         signs.iter().map(|sign| sign.is_ascii_digit().then(|| u32::from(sign - b'0'))).collect()
     }
 
-    /// A letter, a sign for the sex and eight digits, the last one a check digit.
+    /// A letter, a character for the sex and eight digits, the last one a check digit.
     fn is_taiwanese(&self) -> bool {
         let code = |at: usize| TAIWAN.get(usize::from(self.signs.get(at)?.checked_sub(b'A')?)).copied();
         let second = match self.signs.get(1) {
@@ -133,7 +134,7 @@ impl Token {
         self.signs.len() == 9 && letters.get(at) == Some(&last)
     }
 
-    /// The number of a foreigner in Spain: X, Y or Z, seven digits and a check letter.
+    /// A foreigner's number in Spain: X, Y or Z, seven digits and a check letter.
     fn is_spanish(&self) -> bool {
         let (&[first, .., last], Some(digits)) = (self.signs.as_slice(), self.digits(1, 8)) else { return false };
         let Some(prefix) = b"XYZ".iter().position(|letter| *letter == first) else { return false };
@@ -149,7 +150,7 @@ impl Token {
     }
 }
 
-/// `A123456(3)`; without the parentheses only where the text says what it is.
+/// `A123456(3)`; without parentheses only after a keyword.
 fn hong_kong(text: &str, at: usize, token: &Token) -> Option<usize> {
     let letters = token.signs.iter().take_while(|sign| sign.is_ascii_alphabetic()).count();
     let digits = token.digits(letters, letters + 6).filter(|_| letters <= 2)?;
@@ -170,7 +171,7 @@ fn hong_kong(text: &str, at: usize, token: &Token) -> Option<usize> {
     ((first * 9 + second * 8 + weighted + check).is_multiple_of(11) && !continues(text, end)).then_some(end)
 }
 
-/// A British national insurance number: two letters, six digits, a letter; perhaps with spaces.
+/// A British national insurance number: two letters, six digits, a letter; optionally with spaces.
 fn british(text: &str, at: usize) -> Option<usize> {
     let mut end = at;
     for place in 0..9 {

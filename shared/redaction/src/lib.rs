@@ -1,8 +1,8 @@
 //! Replaces personal data in texts by fixed placeholders.
 //!
-//! The built-in kinds are hand-written scanners: a few passes over the text at most, bounded work for each character, nothing
-//! to compile at the start. Text in other scripts' digits and full-width characters is read like ASCII. What a scanner
-//! recognises by its form alone is replaced; names, addresses, prose and pictures are not recognised.
+//! The built-in kinds are hand-written scanners: at most a fixed number of passes over the text, bounded work per
+//! character, nothing to compile at startup. Digits of other scripts and full-width characters are read as ASCII. A
+//! scanner recognises data by its form alone; names, postal addresses, prose and images are not recognised.
 
 mod card;
 mod characters;
@@ -23,7 +23,7 @@ mod tests;
 pub use redactor::Redactor;
 pub use spans::Span;
 
-/// The placeholder for numbers of cards and accounts.
+/// The placeholder for card and account numbers.
 pub const CARD: &str = "[card]";
 
 /// A built-in kind of personal data.
@@ -33,16 +33,16 @@ pub(crate) enum Kind {
     Email,
     /// Telephone numbers.
     Phone,
-    /// Identity numbers of persons.
+    /// Identity numbers of people.
     Id,
-    /// Numbers of payment cards and bank accounts (IBAN).
+    /// Payment card and bank account numbers (IBAN).
     Card,
 }
 
 impl Kind {
     const ALL: [Self; 4] = [Self::Email, Self::Phone, Self::Id, Self::Card];
 
-    /// The name in the setting.
+    /// The name in the setting `MASK`.
     fn name(self) -> &'static str {
         match self {
             Self::Email => "email",

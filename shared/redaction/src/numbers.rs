@@ -1,4 +1,4 @@
-//! Finds numbers that are personal data, by trying the groups of digits from each group on.
+//! Finds numbers that are personal data by matching groups of digits from each group on.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,21 +7,21 @@ use crate::characters::{continues, is_inside, previous};
 use crate::groups::{Gap, Group, MAX_DIGITS, next_digit};
 use crate::{Kind, card, identity, keywords, phone};
 
-/// The most groups of one number.
+/// Maximum number of groups in one number.
 const MAX_GROUPS: usize = 8;
 
-/// The longest extension of a telephone number, in digits.
+/// Maximum length of a telephone extension, in digits.
 const MAX_EXTENSION: usize = 6;
 
-/// Groups that may be one number.
+/// Consecutive groups that may be one number.
 pub(crate) struct Candidate<'a> {
     pub(crate) text: &'a str,
     pub(crate) groups: &'a [Group],
     /// All digits of the groups.
     pub(crate) digits: &'a [u8],
-    /// Whether `+` comes right before, and is no addition.
+    /// Whether `+` directly precedes the number and is no addition.
     pub(crate) plus: bool,
-    /// Whether `(` comes right before.
+    /// Whether `(` directly precedes the number.
     pub(crate) opened: bool,
 }
 
@@ -31,21 +31,21 @@ struct Match {
     kind: Kind,
 }
 
-/// What surrounds the first group that is tried.
+/// The context of the first group that is matched.
 struct Position<'a> {
     text: &'a str,
     /// The first group and those that follow it.
     window: &'a [Group],
-    /// Where the number begins, with its `+`.
+    /// The start of the number, including its `+`.
     start: usize,
-    /// Where the `(` before it is.
+    /// The position of the preceding `(`.
     opened: Option<usize>,
     plus: bool,
-    /// Whether letters come right before that are no keyword, or a tight group does.
+    /// Whether letters that are no keyword, or a tight group, directly precede the number.
     inside: bool,
 }
 
-/// The numbers of the wanted kinds, in order and apart.
+/// Finds the numbers of the wanted kinds, in order and without overlap.
 pub(crate) fn find(text: &str, wanted: &dyn Fn(Kind) -> bool) -> Vec<(Range<usize>, Kind)> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -55,7 +55,7 @@ pub(crate) fn find(text: &str, wanted: &dyn Fn(Kind) -> bool) -> Vec<(Range<usiz
     found
 }
 
-/// Tries all groups that gaps join; gives where the last one ends.
+/// Matches all groups that gaps join; returns the end of the last one.
 fn find_in_run(
     text: &str,
     first: Group,
@@ -96,7 +96,7 @@ impl<'a> Position<'a> {
         position
     }
 
-    /// The longest match that begins here.
+    /// The longest match that begins with the first group.
     fn best(&self, wanted: &dyn Fn(Kind) -> bool) -> Option<Match> {
         if self.inside {
             return None;
@@ -153,7 +153,7 @@ impl<'a> Position<'a> {
         self.window.first().map_or(0, |group| group.start)
     }
 
-    /// Where a telephone number begins: at its `+`, and at the `(` that it closes itself.
+    /// The start of a telephone number: its `+`, or the `(` that the number closes.
     fn lead(&self, candidate: &Candidate<'_>) -> usize {
         let closed = candidate.gaps().any(|gap| gap.closing > gap.opening);
         self.opened.filter(|_| closed).unwrap_or(self.start)
@@ -169,7 +169,7 @@ impl Candidate<'_> {
         self.groups.first().map_or(0, |group| group.start)
     }
 
-    /// What is between its groups.
+    /// The gaps between its groups.
     pub(crate) fn gaps(&self) -> impl Iterator<Item = Gap> + '_ {
         self.groups.iter().skip(1).map(|group| group.gap)
     }
@@ -184,13 +184,13 @@ impl Candidate<'_> {
         self.lengths().eq(form.iter().copied())
     }
 
-    /// Whether its digits begin so.
+    /// Whether its digits begin with `beginning`.
     pub(crate) fn begins(&self, beginning: &[u8]) -> bool {
         self.digits.starts_with(beginning)
     }
 }
 
-/// Digits as a number; as large as can be where they do not fit.
+/// The number that the digits form; saturates on overflow.
 pub(crate) fn value(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |sum: u64, digit| sum.saturating_mul(10).saturating_add(u64::from(*digit)))
 }

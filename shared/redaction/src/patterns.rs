@@ -1,29 +1,30 @@
-//! Patterns that the operator adds: regular expressions whose time is linear in a window of text.
+//! Patterns of the operator: regular expressions with linear time in a window of text.
 
 use std::ops::Range;
 
 use regex_lite::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-/// The most patterns.
+/// Maximum number of patterns.
 const MAX_PATTERNS: usize = 16;
 
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_LENGTH: usize = 200;
 
-/// Largest compiled pattern, in bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 32 * 1024;
 
-/// How much of a line is searched at once, in bytes: repeated searches of a longer text can take quadratic time.
+/// Size of a window of a line that is searched at once, in bytes: repeated searches of a longer text can take quadratic
+/// time.
 const WINDOW: usize = 1024;
 
-/// How much of a window the next one repeats, in bytes: the longest match that is found wherever it is.
+/// Overlap of two windows, in bytes: the longest match that is always found.
 const OVERLAP: usize = 128;
 
-/// After so many matches the rest of a window is replaced too.
+/// After this number of matches the rest of a window is replaced too.
 const MAX_MATCHES: usize = 64;
 
-/// What is accepted as a list of patterns.
+/// The accepted list of patterns, for the error of the setting.
 pub(crate) const ACCEPTED: &str = "a JSON array of at most 16 objects with `name` (1 to 32 of a-z, 0-9, - and _, a letter \
     first) and `pattern` (a regular expression of at most 200 bytes without look-around and back-references that does \
     not match an empty text)";
@@ -42,7 +43,7 @@ struct Row {
     pattern: String,
 }
 
-/// Reads the patterns; `None` for what is not [`ACCEPTED`].
+/// Parses the patterns; `None` if the text is not [`ACCEPTED`].
 pub(crate) fn parse(json: &str) -> Option<Vec<Pattern>> {
     let rows: Vec<Row> = serde_json::from_str(json).ok()?;
     let few = rows.len() <= MAX_PATTERNS;
@@ -85,7 +86,7 @@ impl Pattern {
     }
 }
 
-/// A line in windows that overlap.
+/// Splits a line into overlapping windows.
 fn windows(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = Some(0);
     std::iter::from_fn(move || {

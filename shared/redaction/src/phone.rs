@@ -1,16 +1,16 @@
-//! Telephone numbers: international ones, those of mainland China, and the written forms of other countries.
+//! Telephone numbers: international ones, those of mainland China, and formats of other countries.
 
 use crate::groups::Gap;
 use crate::keywords::{self, PHONE};
 use crate::numbers::{Candidate, value};
 
-/// The groups of a Chinese mobile number.
+/// Group lengths of a Chinese mobile number.
 const MOBILE: [&[usize]; 6] = [&[11], &[3, 4, 4], &[3, 8], &[7, 4], &[4, 3, 4], &[4, 4, 3]];
 
-/// The groups of a number of ten digits that begins with 400 or 800.
+/// Group lengths of a ten-digit number that begins with 400 or 800.
 const SERVICE: [&[usize]; 7] = [&[10], &[3, 3, 4], &[3, 4, 3], &[4, 3, 3], &[3, 7], &[6, 4], &[7, 3]];
 
-/// Whether the groups are a telephone number.
+/// Whether the groups form a telephone number.
 pub(crate) fn is_one(candidate: &Candidate<'_>) -> bool {
     if candidate.plus {
         return is_international(candidate);
@@ -24,7 +24,7 @@ pub(crate) fn is_one(candidate: &Candidate<'_>) -> bool {
         || is_named(candidate)
 }
 
-/// Whether `-` and some digits after it may be an extension.
+/// Whether `-` and digits after the number may be an extension.
 pub(crate) fn has_extensions(candidate: &Candidate<'_>) -> bool {
     candidate.digits.first().is_some_and(|digit| [0, 1, 4, 8].contains(digit))
 }
@@ -47,7 +47,7 @@ fn is_mobile_number(digits: &[u8]) -> bool {
     digits.len() == 11 && matches!(digits, [1, 3..=9, ..])
 }
 
-/// A Chinese mobile number, perhaps after 86, 0086 or 0.
+/// A Chinese mobile number, optionally after 86, 0086 or 0.
 fn is_mobile(candidate: &Candidate<'_>) -> bool {
     let prefixes: [&[u8]; 4] = [&[], &[8, 6], &[0, 0, 8, 6], &[0]];
     prefixes.iter().any(|prefix| {
@@ -88,7 +88,7 @@ fn is_landline(candidate: &Candidate<'_>) -> bool {
     form && length && number.first().is_some_and(|first| *first >= 2)
 }
 
-/// A Chinese or American number that the called one pays for.
+/// A Chinese or American toll-free number.
 fn is_service(candidate: &Candidate<'_>) -> bool {
     let service = candidate.begins(&[4, 0, 0]) || candidate.begins(&[8, 0, 0]);
     let round = |digits: &[u8]| digits.ends_with(&[0, 0]);
@@ -97,7 +97,7 @@ fn is_service(candidate: &Candidate<'_>) -> bool {
     service && !count && SERVICE.iter().any(|form| candidate.has_form(form))
 }
 
-/// A number of North America in a written form: `(650) 253-0000`, `1-650-253-0000`, `650.253.0000`.
+/// A formatted North American number: `(650) 253-0000`, `1-650-253-0000`, `650.253.0000`.
 fn is_american(candidate: &Candidate<'_>) -> bool {
     let national = match candidate.digits {
         [1, national @ ..] if candidate.has_form(&[1, 3, 3, 4]) => national,
@@ -109,7 +109,8 @@ fn is_american(candidate: &Candidate<'_>) -> bool {
     written && matches!(national, [2..=9, _, _, 2..=9, ..])
 }
 
-/// A number that begins with 0 and an area: of Britain, Taiwan, Japan and others, in groups unless it is a mobile one.
+/// A number that begins with 0 and an area code: of Britain, Taiwan, Japan and others. It must have groups unless it is
+/// a mobile number.
 fn has_trunk_prefix(candidate: &Candidate<'_>) -> bool {
     let lengths: Vec<usize> = candidate.lengths().collect();
     let length = candidate.digits.len();
@@ -128,7 +129,7 @@ fn has_trunk_prefix(candidate: &Candidate<'_>) -> bool {
     prefix && area && rest.len() <= 3 && rest.iter().all(|group| *group >= 3) && (9..=11).contains(&length)
 }
 
-/// 00 and a country code in a group of its own.
+/// 00 and a country code in a separate group.
 fn has_exit_code(candidate: &Candidate<'_>) -> bool {
     let code = candidate.groups.first().is_some_and(|group| (3..=5).contains(&group.len));
     let rest = candidate.lengths().skip(1).all(|length| length >= 2);
@@ -136,7 +137,7 @@ fn has_exit_code(candidate: &Candidate<'_>) -> bool {
     matches!(candidate.digits, [0, 0, 1..=9, ..]) && code && rest && length && candidate.groups.len() > 1
 }
 
-/// Digits after a word such as "phone"; not a date.
+/// Digits after a keyword such as "phone" that are no date.
 fn is_named(candidate: &Candidate<'_>) -> bool {
     let lengths: Vec<usize> = candidate.lengths().collect();
     let date = matches!(lengths.as_slice(), [4, 1..=2, 1..=2] | [1..=2, 1..=2, 4]);

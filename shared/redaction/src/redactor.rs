@@ -10,20 +10,20 @@ use crate::patterns::{self, Pattern};
 use crate::spans::{Span, joined, replaced};
 use crate::{Kind, email, lettered, numbers};
 
-/// How often a part of a text is searched at most: what is replaced may set free what hung together with it. Where the
-/// last search still finds something, the whole part is replaced, so that nothing of a longer chain stays.
+/// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it. If the last
+/// search still finds something, the whole part is replaced, so that nothing of a longer chain is left.
 const MAX_PASSES: usize = 8;
 
-/// Longest name of a field that is read with its value, and how far into the value it counts, in bytes.
+/// Maximum length of a field name that is read with its value, and how far it applies into the value, in bytes.
 const MAX_NAMED: usize = 128;
 
-/// How deep texts that are JSON are read within one another.
+/// Maximum depth of JSON texts inside JSON texts.
 const MAX_NESTED: usize = 4;
 
-/// What is accepted as `MASK`.
+/// The accepted values of `MASK`.
 const ACCEPTED: &str = "all, or some of email, phone, id and card with commas between them";
 
-/// Replaces the configured kinds of personal data; by default none. Clones share the configuration.
+/// Replaces the configured kinds of personal data; none by default. Clones share the configuration.
 #[derive(Clone, Default)]
 pub struct Redactor(Option<Arc<Rules>>);
 
@@ -36,7 +36,7 @@ impl Redactor {
     /// Reads `MASK` and `MASK_PATTERNS`.
     ///
     /// # Errors
-    /// A kind that is none, or a pattern that cannot be used.
+    /// An unknown kind, or an invalid pattern.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let kinds = settings.parsed("MASK", ACCEPTED, kinds)?.unwrap_or_default();
         let patterns = settings.parsed("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
@@ -44,41 +44,41 @@ impl Redactor {
         Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns }))))
     }
 
-    /// Whether nothing is replaced.
+    /// Whether redaction is off.
     pub fn is_off(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The names of what is replaced, in order.
+    /// The names of the kinds and patterns that are replaced, in order.
     pub fn names(&self) -> Vec<&str> {
         let Some(rules) = &self.0 else { return Vec::new() };
         rules.kinds.iter().map(|kind| kind.name()).chain(rules.patterns.iter().map(Pattern::name)).collect()
     }
 
-    /// The personal data in a text, in order and apart. Time and memory are linear in the text.
+    /// The personal data in a text, in order and without overlap. Time and memory are linear in the text.
     pub fn spans(&self, text: &str) -> Vec<Span<'_>> {
         self.0.as_ref().map(|rules| rules.spans(text)).unwrap_or_default()
     }
 
-    /// Whether there is personal data in a text.
+    /// Whether a text contains personal data.
     pub fn finds(&self, text: &str) -> bool {
         !self.spans(text).is_empty()
     }
 
-    /// The text with placeholders in the place of personal data; nothing more is found in it.
+    /// Replaces personal data in a text with placeholders; a second pass finds nothing more.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let spans = self.spans(text);
         if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replaced(text, &spans)) }
     }
 
-    /// JSON with placeholders in the place of personal data: in texts, and instead of numbers that are personal data as
-    /// a whole. The names of fields stay.
+    /// Replaces personal data in JSON with placeholders: in texts, and whole numbers that are personal data. Field
+    /// names are unchanged.
     #[must_use]
     pub fn value(&self, value: &Value) -> Value {
         if self.is_off() { value.clone() } else { self.field("", value) }
     }
 
-    /// The value of a field, whose name may say what its digits are. A text that is JSON itself is read as such too.
+    /// Redacts the value of a field, whose name may identify its digits. A text that is JSON is also read as JSON.
     #[must_use]
     pub fn field(&self, name: &str, value: &Value) -> Value {
         self.within(name, value, MAX_NESTED)
@@ -106,7 +106,7 @@ impl Redactor {
             return text.to_owned();
         }
         let mut redacted = text.to_owned();
-        // Each round but the last replaces something, and after the first little is left to be found.
+        // Each round but the last replaces something; after the first, little is left to find.
         loop {
             let inner = self.inside(name, &redacted, nested);
             let round = self.text(&self.after_name(name, &inner)).into_owned();
@@ -117,7 +117,7 @@ impl Redactor {
         }
     }
 
-    /// A text without the personal data of the JSON that it is; any other text as it is.
+    /// Redacts a text that is JSON as JSON; returns any other text unchanged.
     fn inside(&self, name: &str, text: &str, nested: usize) -> String {
         let is_some = nested > 0 && text.trim_start().starts_with(['{', '[']);
         let value: Option<Value> = is_some.then(|| serde_json::from_str(text).ok()).flatten();
@@ -125,7 +125,7 @@ impl Redactor {
         redacted.filter(|(new, old)| new != old).map_or_else(|| text.to_owned(), |(new, _)| new.to_string())
     }
 
-    /// The text with placeholders in the place of what is personal data after this name.
+    /// Replaces data in a text that is personal data after this field name.
     fn after_name(&self, name: &str, text: &str) -> String {
         if name.is_empty() || name.len() > MAX_NAMED {
             return text.to_owned();
@@ -145,8 +145,8 @@ impl fmt::Debug for Redactor {
 }
 
 impl Rules {
-    /// All personal data in a text. No scanner looks over a placeholder or the end of a line, so that what is between
-    /// two of them is searched by itself.
+    /// All personal data in a text. No scanner crosses a placeholder or a line end, so each part between them is
+    /// searched separately.
     fn spans(&self, text: &str) -> Vec<Span<'_>> {
         let mut spans = Vec::new();
         for part in self.parts(text) {
@@ -159,7 +159,7 @@ impl Rules {
         spans
     }
 
-    /// Adds the personal data of a part, and then that of what is left of it.
+    /// Adds the personal data of a part, then that of the remaining parts.
     fn search<'a>(&'a self, text: &str, part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
         let found = self.found(text.get(part.clone()).unwrap_or_default());
         let Some(first) = found.first() else { return };
@@ -177,7 +177,7 @@ impl Rules {
         self.search(text, from..part.end, passes - 1, spans);
     }
 
-    /// What a single search of a part finds.
+    /// The result of a single search of a part.
     fn found(&self, part: &str) -> Vec<Span<'_>> {
         let wanted = |kind| self.kinds.contains(&kind);
         let mut spans = Vec::new();
@@ -199,7 +199,7 @@ impl Rules {
         joined(spans)
     }
 
-    /// The parts of a text between the placeholders in it.
+    /// The parts of a text between its placeholders.
     fn parts(&self, text: &str) -> Vec<Range<usize>> {
         let placeholders = || {
             let kinds = Kind::ALL.iter().map(|kind| kind.placeholder());

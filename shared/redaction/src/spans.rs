@@ -3,13 +3,13 @@ use std::ops::Range;
 /// Personal data in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span<'a> {
-    /// Where it is, in bytes.
+    /// The byte range in the text.
     pub range: Range<usize>,
     /// The text that replaces it.
     pub placeholder: &'a str,
 }
 
-/// Sorts spans and joins those that overlap: of several the placeholder of the longest stays.
+/// Sorts spans and merges those that overlap; the longest one decides the placeholder.
 pub(crate) fn joined(mut spans: Vec<Span<'_>>) -> Vec<Span<'_>> {
     spans.sort_by_key(|span| (span.range.start, std::cmp::Reverse(span.range.end)));
     let mut joined: Vec<Span<'_>> = Vec::with_capacity(spans.len());
@@ -27,7 +27,7 @@ pub(crate) fn joined(mut spans: Vec<Span<'_>>) -> Vec<Span<'_>> {
     joined
 }
 
-/// The text with placeholders in the place of the spans, which are sorted and apart.
+/// Replaces the spans, which are sorted and do not overlap, with their placeholders.
 pub(crate) fn replaced(text: &str, spans: &[Span<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

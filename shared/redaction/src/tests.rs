@@ -12,7 +12,7 @@ fn all(text: &str) -> String {
     redactor("all", "").text(text).into_owned()
 }
 
-/// Each text is replaced as a whole.
+/// Asserts that each text is replaced as a whole.
 fn is_whole(placeholder: &str, texts: &[&str]) {
     for text in texts {
         assert_eq!(all(text), placeholder, "{text}");
@@ -437,7 +437,7 @@ fn texts_that_are_json_are_read_as_such() {
     assert_eq!(own.value(&plain), plain);
 }
 
-/// Pieces of which texts are made that are near to personal data.
+/// Random texts made of fragments similar to personal data.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[0-9]{1,6}",
@@ -466,7 +466,7 @@ fn pieces() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// 512 cases, or as many as `PROPTEST_CASES` says.
+/// 512 cases, or the number in `PROPTEST_CASES`.
 fn cases() -> ProptestConfig {
     let own = std::env::var_os("PROPTEST_CASES").map(|_| ProptestConfig::default());
     own.unwrap_or_else(|| ProptestConfig::with_cases(512))
@@ -527,7 +527,7 @@ fn the_time_is_linear_in_the_text() {
         "1\n",
         "\u{301}",
     ];
-    // A number that hides the one before it is searched for again and again.
+    // A number that hides the previous one causes repeated searches.
     for (piece, count) in texts.map(|piece| (piece, 1_000)).into_iter().chain([("A234567(9)", 200)]) {
         let time = |count: usize| {
             let text = piece.repeat(count);

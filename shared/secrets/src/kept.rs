@@ -6,33 +6,33 @@ use secrecy::SecretString;
 use crate::SecretError;
 use crate::vault::Vault;
 
-/// How long a value is used without being read again.
+/// How long a value is used before it is read again.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// How long a value is used when it cannot be read again.
+/// How long a value is used if it cannot be read again.
 const USABLE: Duration = Duration::from_hours(1);
 
-/// The least time between two readings while there is a value to use.
+/// Minimum time between two reads while there is a usable value.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// A secret that is kept elsewhere, and what was last read of it.
+/// A secret stored at AWS, with a cache of its last value.
 pub(crate) struct Kept {
     vault: Vault,
     known: Mutex<Known>,
-    /// Held during a reading, so that many who wait cause one; keeps the client between them.
+    /// The client, kept between reads. The lock is held during a read, so that concurrent callers cause one read.
     reading: tokio::sync::Mutex<Option<transport::Client>>,
 }
 
 #[derive(Default)]
 struct Known {
     value: Option<(SecretString, SystemTime)>,
-    /// Whether the value was refused since it was read.
+    /// Whether a service rejected the value since it was read.
     refused: bool,
-    /// When a refusal last caused a reading.
+    /// When a rejection last caused a read.
     reread: Option<SystemTime>,
-    /// When a reading last failed, unless one has succeeded since.
+    /// When a read last failed, unless one has succeeded since.
     failed: Option<SystemTime>,
-    /// How many readings there were.
+    /// Number of reads so far.
     readings: u64,
 }
 
@@ -41,7 +41,7 @@ impl Kept {
         Self { vault, known: Mutex::default(), reading: tokio::sync::Mutex::default() }
     }
 
-    /// The value: a fresh one, else one that is read now, else the last one while it is usable.
+    /// Returns the value: a fresh one, else one that is read now, else the last one while it is usable.
     pub(crate) async fn reveal(&self, now: SystemTime) -> Result<SecretString, SecretError> {
         let readings = {
             let known = self.known();
@@ -51,7 +51,7 @@ impl Kept {
             known.readings
         };
         let mut client = self.reading.lock().await;
-        // Who read in the meantime read for all who waited.
+        // A caller that held the lock in the meantime has read for all waiting callers.
         if self.known().readings == readings {
             let value = self.vault.read(&mut client, now).await;
             self.known().note(value, now);
@@ -59,12 +59,12 @@ impl Kept {
         self.known().usable(now).ok_or_else(|| self.vault.unreadable())
     }
 
-    /// What was read last, however long ago.
+    /// The last value that was read, of any age.
     pub(crate) fn last(&self) -> Option<SecretString> {
         self.known().value.as_ref().map(|(value, _)| value.clone())
     }
 
-    /// Takes note that the value was refused, and tells whether it will be read again for that.
+    /// Records that a service rejected the value; returns whether it will be read again for that.
     pub(crate) fn refused(&self, now: SystemTime) -> bool {
         let mut known = self.known();
         let spared = [known.reread, known.failed].into_iter().flatten().any(|at| is_within(at, PAUSE, now));
@@ -81,7 +81,7 @@ impl Kept {
 }
 
 impl Known {
-    /// A value for which nothing need be read: a fresh one, or a usable one when a reading has just failed.
+    /// A value that needs no read: a fresh one, or a usable one right after a failed read.
     fn at_hand(&self, now: SystemTime) -> Option<SecretString> {
         let (value, since) = self.value.as_ref()?;
         let fresh = is_within(*since, FRESH, now) && !self.refused;
@@ -103,8 +103,8 @@ impl Known {
     }
 }
 
-/// Whether less than `span` has passed. The wall clock goes on while an instance is frozen; where it was set back,
-/// everything counts as long ago.
+/// Whether less than `span` has passed. It uses the wall clock, which continues while an instance is frozen. After a
+/// clock set back, everything counts as expired.
 fn is_within(since: SystemTime, span: Duration, now: SystemTime) -> bool {
     now.duration_since(since).is_ok_and(|age| age < span)
 }

@@ -1,8 +1,7 @@
-//! Secrets: given by value, or kept by AWS and read when they are first needed; revealed only at the moment in which
-//! they are sent.
+//! Secrets: given by value, or stored at AWS and read on first use; exposed only when they are sent.
 //!
-//! A function whose keys are kept elsewhere starts without asking for them, notices a new one within minutes, and at once
-//! when the old one is refused.
+//! A function whose keys are stored at AWS starts without reading them. It notices a new key within minutes, and at
+//! once if the old one is rejected.
 
 mod kept;
 mod vault;
@@ -16,7 +15,7 @@ use settings::{SettingError, Settings};
 use self::kept::Kept;
 use self::vault::{Service, Vault};
 
-/// A key or token; `Debug` shows nothing of it. Clones share what was read.
+/// A key or token; `Debug` does not show it. Clones share the cached value.
 #[derive(Clone)]
 pub struct Secret(Source);
 
@@ -26,7 +25,7 @@ enum Source {
     Kept(Arc<Kept>),
 }
 
-/// A secret that cannot be had; the text names the setting that says where it is, never what it is.
+/// A secret that cannot be read; the text names the setting that locates it, never its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the secret of {place} could not be read")]
 pub struct SecretError {
@@ -35,16 +34,16 @@ pub struct SecretError {
 }
 
 impl Secret {
-    /// A secret that is given by its value.
+    /// A secret given by value.
     pub fn by_value(value: impl Into<String>) -> Self {
         Self(Source::Value(SecretString::from(value.into())))
     }
 
-    /// Reads `NAME`, `NAME_PARAMETER` (an SSM parameter) or `NAME_SECRET` (a secret of Secrets Manager); `None` when
-    /// none of them is set. Makes no call: what is kept elsewhere is read by the first [`Secret::reveal`].
+    /// Reads `NAME`, `NAME_PARAMETER` (an SSM parameter) or `NAME_SECRET` (a secret of Secrets Manager); `None` if none
+    /// of them is set. Makes no call: the first [`Secret::get`] reads a secret stored at AWS.
     ///
     /// # Errors
-    /// More than one of the three, a value that no header can carry, or a place without region and credentials.
+    /// More than one of the three, a value that no header can carry, or a stored secret without region and credentials.
     pub fn from_settings(settings: &Settings, name: &str) -> Result<Option<Self>, SettingError> {
         let (parameter, secret) = (format!("{name}_PARAMETER"), format!("{name}_SECRET"));
         let set = [name, &parameter, &secret].iter().filter(|name| settings.var(name).is_some()).count();
@@ -62,10 +61,10 @@ impl Secret {
         settings.parsed(name, "a key of visible ASCII characters", sendable)
     }
 
-    /// The value, to be exposed only where it is written into a request.
+    /// Returns the value; expose it only where it is written into a request.
     ///
     /// # Errors
-    /// What is kept elsewhere cannot be read and was not read lately.
+    /// The stored secret cannot be read and has no recent value.
     pub async fn reveal(&self) -> Result<SecretString, SecretError> {
         match &self.0 {
             Source::Value(value) => Ok(value.clone()),
@@ -73,8 +72,7 @@ impl Secret {
         }
     }
 
-    /// The value as far as it is known without asking for it, to be kept out of what is written; `None` as long as nobody
-    /// needed it.
+    /// The value without a read, for removing it from output; `None` until its first use.
     pub fn known(&self) -> Option<SecretString> {
         match &self.0 {
             Source::Value(value) => Some(value.clone()),
@@ -82,10 +80,10 @@ impl Secret {
         }
     }
 
-    /// Takes note that the value was refused where it was sent: the next [`Secret::reveal`] reads it again.
+    /// Records that a service rejected the value: the next [`Secret::get`] reads it again.
     ///
-    /// Tells whether another value may come of that; it cannot when it was given by value or read for a
-    /// refusal a moment ago.
+    /// Returns whether the value may change. It cannot if it was given by value, or was read after a rejection a moment
+    /// ago.
     pub fn refused(&self) -> bool {
         match &self.0 {
             Source::Value(_) => false,
@@ -103,7 +101,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Whether a header can carry the value as it is.
+/// Whether a header can carry the value unchanged.
 fn is_sendable(value: &str) -> bool {
     !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_graphic())
 }

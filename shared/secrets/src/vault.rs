@@ -8,16 +8,16 @@ use tokio::time::timeout;
 
 use crate::{SecretError, is_sendable};
 
-/// Longest time for one reading.
+/// Timeout for one read.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The longest answer that is read, in bytes; a secret has at most 64 KiB.
+/// Maximum length of a response, in bytes; a secret has at most 64 KiB.
 const LONGEST: usize = 256 * 1024;
 
-/// The longest name of a place, in bytes; an ARN has at most 2048.
+/// Maximum length of a secret's name, in bytes; an ARN has at most 2048.
 const LONGEST_NAME: usize = 2048;
 
-/// Who keeps a secret.
+/// The AWS service that stores a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// Systems Manager Parameter Store.
@@ -26,10 +26,10 @@ pub(crate) enum Service {
     Secrets,
 }
 
-/// One secret's place at AWS, and the right to read it.
+/// The location of one secret at AWS, and the credentials to read it.
 pub(crate) struct Vault {
     service: Service,
-    /// The setting that names the place.
+    /// The setting that names the secret.
     setting: String,
     name: String,
     aws: aws::Service,
@@ -71,7 +71,7 @@ struct Refusal {
 }
 
 impl Service {
-    /// How the service is named in signatures and addresses.
+    /// The service's id in signatures and host names.
     fn id(self) -> &'static str {
         match self {
             Self::Parameters => "ssm",
@@ -102,7 +102,7 @@ impl Service {
 }
 
 impl Vault {
-    /// The place that `setting` names; region and credentials are those of the environment.
+    /// The secret that `setting` names; region and credentials come from the environment.
     pub(crate) fn from_settings(
         settings: &Settings,
         setting: &str,
@@ -118,7 +118,7 @@ impl Vault {
         SecretError { place: self.setting.clone() }
     }
 
-    /// Reads the secret; what went wrong goes to the log, as far as it is no secret.
+    /// Reads the secret; logs an error without any secret in it.
     pub(crate) async fn read(&self, client: &mut Option<transport::Client>, now: SystemTime) -> Option<SecretString> {
         let answer =
             timeout(PATIENCE, self.ask(client, now)).await.unwrap_or_else(|_| Err("no answer in time".to_owned()));
@@ -144,7 +144,7 @@ impl Vault {
         }
     }
 
-    /// Asks, and reads the answer to its end.
+    /// Sends the request and reads the response to its end.
     async fn exchange(&self, client: &transport::Client, now: SystemTime) -> Result<(u16, Vec<u8>), String> {
         let headers = [("content-type", JSON), ("x-amz-target", self.service.target())];
         let call = Call { path: "/", headers: &headers, body: self.question()? };
@@ -169,7 +169,7 @@ impl Vault {
     }
 }
 
-/// A secret may have been stored with a line end.
+/// Extracts the secret; it may have been stored with a line end.
 fn value(answer: &[u8]) -> Option<SecretString> {
     use secrecy::ExposeSecret;
     let answer: Answer = serde_json::from_slice(answer).ok()?;
@@ -178,7 +178,7 @@ fn value(answer: &[u8]) -> Option<SecretString> {
     is_sendable(value).then(|| value.into())
 }
 
-/// What the service says, without its sentence: that one may quote.
+/// The status and code of an error, without its message, which may quote data.
 fn refusal(status: u16, answer: &[u8]) -> String {
     let kind = serde_json::from_slice(answer).map(|Refusal { kind }| kind).unwrap_or_default();
     let code = kind.rsplit('#').next().unwrap_or_default();

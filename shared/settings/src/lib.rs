@@ -1,10 +1,10 @@
-//! Settings of the process: environment variables, read once at the start.
+//! Settings of the process: environment variables, read once at startup.
 //!
-//! An error names the variable and what is accepted, and never what the variable holds: it may be a secret.
+//! An error names the variable and the accepted values, never the variable's value: it may be a secret.
 
 use std::collections::HashMap;
 
-/// A snapshot of the environment, or of the pairs that a test gives.
+/// A snapshot of the environment, or of a test's pairs.
 #[derive(Clone, Default)]
 pub struct Settings {
     vars: HashMap<String, String>,
@@ -16,7 +16,7 @@ pub struct Settings {
 pub struct SettingError {
     /// The variable's name.
     pub variable: String,
-    /// What is accepted, as the end of a sentence.
+    /// The accepted values, as the end of a sentence.
     pub accepted: String,
 }
 
@@ -28,12 +28,12 @@ impl SettingError {
 }
 
 impl Settings {
-    /// Reads the process's environment; variables that are not Unicode are passed over.
+    /// Reads the process's environment; skips variables that are not Unicode.
     pub fn from_env() -> Self {
         Self::from_pairs(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))))
     }
 
-    /// Takes settings from pairs; a later one replaces an earlier one of the same name.
+    /// Creates settings from pairs; a later pair replaces an earlier one of the same name.
     pub fn from_pairs<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
         Self { vars: pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect() }
     }
@@ -53,12 +53,12 @@ impl Settings {
         self.vars.keys().map(String::as_str).filter(move |name| name.starts_with(prefix))
     }
 
-    /// The value, or an error that says that it is needed.
+    /// The value, or an error that it is missing.
     pub fn required(&self, name: &str, accepted: &str) -> Result<&str, SettingError> {
         self.var(name).ok_or_else(|| SettingError::new(name, accepted))
     }
 
-    /// The parsed value, `None` when unset, or an error that says what is `accepted`.
+    /// Parses the value; `None` if unset, or an error with the `accepted` values.
     pub fn parsed<T>(
         &self,
         name: &str,
@@ -69,14 +69,14 @@ impl Settings {
         parse(value).map(Some).ok_or_else(|| SettingError::new(name, accepted))
     }
 
-    /// A whole number within `range`, or `default` when unset.
+    /// Parses an integer within `range`; `default` if unset.
     pub fn whole(&self, name: &str, range: std::ops::RangeInclusive<u64>, default: u64) -> Result<u64, SettingError> {
         let accepted = format!("a whole number from {} to {}", range.start(), range.end());
         let value = self.parsed(name, &accepted, |text| text.parse().ok().filter(|number| range.contains(number)))?;
         Ok(value.unwrap_or(default))
     }
 
-    /// Whether the value is `yes`; `no`, and nothing, is not.
+    /// Whether the value is `yes`; false for `no` and if unset.
     pub fn is_yes(&self, name: &str) -> Result<bool, SettingError> {
         let parse = |text: &str| match text {
             "yes" => Some(true),

@@ -8,10 +8,10 @@ use crate::Fault;
 use crate::door::{Request, Response};
 use crate::target::Target;
 
-/// Longest document that is read.
+/// Maximum length of a document, in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// A whole answer.
+/// A complete response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: String,
@@ -19,7 +19,7 @@ pub(crate) struct Answer {
 }
 
 impl Target {
-    /// The head of an answer.
+    /// Sends a request and returns the head of the response.
     pub(crate) async fn sent(&self, request: Request, limit: Duration) -> Result<Response, Fault> {
         match timeout(limit, self.door().send(request)).await {
             Ok(Ok(response)) => Ok(response),
@@ -28,7 +28,7 @@ impl Target {
         }
     }
 
-    /// The whole answer.
+    /// Sends a request and returns the complete response.
     pub(crate) async fn answered(&self, request: Request, limit: Duration) -> Result<Answer, Fault> {
         let reading = async {
             let response = self.sent(request, limit).await?;
@@ -48,7 +48,7 @@ async fn read(mut response: Response) -> Result<Answer, Fault> {
     Ok(Answer { status: response.status, content_type: response.content_type, body })
 }
 
-/// A failed answer of a stream's route, by its status and code.
+/// Describes an error response of a stream's route by its status and code.
 pub(crate) async fn refused(response: Response, limit: Duration) -> String {
     match timeout(limit, read(response)).await {
         Ok(Ok(answer)) => answer.said(),

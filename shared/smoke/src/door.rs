@@ -3,47 +3,47 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use http::Method;
 
-/// One way to a deployment, such as the HTTP of any client; no check knows which one it goes.
+/// A transport to a deployment, such as HTTP; the checks do not depend on which one it is.
 pub trait Door: Send + Sync {
-    /// Sends a request and gives the head of its answer, as soon as it is there.
+    /// Sends a request; returns as soon as the head of the response has arrived.
     fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, Lost>>;
 }
 
-/// What is asked.
+/// A request to the deployment.
 pub struct Request {
-    /// Its method.
+    /// The method.
     pub method: Method,
     /// Path and query, from the deployment's root.
     pub path: String,
-    /// Names in lower case, with their values: one of them may be a key.
+    /// Header names in lower case, with their values; one of them may hold a key.
     pub headers: Vec<(&'static str, String)>,
-    /// Its body, if it has one.
+    /// The body, if any.
     pub body: Option<String>,
 }
 
-/// An answer that has begun.
+/// A response whose head has arrived.
 pub struct Response {
     /// The HTTP status.
     pub status: u16,
-    /// The header of that name; empty when there is none.
+    /// The `content-type` header; empty if there is none.
     pub content_type: String,
-    /// The body, each piece as one read of the connection brought it. Dropping it leaves the deployment alone.
+    /// The body, one chunk per read of the connection. Dropping it does not stop the deployment's work.
     pub body: BoxStream<'static, Result<Bytes, Lost>>,
 }
 
-/// What kept an answer, or the rest of one, away; the text tells neither address nor key.
+/// Why a response, or the rest of one, did not arrive; the text holds neither address nor key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    /// Nobody was reached.
+    /// The deployment could not be reached.
     #[error("no connection")]
     Unreachable,
-    /// Who was reached said nothing for too long.
+    /// The deployment did not respond in time.
     #[error("no answer in time")]
     Late,
-    /// It broke off.
+    /// The connection broke.
     #[error("a broken connection")]
     Broken,
-    /// Who stands before the deployment did not let the request through, or says that it failed: with that word.
+    /// A service in front of the deployment rejected the request or reported a failure, with this text.
     #[error("{0}")]
     Refused(String),
 }

@@ -1,4 +1,4 @@
-/// What a check found wrong; of an answer it holds status and codes only, never a key.
+/// Why a check failed; of a response it holds only status and codes, never a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got {got}")]
 pub struct Fault {
@@ -7,12 +7,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault out of what was expected and what came.
+    /// A failure with the expected and the actual result.
     pub(crate) fn new(expected: impl Into<String>, got: impl Into<String>) -> Self {
         Self { expected: expected.into(), got: got.into() }
     }
 
-    /// Nothing if the expectation holds, else the fault.
+    /// Returns the failure unless the expectation holds.
     pub(crate) fn unless(holds: bool, expected: &str, got: impl FnOnce() -> String) -> Result<(), Self> {
         if holds { Ok(()) } else { Err(Self::new(expected, got())) }
     }

@@ -4,10 +4,10 @@ use http::header;
 
 use crate::door::{Door, Lost, Request, Response};
 
-/// The way of any client.
+/// The transport of ordinary HTTP clients.
 pub(crate) struct HttpDoor {
     pub(crate) http: transport::Client,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub(crate) base: String,
 }
 

@@ -1,8 +1,8 @@
-//! Checks of a running deployment, as a client makes them: nothing here knows how the product is made, and no check by
-//! which [`Door`] it comes in.
+//! Checks of a running deployment, made as a client. This crate knows nothing about the implementation, and no check
+//! knows which [`Transport`] it uses.
 //!
-//! [`run`] makes every check of one list, in its order, and each says what came where something else was expected. Four
-//! turns are paid for. Every conversation that a check made is deleted at the end, whatever came of the check.
+//! [`run`] makes every check of one list, in order. A failed check reports the expected and the actual result. The run
+//! pays for four turns. At the end it deletes every conversation that the checks created, also after failures.
 
 mod answer;
 mod checks;
@@ -25,18 +25,18 @@ pub use target::{Target, TargetError};
 use crate::checks::CHECKS;
 use crate::visit::Visit;
 
-/// What is asked of a deployment.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
-    /// The model that answers; the deployment's default one when `None`.
+    /// The model that answers; `None` for the deployment's default one.
     pub model: Option<String>,
-    /// How long anything may take.
+    /// Time limits.
     pub limits: Limits,
-    /// Whether what could not be told has failed: right where the model's answers are known, so that each check tells.
+    /// Whether an inconclusive check fails: for a model with known answers, where each check must be conclusive.
     pub strict: bool,
 }
 
-/// Makes every check, says each outcome as soon as it is known, and whether none failed.
+/// Makes every check and reports each outcome as soon as it is known. Returns whether none failed.
 pub async fn run(target: Target, wish: Wish, mut say: impl FnMut(&Outcome)) -> bool {
     let strict = wish.strict;
     let mut visit = Visit::new(target, wish);

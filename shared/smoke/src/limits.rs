@@ -1,15 +1,16 @@
 use std::time::Duration;
 
-/// How long a deployment may take; what takes longer has failed.
+/// Time limits of a deployment; exceeding one fails the check.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For an answer that is no stream.
+    /// For a response that is no stream.
     pub answer: Duration,
-    /// From a question to the first event of its turn, which leaves before the model is called.
+    /// From the request to the first event of the turn, which is sent before the model is called.
     pub first_event: Duration,
-    /// From a question, or from a client's coming back, to the end of the turn.
+    /// From the request, or from resuming, to the end of the turn.
     pub turn: Duration,
-    /// From a stop to the end of the turn: a stop is noticed within three seconds wherever it comes in.
+    /// From a stop to the end of the turn. An instance notices a stop within three seconds, even if another instance
+    /// received it.
     pub stop: Duration,
     /// From the last frame of a stream to its end.
     pub close: Duration,

@@ -7,35 +7,35 @@ use crate::Fault;
 use crate::door::{Door, Request};
 use crate::http_door::HttpDoor;
 
-/// The caller where nobody has to say who they are, so that nobody else's conversations show those of a check.
+/// The user name without authentication, so that the check's conversations are separate from others.
 const USER: &str = "smoke";
 
-/// A deployment, and the key of the one who looks at it.
+/// A deployment and the key of the caller who checks it.
 pub struct Target {
     door: Box<dyn Door>,
     key: Option<Secret>,
     here: bool,
 }
 
-/// Why no request can be made; each is wrong use.
+/// Why no request can be made; each is a usage error.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// Not the address of a deployment.
+    /// The address is not that of a deployment.
     #[error("the address must be https://HOST or http://HOST, with a path at most")]
     Address,
-    /// A key would be readable on its way.
+    /// The key would be sent unencrypted.
     #[error("a key is only sent over https:// or to this machine")]
     Clear,
-    /// No HTTP client.
+    /// The HTTP client cannot be built.
     #[error(transparent)]
     Transport(#[from] transport::TransportError),
 }
 
 impl Target {
-    /// A deployment at this address, with the path of its stage if it has one.
+    /// A deployment at this address, which may include the path of a stage.
     ///
     /// # Errors
-    /// An address that is none, or one to which a key would go in the clear.
+    /// An address that is invalid, or over which a key would be sent unencrypted.
     pub fn new(address: &str, key: Option<Secret>) -> Result<Self, TargetError> {
         let base = Url::parse(address).map_err(|_| TargetError::Address)?;
         let anonymous = base.username().is_empty() && base.password().is_none();
@@ -51,7 +51,7 @@ impl Target {
         Ok(Self { door: Box::new(HttpDoor { http: transport::client()?, base }), key, here })
     }
 
-    /// A deployment that is reached another way, by somebody with this key.
+    /// A deployment that is reached by another transport, with this key.
     pub fn behind(door: impl Door + 'static, key: Secret) -> Self {
         Self { door: Box::new(door), key: Some(key), here: false }
     }
@@ -60,7 +60,7 @@ impl Target {
         self.door.as_ref()
     }
 
-    /// Whether it runs on this machine.
+    /// Whether the deployment runs on this machine.
     pub(crate) fn is_here(&self) -> bool {
         self.here
     }
@@ -69,7 +69,7 @@ impl Target {
         self.key.is_some()
     }
 
-    /// A request with the key.
+    /// Creates a request with the key.
     pub(crate) async fn caller(&self, method: Method, path: &str) -> Result<Request, Fault> {
         let request = Request::new(method, path).header("x-user-id", USER);
         let Some(key) = &self.key else { return Ok(request) };

@@ -6,25 +6,25 @@ use crate::Fault;
 /// One frame of a stream.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// Turn and number; the terminator has none.
+    /// Turn and sequence number; the terminator has none.
     pub(crate) id: Option<(String, u64)>,
     /// The event; the text `[DONE]` for the terminator.
     pub(crate) event: Value,
-    /// The read of the connection that brought it, from 0.
+    /// The index of the read that brought it, from 0.
     pub(crate) read: usize,
-    /// When it came.
+    /// When it arrived.
     pub(crate) at: Instant,
 }
 
 impl Frame {
-    /// Reads the lines between two blank ones; `None` for a comment.
+    /// Parses the lines between two blank ones; `None` for a comment.
     pub(crate) fn parse(text: &str, read: usize, at: Instant) -> Option<Self> {
         let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let data = field("data:")?;
         let event = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
         let id = field("id:").and_then(|id| id.rsplit_once('-'));
         let id = id.and_then(|(turn, number)| Some((turn.to_owned(), number.parse().ok()?)));
-        // `[DONE]` is JSON of no kind, so it is kept as text.
+        // `[DONE]` is not valid JSON, so it is kept as text.
         Some(Self { id, event, read, at })
     }
 
@@ -49,12 +49,12 @@ impl Frame {
     }
 }
 
-/// The frames as one text of their contents.
+/// The concatenated content of the frames.
 pub(crate) fn content(frames: &[Frame]) -> String {
     frames.iter().filter(|frame| frame.kind() == "content").map(|frame| frame.text("content")).collect()
 }
 
-/// Holds a stream that is over against the contract: frames numbered on from `first`, one end, the terminator behind it.
+/// Checks a finished stream against the contract: frames numbered from `first`, one end, then the terminator.
 pub(crate) fn whole(frames: &[Frame], first: u64) -> Result<(), Fault> {
     let ends = frames.iter().filter(|frame| frame.ends_turn()).count();
     Fault::unless(ends == 1, "exactly one `done` or `error`", || ends.to_string())?;
@@ -71,7 +71,7 @@ pub(crate) fn whole(frames: &[Frame], first: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The end of a turn must be an answer: `done`, for this reason.
+/// Checks that the turn ended with `done`, for one of these reasons.
 pub(crate) fn done(frames: &[Frame], reasons: &[&str]) -> Result<(), Fault> {
     let expected = || format!("a turn that ends as {}", reasons.join(" or "));
     match frames.iter().find(|frame| frame.ends_turn()) {

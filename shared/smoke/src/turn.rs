@@ -8,10 +8,10 @@ use crate::door::{Request, Response};
 use crate::told::{Frame, content, whole};
 use crate::{Fault, Limits, Target};
 
-/// A turn as one client reads it.
+/// Reads a turn as one client.
 pub(crate) struct Turn {
     response: Response,
-    /// What came of a frame that is not whole.
+    /// The bytes of an incomplete frame.
     rest: Vec<u8>,
     pub(crate) frames: Vec<Frame>,
     reads: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Asks, and reads the head of the answer, which must be a stream.
+    /// Sends the request and reads the head of the response, which must be a stream.
     pub(crate) async fn open(target: &Target, request: Request, limits: Limits) -> Result<Self, Fault> {
         let asked = Instant::now();
         let response = target.sent(request, limits.turn).await?;
@@ -32,12 +32,12 @@ impl Turn {
         Ok(Self { response, rest: Vec::new(), frames: Vec::new(), reads: 0, asked, until, limits })
     }
 
-    /// Gives the end of the turn this much time from now on.
+    /// Sets the deadline of the turn to this time from now.
     pub(crate) fn within(&mut self, limit: Duration) {
         self.until = Instant::now() + limit;
     }
 
-    /// Reads until a frame is the wanted one, and gives the time from the question to it.
+    /// Reads until a frame matches; returns the time from the request to that frame.
     pub(crate) async fn until(&mut self, what: &str, wanted: fn(&Frame) -> bool) -> Result<Duration, Fault> {
         loop {
             if let Some(frame) = self.frames.iter().find(|frame| wanted(frame)) {
@@ -49,7 +49,7 @@ impl Turn {
         }
     }
 
-    /// Reads to the end of the stream, and holds it against the contract.
+    /// Reads to the end of the stream and checks it against the contract.
     pub(crate) async fn read_out(&mut self, first: u64) -> Result<(), Fault> {
         self.until("the end of the turn", Frame::ends_turn).await?;
         self.until("`[DONE]`", Frame::is_terminator).await?;
@@ -84,7 +84,7 @@ impl Turn {
         self.frames.first().map(|frame| frame.text(field)).unwrap_or_default().to_owned()
     }
 
-    /// How many reads brought words, and the time between the first and the last of them.
+    /// The number of reads that brought deltas, and the time between the first and the last of them.
     pub(crate) fn arrivals(&self) -> (usize, Duration) {
         let mut growing = self.frames.iter().filter(|frame| frame.grows());
         let Some(first) = growing.next() else { return (0, Duration::ZERO) };

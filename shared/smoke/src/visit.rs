@@ -6,22 +6,22 @@ use crate::answer::Answer;
 use crate::turn::Turn;
 use crate::{Fault, Target, Wish};
 
-/// `CloudFront` asks for it before a function whose URL it alone may call.
+/// `CloudFront` requires it in front of a function whose URL only it may call.
 const HASH: &str = "x-amz-content-sha256";
 
 fn hash(body: &str) -> String {
     Sha256::digest(body).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-/// One run of the checks: what they ask with, and what they leave behind.
+/// The state of one run of the checks.
 pub(crate) struct Visit {
     pub(crate) target: Target,
     pub(crate) wish: Wish,
-    /// The turn that several checks look at.
+    /// The turn that several checks use.
     pub(crate) turn: Option<Turn>,
-    /// Whether it came to its end.
+    /// Whether that turn has ended.
     pub(crate) ended: bool,
-    /// The conversations to be deleted.
+    /// The created conversations, which the last check deletes.
     pub(crate) made: Vec<String>,
 }
 
@@ -30,12 +30,12 @@ impl Visit {
         Self { target, wish, turn: None, ended: false, made: Vec::new() }
     }
 
-    /// A request of the caller and its whole answer.
+    /// Sends a request with the key; returns the complete response.
     pub(crate) async fn ask(&mut self, method: Method, path: &str) -> Result<Answer, Fault> {
         self.target.answered(self.target.caller(method, path).await?, self.wish.limits.answer).await
     }
 
-    /// A new conversation's first turn, up to its `start`.
+    /// Starts the first turn of a new conversation and reads its `start` event.
     pub(crate) async fn begin(&mut self, message: &str, tool: Option<&str>) -> Result<Turn, Fault> {
         let mut body = json!({ "message": message });
         if let Some(model) = &self.wish.model {
@@ -55,7 +55,7 @@ impl Visit {
         Ok(turn)
     }
 
-    /// The stored answer of a conversation's last turn.
+    /// The last stored message of a conversation.
     pub(crate) async fn stored(&mut self, conversation: &str) -> Result<Value, Fault> {
         let answer = self.ask(Method::GET, &format!("/api/conversations/{conversation}")).await?;
         answer.must_be(200)?;
@@ -64,7 +64,7 @@ impl Visit {
         last.cloned().ok_or_else(|| Fault::new("stored messages", "none"))
     }
 
-    /// The stored answer must be whole, and these words.
+    /// Checks that the stored answer is complete and equals `expected`.
     pub(crate) async fn must_hold(&mut self, conversation: &str, words: &str) -> Result<(), Fault> {
         let stored = self.stored(conversation).await?;
         let text = |field: &str| stored.get(field).and_then(Value::as_str).unwrap_or_default();

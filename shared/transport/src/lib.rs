@@ -1,7 +1,7 @@
-//! The one way in which this product speaks HTTP to the hosts that its operator configured.
+//! The HTTP client for the hosts that the operator configured.
 //!
-//! One TLS provider (ring) with embedded roots, so that a cold start parses no certificate store; no redirects, so that
-//! a key never follows one; no proxies and no decompression.
+//! One TLS provider (`ring`) with embedded roots, so that a cold start parses no certificate store. No redirects, so
+//! that a key never follows one; no proxies and no decompression.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -9,13 +9,13 @@ use std::time::{Duration, SystemTime};
 use reqwest::{IntoUrl, Method, Request, RequestBuilder, Response};
 use rustls::{ClientConfig, RootCertStore};
 
-/// Longest time for a connection to be made, name resolution and TLS included.
+/// Timeout for making a connection, including name resolution and TLS.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest time for which an unused connection is kept.
+/// How long an idle connection is kept.
 pub const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A client that cannot be built: the TLS provider lacks a protocol version that this build asks for.
+/// Why a client cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// The TLS configuration is refused by the provider.
@@ -26,10 +26,11 @@ pub enum TransportError {
     Client(#[from] reqwest::Error),
 }
 
-/// The HTTP client that models, search and everything else share; connections are pooled per host.
+/// The HTTP client shared by models, search and all other code; it pools connections per host.
 ///
-/// A function's instance is frozen between invocations, and its connections die meanwhile without its clocks for idle
-/// connections having moved. So the wall clock is asked at every use: after a long pause the pool is a new one.
+/// Lambda freezes an instance between invocations. Its connections die meanwhile, but the monotonic clock of their idle
+/// timeouts does not advance. So the client checks the wall clock at every use and replaces the pool after a long
+/// pause.
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
@@ -44,10 +45,10 @@ struct Pool {
 }
 
 impl Client {
-    /// A client whose pools `fresh` makes.
+    /// Creates a client whose pools `new_pool` builds.
     ///
     /// # Errors
-    /// What keeps the first one from being made.
+    /// The first pool cannot be built.
     pub fn made_by(
         fresh: impl Fn() -> Result<reqwest::Client, TransportError> + Send + Sync + 'static,
     ) -> Result<Self, TransportError> {
@@ -55,31 +56,31 @@ impl Client {
         Ok(Self(Arc::new(Shared { fresh: Box::new(fresh), pool })))
     }
 
-    /// A request that gets something.
+    /// Creates a `GET` request.
     pub fn get(&self, url: impl IntoUrl) -> RequestBuilder {
         self.request(Method::GET, url)
     }
 
-    /// A request that posts something.
+    /// Creates a `POST` request.
     pub fn post(&self, url: impl IntoUrl) -> RequestBuilder {
         self.request(Method::POST, url)
     }
 
-    /// A request of any method.
+    /// Creates a request of any method.
     pub fn request(&self, method: Method, url: impl IntoUrl) -> RequestBuilder {
         self.current(SystemTime::now()).request(method, url)
     }
 
-    /// Sends a request that was built before.
+    /// Sends a request that was already built.
     ///
     /// # Errors
-    /// What kept the answer from beginning.
+    /// The request failed before the response head arrived.
     pub async fn execute(&self, request: Request) -> Result<Response, reqwest::Error> {
         self.current(SystemTime::now()).execute(request).await
     }
 
     fn current(&self, now: SystemTime) -> reqwest::Client {
-        // A panic elsewhere leaves a pool that can still be used.
+        // A panic while the lock is held leaves a usable pool.
         let mut pool = self.0.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let paused = now.duration_since(pool.used).is_ok_and(|pause| pause > POOL_IDLE_TIMEOUT);
         if paused && let Ok(client) = (self.0.fresh)() {
@@ -101,7 +102,7 @@ pub fn client() -> Result<Client, TransportError> {
     Client::made_by(build)
 }
 
-/// The configuration with which the guarded way out to hosts that data names begins.
+/// The client configuration as a base for the egress crate, which sends guarded requests to hosts named by data.
 ///
 /// # Errors
 /// The TLS configuration is refused by the provider.
@@ -142,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request on every connection, and counts the connections.
+    /// Responds to every request on every connection, and counts the connections.
     async fn server() -> (String, Arc<Mutex<usize>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());

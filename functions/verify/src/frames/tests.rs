@@ -50,7 +50,7 @@ fn an_answer_that_was_cut_off_has_not_ended() {
 #[test]
 fn a_bit_that_was_lost_is_noticed_by_a_checksum() {
     let bytes = encoded(&[message("event", "PayloadChunk", "one")]);
-    // Behind the lengths, which a checksum of their own covers: with them a frame may wait for more than there is.
+    // After the lengths, which have a separate checksum: a changed length may make the decoder wait for more bytes.
     for at in 8..bytes.len() {
         let mut bytes = bytes.clone();
         bytes[at] ^= 1;

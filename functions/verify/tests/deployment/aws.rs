@@ -1,4 +1,5 @@
-//! Stand-ins for what the hook calls: Lambda, before a version that answers by HTTP, and `CodeDeploy`, which wants to know.
+//! Fakes of the services that the hook calls: Lambda, which forwards to a version over HTTP, and `CodeDeploy`, which
+//! receives the result.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +15,7 @@ use futures_util::stream::iter;
 use serde_json::{Value, json};
 use support::{FakeLambda, Pieces, served};
 
-/// Lambda, where the version is whatever answers at this address; so often there is no instance at first.
+/// A fake Lambda that forwards to the version at this address. The first `busy` calls find no instance.
 pub(crate) async fn lambda(version: &str, busy: usize) -> FakeLambda {
     let (http, version, busy) = (transport::client().unwrap(), version.to_owned(), Arc::new(Mutex::new(busy)));
     FakeLambda::start(move |event| {
@@ -27,7 +28,7 @@ pub(crate) async fn lambda(version: &str, busy: usize) -> FakeLambda {
     .await
 }
 
-/// Asks the version what the event asks.
+/// Forwards an event to the version as a request.
 async fn asked(http: &transport::Client, version: &str, event: &Value) -> Pieces {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let (path, query) = (text(&event["rawPath"]), text(&event["rawQueryString"]));
@@ -44,14 +45,14 @@ async fn asked(http: &transport::Client, version: &str, event: &Value) -> Pieces
     head.chain(answer.bytes_stream().map(Result::unwrap)).boxed()
 }
 
-/// Lambda, for somebody who may not invoke the version.
+/// A fake Lambda that forbids every invocation.
 pub(crate) async fn forbidding_lambda() -> String {
     let refusal =
         || async { (StatusCode::FORBIDDEN, [("x-amzn-errortype", "AccessDeniedException:http://internal/")], "{}") };
     served(Router::new().fallback(refusal)).await
 }
 
-/// `CodeDeploy`, and what it was told.
+/// A fake `CodeDeploy` that records reports.
 pub(crate) struct CodeDeploy {
     pub(crate) address: String,
     told: Arc<Mutex<Told>>,
@@ -59,7 +60,7 @@ pub(crate) struct CodeDeploy {
 
 #[derive(Default)]
 struct Told {
-    /// How often it does not listen.
+    /// Number of calls to fail first.
     deaf: usize,
     outcomes: Vec<Value>,
 }

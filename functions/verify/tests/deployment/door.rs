@@ -1,4 +1,4 @@
-//! The checks, made by way of an invocation: they find of a version what they find by HTTP.
+//! Tests of the checks through an invocation: they find the same failures as over HTTP.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The hook: what it tells `CodeDeploy`, whatever happens, and what it writes into its log.
+//! Tests of the hook: its reports to `CodeDeploy` in every case, and its log.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use support::{Broken, FakeLambda, Wrong};
 use crate::aws::{self, CodeDeploy};
 use crate::world::{Product, binary, database};
 
-/// What a hook has on Lambda.
+/// The time limit of a hook on Lambda.
 const WHOLE: Duration = Duration::from_mins(5);
 
-/// The checks that failed, and all lines of the log.
+/// The reported status, the failed checks, and all lines of the log.
 struct Report {
     status: Value,
     failed: Vec<String>,
@@ -26,7 +26,7 @@ impl Report {
     }
 }
 
-/// Calls the hook once, as `CodeDeploy` does; it tells the outcome by so many attempts.
+/// Calls the hook once, as `CodeDeploy` does; waits for this number of report attempts.
 async fn called(
     settings: &[(&str, &str)],
     code_deploy: &CodeDeploy,
@@ -90,7 +90,7 @@ async fn a_version_that_is_broken_gets_none_and_the_log_says_why() {
         let address = Broken::start(product.app.base(), wrong).await;
         let report = of_version(&address, &product.key, WHOLE).await;
         assert_eq!(report.status, "Failed", "{wrong:?}");
-        // Of an answer that comes at once there may be nothing left to resume.
+        // A buffered answer may leave nothing to resume.
         let failed = report.failed.iter().filter(|name| wrong != Wrong::Collects || *name != "resume");
         assert!(failed.eq(caught), "{wrong:?}: {:#?}", report.log);
     });
@@ -104,7 +104,7 @@ async fn a_version_that_is_broken_gets_none_and_the_log_says_why() {
 async fn a_version_whose_turns_never_end_is_given_up_before_the_hooks_own_time_is_over() {
     let product = Product::start().await;
     let address = Broken::start(product.app.base(), Wrong::NeverEnds).await;
-    // Fifteen seconds are kept for telling; the rest is not enough for the second turn.
+    // The hook reserves 15 seconds for its report; the rest is too short for the second turn.
     let report = of_version(&address, &product.key, Duration::from_secs(15 + 25)).await;
     assert_eq!(
         (&report.status, report.failed.as_slice()),

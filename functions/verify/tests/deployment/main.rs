@@ -1,5 +1,5 @@
-//! The binary as Lambda runs it, between stand-ins for Lambda, `CodeDeploy` and the new version: the product itself, and
-//! versions of it that are broken on purpose.
+//! Tests of the binary as Lambda runs it, with fakes of Lambda, `CodeDeploy` and the new version: the product itself,
+//! and versions with deliberate defects.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends the test")]
 
 mod aws;

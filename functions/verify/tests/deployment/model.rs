@@ -1,4 +1,4 @@
-//! The model: who may ask it, and that the product's own client reads what it says.
+//! Tests of the model: authentication, and that the product's own client reads its answers.
 
 use crate::world::{Product, ScriptedModel};
 use serde_json::{Value, json};

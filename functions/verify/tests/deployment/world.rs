@@ -1,4 +1,4 @@
-//! The product with a key for the checks, and the model of this binary behind an address.
+//! The product with a key for the checks, and this binary's model at an address.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -17,17 +17,17 @@ use support::{TestApp, served};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// Whom the key is for.
+/// The caller of the key.
 const CALLER: &str = "deployment-check";
 
-/// More time than any answer of the model needs.
+/// More time than any answer of the model takes.
 const LONG: Duration = Duration::from_mins(2);
 
 pub(crate) fn binary() -> &'static str {
     env!("CARGO_BIN_EXE_verify")
 }
 
-/// Serves an empty database; gives its address.
+/// Serves an empty database; returns its address.
 pub(crate) async fn database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -35,7 +35,7 @@ pub(crate) async fn database() -> String {
     endpoint
 }
 
-/// The product as it is deployed: callers have keys, and one model is for the checks.
+/// The product as deployed: callers have keys, and one model is only for the checks.
 pub(crate) struct Product {
     pub(crate) app: TestApp,
     pub(crate) key: String,
@@ -47,7 +47,7 @@ impl Product {
         Self::over(&database().await, |database| async { database }).await
     }
 
-    /// With what stands between it and its database, which the key is made in.
+    /// Starts the product with a proxy in front of its database, in which the key is created.
     pub(crate) async fn over<F: Future<Output = String>>(database: &str, between: impl FnOnce(String) -> F) -> Self {
         let key = ApiKey::generate().unwrap().text().expose_secret().to_owned();
         let model = ScriptedModel::start(&key).await;
@@ -72,7 +72,7 @@ impl Product {
     }
 }
 
-/// Makes the key one of the product's.
+/// Stores the key in the product's database.
 async fn admit(database: &str, key: &str) {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
@@ -80,8 +80,8 @@ async fn admit(database: &str, key: &str) {
     store.keys.create(&ApiKey::parse(key).unwrap(), &new, SystemTime::now()).await.unwrap();
 }
 
-/// The binary as a model, behind an address as a URL of Lambda puts it there: an instance for each request, and whoever
-/// hangs up leaves the instance alone.
+/// This binary as a model at an address, like a Lambda function URL. Each request uses one instance, and a client that
+/// disconnects does not stop it.
 pub(crate) struct ScriptedModel {
     pub(crate) address: String,
     _instances: Vec<Function>,

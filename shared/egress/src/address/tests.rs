@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The ranges as the registries write them, apart from the table that is tested.
+/// The ranges as the registries list them, independent of the tested table.
 const REFUSED: [&str; 33] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -116,7 +116,7 @@ proptest! {
     fn f125_any_address_is_as_the_registries_say(v4 in any::<u32>(), v6 in any::<u128>()) {
         let four = IpAddr::from(Ipv4Addr::from_bits(v4));
         prop_assert_eq!(is_public(four), !refused(four));
-        // Half of them among those that may be public.
+        // Half of the samples are in the range that may be public.
         for bits in [v6, v6 >> 3 | 1 << 125] {
             let six = Ipv6Addr::from_bits(bits);
             prop_assert_eq!(is_public(six.into()), !refused(six.into()) && tunnelled(six).is_none_or(is_public_v4));

@@ -1,4 +1,4 @@
-//! What an answer may cost.
+//! Tests of the limits of a response.
 
 use std::ops::ControlFlow;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Requests as they leave, and what they never reach.
+//! Tests of requests as they are sent, and of hosts that they never reach.
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 

@@ -1,4 +1,4 @@
-//! What a request can reach, whatever a name is resolved to.
+//! Tests of the hosts a request can reach, for any result of name resolution.
 
 use std::io;
 use std::net::IpAddr;
@@ -31,7 +31,7 @@ async fn f127_a_resolver_that_turns_to_a_private_address_is_refused_at_once() {
     let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
     let egress = names.leading("93.184.215.14", &public).egress(OPEN);
     let url = format!("http://api.example.com:{}/", canary.port());
-    // An explicit port leads away from the test's server: only that the canary hears nothing counts here.
+    // An explicit port bypasses the test's server: this test only checks that the canary receives nothing.
     let _ = answer(&egress, get("http://api.example.com/")).await;
     assert_eq!(answer(&egress, get(&url)).await, REFUSED);
     assert_eq!(canary.received(), [""; 0]);

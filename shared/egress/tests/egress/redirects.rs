@@ -1,4 +1,4 @@
-//! Redirects: none unless asked for, and each one checked.
+//! Tests of redirects: off unless enabled, and each one checked.
 
 use egress::{EgressError, Refusal};
 use http::Method;

@@ -1,4 +1,4 @@
-//! A network without internet: names have the addresses that a test gives, and public ones lead to loopback.
+//! A network without internet: tests define the addresses of names, and public addresses lead to loopback.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,10 +12,10 @@ use http::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Public hosts over either scheme: TLS is not what these tests are about.
+/// Public hosts over either scheme and any port, because the tests use no TLS.
 pub(crate) const OPEN: Policy = Policy::public().with_http().with_any_port();
 
-/// The names of a test, each with the answers that a resolver gives one after the other; the last one stays.
+/// The names of a test, each with the results of successive lookups; the last one repeats.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     answers: Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>,
@@ -30,7 +30,7 @@ impl Names {
         self
     }
 
-    /// Connections to this address go to a server of the test.
+    /// Routes connections to this address to a server of the test.
     pub(crate) fn leading(self, address: &str, server: &Server) -> Self {
         self.ways.lock().unwrap().insert(address.parse().unwrap(), server.address);
         self
@@ -54,13 +54,13 @@ impl Network for Names {
         if answers.len() > 1 { Ok(answers.remove(0)) } else { Ok(answers[0].clone()) }
     }
 
-    /// Where no way is known the address itself is tried, as it would be outside.
+    /// Without a route the address itself is used, as in production.
     fn way(&self, checked: SocketAddr) -> SocketAddr {
         self.ways.lock().unwrap().get(&checked.ip()).copied().unwrap_or(checked)
     }
 }
 
-/// Answers every connection with the same bytes and keeps what it was sent.
+/// Answers every connection with the same bytes and records the requests.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     received: Arc<Mutex<Vec<String>>>,
@@ -71,7 +71,7 @@ impl Server {
         Self::with(answer.into(), true).await
     }
 
-    /// Answers and never closes.
+    /// Answers and never closes the connection.
     pub(crate) async fn hanging(answer: impl Into<Vec<u8>>) -> Self {
         Self::with(answer.into(), false).await
     }
@@ -120,7 +120,7 @@ pub(crate) fn get(url: &str) -> Request {
     Request::new(Method::GET, url.parse().unwrap()).limits(limits)
 }
 
-/// The status and the text of an answer.
+/// Sends a request; returns the status and the text of the response.
 pub(crate) async fn answer(egress: &Egress, request: Request) -> Result<(u16, String), EgressError> {
     let response = egress.send(request).await?;
     Ok((response.status.as_u16(), response.text().into_owned()))

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::vault::Service;
 
-/// Answers like the service, with what the test says, and remembers what it was asked.
+/// Responds like the service with what the test sets, and records the requests.
 #[derive(Clone)]
 struct Fake {
     answer: Arc<Mutex<(StatusCode, String)>>,

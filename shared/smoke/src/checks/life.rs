@@ -49,7 +49,7 @@ pub(super) async fn stop(visit: &mut Visit) -> Result<Verdict, Fault> {
     Ok(Verdict::Passed(format!("{} ms", asked.elapsed().as_millis())))
 }
 
-/// Deletes everything that was made, also behind a failure, and looks whether it is gone.
+/// Deletes all created conversations, even after a failure, and checks that they are gone.
 pub(super) async fn deletion(visit: &mut Visit) -> Result<Verdict, Fault> {
     let made = std::mem::take(&mut visit.made);
     let mut first = Ok(());

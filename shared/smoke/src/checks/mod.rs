@@ -12,31 +12,31 @@ use futures_util::future::BoxFuture;
 use crate::Fault;
 use crate::visit::Visit;
 
-/// One check: what it is called, and how it is made.
+/// One check: its name and its function.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) run: for<'a> fn(&'a mut Visit) -> BoxFuture<'a, Verdict>,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds; with figures.
+    /// The check passed; with figures.
     Passed(String),
-    /// It could not be told; with the reason.
+    /// The check was inconclusive; with the reason.
     Skipped(String),
-    /// There is nothing to tell: whoever runs the deployment took away what is checked; with the reason.
+    /// The operator removed the checked feature; with the reason.
     Absent(String),
-    /// It does not hold.
+    /// The check failed.
     Failed(Fault),
 }
 
-/// A check and what came of it.
+/// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The name of the check.
     pub name: &'static str,
-    /// What came of it.
+    /// The result of the check.
     pub verdict: Verdict,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Outcome {
 }
 
 impl Verdict {
-    /// The same where each check has to tell.
+    /// Turns an inconclusive result into a failure.
     pub(crate) fn strictly(self) -> Self {
         match self {
             Self::Skipped(reason) => Self::Failed(Fault::new("a check that tells", reason)),
@@ -67,36 +67,36 @@ impl From<Result<Verdict, Fault>> for Verdict {
     }
 }
 
-/// Makes a check of an async function that may fail.
+/// Builds a check from an async function that may fail.
 macro_rules! check {
     ($name:literal, $run:path) => {
         Check { name: $name, run: |visit| Box::pin(async move { $run(visit).await.into() }) }
     };
 }
 
-/// All checks in their order: later ones look at what earlier ones left, and the last one takes it away.
+/// All checks in order: later ones use the state of earlier ones, and the last one deletes it.
 pub(crate) const CHECKS: [Check; 11] = [
     // The process answers.
     check!("health", reach::health),
     // The page is served.
     check!("page", reach::page),
-    // Nobody gets in without a key, or with a wrong one.
+    // Requests without a key, or with a wrong one, are rejected.
     check!("access", reach::access),
-    // `start` leaves before the model has answered.
+    // `start` is sent before the model responds.
     check!("first event", stream::first_event),
-    // A turn ends once, and so does its connection.
+    // A turn and its connection end exactly once.
     check!("end", stream::end),
-    // Words arrive one by one.
+    // Deltas arrive one by one.
     check!("streaming", stream::streaming),
-    // What was told is stored, and read back.
+    // The streamed answer is stored and can be read.
     check!("storage", life::storage),
-    // A tool runs, and the model goes on from its result.
+    // A tool runs, and the model continues with its result.
     check!("tool", tool::round),
-    // Who lost the connection gets the rest.
+    // A client that lost the connection receives the rest.
     check!("resume", life::resume),
     // A stop ends a turn.
     check!("stop", life::stop),
-    // What is deleted is gone.
+    // Deleted conversations are gone.
     check!("deletion", life::deletion),
 ];
 

@@ -6,7 +6,7 @@ use crate::Fault;
 use crate::door::Request;
 use crate::visit::Visit;
 
-/// What only callers may read.
+/// A route that needs authentication.
 const GUARDED: &str = "/api/conversations?limit=1";
 
 pub(super) async fn health(visit: &mut Visit) -> Result<Verdict, Fault> {

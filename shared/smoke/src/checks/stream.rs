@@ -6,11 +6,11 @@ use crate::questions::COUNT;
 use crate::told::{Frame, done};
 use crate::visit::Visit;
 
-/// An answer in fewer pieces than this tells nothing.
+/// Minimum number of deltas for a conclusive check.
 const MIN_PIECES: usize = 8;
 
-/// In fewer reads or less time comes only what was collected on its way. Neither depends on how far away the deployment
-/// is: a network delays all pieces alike, and joins a few, but not most of them.
+/// Fewer reads or a shorter time mean that something buffered the stream. Neither depends on the distance to the
+/// deployment: a network delays all chunks alike and merges only a small part of them.
 const MIN_READS: usize = 3;
 const MIN_SPAN: Duration = Duration::from_millis(50);
 

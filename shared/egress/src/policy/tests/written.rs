@@ -1,6 +1,6 @@
-//! URLs as somebody may write them.
+//! URLs in the spellings that data may contain.
 
-/// What is refused by the strictest policy.
+/// URLs that the strictest policy rejects.
 #[rustfmt::skip]
 pub(super) const REFUSED: [&str; 288] = [
     "https://127.0.0.1/", "https://127.0.0.1:443/", "https://127.1/", "https://127.0.1/", "https://2130706433/",
@@ -80,7 +80,7 @@ pub(super) const REFUSED: [&str; 288] = [
     "https://example.com%2f@x/", "https://xn--/", "https://xn--a.com/",
 ];
 
-/// What it lets through.
+/// URLs that the strictest policy allows.
 #[rustfmt::skip]
 pub(super) const PUBLIC: [&str; 73] = [
     "https://1.2.3/", "https://example.com/", "https://EXAMPLE.com/", "https://www.example.com",
