@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn lambdas_own_types_read_the_event() {
+    fn aws_lambda_events_types_parse_the_event() {
         let event = written(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
         let event: ApiGatewayV2httpRequest = serde_json::from_value(event).unwrap();
         assert_eq!((event.version.as_deref(), event.raw_path.as_deref()), (Some("2.0"), Some("/api/x")));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_an_event_and_is_read_out_of_one() {
+    fn request_survives_conversion_to_event_and_back() {
         let event = written(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
         assert_eq!((&event["rawPath"], &event["rawQueryString"]), (&json!("/api/x"), &json!("limit=1")));
         let mut event: UrlEvent = serde_json::from_value(event).unwrap();

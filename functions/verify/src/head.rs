@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_read_as_soon_as_it_is_there() {
+    fn head_parses_once_complete() {
         let text = r#"{"statusCode":200,"headers":{"Content-Type":"text/event-stream"},"cookies":[]}"#;
         let whole = [text.as_bytes(), &END, b"body"].concat();
         for at in 0..text.len() + END.len() {
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_head_is_none() {
+    fn invalid_head_is_rejected() {
         assert_eq!(Head::read(b"plain text\0\0\0\0\0\0\0\0"), Err(NoHead));
         assert_eq!(Head::read(br#"{"errorMessage":"x"}"#), Ok(None));
     }

@@ -118,12 +118,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wait_for_an_instance_does_not_count_against_the_first_event() {
+    fn first_event_limit_includes_instance_wait() {
         assert_eq!(wish().limits.first_event, Duration::from_secs(5 + 4));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn checks_that_break_off_or_take_too_long_have_failed() {
+    async fn panicking_or_late_checks_fail() {
         let until = || Instant::now() + Duration::from_mins(1);
         assert!(held(until(), ready(true)).await);
         assert!(!held(until(), ready(false)).await);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn each_question_of_the_checks_has_its_answer() {
+    fn every_prompt_of_the_checks_is_answered() {
         let system = json!({"role": "system", "content": SUM});
         let ask = |text: &str| json!([system, {"role": "user", "content": [{"type": "text", "text": text}]}]);
         let (count, long) = (script(&ask(smoke::questions::COUNT)), script(&ask(LONG)));

@@ -126,13 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn services_are_asked_in_their_region() {
+    fn default_endpoint_is_regional() {
         assert_eq!(default_endpoint("ssm", "eu-west-1"), "https://ssm.eu-west-1.amazonaws.com");
         assert_eq!(default_endpoint("lambda", "cn-north-1"), "https://lambda.cn-north-1.amazonaws.com.cn");
     }
 
     #[tokio::test]
-    async fn a_request_is_signed_and_shows_no_secret() {
+    async fn signed_request_shows_no_secret() {
         let aws = [
             ("AWS_REGION", "eu-west-1"),
             ("AWS_ACCESS_KEY_ID", "AKIA"),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_needs_an_address_and_nothing_else() {
+    fn endpoint_override_needs_only_a_url() {
         let made = |address: &str| Service::from_settings(&Settings::from_pairs([("AT", address)]), "ssm", "AT");
         assert_eq!(made("http://127.0.0.1:9/").unwrap().endpoint, "http://127.0.0.1:9");
         assert_eq!(made("nowhere").unwrap_err().variable, "AT");

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f131_what_says_who_asks_or_where_a_message_ends_is_not_the_callers() {
+    fn f131_authentication_and_framing_headers_are_reserved() {
         let kept = [
             "Authorization",
             "AUTHORIZATION",
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn f131_a_value_cannot_begin_another_line() {
+    fn f131_header_value_cannot_start_another_line() {
         for value in ["a\r\nHost: b", "a\nb", "a\rb", "a\0b", "\u{1b}[0m", "\u{7f}"] {
             assert_eq!(free("X-A", value).unwrap_err(), HeaderRefusal::Value, "{value:?}");
             assert_eq!(secret("X-A", &value.into()).unwrap_err(), HeaderRefusal::Value, "{value:?}");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn f122_a_secret_header_is_hidden_from_debug_output() {
+    fn f122_secret_header_is_hidden_from_debug_output() {
         let (_, value) = secret("Authorization", &"Bearer canary".into()).unwrap();
         assert_eq!(format!("{value:?}"), "Sensitive");
         assert_eq!(secret("Host", &"canary".into()).unwrap_err(), HeaderRefusal::Name);

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn f127_a_connection_knows_no_name_but_its_own() {
+    async fn f127_pinned_resolver_knows_only_its_own_name() {
         let address: SocketAddr = "192.0.9.1:443".parse().unwrap();
         let pinned = Pinned { name: "api.example.com".to_owned(), addresses: vec![address] };
         let asked = async |name: &str| pinned.resolve(name.parse().unwrap()).await.unwrap().collect::<Vec<_>>();

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn f128_a_secret_stays_with_its_host() {
+    fn f128_secret_stays_with_its_origin() {
         let from = "https://api.example.com/a/b?c";
         let followed = |to: &str| follow(BOTH.with_any_port(), from, to).unwrap();
         assert_eq!(followed("/d"), ("https://api.example.com/d".into(), true));
@@ -60,13 +60,13 @@ mod tests {
     }
 
     #[test]
-    fn f128_encryption_is_never_given_up() {
+    fn f128_redirect_never_downgrades_to_http() {
         assert_eq!(follow(BOTH, "https://a.example.com", "http://a.example.com/"), Err(Refusal::Downgrade));
         assert_eq!(follow(BOTH, "http://a.example.com", "https://a.example.com/").map(|next| next.1), Ok(false));
     }
 
     #[test]
-    fn f128_each_hop_is_checked_like_the_first() {
+    fn f128_each_redirect_is_checked_like_the_first() {
         let refused = |to: &str| follow(BOTH, "https://a.example.com", to).unwrap_err();
         assert_eq!(refused("https://169.254.169.254/latest"), Refusal::Address);
         assert_eq!(refused("//0x7f.1/"), Refusal::Address);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn f128_no_host_outside_leads_to_this_machine_even_where_it_may_be_asked() {
+    fn f128_external_redirect_to_loopback_is_refused() {
         let policy = BOTH.with_loopback();
         assert_eq!(follow(policy, "https://a.example.com", "https://127.0.0.1:9001/"), Err(Refusal::Address));
         assert_eq!(follow(policy, "https://a.example.com", "https://localhost/"), Err(Refusal::Address));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn f128_only_reading_follows_and_three_times_at_most() {
+    fn f128_only_get_follows_at_most_three_redirects() {
         let headers = HeaderMap::from_iter([(LOCATION, "/x".parse().unwrap())]);
         let asked = |request: &Request, status| location(request, StatusCode::from_u16(status).unwrap(), &headers);
         let get = request("https://a.example.com");

@@ -39,7 +39,7 @@ fn other_owners_pass_a_flood() {
 }
 
 #[test]
-fn abandoned_requests_leave_nothing_behind() {
+fn abandoned_requests_free_their_lane() {
     let slots = FairSlots::new(1);
     let slot = poll(pin!(slots.acquire(&"ada")));
     {

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_value_is_the_secret_itself() {
+    async fn secret_by_value_is_returned_unchanged() {
         assert!(read(&[]).unwrap().is_none());
         let secret = read(&[("ARK_API_KEY", " sk-1 ")]).unwrap().unwrap();
         assert_eq!(secret.reveal().await.unwrap().expose_secret(), "sk-1");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn two_places_at_once_are_a_mistake() {
+    fn two_sources_at_once_are_an_error() {
         let forms = [("ARK_API_KEY", "canary"), ("ARK_API_KEY_PARAMETER", "/canary"), ("ARK_API_KEY_SECRET", "canary")];
         for left in 0..forms.len() {
             let two: Vec<_> = forms.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, pair)| *pair).collect();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_needs_a_region_and_credentials_unless_it_is_a_stand_in() {
+    fn stored_secret_needs_region_and_credentials_without_override() {
         let without = |name: &str| {
             let pairs = AWS.iter().filter(|(known, _)| *known != name).copied();
             let settings = Settings::from_pairs(pairs.chain([("K_PARAMETER", "/k")]));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_none_is_named_by_its_variable() {
+    fn invalid_secret_name_error_names_the_variable() {
         let error = read(&[("ARK_API_KEY_PARAMETER", "a b")]).unwrap_err();
         assert_eq!(error, "ARK_API_KEY_PARAMETER: expected the name of an SSM parameter");
         let error = read(&[("ARK_API_KEY_SECRET", "é")]).unwrap_err();

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_keeps_its_code_and_not_its_sentence() {
+    fn service_error_keeps_code_without_message() {
         let body = br#"{"__type":"com.amazonaws.ssm#ParameterNotFound","message":"canary"}"#;
         assert_eq!(refusal(400, body), "status 400, ParameterNotFound");
         assert_eq!(refusal(400, br#"{"__type":"the canary sang"}"#), "status 400");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_text_that_a_header_can_carry_is_a_secret() {
+    fn secret_must_be_a_valid_header_value() {
         use secrecy::ExposeSecret;
         let read = |text: &str| value(text.as_bytes()).map(|value| value.expose_secret().to_owned());
         assert_eq!(read(r#"{"Parameter":{"Value":"sk-1\n"}}"#).as_deref(), Some("sk-1"));

@@ -98,14 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blank_variable_counts_as_unset() {
+    fn blank_variable_counts_as_unset() {
         let settings = Settings::from_pairs([("A", "  "), ("B", " x ")]);
         assert_eq!(settings.var("A"), None);
         assert_eq!(settings.var("B"), Some("x"));
     }
 
     #[test]
-    fn an_error_names_the_variable_and_what_is_accepted_but_not_the_value() {
+    fn error_names_variable_but_not_its_value() {
         let settings = Settings::from_pairs([("TURN_SECONDS", "hunter2")]);
         let error = settings.whole("TURN_SECONDS", 1..=900, 300).unwrap_err().to_string();
         assert_eq!(error, "TURN_SECONDS: expected a whole number from 1 to 900");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_yes_is_yes_and_other_words_are_refused() {
+    fn only_yes_and_no_are_accepted() {
         let settings = Settings::from_pairs([("A", "yes"), ("B", "no"), ("C", "true")]);
         let read = |name| settings.is_yes(name).map_err(|error| error.to_string());
         assert_eq!([read("A"), read("B"), read("D")], [Ok(true), Ok(false), Ok(false)]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_outside_its_range_is_refused_and_an_absent_one_is_the_default() {
+    fn number_out_of_range_is_refused_missing_defaults() {
         let settings = Settings::from_pairs([("N", "901")]);
         assert!(settings.whole("N", 1..=900, 300).is_err());
         assert_eq!(settings.whole("M", 1..=900, 300), Ok(300));

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_that_of_a_deployment() {
+    fn target_address_is_validated() {
         for good in
             ["https://chat.example", "https://chat.example/prod/", "http://127.0.0.1:3000", "http://chat.example"]
         {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_nowhere_in_the_clear() {
+    fn key_is_never_sent_unencrypted() {
         for good in ["https://chat.example", "http://localhost:3000", "http://[::1]:3000", "http://127.0.0.2"] {
             assert!(made(good, true).is_ok(), "{good}");
         }

@@ -96,7 +96,7 @@ mod tests {
     const DONE: &str = "data: [DONE]";
 
     #[test]
-    fn a_whole_stream_is_numbered_and_ends_once() {
+    fn complete_stream_is_numbered_and_ends_once() {
         assert_eq!(whole(&frames(&[START, ": keep-alive", WORD, END, DONE]), 1), Ok(()));
         assert_eq!(whole(&frames(&[WORD, END, DONE]), 2), Ok(()));
         assert_eq!(content(&frames(&[START, WORD, WORD])), "aa");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_an_answer_or_its_code_is_told() {
+    fn failed_turn_is_reported_by_its_code() {
         let failed = "id: T-2\ndata: {\"type\":\"error\",\"code\":\"upstream_auth\",\"message\":\"secret\"}";
         assert_eq!(done(&frames(&[START, END]), &["stop", "length"]), Ok(()));
         let fault = done(&frames(&[START, failed]), &["stop"]).unwrap_err().to_string();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f094_after_a_long_pause_by_the_wall_clock_connections_are_new() {
+    async fn f094_long_pause_replaces_the_connection_pool() {
         let (url, connections) = server().await;
         let client = client().unwrap();
         let begun = SystemTime::now();

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f104_only_application_json_is_taken() {
+    async fn f104_only_application_json_is_accepted() {
         for good in ["application/json", "Application/JSON; charset=utf-8"] {
             assert!(json_body(&json_headers(good), Body::from("{}")).await.is_ok(), "{good}");
         }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f104_where_a_body_may_be_absent_one_that_is_there_must_be_json() {
+    async fn f104_optional_body_must_be_json_if_present() {
         let none = optional_json_body(&HeaderMap::new(), Body::empty()).await;
         assert!(none.is_ok_and(|body| body.is_empty()));
         assert!(optional_json_body(&json_headers("application/json"), Body::from("{}")).await.is_ok());
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f106_a_body_over_a_mebibyte_is_too_large_declared_or_not() {
+    async fn f106_body_over_one_mebibyte_is_too_large() {
         let headers = json_headers("application/json");
         assert!(json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES])).await.is_ok());
         let error = json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES + 1])).await.unwrap_err();

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_error_has_one_shape_and_the_id_of_its_request() {
+    async fn errors_share_one_format_with_request_id() {
         let (status, headers, body) = ask("POST", "/busy").await;
         assert_eq!((status, &headers["retry-after"]), (StatusCode::TOO_MANY_REQUESTS, &HeaderValue::from(3)));
         let expected = json!({"error": {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn routes_may_have_errors_of_another_shape_and_others_keep_theirs() {
+    async fn custom_error_format_applies_only_to_its_routes() {
         const SENTENCE: ErrorShape =
             ErrorShape { content_type: "text/plain", body: |failure, _| failure.message.clone().into_bytes() };
         let busy = || post(|| async { ApiError::from(ErrorCode::RateLimited) });
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f107_an_unknown_path_is_not_found() {
+    async fn f107_unknown_path_is_not_found() {
         for path in ["/", "/fine/", "//fine", "/FINE", "/%2e%2e/fine", "/fin%65%2f"] {
             let (status, _, body) = ask("GET", path).await;
             assert_eq!((status, &body["error"]["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{path}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f108_a_wrong_method_is_told_which_are_right() {
+    async fn f108_wrong_method_gets_allow_header() {
         let (status, headers, body) = ask("DELETE", "/fine").await;
         assert_eq!(
             (status, &headers["allow"]),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f109_options_answers_with_what_is_allowed() {
+    async fn f109_options_lists_allowed_methods() {
         let (status, headers, _) = ask("OPTIONS", "/busy").await;
         assert_eq!((status, &headers["allow"]), (StatusCode::NO_CONTENT, &HeaderValue::from_static("POST")));
         assert_eq!(headers["access-control-allow-origin"], "https://a.example");
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_answer_that_says_nothing_of_it() {
+    async fn panic_becomes_500_without_details() {
         let (status, _, body) = ask("GET", "/panic").await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(!body.to_string().contains("canary"));

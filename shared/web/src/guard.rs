@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn f144_a_host_or_origin_that_is_there_twice_is_refused() {
+    fn f144_duplicate_host_or_origin_is_refused() {
         let (host, origin) = (("host", "localhost:3000"), ("origin", "http://localhost:3000"));
         assert!(!refused_with("/", &[host, origin]));
         assert!(refused_with("/", &[host, ("host", "evil.example")]));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn f144_pages_of_other_sites_get_no_answer_without_an_origin_either() {
+    fn f144_cross_site_requests_without_origin_are_refused() {
         let from = |path: &str, site: &'static str, rest: &[(&'static str, &'static str)]| {
             refused_with(path, &[&[("host", "127.0.0.1:3000"), ("sec-fetch-site", site)], rest].concat())
         };
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_loopback_hosts_are_answered() {
+    fn only_loopback_hosts_are_accepted() {
         for host in ["127.0.0.1:3000", "localhost:3000", "LOCALHOST", "[::1]:3000", "127.0.0.2"] {
             assert!(!refused(host, None), "{host}");
         }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn f144_a_host_in_another_spelling_is_refused() {
+    fn f144_unusual_host_spelling_is_refused() {
         for host in [
             "evil.example@127.0.0.1",
             "127.0.0.1:abc",
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_servers_own_pages_are_answered() {
+    fn only_same_origin_pages_are_accepted() {
         assert!(!refused("127.0.0.1:3000", Some("http://127.0.0.1:3000")));
         for origin in ["http://127.0.0.1:4000", "https://evil.example", "null", "http://localhost:3000"] {
             assert!(refused("127.0.0.1:3000", Some(origin)), "{origin}");

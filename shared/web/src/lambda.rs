@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn f112_a_header_says_where_a_request_came_from_only_if_the_operator_says_so() {
+    fn f112_source_header_counts_only_if_configured() {
         let platform = Some(SourceIp([192, 0, 2, 1].into()));
         assert_eq!(seen(Some("X-Viewer-Address"), "203.0.113.9"), Some(SourceIp([203, 0, 113, 9].into())));
         assert_eq!(seen(Some("x-viewer-address"), "2001:db8::1"), Some(SourceIp("2001:db8::1".parse().unwrap())));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f091_the_deadline_is_the_end_of_the_invocation_or_its_length() {
+    async fn f091_deadline_is_absolute_or_a_duration() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
         let mut context = Context::default();
         for (told, left) in [(1_900_000_007_000, 7), (1_899_999_999_000, 0), (600_000, 600)] {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_that_are_ready_leave_in_one_write() {
+    async fn ready_events_share_one_write() {
         let text = |delta: &str| Event::Text { delta: delta.into() };
         let done = Event::Done { finish_reason: FinishReason::Stop };
         let events = told([vec![text("a"), text("b")], vec![done]]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn chunks_that_nobody_has_sent_yet_stay_as_they_are_however_long_they_are() {
+    async fn unsent_chunks_are_never_overwritten() {
         let texts: Vec<String> = (1..40).map(|number| "x".repeat(number * number * 7)).collect();
         let body = |turn: &str| {
             let events: Vec<_> = texts.iter().map(|text| vec![Event::Text { delta: text.clone() }]).collect();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_turn_that_fails_before_its_first_words_is_no_stream_and_a_slow_one_is() {
+    async fn early_failure_is_no_stream_slow_start_is() {
         let started = || {
             Event::Started(Box::new(Started {
                 conversation_id: String::new(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f097_a_silent_stream_says_every_ten_seconds_that_it_lives() {
+    async fn f097_idle_stream_sends_keep_alive_every_10_seconds() {
         let mut body = super::stream(stream::pending(), Native::new("T", "r")).into_body();
         let begun = tokio::time::Instant::now();
         assert_eq!(next(&mut body).await.as_deref(), Some(": keep-alive\n\n"));

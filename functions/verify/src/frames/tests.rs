@@ -27,7 +27,7 @@ fn answer() -> Vec<u8> {
 }
 
 #[test]
-fn an_answer_is_the_same_wherever_it_was_cut() {
+fn output_is_independent_of_chunk_boundaries() {
     let bytes = answer();
     for at in 0..=bytes.len() {
         let mut frames = Frames::default();
@@ -38,7 +38,7 @@ fn an_answer_is_the_same_wherever_it_was_cut() {
 }
 
 #[test]
-fn an_answer_that_was_cut_off_has_not_ended() {
+fn truncated_response_is_incomplete() {
     let bytes = answer();
     for at in 0..bytes.len() {
         let mut frames = Frames::default();
@@ -48,7 +48,7 @@ fn an_answer_that_was_cut_off_has_not_ended() {
 }
 
 #[test]
-fn a_bit_that_was_lost_is_noticed_by_a_checksum() {
+fn checksum_detects_every_flipped_bit() {
     let bytes = encoded(&[message("event", "PayloadChunk", "one")]);
     // After the lengths, which have a separate checksum: a changed length may make the decoder wait for more bytes.
     for at in 8..bytes.len() {
@@ -62,14 +62,14 @@ fn a_bit_that_was_lost_is_noticed_by_a_checksum() {
 }
 
 #[test]
-fn a_frame_longer_than_any_is_not_waited_for() {
+fn oversized_frame_is_rejected() {
     let mut frames = Frames::default();
     frames.push(&[0x7f; 12]).unwrap();
     assert_eq!(frames.push(&vec![0; LONGEST + 1]), Err(Lost::Broken));
 }
 
 #[test]
-fn a_function_that_failed_is_told_by_its_code_alone() {
+fn function_failure_is_reported_by_code_only() {
     let failed = r#"{"ErrorCode":"Runtime.ExitError","ErrorDetails":"canary"}"#;
     let told = Frames::default().push(&encoded(&[message("event", "InvokeComplete", failed)])).unwrap_err();
     assert_eq!(told.to_string(), "a function that failed (Runtime.ExitError)");

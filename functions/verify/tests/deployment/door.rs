@@ -37,7 +37,7 @@ fn failed(outcomes: &[Outcome]) -> Vec<&'static str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_check_of_the_product_holds_through_an_invocation_too() {
+async fn invocation_passes_all_checks_of_the_product() {
     let product = Product::start().await;
     let outcomes = outcomes(product.app.base(), &product.key, PATIENT).await;
     assert!(outcomes.iter().all(|one| matches!(one.verdict, Verdict::Passed(_))), "{outcomes:#?}");
@@ -46,7 +46,7 @@ async fn every_check_of_the_product_holds_through_an_invocation_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_version_that_does_something_wrong_is_caught_at_it_through_an_invocation_too() {
+async fn invocation_checks_detect_broken_versions() {
     let cases = [
         (Wrong::Collects, PATIENT, &["streaming", "stop"] as &[&str]),
         (Wrong::StaysOpen, PATIENT, &["end", "tool", "resume", "stop"]),
@@ -66,7 +66,7 @@ async fn a_version_that_does_something_wrong_is_caught_at_it_through_an_invocati
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_version_that_loses_the_write_of_an_answer_is_caught_through_an_invocation_too() {
+async fn invocation_checks_detect_lost_answer_writes() {
     let product = Product::over(&database().await, async |database| Broken::database(&database).await).await;
     let outcomes = outcomes(product.app.base(), &product.key, PATIENT).await;
     assert!(failed(&outcomes).starts_with(&["storage", "resume"]), "{outcomes:#?}");

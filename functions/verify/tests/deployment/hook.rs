@@ -68,7 +68,7 @@ async fn of_version(version: &str, key: &str, remaining: Duration) -> Report {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sound_version_may_have_callers() {
+async fn sound_version_is_approved() {
     let product = Product::start().await;
     let report = of_version(product.app.base(), &product.key, WHOLE).await;
     assert_eq!((&report.status, &report.failed), (&json!("Succeeded"), &Vec::new()), "{:#?}", report.log);
@@ -77,7 +77,7 @@ async fn a_sound_version_may_have_callers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_version_that_is_broken_gets_none_and_the_log_says_why() {
+async fn broken_version_is_rejected_with_logged_reason() {
     let cases = [
         (Wrong::Collects, &["streaming", "stop"] as &[&str]),
         (Wrong::ResumesNothing, &["resume"]),
@@ -101,7 +101,7 @@ async fn a_version_that_is_broken_gets_none_and_the_log_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_version_whose_turns_never_end_is_given_up_before_the_hooks_own_time_is_over() {
+async fn endless_turns_fail_before_hook_deadline() {
     let product = Product::start().await;
     let address = Broken::start(product.app.base(), Wrong::NeverEnds).await;
     // The hook reserves 15 seconds for its report; the rest is too short for the second turn.
@@ -114,7 +114,7 @@ async fn a_version_whose_turns_never_end_is_given_up_before_the_hooks_own_time_i
 }
 
 #[tokio::test]
-async fn what_cannot_be_invoked_gets_no_callers() {
+async fn uninvocable_version_is_rejected() {
     let lambda = aws::forbidding_lambda().await;
     let report = report(&[("AWS_ENDPOINT_URL_LAMBDA", &lambda), ("CHECK_API_KEY", "sk")], WHOLE).await;
     assert_eq!(report.status, "Failed");
@@ -123,7 +123,7 @@ async fn what_cannot_be_invoked_gets_no_callers() {
 }
 
 #[tokio::test]
-async fn a_hook_that_lacks_a_setting_or_its_time_says_that_the_deployment_failed() {
+async fn missing_setting_or_time_fails_the_deployment() {
     let lambda = aws::forbidding_lambda().await;
     let without = report(&[("AWS_ENDPOINT_URL_LAMBDA", &lambda)], WHOLE).await;
     assert!(without.status == "Failed" && without.says("nothing could be checked"), "{:#?}", without.log);
@@ -133,7 +133,7 @@ async fn a_hook_that_lacks_a_setting_or_its_time_says_that_the_deployment_failed
 }
 
 #[tokio::test]
-async fn code_deploy_is_told_again_if_it_does_not_listen_and_the_invocation_fails_if_it_never_does() {
+async fn report_is_retried_then_fails_the_invocation() {
     let settings = [("CHECK_API_KEY", "sk")];
     let deaf = CodeDeploy::start(2).await;
     let (answer, _) = called(&settings, &deaf, WHOLE, 3).await;

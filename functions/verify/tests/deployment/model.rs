@@ -8,7 +8,7 @@ fn request() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_whoever_has_the_key_is_answered() {
+async fn model_requires_the_key() {
     let model = ScriptedModel::start("canary-key").await;
     let http = transport::client().unwrap();
     let ask = async |path: &str, authorization: &str, body: &str| {
@@ -24,7 +24,7 @@ async fn only_whoever_has_the_key_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_products_own_client_reads_words_and_a_call() {
+async fn product_client_reads_text_and_tool_call() {
     let product = Product::start().await;
     let ask = async |message: &str| {
         let body = json!({"message": message, "modelType": "deployment-check", "stream": false}).to_string();

@@ -71,7 +71,7 @@ fn refused(address: IpAddr) -> bool {
 }
 
 #[test]
-fn f125_the_ends_of_every_range_are_refused_and_their_neighbours_judged_on_their_own() {
+fn f125_range_bounds_are_refused_and_adjacent_addresses_checked() {
     for range in REFUSED {
         let (first, low, high) = ends(range);
         for bits in [low, low + (high - low) / 2, high] {
@@ -85,7 +85,7 @@ fn f125_the_ends_of_every_range_are_refused_and_their_neighbours_judged_on_their
 }
 
 #[test]
-fn f125_an_address_that_a_tunnel_would_carry_to_a_private_host_is_refused() {
+fn f125_isatap_tunnel_to_private_host_is_refused() {
     for private in ["2600::5efe:10.0.0.1", "2600::200:5efe:127.0.0.1", "2600::5efe:169.254.169.254"] {
         assert!(!is_public(private.parse().unwrap()), "{private}");
     }
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn f125_addresses_around_a_range_are_as_the_registries_say(
+    fn f125_addresses_near_a_range_match_the_registries(
         range in prop::sample::select(&REFUSED[..]), off in -70_000_i128..70_000,
     ) {
         let (first, low, high) = ends(range);
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn f125_any_address_is_as_the_registries_say(v4 in any::<u32>(), v6 in any::<u128>()) {
+    fn f125_any_address_matches_the_registries(v4 in any::<u32>(), v6 in any::<u128>()) {
         let four = IpAddr::from(Ipv4Addr::from_bits(v4));
         prop_assert_eq!(is_public(four), !refused(four));
         // Half of the samples are in the range that may be public.
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn f125_an_address_of_ipv4_in_the_clothes_of_ipv6_is_refused(v4 in any::<u32>()) {
+    fn f125_ipv4_embedded_in_ipv6_is_refused(v4 in any::<u32>()) {
         let [high, low] = [(v4 >> 16) as u16, (v4 & 0xffff) as u16];
         for bits in [
             [0, 0, 0, 0, 0, 0, high, low],

@@ -6,19 +6,19 @@ mod written;
 const LOCAL: Policy = Policy::public().with_loopback();
 
 #[test]
-fn f125_f126_f129_no_written_form_of_what_is_not_public_passes() {
+fn f125_f126_f129_no_spelling_of_non_public_urls_passes() {
     let passed: Vec<&str> = written::REFUSED.into_iter().filter(|url| Policy::public().parse(url).is_ok()).collect();
     assert_eq!(passed, [""; 0]);
 }
 
 #[test]
-fn f125_f126_f129_what_is_public_passes() {
+fn f125_f126_f129_public_urls_pass() {
     let refused: Vec<&str> = written::PUBLIC.into_iter().filter(|url| Policy::public().parse(url).is_err()).collect();
     assert_eq!(refused, [""; 0]);
 }
 
 #[test]
-fn f125_a_literal_is_refused_for_what_it_is_and_not_for_its_scheme_or_port() {
+fn f125_literal_address_is_refused_as_an_address() {
     let open = Policy::public().with_http().with_any_port();
     for host in ["127.0.0.1", "0x7f.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "１２７.0.0.1"]
     {
@@ -27,7 +27,7 @@ fn f125_a_literal_is_refused_for_what_it_is_and_not_for_its_scheme_or_port() {
 }
 
 #[test]
-fn f129_the_runtime_of_a_function_is_out_of_reach() {
+fn f129_lambda_runtime_api_is_unreachable() {
     for url in ["https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", "https://169.254.100.1:9001/"] {
         assert!(Policy::public().parse(url).is_err());
         assert_eq!(Policy::public().with_any_port().parse(url), Err(Refusal::Address));
@@ -35,7 +35,7 @@ fn f129_the_runtime_of_a_function_is_out_of_reach() {
 }
 
 #[test]
-fn f129_each_rule_has_a_name() {
+fn f129_each_rule_has_its_own_error() {
     let refused = |url: &str| Policy::public().parse(url).unwrap_err();
     assert_eq!(refused("https:"), Refusal::NotAUrl);
     assert_eq!(refused("ftp://example.com"), Refusal::Scheme);
@@ -48,7 +48,7 @@ fn f129_each_rule_has_a_name() {
 }
 
 #[test]
-fn f129_unencrypted_and_other_ports_only_where_the_policy_says_so() {
+fn f129_http_and_other_ports_need_policy() {
     let passes = |policy: Policy, url: &str| policy.parse(url).is_ok();
     let http = Policy::public().with_http();
     assert!(passes(http, "http://example.com/") && passes(http, "http://example.com:80/"));
@@ -58,7 +58,7 @@ fn f129_unencrypted_and_other_ports_only_where_the_policy_says_so() {
 }
 
 #[test]
-fn only_this_machine_itself_is_added_by_a_policy_for_development() {
+fn loopback_policy_adds_only_this_machine() {
     for url in ["http://127.0.0.1:3000/", "https://localhost:1/", "http://a.localhost/", "http://[::1]:80/"] {
         assert!(LOCAL.parse(url).is_ok(), "{url}");
         assert!(Policy::public().with_http().with_any_port().parse(url).is_err(), "{url}");
@@ -69,7 +69,7 @@ fn only_this_machine_itself_is_added_by_a_policy_for_development() {
 }
 
 #[test]
-fn f126_one_bad_address_spoils_all() {
+fn f126_one_private_address_fails_the_check() {
     let name = Target::Name("a.example.com".to_owned());
     let check = |addresses: &[&str]| {
         let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();

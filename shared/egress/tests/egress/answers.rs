@@ -22,7 +22,7 @@ async fn asked(server: &Server, limits: Limits) -> Result<(u16, String), EgressE
 }
 
 #[tokio::test]
-async fn f133_an_answer_over_the_cap_is_refused_or_cut_as_the_caller_wants() {
+async fn f133_oversized_body_is_refused_or_truncated() {
     let truncate = Limits { over: OverCap::Truncate, ..SHORT };
     let server = Server::answering(ok("0123456789")).await;
     assert_eq!(asked(&server, SHORT).await, Ok((200, "0123456789".to_owned())));
@@ -37,13 +37,13 @@ async fn f133_an_answer_over_the_cap_is_refused_or_cut_as_the_caller_wants() {
 }
 
 #[tokio::test]
-async fn f133_a_length_that_is_only_claimed_is_not_believed() {
+async fn f133_false_content_length_fails() {
     let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\nabc").await;
     assert_eq!(asked(&server, SHORT).await, Err(EgressError::Broken));
 }
 
 #[tokio::test]
-async fn f133_a_body_without_end_is_left_at_the_cap() {
+async fn f133_endless_body_ends_at_the_limit() {
     let endless = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{}", "5\r\nabcde\r\n".repeat(99));
     let server = Server::hanging(endless).await;
     assert_eq!(asked(&server, SHORT).await, Err(EgressError::TooLarge));
@@ -52,7 +52,7 @@ async fn f133_a_body_without_end_is_left_at_the_cap() {
 }
 
 #[tokio::test]
-async fn f133_an_answer_that_never_begins_or_never_ends_runs_out_of_time() {
+async fn f133_silent_or_stalled_response_times_out() {
     let brief = Duration::from_millis(50);
     let silent = Server::hanging("").await;
     assert_eq!(asked(&silent, Limits { total: brief, ..SHORT }).await, Err(EgressError::TimedOut));
@@ -62,7 +62,7 @@ async fn f133_an_answer_that_never_begins_or_never_ends_runs_out_of_time() {
 }
 
 #[tokio::test]
-async fn f133_a_compressed_answer_is_not_asked_for_and_not_unpacked() {
+async fn f133_compressed_response_is_refused() {
     for coding in ["gzip", "br", "identity, gzip", "deflate", "zstd"] {
         let bomb = format!("HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\ncontent-length: 3\r\n\r\n\x1f\x0b\x08");
         assert_eq!(asked(&Server::answering(bomb).await, SHORT).await, Err(EgressError::Compressed), "{coding}");
@@ -72,7 +72,7 @@ async fn f133_a_compressed_answer_is_not_asked_for_and_not_unpacked() {
 }
 
 #[tokio::test]
-async fn f133_headers_without_end_are_refused() {
+async fn f133_endless_headers_are_refused() {
     let long = format!("HTTP/1.1 200 OK\r\nx-a: {}\r\ncontent-length: 0\r\n\r\n", "a".repeat(2000));
     assert_eq!(asked(&Server::answering(long).await, SHORT).await, Err(EgressError::TooLarge));
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "x-a: b\r\n".repeat(100_000));
@@ -80,14 +80,14 @@ async fn f133_headers_without_end_are_refused() {
 }
 
 #[tokio::test]
-async fn f056_what_is_no_text_becomes_text() {
+async fn f056_invalid_utf8_becomes_replacement_characters() {
     let mut answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n".to_vec();
     answer.extend(b"a\xff\x00b\xe6");
     assert_eq!(asked(&Server::answering(answer).await, SHORT).await, Ok((200, "a\u{fffd}\0b\u{fffd}".to_owned())));
 }
 
 #[tokio::test]
-async fn f059_a_request_whose_answer_breaks_off_is_sent_once() {
+async fn f059_request_with_broken_response_is_sent_once() {
     let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-le").await;
     let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
     let post = Request::new(Method::POST, "http://a.example.com/".parse().unwrap()).body(b"pay".to_vec());
@@ -96,13 +96,13 @@ async fn f059_a_request_whose_answer_breaks_off_is_sent_once() {
 }
 
 #[test]
-fn f122_neither_a_request_nor_an_answer_shows_what_it_holds() {
+fn f122_debug_output_of_request_hides_its_content() {
     let request = get("https://a.example.com/canary?canary").secret("x-key", &"canary".into()).unwrap();
     assert_eq!(format!("{request:?}"), "Request(GET)");
 }
 
 #[tokio::test]
-async fn a_body_can_be_looked_at_while_it_comes_and_ended_where_nothing_more_is_needed() {
+async fn observer_can_end_the_body_early() {
     let server = Server::hanging("HTTP/1.1 200 OK\r\ncontent-length: 99\r\nx-kind: a\r\n\r\nabc").await;
     let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
     let mut seen = Vec::new();
@@ -116,7 +116,7 @@ async fn a_body_can_be_looked_at_while_it_comes_and_ended_where_nothing_more_is_
 }
 
 #[tokio::test]
-async fn f133_nothing_over_the_cap_is_shown_to_who_looks_on() {
+async fn f133_observer_sees_nothing_over_the_limit() {
     let server = Server::answering(ok("0123456789abc")).await;
     let names = Names::default().with("a.example.com", &[&["93.184.215.1"]]).leading("93.184.215.1", &server);
     let mut seen = Vec::new();

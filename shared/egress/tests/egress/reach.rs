@@ -11,7 +11,7 @@ use crate::support::{Names, OPEN, Server, answer, get, ok};
 const REFUSED: Result<(u16, String), EgressError> = Err(EgressError::Refused(Refusal::Address));
 
 #[tokio::test]
-async fn f127_a_name_is_resolved_once_and_reached_at_the_address_that_was_checked() {
+async fn f127_name_is_resolved_once_and_connection_pinned() {
     let server = Server::answering(ok("hello")).await;
     let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
     let names = names.leading("93.184.215.14", &server);
@@ -25,7 +25,7 @@ async fn f127_a_name_is_resolved_once_and_reached_at_the_address_that_was_checke
 }
 
 #[tokio::test]
-async fn f127_a_resolver_that_turns_to_a_private_address_is_refused_at_once() {
+async fn f127_rebinding_to_private_address_is_refused() {
     let canary = Server::answering(ok("canary")).await;
     let public = Server::answering(ok("hello")).await;
     let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
@@ -39,7 +39,7 @@ async fn f127_a_resolver_that_turns_to_a_private_address_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn f126_one_private_address_among_public_ones_is_enough_to_refuse() {
+async fn f126_one_private_address_among_public_is_refused() {
     let canary = Server::answering(ok("canary")).await;
     let url = format!("http://api.example.com:{}/", canary.port());
     for addresses in [
@@ -59,7 +59,7 @@ async fn f126_one_private_address_among_public_ones_is_enough_to_refuse() {
 }
 
 #[tokio::test]
-async fn f126_names_that_carry_an_address_are_what_they_are_resolved_to() {
+async fn f126_names_with_embedded_address_are_resolved() {
     let canary = Server::answering(ok("canary")).await;
     for name in ["127.0.0.1.nip.io", "7f000001.sslip.io", "localtest.me"] {
         let egress = Names::default().with(name, &[&["127.0.0.1"]]).egress(OPEN);
@@ -69,7 +69,7 @@ async fn f126_names_that_carry_an_address_are_what_they_are_resolved_to() {
 }
 
 #[tokio::test]
-async fn f126_a_host_with_addresses_of_ipv6_only_is_reached() {
+async fn f126_ipv6_only_host_is_reached() {
     let server = Server::answering(ok("six")).await;
     let names = Names::default().with("six.example.com", &[&["2606:4700::1111"]]);
     let egress = names.leading("2606:4700::1111", &server).egress(OPEN);
@@ -77,7 +77,7 @@ async fn f126_a_host_with_addresses_of_ipv6_only_is_reached() {
 }
 
 #[tokio::test]
-async fn f125_no_written_form_of_loopback_reaches_a_listener_there() {
+async fn f125_no_spelling_of_loopback_reaches_a_listener() {
     let canary = Server::answering(ok("canary")).await;
     let names = Names::default();
     let egress = names.egress(OPEN);
@@ -123,7 +123,7 @@ async fn f125_no_written_form_of_loopback_reaches_a_listener_there() {
 }
 
 #[tokio::test]
-async fn f129_what_the_policy_does_not_name_is_not_even_resolved() {
+async fn f129_disallowed_url_is_not_resolved() {
     let names = Names::default().with("api.example.com", &[&["93.184.215.14"]]);
     let egress = names.egress(Policy::public());
     for (url, refusal) in [
@@ -137,7 +137,7 @@ async fn f129_what_the_policy_does_not_name_is_not_even_resolved() {
 }
 
 #[tokio::test]
-async fn f127_an_encrypted_connection_goes_to_the_checked_address_and_names_the_host() {
+async fn f127_tls_connects_to_checked_address_with_sni() {
     let server = Server::answering("no TLS").await;
     let names = Names::default().with("api.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
     let egress = names.leading("93.184.215.14", &server).egress(Policy::public());
@@ -147,7 +147,7 @@ async fn f127_an_encrypted_connection_goes_to_the_checked_address_and_names_the_
 }
 
 #[tokio::test]
-async fn this_machine_is_reached_where_the_policy_adds_it_and_only_by_its_own_names() {
+async fn loopback_policy_allows_only_loopback_names() {
     let server = Server::answering(ok("here")).await;
     let names = Names::default().with("localhost", &[&["127.0.0.1"]]).with("a.example.com", &[&["127.0.0.1"]]);
     let egress = names.with("b.localhost", &[&["93.184.215.14"]]).egress(OPEN.with_loopback());
@@ -159,7 +159,7 @@ async fn this_machine_is_reached_where_the_policy_adds_it_and_only_by_its_own_na
 }
 
 #[tokio::test]
-async fn a_name_without_an_address_and_a_host_that_is_not_there_are_told_apart() {
+async fn unresolved_and_unreachable_are_distinct_errors() {
     struct Nobody;
     #[async_trait]
     impl Network for Nobody {

@@ -14,7 +14,7 @@ async fn two(first: &str, second: &str) -> (Server, Server, Names) {
 }
 
 #[tokio::test]
-async fn f128_a_redirect_is_not_followed_unless_the_request_asks_for_it() {
+async fn f128_redirects_are_off_by_default() {
     let (_, other, names) = two(&to("http://b.example.com/"), &ok("b")).await;
     let egress = names.egress(OPEN);
     assert_eq!(answer(&egress, get("http://a.example.com/")).await, Ok((302, String::new())));
@@ -23,7 +23,7 @@ async fn f128_a_redirect_is_not_followed_unless_the_request_asks_for_it() {
 }
 
 #[tokio::test]
-async fn f128_the_next_host_sees_no_secret() {
+async fn f128_redirect_target_receives_no_secret() {
     let (first, other, names) = two(&to("http://b.example.com/next"), &ok("b")).await;
     let request = get("http://a.example.com/").header("x-kind", "plain").unwrap();
     let request = request.secret("authorization", &"Bearer canary-1".into()).unwrap();
@@ -37,7 +37,7 @@ async fn f128_the_next_host_sees_no_secret() {
 }
 
 #[tokio::test]
-async fn f128_a_redirect_to_this_machine_reaches_nothing() {
+async fn f128_redirect_to_loopback_reaches_nothing() {
     let canary = Server::answering(ok("canary")).await;
     let port = canary.port();
     for host in ["127.0.0.1", "0x7f.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "localhost", "evil.example.com"] {
@@ -50,7 +50,7 @@ async fn f128_a_redirect_to_this_machine_reaches_nothing() {
 }
 
 #[tokio::test]
-async fn f128_a_name_that_redirects_to_itself_is_resolved_and_checked_again() {
+async fn f128_redirect_to_same_name_is_rechecked() {
     let (first, _, names) = two(&to("/again"), "").await;
     let names = names.with("a.example.com", &[&["93.184.215.1"], &["127.0.0.1"]]);
     let refused = answer(&names.egress(OPEN), get("http://a.example.com/").redirects(3)).await;
@@ -59,7 +59,7 @@ async fn f128_a_name_that_redirects_to_itself_is_resolved_and_checked_again() {
 }
 
 #[tokio::test]
-async fn f128_a_circle_ends_after_three_redirects() {
+async fn f128_redirect_loop_ends_after_three() {
     let (first, _, names) = two(&to("/again"), "").await;
     let egress = names.egress(OPEN);
     assert_eq!(answer(&egress, get("http://a.example.com/").redirects(200)).await, Err(EgressError::TooManyRedirects));
@@ -67,7 +67,7 @@ async fn f128_a_circle_ends_after_three_redirects() {
 }
 
 #[tokio::test]
-async fn f059_f128_what_may_change_something_follows_no_redirect() {
+async fn f059_f128_post_follows_no_redirect() {
     let (first, other, names) = two(&to("http://b.example.com/"), &ok("b")).await;
     let post = egress::Request::new(Method::POST, "http://a.example.com/".parse().unwrap()).redirects(3);
     assert_eq!(answer(&names.egress(OPEN), post.body(b"x".to_vec())).await, Ok((302, String::new())));

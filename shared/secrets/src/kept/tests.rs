@@ -71,7 +71,7 @@ async fn read(kept: &Kept, seconds: u64) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_parameter_is_asked_for_decrypted_and_signed() {
+async fn parameter_request_is_signed_and_asks_for_decryption() {
     let (fake, url) = Fake::start().await;
     fake.holds("sk-1");
     assert_eq!(read(&kept(Service::Parameters, &url), 0).await.as_deref(), Some("sk-1"));
@@ -92,7 +92,7 @@ async fn a_parameter_is_asked_for_decrypted_and_signed() {
 }
 
 #[tokio::test]
-async fn a_secret_is_asked_for_by_its_id() {
+async fn secret_is_requested_by_id() {
     let (fake, url) = Fake::start().await;
     fake.says(200, r#"{"SecretString":"sk-2"}"#);
     assert_eq!(read(&kept(Service::Secrets, &url), 0).await.as_deref(), Some("sk-2"));
@@ -105,7 +105,7 @@ async fn a_secret_is_asked_for_by_its_id() {
 }
 
 #[tokio::test]
-async fn a_value_is_read_again_after_five_minutes() {
+async fn value_is_read_again_after_five_minutes() {
     let (fake, url) = Fake::start().await;
     let kept = kept(Service::Parameters, &url);
     fake.holds("sk-1");
@@ -117,7 +117,7 @@ async fn a_value_is_read_again_after_five_minutes() {
 }
 
 #[tokio::test]
-async fn a_refused_value_is_read_again_but_refusals_do_not_cause_a_flood() {
+async fn rejected_value_is_reread_at_limited_rate() {
     let (fake, url) = Fake::start().await;
     let kept = kept(Service::Parameters, &url);
     fake.holds("sk-1");
@@ -133,7 +133,7 @@ async fn a_refused_value_is_read_again_but_refusals_do_not_cause_a_flood() {
 }
 
 #[tokio::test]
-async fn f095_a_place_that_does_not_answer_is_asked_again_the_next_time() {
+async fn f095_failed_first_read_is_retried_next_time() {
     let (fake, url) = Fake::start().await;
     let kept = kept(Service::Parameters, &url);
     fake.says(400, r#"{"__type":"AccessDeniedException","message":"canary"}"#);
@@ -144,7 +144,7 @@ async fn f095_a_place_that_does_not_answer_is_asked_again_the_next_time() {
 }
 
 #[tokio::test]
-async fn a_last_value_serves_for_an_hour_when_it_cannot_be_read_again() {
+async fn stale_value_serves_one_hour_during_outage() {
     let (fake, url) = Fake::start().await;
     let kept = kept(Service::Parameters, &url);
     fake.holds("sk-1");
@@ -163,7 +163,7 @@ async fn a_last_value_serves_for_an_hour_when_it_cannot_be_read_again() {
 }
 
 #[tokio::test]
-async fn many_who_wait_cause_one_reading() {
+async fn concurrent_callers_cause_one_read() {
     let (fake, url) = Fake::start().await;
     let kept = kept(Service::Parameters, &url);
     fake.holds("sk-1");

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_each_check_tells_a_skipped_one_has_failed_and_an_absent_thing_has_not() {
+    fn strict_mode_fails_skipped_but_not_absent() {
         let why = || "few pieces".to_owned();
         let failed = Verdict::Failed(Fault::new("a check that tells", "few pieces"));
         assert_eq!(Verdict::Skipped(why()).strictly(), failed);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn f142_an_address_has_a_burst_and_then_waits_and_others_do_not() {
+    fn f142_burst_limits_one_address_only() {
         let attempts = Attempts::new(600, INTERVAL);
         let take = |number, now| attempts.take(address(number), 1, now);
         for made in 0..600 {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn f142_a_clock_that_was_ahead_makes_no_address_wait_for_it() {
+    fn f142_clock_set_back_extends_no_wait() {
         let attempts = Attempts::new(2, INTERVAL);
         for _ in 0..2 {
             assert_eq!(attempts.take(address(1), 1, UNIX_EPOCH + Duration::from_hours(1)), Ok(()));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn f142_the_memory_of_attempts_has_an_end() {
+    fn f142_tracked_addresses_are_bounded() {
         let attempts = Attempts::new(600, INTERVAL);
         for number in 0..=u32::try_from(MOST).unwrap() {
             assert_eq!(attempts.take(address(number), 1, UNIX_EPOCH), Ok(()));

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn where_authentication_is_off_the_header_wins_over_the_body_and_local_is_the_default() {
+    fn unauthenticated_name_comes_from_header_then_body() {
         let owner = |credentials: Credentials, body| credentials.identify(body).unwrap();
         let unverified = |name| Caller::new(Owner::unverified(name), true);
         assert_eq!(owner(open(Some("小王".as_bytes())), Some("b")), unverified("小王"));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_cannot_be_used_is_refused() {
+    fn invalid_user_name_is_refused() {
         for bad in [b"  ".as_slice(), b"\xff", &[b'a'; 257]] {
             assert_eq!(open(Some(bad)).identify(None).unwrap_err().0.code, ErrorCode::InvalidRequest);
         }
@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn f121_a_body_cannot_name_another_than_the_one_who_proved_himself() {
+    fn f121_body_cannot_override_authenticated_caller() {
         let ada = Caller::new(Owner::key_holder("ada"), false);
         let proven = Credentials { identity: Identity::Proven(ada.clone()), claimed: None };
         assert_eq!(proven.identify(Some("bob")), Ok(ada));
     }
 
     #[tokio::test]
-    async fn a_route_without_the_layer_answers_nobody() {
+    async fn route_without_auth_layer_rejects_every_request() {
         let mut parts = http::Request::new(()).into_parts().0;
         let refusal = <Caller as FromRequestParts<()>>::from_request_parts(&mut parts, &()).await.unwrap_err();
         assert_eq!(refusal.0.code, ErrorCode::Internal);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn f147_on_lambda_nothing_is_open_unless_somebody_insists() {
+    fn f147_lambda_without_auth_needs_explicit_confirmation() {
         let none = ("AUTH", "none");
         assert_eq!(read(Place::Lambda, &[]).unwrap(), "not configured");
         assert_eq!(read(Place::Lambda, &[("AUTH", " ")]).unwrap(), "not configured");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_somebody_in_the_way_in_which_callers_prove_it() {
+    fn owner_of_name_depends_on_auth_mode() {
         let owner = |pairs: &[(&str, &str)]| {
             let settings = Settings::from_pairs(pairs.iter().copied());
             AuthConfig::from_settings(&settings, Place::Lambda).unwrap().owner("ada")
@@ -159,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn locally_everybody_is_welcome_unless_somebody_says_otherwise() {
+    fn local_default_is_no_authentication() {
         assert_eq!(read(Place::Local, &[]).unwrap(), "none");
         assert_eq!(read(Place::Local, &[("AUTH", "none")]).unwrap(), "none");
         assert_eq!(read(Place::Local, &[("AUTH", "api_key")]).unwrap(), "api_key");
     }
 
     #[test]
-    fn f147_an_open_or_unset_function_says_so_at_every_start() {
+    fn f147_open_or_unset_auth_warns_at_start() {
         let warning = |pairs: &[(&str, &str)], place| {
             AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), place).unwrap().warning()
         };
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_names_the_variable_and_what_is_accepted() {
+    fn error_names_variable_and_accepted_values() {
         let jwt = ("AUTH", "jwt");
         let (issuer, audience) = (("AUTH_JWT_ISSUER", "https://id.example"), ("AUTH_JWT_AUDIENCE", "chat"));
         let cases: [(&[(&str, &str)], &str); 8] = [

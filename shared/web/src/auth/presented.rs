@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_is_in_either_header_and_the_keys_own_wins() {
+    fn api_key_header_wins_over_bearer() {
         assert_eq!(shown(&[("authorization", "Bearer a")]).as_deref(), Some("a"));
         assert_eq!(shown(&[("authorization", "bearer   a ")]).as_deref(), Some("a"));
         assert_eq!(shown(&[("x-api-key", " b ")]).as_deref(), Some("b"));
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn f114_what_cannot_be_a_credential_is_none() {
+    fn f114_implausible_credential_is_none() {
         let long = "a".repeat(LONGEST + 1);
         let cases: [&[(&str, &str)]; 11] = [
             &[],

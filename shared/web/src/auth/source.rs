@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn f112_the_platform_says_where_a_request_came_from_and_no_header_does() {
+    fn f112_source_address_ignores_client_headers() {
         let seen = |told, peer| of(&head(told, peer)).to_string();
         assert_eq!(seen(Some("203.0.113.9"), Some("127.0.0.1")), "203.0.113.9");
         assert_eq!(seen(None, Some("::ffff:127.0.0.1")), "127.0.0.1");

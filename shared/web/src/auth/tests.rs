@@ -112,7 +112,7 @@ async fn ask_from(app: &Router, source: &str, method: &str, path: &str, headers:
 const API_KEY: [(&str, &str); 1] = [("AUTH", "api_key")];
 
 #[tokio::test]
-async fn a_key_in_either_header_says_who_calls_and_nothing_else_does() {
+async fn api_key_alone_identifies_the_caller() {
     let (store, _serving) = store().await;
     let (ada, bob) = (key(&store, "ada", false).await, key(&store, "bob", true).await);
     let app = app(auth(&store, &API_KEY, Place::Lambda));
@@ -129,7 +129,7 @@ async fn a_key_in_either_header_says_who_calls_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn f120_only_an_administrators_key_administers() {
+async fn f120_admin_route_requires_administrator_key() {
     let (store, _serving) = store().await;
     let (ada, bob) = (key(&store, "ada", false).await, key(&store, "bob", true).await);
     let app = app(auth(&store, &API_KEY, Place::Lambda));
@@ -139,7 +139,7 @@ async fn f120_only_an_administrators_key_administers() {
 }
 
 #[tokio::test]
-async fn f114_f118_f143_every_bad_key_gets_one_and_the_same_answer() {
+async fn f114_f118_f143_every_bad_key_gets_the_same_response() {
     let (store, _serving) = store().await;
     let (good, revoked) = (key(&store, "ada", true).await, key(&store, "ada", true).await);
     store.keys.revoke(ApiKey::parse(&revoked).unwrap().id(), SystemTime::now()).await.unwrap();
@@ -165,7 +165,7 @@ async fn f114_f118_f143_every_bad_key_gets_one_and_the_same_answer() {
 }
 
 #[tokio::test]
-async fn f142_a_text_that_is_no_key_asks_the_database_nothing() {
+async fn f142_malformed_key_causes_no_lookup() {
     let (store, serving) = store().await;
     let unknown = ApiKey::generate().unwrap().text().expose_secret().to_owned();
     let app = app(auth(&store, &API_KEY, Place::Lambda));
@@ -176,7 +176,7 @@ async fn f142_a_text_that_is_no_key_asks_the_database_nothing() {
 }
 
 #[tokio::test]
-async fn f118_a_revoked_key_is_refused_within_half_a_minute() {
+async fn f118_revoked_key_is_refused_within_30_seconds() {
     let (store, _serving) = store().await;
     let text = key(&store, "ada", false).await;
     let ring = KeyRing::new(store.keys.clone());
@@ -192,7 +192,7 @@ async fn f118_a_revoked_key_is_refused_within_half_a_minute() {
 }
 
 #[tokio::test]
-async fn a_key_that_expires_while_it_is_remembered_is_refused_at_once() {
+async fn cached_key_is_refused_once_expired() {
     let (store, _serving) = store().await;
     let (key, now) = (ApiKey::generate().unwrap(), SystemTime::now());
     let expires = Some(now + Duration::from_secs(5));
@@ -204,7 +204,7 @@ async fn a_key_that_expires_while_it_is_remembered_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn f118_a_remembered_key_does_not_vouch_for_another_secret() {
+async fn f118_cached_key_requires_matching_secret() {
     let (store, _serving) = store().await;
     let good = key(&store, "ada", false).await;
     let ring = KeyRing::new(store.keys.clone());
@@ -243,7 +243,7 @@ fn unknown_key() -> String {
 }
 
 #[tokio::test]
-async fn f142_an_address_that_guesses_is_stopped_and_no_header_helps_it() {
+async fn f142_guessing_address_is_limited_despite_forwarded_header() {
     let (store, _serving) = store().await;
     let good = key(&store, "ada", false).await;
     let auth = slow(auth(&store, &API_KEY, Place::Lambda));
@@ -262,7 +262,7 @@ async fn f142_an_address_that_guesses_is_stopped_and_no_header_helps_it() {
 }
 
 #[tokio::test]
-async fn f142_guesses_shut_no_good_key_out() {
+async fn f142_guesses_lock_out_no_valid_key() {
     let (store, _serving) = store().await;
     let (seen, fresh) = (key(&store, "ada", false).await, key(&store, "bob", false).await);
     let auth = slow(auth(&store, &API_KEY, Place::Lambda));
@@ -276,7 +276,7 @@ async fn f142_guesses_shut_no_good_key_out() {
 }
 
 #[tokio::test]
-async fn f142_a_flood_of_guesses_lists_the_keys_once() {
+async fn f142_flood_of_guesses_lists_keys_once() {
     let (store, serving) = store().await;
     let (first, second) = (key(&store, "ada", false).await, key(&store, "bob", false).await);
     let ring = KeyRing::new(store.keys.clone());
@@ -291,7 +291,7 @@ async fn f142_a_flood_of_guesses_lists_the_keys_once() {
 }
 
 #[tokio::test]
-async fn f118_a_revoked_key_of_the_list_is_refused_within_half_a_minute() {
+async fn f118_revoked_listed_key_is_refused_within_30_seconds() {
     let (store, _serving) = store().await;
     let text = key(&store, "ada", false).await;
     let (ring, good) = (KeyRing::new(store.keys.clone()), ApiKey::parse(&text).unwrap());
@@ -303,7 +303,7 @@ async fn f118_a_revoked_key_of_the_list_is_refused_within_half_a_minute() {
 }
 
 #[tokio::test]
-async fn f142_wrong_keys_are_counted_and_worthless_ones_are_not() {
+async fn f142_rejected_keys_count_but_malformed_do_not() {
     let (store, _serving) = store().await;
     let good = key(&store, "ada", false).await;
     let auth = slow(auth(&store, &API_KEY, Place::Lambda));
@@ -317,7 +317,7 @@ async fn f142_wrong_keys_are_counted_and_worthless_ones_are_not() {
 }
 
 #[tokio::test]
-async fn f147_a_function_that_nobody_configured_answers_nobody() {
+async fn f147_unconfigured_function_rejects_every_call() {
     let (store, _serving) = store().await;
     let good = key(&store, "ada", true).await;
     for settings in [&[][..], &[("AUTH", "none")]] {
@@ -333,7 +333,7 @@ async fn f147_a_function_that_nobody_configured_answers_nobody() {
 }
 
 #[tokio::test]
-async fn f144_no_cookie_is_a_credential_and_options_needs_none() {
+async fn f144_cookies_are_no_credentials_options_needs_none() {
     let (store, _serving) = store().await;
     let good = key(&store, "ada", true).await;
     let app = app(auth(&store, &API_KEY, Place::Lambda));
@@ -346,7 +346,7 @@ async fn f144_no_cookie_is_a_credential_and_options_needs_none() {
 }
 
 #[tokio::test]
-async fn where_authentication_is_off_callers_say_who_they_are() {
+async fn without_authentication_callers_name_themselves() {
     let (store, _serving) = store().await;
     let app = app(auth(&store, &[], Place::Local));
     let owner =

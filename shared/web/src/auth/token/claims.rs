@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_holds_for_its_audience_and_time() {
+    fn claims_valid_for_audience_and_time() {
         let good = [
             json!({}),
             json!({"aud": ["other", "chat"]}),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn f114_what_does_not_fit_or_has_another_type_does_not_hold() {
+    fn f114_mismatched_or_mistyped_claims_are_invalid() {
         let bad = [
             json!({"iss": "https://id.example"}),
             json!({"iss": "https://evil.example/"}),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn f114_claims_that_are_said_twice_are_none() {
+    fn f114_duplicate_claims_are_rejected() {
         let twice = r#"{"iss":"https://id.example/","sub":"ada","sub":"bob","aud":"chat","exp":9e9}"#;
         assert!(Claims::parse(twice.as_bytes()).is_none());
         assert!(Claims::parse(b"[]").is_none());
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn f120_only_the_role_admin_administers() {
+    fn f120_only_role_admin_is_administrator() {
         let administers = |role: Value| {
             let claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "role": role});
             Claims::parse(claims.to_string().as_bytes()).unwrap().is_administrator()

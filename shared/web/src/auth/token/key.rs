@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signatures_of_the_standard_verify() {
+    fn rfc_7515_example_signatures_verify() {
         let rs256 = format!("eyJhbGciOiJSUzI1NiJ9.{PAYLOAD}.{RS256}");
         assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}]), &rs256), Verdict::Signed);
         assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AAEAAQ"}]), &rs256), Verdict::Signed);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_for_other_things_are_passed_over() {
+    fn unusable_keys_are_skipped() {
         let token = format!("eyJhbGciOiJSUzI1NiJ9.{PAYLOAD}.{RS256}");
         for (name, value) in [
             ("use", json!("enc")),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_set_is_none() {
+    fn invalid_key_set_is_rejected() {
         for text in ["", "[]", "{}", r#"{"keys":{}}"#, "<html>"] {
             assert!(KeySet::parse(text.as_bytes()).is_none(), "{text}");
         }

@@ -33,7 +33,7 @@ const WORDS: [&str; 18] = [
 ];
 
 #[test]
-fn fuzz_events_become_requests_or_refusals() {
+fn fuzz_events_become_requests_or_errors() {
     run_text("events", &SAMPLES, &WORDS, |text| {
         let Ok(event) = RawValue::from_string(text.to_owned()) else { return Ok(()) };
         match request(&event) {
