@@ -70,7 +70,7 @@ fn log(settings: &Settings) {
     let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_ansi(false);
     tracing_subscriber::registry().with(targets).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "a panic");
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place = location, "a panic");
     }));
 }

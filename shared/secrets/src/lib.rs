@@ -27,10 +27,10 @@ enum Source {
 
 /// A secret that cannot be read; the text names the setting that locates it, never its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the secret of {place} could not be read")]
+#[error("the secret of {setting} could not be read")]
 pub struct SecretError {
     /// The setting.
-    pub place: String,
+    pub setting: String,
 }
 
 impl Secret {

@@ -115,7 +115,7 @@ impl Vault {
     }
 
     pub(crate) fn unreadable(&self) -> SecretError {
-        SecretError { place: self.setting.clone() }
+        SecretError { setting: self.setting.clone() }
     }
 
     /// Reads the secret; logs an error without any secret in it.
