@@ -68,7 +68,7 @@ impl Plan {
         Ok(Self { version: Invoke::from_settings(settings, http)?, key })
     }
 
-    /// Whether every check finished by `until` and none failed.
+    /// Whether every check finished by `deadline` and none failed.
     async fn holds(&self, until: Instant) -> bool {
         let target = Target::behind(self.version.clone(), self.key.clone());
         held(until, smoke::run(target, wish(), say)).await
@@ -82,7 +82,7 @@ fn wish() -> Wish {
     Wish { model: Some(MODEL.to_owned()), limits, strict: true }
 }
 
-/// Runs the checks until `until`. They run in a separate task, so that a panic counts as a failure.
+/// Runs the checks until `deadline`. They run in a separate task, so that a panic counts as a failure.
 async fn held(until: Instant, checks: impl Future<Output = bool> + Send + 'static) -> bool {
     let checks = tokio::spawn(checks);
     let stop = checks.abort_handle();

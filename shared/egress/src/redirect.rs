@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn f128_only_get_follows_at_most_three_redirects() {
+    fn f128_only_get_follows_up_to_three_redirects() {
         let headers = HeaderMap::from_iter([(LOCATION, "/x".parse().unwrap())]);
         let asked = |request: &Request, status| location(request, StatusCode::from_u16(status).unwrap(), &headers);
         let get = request("https://a.example.com");

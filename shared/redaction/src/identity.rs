@@ -15,7 +15,7 @@ const PROVINCES: [u64; 36] = [
 /// The check letters of a Spanish DNI, by the number modulo 23.
 const DNI_LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
 
-/// The end of the identity number that these groups form; `plain` if nothing that belongs to it follows.
+/// The end of the identity number that these groups form; `is_complete` if nothing that belongs to it follows.
 pub(crate) fn end(candidate: &Candidate<'_>, plain: bool) -> Option<usize> {
     if plain {
         let whole = is_resident(candidate)

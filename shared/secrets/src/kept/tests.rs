@@ -71,7 +71,7 @@ async fn read(kept: &Kept, seconds: u64) -> Option<String> {
 }
 
 #[tokio::test]
-async fn parameter_request_is_signed_and_asks_for_decryption() {
+async fn parameter_request_is_signed_and_sets_decryption() {
     let (fake, url) = Fake::start().await;
     fake.holds("sk-1");
     assert_eq!(read(&kept(Service::Parameters, &url), 0).await.as_deref(), Some("sk-1"));
