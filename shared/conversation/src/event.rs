@@ -3,69 +3,70 @@ use smallvec::SmallVec;
 
 use crate::{Failure, ToolCall, ToolFailure};
 
-/// One thing that happens in a turn, in the order in which a client sees it.
+/// One event of a turn, in the order in which a client receives it.
 ///
-/// `Started` comes first, `Done` or `Failed` last and once; protocols turn each event into their own frames. As JSON, the
-/// many pieces of text are short. They are what there is most of: what would make all events larger is boxed.
+/// `Started` comes first; `Done` or `Failed` comes last and exactly once. Protocols turn each event into their own
+/// frames.
+/// Text deltas are the most frequent events, so their JSON names are short and larger payloads are boxed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", rename_all_fields = "snake_case")]
 pub enum Event {
     /// The turn is stored and the model is about to be called.
     Started(Box<Started>),
-    /// Another model writes the answer from here on: the one before failed.
+    /// Another model writes the rest of the answer, because the previous one failed.
     Handover {
-        /// Its name, as in the list of models.
+        /// The model's name, as in the list of models.
         model: String,
     },
-    /// More of the answer.
+    /// A delta of the answer.
     #[serde(rename = "t")]
     Text {
-        /// Never a call or a piece of one.
+        /// Never contains a tool call or a part of one.
         #[serde(rename = "d")]
         delta: String,
     },
-    /// More of the model's reasoning.
+    /// A delta of the model's reasoning.
     #[serde(rename = "h")]
     Thinking {
-        /// Without its tags.
+        /// Without the reasoning tags.
         #[serde(rename = "d")]
         delta: String,
     },
     /// A complete call, before it runs.
     ToolCall(Box<ToolCall>),
-    /// More of what a running call says of itself; between its call and its result, and never what the model reads.
+    /// A progress delta of a running call, between its call and its result; the model never reads it.
     ToolProgress(Box<ToolProgress>),
     /// A finished call, in order of completion.
     ToolResult(Box<ToolReport>),
-    /// A call of a tool that the caller runs himself; the turn ends with it, and its result comes with another request.
+    /// A call of a tool that the client runs. The turn ends with it, and its result arrives with another request.
     CallersCall(Box<ToolCall>),
-    /// A name for a new conversation.
+    /// A generated title for a new conversation.
     Title(String),
-    /// What the turn consumed; once, before its end.
+    /// The usage of the turn; emitted once, before the end.
     Usage(Box<Usage>),
     /// The turn ended without a complete answer.
     Failed(Box<Failure>),
     /// The turn ended with an answer.
     Done {
-        /// Why the answer ends where it does.
+        /// Why the answer ended.
         finish_reason: FinishReason,
     },
 }
 
-/// No event is larger than a word, whatever else it may be.
+/// Keeps every event as small as a text delta.
 const _: () = assert!(size_of::<Event>() <= size_of::<String>() + size_of::<usize>());
 
-/// Events that are told together, in their order; mostly one word.
+/// Events that are delivered together, in order; usually a single delta.
 pub type Batch = SmallVec<[Event; 1]>;
 
 impl Event {
-    /// Whether it is the last one of its turn.
+    /// Whether this event is the last one of its turn.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Done { .. } | Self::Failed(_))
     }
 }
 
-/// What a turn writes, and who begins to.
+/// The ids of a turn and the model that starts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     /// The conversation, new or continued.
@@ -76,41 +77,41 @@ pub struct Started {
     pub model: String,
 }
 
-/// What a running call says of itself.
+/// A progress delta of a running call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolProgress {
     /// The `id` of the call.
     pub id: String,
     /// The name in the call.
     pub name: String,
-    /// The new part.
+    /// The new text.
     pub text: String,
 }
 
-/// Why an answer ends where it does.
+/// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// The model was done.
+    /// The model finished.
     Stop,
     /// The model's output limit was reached.
     Length,
-    /// The provider cut the answer for its content.
+    /// The provider's content filter cut the answer.
     ContentFilter,
     /// The user stopped it.
     Stopped,
-    /// Time ran out; the answer was made of what there was.
+    /// The deadline passed; the answer was written from the results available by then.
     Deadline,
-    /// The last allowed round was over; the answer was given with tools off.
+    /// The last allowed round was used; the answer was written without tools.
     ToolLimit,
-    /// Tools of the caller are called, whose results it needs to go on.
+    /// The model called client tools and needs their results to continue.
     ToolCalls,
 }
 
-/// A page that a result rests on.
+/// A page that a tool result cites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The number under which the model saw it, from 1.
+    /// The number under which the model saw the page, starting at 1.
     pub index: usize,
     /// The page's title.
     pub title: String,
@@ -119,7 +120,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Joins the pages of several results: each address once, numbered anew from 1.
+    /// Merges the pages of several results: each URL once, renumbered from 1.
     pub fn join(all: &mut Vec<Source>, more: &[Source]) {
         for source in more {
             if !all.iter().any(|known| known.url == source.url) {
@@ -130,7 +131,7 @@ impl Source {
     }
 }
 
-/// A finished call, as the user sees it.
+/// The outcome of a finished call, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolReport {
@@ -138,13 +139,13 @@ pub struct ToolReport {
     pub id: String,
     /// The name in the call.
     pub name: String,
-    /// Whether the tool did what was asked.
+    /// Whether the call succeeded.
     pub ok: bool,
-    /// Whether the result came from a cache or from an equal call of this turn.
+    /// Whether the result came from a cache or from an identical call of this turn.
     pub cached: bool,
     /// From the start of the call to its result, in milliseconds.
     pub duration_ms: u64,
-    /// A few words for a status line, such as `10 results`.
+    /// A short label for a status line, such as `10 results`.
     pub summary: String,
     /// Pages to cite; empty for tools that have none.
     pub sources: Vec<Source>,
@@ -153,7 +154,7 @@ pub struct ToolReport {
     pub error: Option<ToolFailure>,
 }
 
-/// What a turn consumed.
+/// The usage of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -163,16 +164,16 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Credits that the search provider charged.
     pub search_credits: u64,
-    /// Whether any of the token counts is the product's estimate.
+    /// Whether any token count is this service's estimate.
     pub estimated: bool,
-    /// What the models charge for it by the configured prices, in millionths of their currency; `None` when no model
-    /// that was used has a price.
+    /// The cost at the configured prices, in millionths of their currency; `None` when no model that was used has a
+    /// price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
 
 impl Usage {
-    /// Adds what one more reply consumed.
+    /// Adds the usage of one more reply.
     pub fn join(&mut self, more: Usage) {
         self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);

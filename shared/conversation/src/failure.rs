@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, as a name that a client can act on.
+/// An error code that a client can act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -10,7 +10,7 @@ pub enum ErrorCode {
     Unauthorized,
     /// A valid credential that may not do this.
     Forbidden,
-    /// No such thing, or somebody else's.
+    /// The resource does not exist or belongs to another user.
     NotFound,
     /// No such model (OpenAI routes).
     ModelNotFound,
@@ -24,44 +24,44 @@ pub enum ErrorCode {
     TooLarge,
     /// The body is not `application/json`.
     UnsupportedMediaType,
-    /// The caller, or the product at the model's door, is too fast.
+    /// The caller, or this service at the model's endpoint, exceeded a rate limit.
     RateLimited,
-    /// An allowance is used up until it is renewed or paid for.
+    /// A quota is used up until it is renewed or paid for.
     QuotaExhausted,
-    /// A fault of the product itself.
+    /// A fault of this service.
     Internal,
     /// The model's endpoint cannot be reached or is overloaded.
     UpstreamUnavailable,
-    /// The model's endpoint sent what is not an answer.
+    /// The model's endpoint sent an invalid response.
     UpstreamBadResponse,
-    /// The model's endpoint refused the request.
+    /// The model's endpoint rejected the request.
     UpstreamRejected,
-    /// The model's endpoint refused the product's key.
+    /// The model's endpoint rejected this service's key.
     UpstreamAuth,
     /// The model stopped sending.
     UpstreamStalled,
-    /// The connection to the model broke in the middle.
+    /// The connection to the model broke during the response.
     UpstreamDisconnected,
-    /// The provider refused the content.
+    /// The provider's filter rejected the content.
     ContentFiltered,
     /// The conversation does not fit the model.
     ContextTooLong,
     /// Time ran out before there was an answer.
     Deadline,
-    /// The turn was cut off: its process ended or was told to.
+    /// The turn was interrupted: its process ended or was shut down.
     Interrupted,
     /// The database cannot take the request now.
     StorageBusy,
-    /// No room is left on the disk of the local server's database.
+    /// The disk of the local server's database is full.
     StorageFull,
     /// The file of the local server's database is damaged or gone.
     StorageDamaged,
-    /// The function was deployed without saying who may use it.
+    /// The function was deployed without an authentication setting.
     AuthNotConfigured,
 }
 
 impl ErrorCode {
-    /// The code as it stands in JSON.
+    /// The code as written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidRequest => "invalid_request",
@@ -94,7 +94,7 @@ impl ErrorCode {
         }
     }
 
-    /// The sentence that users read when nothing more exact is known; it never holds anything from upstream.
+    /// The default message for users; it never contains upstream text.
     pub fn message(self) -> &'static str {
         match self {
             Self::InvalidRequest => "The request is not valid.",
@@ -146,16 +146,16 @@ impl ErrorCode {
     }
 }
 
-/// A failure as a client sees it, before the first byte or after.
+/// A failure as a client sees it, before or after the first byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What went wrong.
     pub code: ErrorCode,
-    /// One sentence for people; never upstream text, an address or a secret.
+    /// One sentence for users; never contains upstream text, an address or a secret.
     pub message: String,
-    /// How long to wait before trying again, in seconds.
+    /// How long to wait before a retry, in seconds.
     pub retry_after: Option<u64>,
-    /// The place in the request that is wrong, such as `tools[0].name`; for protocols that say it apart.
+    /// The invalid field of the request, such as `tools[0].name`; for protocols that report it separately.
     pub param: Option<String>,
 }
 
@@ -166,19 +166,19 @@ impl From<ErrorCode> for Failure {
 }
 
 impl Failure {
-    /// A failure with a sentence of its own.
+    /// A failure with a specific message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), retry_after: None, param: None }
     }
 
-    /// The same with the place in the request that is wrong.
+    /// Sets the invalid field of the request.
     #[must_use]
     pub fn at(mut self, param: impl Into<String>) -> Self {
         self.param = Some(param.into());
         self
     }
 
-    /// The same with a time to wait, in seconds.
+    /// Sets the time to wait before a retry, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);

@@ -1,7 +1,6 @@
-//! The words of the domain: messages, tools and their calls, events, failures.
+//! Domain types: messages, tools and their calls, events, failures.
 //!
-//! This crate depends on serde alone and knows nothing of HTTP, models or storage, so that every other room can speak
-//! its types.
+//! This crate knows nothing of HTTP, models or storage, so every other crate can use its types.
 
 mod event;
 mod failure;
@@ -19,8 +18,8 @@ pub use past::{PastTurn, Summary};
 pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolResult, ToolSpec};
 pub use writers::Writers;
 
-/// The longest text of an answer, in bytes: a turn that reaches it ends with [`FinishReason::Length`].
+/// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 
-/// The longest reasoning of an answer, in bytes: what a model thinks beyond it is neither shown nor stored.
+/// Maximum length of an answer's reasoning, in bytes. Reasoning beyond it is neither shown nor stored.
 pub const MAX_THINKING_BYTES: usize = 512 * 1024;

@@ -5,17 +5,17 @@ use crate::Message;
 /// An earlier turn of a conversation, as prompts read it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastTurn {
-    /// The place of its answer in the conversation; later turns have higher ones.
+    /// The `seq` of the turn's answer in the conversation; later turns have higher ones.
     pub place: u64,
-    /// The user's message first, then what the model said, called and read.
+    /// The user message first, then the model's replies, calls and tool results.
     pub messages: Vec<Message>,
 }
 
-/// What stands in prompts for the oldest turns of a conversation.
+/// A summary that replaces the oldest turns of a conversation in prompts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The place of the last turn that it covers.
+    /// The `seq` of the last turn that the summary covers.
     pub through: u64,
-    /// A model's words.
+    /// Text written by a model.
     pub text: String,
 }

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a model is told about a tool.
+/// A tool's declaration for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// `snake_case`, unique among the tools of a turn.
@@ -15,10 +15,10 @@ pub struct ToolSpec {
     pub examples: Vec<ToolExample>,
 }
 
-/// A question and the arguments with which the tool should be called for it.
+/// A user message and the arguments of the call that answers it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolExample {
-    /// What a user might say.
+    /// An example of a user message.
     pub question: String,
     /// The arguments of the call that answers it; an object.
     pub arguments: Value,
@@ -29,35 +29,35 @@ pub struct ToolExample {
 pub struct ToolCall {
     /// Unique within its turn.
     pub id: String,
-    /// As the model wrote it; no tool of that name need exist.
+    /// As the model wrote it; a tool of that name may not exist.
     pub name: String,
-    /// An object in every call that can run; another value is refused as `invalid_arguments`.
+    /// An object in every call that can run; any other value is rejected as `invalid_arguments`.
     pub arguments: Value,
 }
 
-/// What a tool answered, as the model reads it.
+/// The result of a call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The `id` of the call.
     pub call_id: String,
     /// The name in the call.
     pub name: String,
-    /// Whether the tool did what was asked.
+    /// Whether the call succeeded.
     pub ok: bool,
     /// The text given to the model.
     pub content: String,
 }
 
-/// Why a call gave no result; shown to the user, and told to the model in words of its own.
+/// Why a call failed; shown to the user. The model receives a separate text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolFailure {
     /// `unknown_tool`, `invalid_arguments`, `rate_limited`, `quota_exhausted`, `timeout` or `failed`.
     pub code: String,
-    /// One sentence that holds no secret, no address and nothing the user wrote.
+    /// One sentence without secrets, addresses or user text.
     pub message: String,
 }
 
-/// Whether and which tool the model shall call in the first round.
+/// Whether and which tool the model must call in the first round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolChoice {
     /// The model decides.

@@ -1,20 +1,20 @@
 use crate::Event;
 
-/// The models that write an answer, as its events tell.
+/// Tracks from a turn's events which models wrote its answer.
 #[derive(Clone, Debug, Default)]
 pub struct Writers {
-    /// The one that was asked first.
+    /// The model that started the turn.
     first: String,
-    /// The one that writes now.
+    /// The model that writes now.
     now: String,
-    /// Those that wrote something, in their order.
+    /// The models that wrote something, in order.
     wrote: Vec<String>,
-    /// Whether the last of these is the one that writes now.
+    /// Whether the last entry of `models` is the current model.
     noted: bool,
 }
 
 impl Writers {
-    /// Takes note of the next event of the turn.
+    /// Records the next event of the turn.
     pub fn note(&mut self, event: &Event) {
         match event {
             Event::Started(started) => {
@@ -35,12 +35,12 @@ impl Writers {
         self.noted = self.wrote.last() == Some(&self.now);
     }
 
-    /// Who wrote, in their order.
+    /// The models that wrote something, in order.
     pub fn wrote(&self) -> &[String] {
         &self.wrote
     }
 
-    /// Who wrote, unless it was the first model alone or nobody.
+    /// The models that wrote something; empty if only the first model did, or none.
     pub fn unexpected(&self) -> &[String] {
         if self.wrote.iter().all(|model| *model == self.first) { &[] } else { &self.wrote }
     }

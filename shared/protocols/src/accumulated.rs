@@ -3,22 +3,22 @@ use serde::Serialize;
 
 use crate::{Native, Protocol};
 
-/// Up to this length of all text together, in bytes, every piece of text has a frame.
+/// Up to this total length of text, in bytes, every delta has a frame.
 const MAX_EVERY_PIECE: usize = 8 * 1024;
 
-/// Beyond it a frame is written when the text has grown by this part of itself: all frames of an answer together are then
-/// at most so many times as long as the answer, and not as its square.
+/// Beyond it, a frame is written when the text has grown by 1/32. The total size of all frames is then at most a
+/// constant multiple of the answer's length instead of its square.
 const GROWTH: usize = 32;
 
 /// The older form of the native protocol, in which every frame of text repeats all text so far.
 ///
-/// In a long answer several pieces of text share a frame; what is left has one before the next event of another kind.
-/// Which pieces share one depends on the events alone, so that a resumed stream has the same frames.
+/// In a long answer several deltas share a frame. Pending text gets its frame before the next event of another kind.
+/// The grouping depends on the events alone, so a resumed stream has the same frames.
 pub struct Accumulated {
     native: Native,
     content: String,
     thinking: String,
-    /// The length of the text in the last frame.
+    /// The length of the text in the last frame, in bytes.
     written: usize,
 }
 
@@ -39,7 +39,7 @@ impl Accumulated {
         self.content.len() + self.thinking.len()
     }
 
-    /// Whether enough came since the last frame.
+    /// Whether enough text arrived since the last frame.
     fn is_due(&self) -> bool {
         let length = self.length();
         length <= MAX_EVERY_PIECE || length - self.written >= length / GROWTH

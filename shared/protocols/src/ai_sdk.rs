@@ -1,6 +1,6 @@
-//! The AI SDK's UI message stream, version 1: what `useChat` and `DefaultChatTransport` of the package `ai` speak.
+//! The AI SDK's UI message stream, version 1: the format of `useChat` and `DefaultChatTransport` of the package `ai`.
 //!
-//! The format is the one of `ai` 5 to 7, read from its `uiMessageChunkSchema` and held against all three.
+//! The format is that of `ai` 5 to 7, read from its `uiMessageChunkSchema` and tested against all three.
 
 mod chunk;
 mod request;
@@ -19,16 +19,16 @@ pub const UI_STREAM_HEADER: (&str, &str) = ("x-vercel-ai-ui-message-stream", "v1
 
 /// The protocol of the AI SDK's chats: one `data:` line per chunk without ids, then `data: [DONE]`.
 ///
-/// Text and reasoning are blocks, of which one is open at a time. A step ends when all its calls have their results and
-/// the model goes on. What the SDK has no chunk for is in the message's metadata.
+/// Text and reasoning are blocks; one block is open at a time. A step ends when all its calls have results and the
+/// model continues. Data without a chunk type in the SDK goes into the message's metadata.
 pub struct UiMessageStream {
     request_id: String,
     writers: Writers,
     block: Option<Block>,
-    /// How many blocks there have been.
+    /// The number of blocks opened so far.
     blocks: u32,
     in_step: bool,
-    /// The calls of this step without a result, and what they said of themselves so far.
+    /// The calls of this step without a result: id and progress text so far.
     calls: Vec<(String, String)>,
     /// Whether a call of this step has its result.
     called: bool,
@@ -60,7 +60,7 @@ impl UiMessageStream {
         }
     }
 
-    /// More of a block, in the one that is open if it is of this kind.
+    /// Writes a delta into the open block, or into a new one of this kind.
     fn say(&mut self, thinking: bool, delta: &str, out: &mut String) {
         if delta.is_empty() {
             return;
@@ -87,7 +87,7 @@ impl UiMessageStream {
         }
     }
 
-    /// The model says something: in the step that is open, or in the next if that one's calls are done.
+    /// Ensures that a step is open; starts the next one if all calls of the open step are done.
     fn step(&mut self, out: &mut String) {
         if self.in_step && self.called && self.calls.is_empty() {
             self.end_step(out);
@@ -120,7 +120,7 @@ impl UiMessageStream {
         self.calls.push((id.clone(), String::new()));
     }
 
-    /// What a running call says; a later output stands for an earlier one, so all of it so far is sent.
+    /// Writes the progress of a running call. A later output replaces an earlier one, so it sends all progress so far.
     fn progress(&mut self, id: &str, text: &str, out: &mut String) {
         let Some((_, said)) = self.calls.iter_mut().find(|(open, _)| open == id) else { return };
         said.push_str(text);
@@ -128,7 +128,7 @@ impl UiMessageStream {
         write(&Chunk::ToolOutputAvailable { tool_call_id: id, output, preliminary: true, kind: OURS }, out);
     }
 
-    /// A result; clients take one for a call that they know, and once.
+    /// Writes a result. Clients accept one result per known call.
     fn result(&mut self, report: &ToolReport, out: &mut String) {
         let Some(place) = self.calls.iter().position(|(open, _)| *open == report.id) else { return };
         self.calls.remove(place);
@@ -196,7 +196,7 @@ impl Protocol for UiMessageStream {
             Event::Usage(usage) => self.usage = Some(**usage),
             Event::Failed(failure) => self.failed(failure, out),
             Event::Done { finish_reason } => self.done(*finish_reason, out),
-            // No tools are brought along here.
+            // Requests of this protocol cannot declare client tools.
             Event::Handover { .. } | Event::CallersCall(_) => {}
         }
     }

@@ -2,7 +2,7 @@ use conversation::{Event, Failure, FinishReason, Source, ToolCall, Usage, Writer
 use serde::Serialize;
 use serde_json::Value;
 
-/// The answer to a request with `"stream": false`: all events of a turn in one JSON object.
+/// The response to a request with `"stream": false`: all events of a turn in one JSON object.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
@@ -17,7 +17,7 @@ pub struct Document {
     pub(crate) finish_reason: Option<FinishReason>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     models: Vec<String>,
-    /// Only where the caller has tools of its own, which no request for this document can bring.
+    /// Calls of client tools. Requests for the native document cannot declare such tools.
     #[serde(skip)]
     pub(crate) callers_calls: Vec<ToolCall>,
     #[serde(skip)]
@@ -36,7 +36,7 @@ struct CallRow {
 }
 
 impl Document {
-    /// Takes the next event of the turn.
+    /// Adds the next event of the turn.
     pub fn add(&mut self, event: &Event) {
         self.writers.note(event);
         match event {
@@ -68,10 +68,10 @@ impl Document {
         }
     }
 
-    /// The whole turn.
+    /// Returns the complete document.
     ///
     /// # Errors
-    /// The failure that ended it; `interrupted` if it never ended.
+    /// The failure that ended the turn; `interrupted` if it never ended.
     pub fn finish(mut self) -> Result<Self, Failure> {
         self.models = self.writers.unexpected().to_vec();
         match (&self.failure, self.finish_reason) {

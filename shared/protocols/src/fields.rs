@@ -5,21 +5,21 @@ use serde_json::{Map, Value};
 
 use crate::json;
 
-/// The fields of a JSON object from outside, taken one by one; `null` counts as absent.
+/// The fields of an untrusted JSON object, taken one by one; `null` counts as absent.
 ///
-/// What is wrong is an `invalid_request` whose sentence names the field and what is accepted, never what came.
+/// Errors are `invalid_request`; the message names the field and what is accepted, never the value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fields {
     fields: Map<String, Value>,
-    /// Where the object stands, to be put before the names; empty for a body.
+    /// The path of the object, used as a prefix of field names; empty for a body.
     place: String,
 }
 
 impl Fields {
-    /// The fields of a body that must be one JSON object without duplicate keys.
+    /// Parses a body that must be one JSON object without duplicate keys.
     ///
     /// # Errors
-    /// `invalid_request` when it is not.
+    /// `invalid_request` if it is not.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         Ok(Self { fields: json::object(body)?, place: String::new() })
     }
@@ -36,7 +36,7 @@ impl Fields {
         }
     }
 
-    /// A string of at most so many characters that is not blank.
+    /// A string of 1 to `max_len` characters that is not blank.
     ///
     /// # Errors
     /// `invalid_request` for anything else.
@@ -95,7 +95,7 @@ impl Fields {
         }
     }
 
-    /// The fields of an object within this one.
+    /// The fields of a nested object.
     ///
     /// # Errors
     /// `invalid_request` for anything else.
@@ -104,7 +104,7 @@ impl Fields {
         Ok(self.object(name)?.map(|fields| Self { fields, place }))
     }
 
-    /// An array of at most so many strings.
+    /// An array of at most `max_len` strings.
     ///
     /// # Errors
     /// `invalid_request` for anything else.
@@ -119,7 +119,7 @@ impl Fields {
         texts.map(Some).ok_or_else(|| self.wrong(name, &accepted))
     }
 
-    /// An array of at most so many objects.
+    /// An array of at most `max_len` objects.
     ///
     /// # Errors
     /// `invalid_request` for anything else.
@@ -160,13 +160,13 @@ impl Fields {
         choice.map(Some).ok_or_else(|| self.wrong(name, accepted))
     }
 
-    /// Nothing more is taken.
+    /// Checks that no field is left.
     ///
     /// # Errors
-    /// `invalid_request` when fields are left: they would be ignored, which nobody who wrote them wants.
+    /// `invalid_request` if a field is left: ignoring it would surprise the client that sent it.
     pub fn finish(self, accepted: &str) -> Result<(), Failure> {
         let Some(name) = self.fields.keys().next() else { return Ok(()) };
-        // Only what looks like a name is said again.
+        // The message repeats a field only if it is a plain name.
         let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let name = if is_name { format!("`{}{name}`", self.place) } else { "One of the fields".to_owned() };
         Err(invalid(format!("{name} is not known here; accepted are: {accepted}")))
@@ -177,13 +177,13 @@ impl Fields {
         self.fields.remove(name).filter(|value| !value.is_null())
     }
 
-    /// The refusal of a field.
+    /// The error for a field with an invalid value.
     pub fn wrong(&self, name: &str, accepted: &str) -> Failure {
         let param = self.name(name);
         invalid(format!("`{param}` must be {accepted}")).at(param)
     }
 
-    /// A field by its place in the body, such as `tools[0].type`.
+    /// The path of a field in the body, such as `tools[0].type`.
     pub fn name(&self, name: &str) -> String {
         format!("{}{name}", self.place)
     }

@@ -1,4 +1,4 @@
-//! Strict JSON at the border: one object, no duplicate keys, bounded nesting.
+//! Strict JSON parsing: one object, no duplicate keys, bounded nesting.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,13 +7,13 @@ use conversation::{ErrorCode, Failure};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// The most values of a body. A value of two bytes takes more than a hundred in memory.
+/// Maximum number of values in a body. A value of 2 bytes takes more than 100 bytes in memory.
 const MAX_VALUES: usize = 200_000;
 
 /// Reads a body that must be one JSON object in UTF-8, without duplicate keys at any depth, of at most 200,000 values.
 ///
 /// # Errors
-/// `invalid_request`, with a sentence that says where the text is wrong without quoting it.
+/// `invalid_request`, with a message that gives the position of the error without quoting the text.
 pub fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
     let text = std::str::from_utf8(body).map_err(|_| invalid("The body must be UTF-8"))?;
     let left = Cell::new(MAX_VALUES);
@@ -27,7 +27,7 @@ pub fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// Says where and in which way the text is wrong, without quoting it.
+/// Describes the kind and the position of an error without quoting the text.
 fn reason(error: &serde_json::Error) -> String {
     let kind = match error.classify() {
         serde_json::error::Category::Eof => "it ends too early",
@@ -41,8 +41,8 @@ fn invalid(sentence: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::InvalidRequest, sentence)
 }
 
-/// Reads a JSON value in which no object holds a key twice, as long as values are left; `serde_json::Value` alone would keep
-/// the last one, and any number of values.
+/// Reads a JSON value without duplicate keys and counts down the values left. `serde_json::Value` alone would keep the
+/// last duplicate and accept any number of values.
 #[derive(Clone, Copy)]
 struct Strict<'a>(&'a Cell<usize>);
 

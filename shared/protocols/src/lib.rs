@@ -1,4 +1,4 @@
-//! Requests to turns, events to frames: one file per client protocol, all pure.
+//! Client protocols: they parse requests into turns and render events as frames; one file each, no I/O.
 
 mod accumulated;
 mod ai_sdk;
@@ -21,9 +21,9 @@ pub use resumed::Resumed;
 
 use conversation::Event;
 
-/// Turns the events of one turn into the bytes of an event stream.
+/// Renders the events of one turn as the bytes of an event stream.
 ///
-/// The event that ends the turn yields the protocol's own end marker as well, so that a stream ends exactly once.
+/// The last event also yields the protocol's end marker, so a stream ends exactly once.
 pub trait Protocol: Send {
     /// Appends the frames of `event` to `out`.
     fn frames(&mut self, event: &Event, out: &mut String);

@@ -3,18 +3,18 @@ use serde::Serialize;
 
 use crate::Protocol;
 
-/// The product's own protocol: deltas, one `data:` line per frame with a numbered id, then `data: [DONE]`.
+/// The native protocol: deltas, one `data:` line per frame with a numbered id, then `data: [DONE]`.
 pub struct Native {
     frames: Frames,
     request_id: String,
     writers: Writers,
 }
 
-/// Objects as frames that are numbered.
+/// Writes JSON objects as numbered frames.
 struct Frames {
     turn_id: String,
     count: u64,
-    /// The last object, so that the next has room to be written in.
+    /// The last object; its allocation is reused for the next.
     json: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Frames {
         out.push_str(if ends { "\n\ndata: [DONE]\n\n" } else { "\n\n" });
     }
 
-    /// The frame of a word, of which a turn has the most: as `write` would write it, with less ado.
+    /// Fast path for delta frames; the output is identical to `write`.
     fn delta(&mut self, begin: &str, text: &str, out: &mut String) {
         self.begin(out);
         out.push_str(begin);
@@ -84,7 +84,7 @@ impl Protocol for Native {
     }
 }
 
-/// Whether an event has a frame of its own.
+/// Whether an event is rendered as a frame.
 pub fn has_frame(event: &Event) -> bool {
     Payload::of(event, "", &[]).is_some()
 }
@@ -133,10 +133,11 @@ enum Payload<'a> {
 }
 
 impl<'a> Payload<'a> {
-    /// The object, if the event has one; `models` are those that wrote the answer when they are not the one of the start.
+    /// The event's object, if it has one. `models` lists the models that wrote the answer if not only the first one
+    /// did.
     fn of(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
         Some(match event {
-            // Native requests bring no tools of their own.
+            // Native requests cannot declare client tools.
             Event::Handover { .. } | Event::CallersCall(_) => return None,
             Event::Started(started) => Self::Start {
                 conversation_id: &started.conversation_id,

@@ -8,10 +8,10 @@ pub const MAX_MESSAGE_CHARS: usize = 32_000;
 /// The largest request body, in bytes.
 pub const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// What a caller asks for in one turn, checked as far as the request alone allows.
+/// The body of a turn request, checked as far as the request alone allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRequest {
-    /// The user's words: not blank and at most [`MAX_MESSAGE_CHARS`] long.
+    /// The user message: not blank and at most [`MAX_MESSAGE_CHARS`] long.
     pub message: String,
     /// Absent for a new conversation.
     pub conversation_id: Option<String>,
@@ -21,7 +21,7 @@ pub struct TurnRequest {
     pub agent_id: Option<String>,
     /// Whether tools may or must be used; absent for what the agent does.
     pub tool_choice: Option<ToolChoice>,
-    /// Who the caller says to be; counts only where authentication is off.
+    /// The claimed user id; used only if authentication is off.
     pub user_id: Option<String>,
     /// Whether the answer comes as an event stream.
     pub stream: bool,
@@ -38,7 +38,7 @@ impl TurnRequest {
         Self::of(checked("`message`", message)?, &mut fields)
     }
 
-    /// The request for this message with what the fields say of who answers.
+    /// Builds the request for this message from the remaining fields.
     pub(crate) fn of(message: String, fields: &mut Fields) -> Result<Self, Failure> {
         Ok(Self {
             message,
@@ -52,7 +52,7 @@ impl TurnRequest {
     }
 }
 
-/// What a caller asks for who wants the last message answered again, checked as far as the request alone allows.
+/// A request to regenerate the last answer, checked as far as the request alone allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgainRequest {
     /// The name of a model; absent for the default one.
@@ -61,7 +61,7 @@ pub struct AgainRequest {
     pub agent_id: Option<String>,
     /// Whether tools may or must be used; absent for what the agent does.
     pub tool_choice: Option<ToolChoice>,
-    /// Who the caller says to be; counts only where authentication is off.
+    /// The claimed user id; used only if authentication is off.
     pub user_id: Option<String>,
     /// Whether the answer comes as an event stream.
     pub stream: bool,
@@ -84,12 +84,12 @@ impl AgainRequest {
     }
 }
 
-/// A user's words, if they can be asked; `name` begins the sentence of a refusal.
+/// Validates a user message; `name` starts the error message.
 pub(crate) fn checked(name: &str, text: String) -> Result<String, Failure> {
     if text.trim().is_empty() {
         return Err(invalid(format!("{name} must not be blank")));
     }
-    // Counting stops at the limit: a body is at most a few megabytes, but most messages are far shorter.
+    // Counting stops at the limit: a body can hold megabytes, but typical messages are far shorter.
     if text.chars().nth(MAX_MESSAGE_CHARS).is_some() {
         let sentence = format!("{name} is too long: at most {MAX_MESSAGE_CHARS} characters are accepted");
         return Err(Failure::new(ErrorCode::TooLarge, sentence));

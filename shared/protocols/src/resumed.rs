@@ -2,14 +2,14 @@ use conversation::Event;
 
 use crate::Protocol;
 
-/// The frames of a protocol behind those that a client has already.
+/// Skips the frames that a client has already received.
 pub struct Resumed<P> {
     protocol: P,
     left: u64,
 }
 
 impl<P: Protocol> Resumed<P> {
-    /// Leaves out the first `seen` numbered frames; the turn's events must come from the first one on.
+    /// Skips the first `seen` numbered frames; the turn's events must start with the first one.
     pub fn new(protocol: P, seen: u64) -> Self {
         Self { protocol, left: seen }
     }

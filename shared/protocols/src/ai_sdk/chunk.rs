@@ -71,8 +71,8 @@ pub(super) enum Chunk<'a> {
     },
 }
 
-/// What holds for every call: clients have no type for its tool, and it runs here, so that they neither run it nor send
-/// anything by themselves once it has run.
+/// Fields common to all calls. Clients have no type for the tool and it runs on the server, so they neither run it nor
+/// send a follow-up by themselves.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Kind {
@@ -80,10 +80,10 @@ pub(super) struct Kind {
     provider_executed: bool,
 }
 
-/// The one kind of call that there is.
+/// The only kind of call in use.
 pub(super) const OURS: Kind = Kind { dynamic: true, provider_executed: true };
 
-/// What a call gave, or says while it runs.
+/// A call's output, complete or in progress.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub(super) enum Output<'a> {
@@ -91,7 +91,7 @@ pub(super) enum Output<'a> {
     SoFar { progress: &'a str },
 }
 
-/// A message's metadata when it begins.
+/// Message metadata of the first chunk.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Begun<'a> {
@@ -99,7 +99,7 @@ pub(super) struct Begun<'a> {
     pub(super) model: &'a str,
 }
 
-/// What a message's metadata gain at its end.
+/// Message metadata added at the end.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended<'a> {
@@ -115,7 +115,7 @@ pub(super) struct Ended<'a> {
     pub(super) error: Option<Why<'a>>,
 }
 
-/// What the sentence of an error leaves out.
+/// The details of an error besides its message.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Why<'a> {
@@ -126,7 +126,7 @@ pub(super) struct Why<'a> {
     pub(super) retry_after_seconds: Option<u64>,
 }
 
-/// A finish reason in the words of the SDK, which knows fewer; the exact one is in the metadata.
+/// The SDK's name of a finish reason. The SDK knows fewer; the exact one is in the metadata.
 pub(super) fn finish_reason(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Stop => "stop",

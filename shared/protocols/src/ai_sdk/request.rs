@@ -3,35 +3,35 @@ use conversation::{ErrorCode, Failure};
 use crate::request::checked;
 use crate::{Fields, TurnRequest};
 
-/// The largest body of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
+/// Maximum body size of a UI chat, in bytes: clients send their whole copy of the conversation with every message.
 pub const MAX_UI_BODY_BYTES: usize = 4 * 1024 * 1024;
 
-/// The longest chat id, in characters.
+/// Maximum length of a chat id, in characters.
 const LONGEST_CHAT_ID: usize = 255;
 
-/// The most messages of a client's copy, and the most parts of a message.
+/// Maximum number of messages in a client's copy, and of parts in a message.
 const MOST_MESSAGES: usize = 10_000;
 const MOST_PARTS: usize = 100;
 
-/// What `useChat` asks for: the next message of a chat, or another answer to its last one.
+/// A request of `useChat`: the next message of a chat, or a regeneration of its last answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UiChatRequest {
     /// The client's name for the conversation.
     pub chat_id: String,
-    /// Whether another answer is wanted to the last message.
+    /// Whether the last answer is to be regenerated.
     pub regenerate: bool,
-    /// The rest. Its message is empty when another answer is wanted and the body holds no message.
+    /// The remaining fields. The message is empty for a regeneration whose body holds no message.
     pub turn: TurnRequest,
 }
 
 impl UiChatRequest {
-    /// Reads the body of `POST /api/ui/chat`: what the SDK's transport sends, with `message` in place of `messages` where
-    /// `prepareSendMessagesRequest` sends the newest alone, and the further fields of `POST /api/chat`.
+    /// Parses the body of `POST /api/ui/chat` as the SDK's transport sends it. `message` replaces `messages` if
+    /// `prepareSendMessagesRequest` sends only the newest. The additional fields of `POST /api/chat` are accepted too.
     ///
-    /// Of the messages only the last one counts, which must be the user's: the conversation itself is stored here.
+    /// Only the last message is used, and it must be the user's; the server stores the conversation itself.
     ///
     /// # Errors
-    /// `invalid_request` or `too_large`, with a sentence that names the field and what is accepted.
+    /// `invalid_request` or `too_large`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = Fields::parse(body)?;
         let chat_id = fields.words("id", LONGEST_CHAT_ID)?;
@@ -42,7 +42,7 @@ impl UiChatRequest {
             None if regenerate => String::new(),
             None => return Err(invalid("`messages` is required: an array that ends with the user's message")),
         };
-        // Which conversation it is says the chat's id alone.
+        // The chat id alone identifies the conversation.
         let turn = TurnRequest { conversation_id: None, stream: true, ..TurnRequest::of(message, &mut fields)? };
         Ok(Self { chat_id, regenerate, turn })
     }
@@ -63,7 +63,7 @@ fn newest(fields: &mut Fields) -> Result<Option<Fields>, Failure> {
     }
 }
 
-/// The text of a user's message; the parts in which a client keeps data of its own are passed over.
+/// The text of a user message. Parts with client data are skipped.
 fn words(mut message: Fields) -> Result<String, Failure> {
     if message.text("role")?.as_deref() != Some("user") {
         return Err(message.wrong("role", "\"user\": the last message is what is asked"));

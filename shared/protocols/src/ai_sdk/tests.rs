@@ -12,7 +12,7 @@ fn frames(events: &[Event]) -> String {
     out
 }
 
-/// The frames of a turn that says these things after its start, without the blank lines between.
+/// The frames of a turn with these events after its start, without the blank lines between.
 fn lines(events: &[Event]) -> Vec<String> {
     let out = frames(&[&[started()], events].concat());
     assert!(out.ends_with("data: [DONE]\n\n") && out.matches("[DONE]").count() == 1, "{out}");

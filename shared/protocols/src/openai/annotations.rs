@@ -1,7 +1,7 @@
 use conversation::Source;
 use serde::Serialize;
 
-/// A page, and where the text rests on it.
+/// A URL citation: a page and the text span that cites it.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Annotation<'a> {
     r#type: &'static str,
@@ -17,8 +17,8 @@ struct Citation<'a> {
     url: &'a str,
 }
 
-/// A citation for each mark such as `[1]` or `[1, 2]` outside of code, in the order of the text; then, with an empty span
-/// at the end of the text, each page that no mark names.
+/// Returns a citation for each mark such as `[1]` or `[1, 2]` outside code, in text order. Then each page without a
+/// mark follows, with an empty span at the end of the text.
 pub(super) fn annotations<'a>(text: &str, sources: &'a [Source]) -> Vec<Annotation<'a>> {
     let marks = marks(text);
     let length = text.chars().count();
@@ -43,7 +43,7 @@ struct Mark {
     numbers: Vec<usize>,
 }
 
-/// All marks; what stands between backticks is code.
+/// Finds all marks; text between backticks is code.
 fn marks(text: &str) -> Vec<Mark> {
     let (mut marks, mut open, mut code) = (Vec::new(), None, false);
     for (at, (byte, character)) in text.char_indices().enumerate() {

@@ -8,11 +8,11 @@ use crate::{Document, Protocol};
 
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
 ///
-/// A failure is an object with `error`, which clients raise; the end marker follows it as well.
+/// A failure is an object with `error`, which clients raise; the end marker follows it too.
 pub struct Chunks {
     head: Head,
     include_usage: bool,
-    /// All so far, for what comes last: sources and usage.
+    /// The turn so far, for the last chunks: sources and usage.
     said: Document,
     calls: usize,
 }
@@ -24,12 +24,12 @@ struct Chunk<'a> {
     created: u64,
     model: &'a str,
     choices: &'a [Choice<'a>],
-    /// Where it was asked for, `null` in all chunks but the last.
+    /// Present if requested; `null` in all chunks but the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Counted>,
 }
 
-/// What was used, as far as it is known yet.
+/// The usage, once it is known.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Counted {
@@ -61,7 +61,7 @@ struct Delta<'a> {
 }
 
 impl Chunks {
-    /// Every chunk begins with `head`; the last one says what was used, where that is asked for.
+    /// Every chunk starts with `head`; the last one reports the usage if requested.
     pub fn new(head: Head, include_usage: bool) -> Self {
         Self { head, include_usage, said: Document::default(), calls: 0 }
     }

@@ -26,7 +26,7 @@ struct Choice<'a> {
 #[derive(Serialize)]
 struct Message<'a> {
     role: &'static str,
-    /// `null` when there is nothing but calls.
+    /// `null` if there are only calls.
     content: Option<&'a str>,
     refusal: Option<()>,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -36,7 +36,7 @@ struct Message<'a> {
     tool_calls: Vec<Call<'a>>,
 }
 
-/// A whole answer as one `chat.completion` object in JSON.
+/// Renders a whole answer as one `chat.completion` object in JSON.
 pub fn completion(head: &Head, said: &Document) -> String {
     let Head { id, created, model } = head;
     let only_calls = said.content.is_empty() && !said.callers_calls.is_empty();

@@ -14,7 +14,7 @@ struct ErrorBody<'a> {
     code: &'static str,
 }
 
-/// The body of an error: `{"error": {"message", "type", "param", "code"}}`; the request's id stands in its header alone.
+/// Renders an error body: `{"error": {"message", "type", "param", "code"}}`. The request id is only in its header.
 pub fn error_body(failure: &Failure, _request_id: &str) -> Vec<u8> {
     serde_json::to_vec(&ErrorDocument::of(failure)).unwrap_or_default()
 }
@@ -27,7 +27,7 @@ impl<'a> ErrorDocument<'a> {
     }
 }
 
-/// By this clients sort errors where they do not by the status.
+/// The `type` by which clients classify errors that they do not classify by status.
 fn kind(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::Unauthorized => "authentication_error",
@@ -48,7 +48,7 @@ fn kind(code: ErrorCode) -> &'static str {
     }
 }
 
-/// OpenAI's word where there is one that clients look for, else the product's own.
+/// OpenAI's code if clients match on it, else this service's own.
 fn code(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::Unauthorized => "invalid_api_key",

@@ -4,10 +4,10 @@ use serde_json::Value;
 use super::results::Results;
 use crate::Fields;
 
-/// The most messages of a request.
+/// Maximum number of messages in a request, and of calls in a message.
 const MOST: usize = 10_000;
 
-/// A conversation as a turn needs it.
+/// A conversation, split as a turn needs it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Talk {
     pub(super) system: Option<String>,
@@ -16,7 +16,8 @@ pub(super) struct Talk {
     pub(super) since: Vec<Message>,
 }
 
-/// `messages`: any order of roles in which calls have their results, that ends with words of the user or with results.
+/// Parses `messages`. Roles may come in any order, but calls need their results, and the last message is from the user
+/// or a tool.
 pub(super) fn read(fields: &mut Fields) -> Result<Talk, Failure> {
     let rows = fields.objects("messages", MOST)?.unwrap_or_default();
     let mut reader = Reader::default();
@@ -30,7 +31,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<Talk, Failure> {
 struct Reader {
     system: Vec<String>,
     said: Vec<Message>,
-    /// Of the calls of the last message.
+    /// The results for the calls of the last message.
     results: Results,
 }
 
@@ -75,7 +76,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Parts what is said at the last words of the user.
+    /// Splits the messages at the last user message.
     fn finish(mut self) -> Result<Talk, &'static str> {
         if !self.results.are_complete() {
             return Err("complete: the last calls have no results");
@@ -95,7 +96,7 @@ impl Reader {
     }
 }
 
-/// Each message of the user begins a turn; a blank one says nothing.
+/// Groups messages into turns: each user message starts one; blank user messages are dropped.
 fn turns(said: Vec<Message>) -> Vec<PastTurn> {
     let mut turns: Vec<PastTurn> = Vec::new();
     for message in said {
@@ -116,7 +117,7 @@ fn call(mut row: Fields) -> Result<ToolCall, Failure> {
     let mut function = row.inner("function")?.ok_or_else(|| row.wrong("function", "given: an object"))?;
     let name = function.text("name")?.ok_or_else(|| function.wrong("name", "given: a string"))?;
     let text = function.text("arguments")?.unwrap_or_default();
-    // What a model wrote that was no JSON comes back as it was.
+    // Arguments that are not JSON are kept as text.
     let arguments = if text.trim().is_empty() {
         Value::Object(serde_json::Map::new())
     } else {
@@ -125,7 +126,7 @@ fn call(mut row: Fields) -> Result<ToolCall, Failure> {
     Ok(ToolCall { id, name, arguments })
 }
 
-/// The text of a message: a string, or parts of text that are joined.
+/// The text of a message: a string, or joined text parts.
 fn content(row: &mut Fields) -> Result<Option<String>, Failure> {
     let accepted = "a string, or an array of parts of type text: nothing else can be read here";
     match row.take("content") {

@@ -1,7 +1,7 @@
-//! OpenAI's chat completions: a request with the whole conversation in it, chunks or one document, errors in their shape.
+//! OpenAI's chat completions: requests with the whole conversation, streamed chunks or one document, and errors.
 //!
-//! The shapes are those of OpenAI's API reference, with `reasoning_content` for thinking as many endpoints have it. The
-//! product's own tools do not show: a client would try to run them. What they found stands in `annotations`.
+//! The formats follow OpenAI's API reference, plus `reasoning_content` for thinking as many endpoints have it. The
+//! service's own tools are hidden, because a client would try to run them. Their sources are in `annotations`.
 
 mod annotations;
 mod chunks;
@@ -22,7 +22,7 @@ use conversation::{FinishReason, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What every chunk and document of one answer begins with.
+/// The fields common to every chunk and document of one answer.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// Begins with `chatcmpl-`.
@@ -33,7 +33,7 @@ pub struct Head {
     pub model: String,
 }
 
-/// What was consumed.
+/// Token counts.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 struct Usage {
@@ -49,7 +49,7 @@ impl From<&conversation::Usage> for Usage {
     }
 }
 
-/// A call of the caller's tool.
+/// A call of a client tool.
 #[derive(Serialize)]
 struct Call<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ struct Call<'a> {
 #[derive(Serialize)]
 struct Function<'a> {
     name: &'a str,
-    /// JSON in a string; what a model wrote instead as it wrote it.
+    /// JSON in a string; invalid arguments as the model wrote them.
     arguments: String,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// An answer that time cut short is told like one that its length did.
+/// The OpenAI name of a finish reason. An answer cut by the deadline counts as cut by its length.
 fn word(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Stop | FinishReason::Stopped | FinishReason::ToolLimit => "stop",

@@ -3,10 +3,10 @@ use serde_json::Value;
 
 use crate::Fields;
 
-/// Whether a value changes nothing.
+/// A predicate: whether a value has no effect.
 type Test<'a> = &'a dyn Fn(&Value) -> bool;
 
-/// Refuses what would be misleading to ignore, because the answer would not be what was asked for.
+/// Rejects unsupported fields. Ignoring them would return an answer other than the one requested.
 pub(super) fn check(fields: &mut Fields) -> Result<(), Failure> {
     let absent = |value: &Value| match value {
         Value::Bool(on) => !on,

@@ -5,10 +5,10 @@ use super::messages::Talk;
 use super::{messages, refusals, tools};
 use crate::Fields;
 
-/// More than any model writes.
+/// Maximum of `max_tokens`: more than any model writes.
 const MOST_TOKENS: u32 = 100_000_000;
 
-/// The longest text before which a reply ends, in characters.
+/// Maximum length of a stop sequence, in characters.
 const LONGEST_STOP: usize = 1000;
 
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
@@ -18,29 +18,29 @@ const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh",
 pub struct ChatRequest {
     /// The name of a model, or `agent:` and an id.
     pub model: String,
-    /// What the messages of the roles `system` and `developer` say; `None` without any.
+    /// The text of the `system` and `developer` messages; `None` without any.
     pub system: Option<String>,
-    /// What was said before the last message of the user, oldest first.
+    /// The turns before the last user message, oldest first.
     pub history: Vec<PastTurn>,
-    /// The last message of the user; not blank.
+    /// The last user message; not blank.
     pub text: String,
-    /// What came after it: calls of the caller's tools, each with its result.
+    /// The messages after it: calls of client tools, each with its result.
     pub since: Vec<Message>,
-    /// The caller's own tools.
+    /// The client tools.
     pub tools: Vec<ToolSpec>,
-    /// Whether and which tool shall be called.
+    /// Whether and which tool must be called.
     pub tool_choice: Option<ToolChoice>,
-    /// Whether several calls may come at a time.
+    /// Whether the model may make several calls in one reply.
     pub parallel: bool,
-    /// How the next token is chosen, and how many may be.
+    /// Sampling parameters and the token limit.
     pub sampling: Sampling,
     /// Whether the answer comes in chunks.
     pub stream: bool,
-    /// Whether the last chunk says what was used.
+    /// Whether the last chunk reports the usage.
     pub include_usage: bool,
 }
 
-/// How the next token is chosen, and how many may be.
+/// Sampling parameters and the token limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampling {
     /// From 0 to 2.
@@ -59,15 +59,15 @@ pub struct Sampling {
     pub frequency_penalty: Option<f64>,
     /// `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
     pub effort: Option<String>,
-    /// `response_format` where it asks for JSON.
+    /// `response_format` if it requests JSON.
     pub format: Option<Value>,
 }
 
 impl ChatRequest {
-    /// Reads the body; what is not known is ignored.
+    /// Parses the body; unknown fields are ignored.
     ///
     /// # Errors
-    /// `invalid_request` with the place of what is wrong, or of what cannot be done here.
+    /// `invalid_request` with the path of the invalid or unsupported field.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = Fields::parse(body)?;
         refusals::check(&mut fields)?;

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use conversation::{Message, ToolCall, ToolResult};
 
-/// The calls of one message and the results that came for them, each found by its id in constant time.
+/// The calls of one message and the results received for them, each found by its id in constant time.
 #[derive(Default)]
 pub(super) struct Results {
     names: Vec<String>,
@@ -28,7 +28,7 @@ impl Results {
         self.missing == 0
     }
 
-    /// Adds the result of a call; `None` when no call with this id waits for one.
+    /// Adds the result of a call; `None` if no call with this id is open.
     pub(super) fn add(&mut self, id: String, content: String) -> Option<()> {
         let at = self.open.get_mut(&id)?.pop()?;
         let name = std::mem::take(self.names.get_mut(at)?);
@@ -37,7 +37,7 @@ impl Results {
         Some(())
     }
 
-    /// The results in the order of their calls, whatever order they came in.
+    /// Takes the results in the order of their calls, independent of arrival order.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Message> {
         std::mem::take(self).found.into_iter().flatten()
     }

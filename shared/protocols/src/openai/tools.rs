@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use crate::Fields;
 
-/// The most tools of a request.
+/// Maximum number of tools in a request.
 const MOST: usize = 128;
 
-/// The longest name, in characters.
+/// Maximum length of a tool's name, in characters.
 const LONGEST: usize = 64;
 
-/// The caller's tools. `strict` is not kept: models are told the schema, and what they make of it is not looked at.
+/// Parses the client tools. `strict` is dropped: models receive the schema, and their arguments are not validated.
 pub(super) fn specs(fields: &mut Fields) -> Result<Vec<ToolSpec>, Failure> {
     let mut names = HashSet::new();
     let mut specs = Vec::new();
@@ -43,7 +43,7 @@ fn is_name(name: &str) -> bool {
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(fits)
 }
 
-/// `tool_choice`: a word, or one function by its name.
+/// Parses `tool_choice`: a mode, or one function by name.
 pub(super) fn choice(fields: &mut Fields) -> Result<Option<ToolChoice>, Failure> {
     let accepted = "auto, none, required or {\"type\": \"function\", \"function\": {\"name\": \"…\"}}";
     let choice = match fields.take("tool_choice") {
