@@ -1,6 +1,6 @@
-//! How fast replies are scanned: MB/s in pieces of 8 bytes, and the longest time that one piece took.
+//! Measures the scan rate of replies: MB/s in chunks of 8 bytes, and the longest time for one chunk.
 //!
-//! `cargo bench -p calls`. Times are of this process alone; run it on an idle machine.
+//! Run `cargo bench -p tool-calls` on an idle machine; times are of this process alone.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -12,10 +12,10 @@ use serde_json::json;
 
 const PIECE: usize = 8;
 const BYTES: usize = 1 << 20;
-/// Each text is scanned this often; the fastest run counts, for the others were disturbed.
+/// The number of scans of each text. The fastest run counts, because others were disturbed.
 const RUNS: usize = 15;
 
-/// Takes a reply piece by piece.
+/// Receives a reply chunk by chunk.
 type Push = Box<dyn FnMut(&str)>;
 
 fn main() {
@@ -74,7 +74,7 @@ fn fill(line: &str) -> String {
     line.repeat(BYTES / line.len())
 }
 
-/// The text in pieces of about [`PIECE`] bytes that do not cut a character.
+/// Splits the text into chunks of about [`CHUNK_BYTES`] that do not cut a character.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -86,7 +86,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// The time for the whole text.
+/// Measures the whole text.
 fn total(pieces: &[&str], make: fn() -> Push) -> Duration {
     let mut push = make();
     let begun = Instant::now();
@@ -96,7 +96,7 @@ fn total(pieces: &[&str], make: fn() -> Push) -> Duration {
     begun.elapsed()
 }
 
-/// The time for the slowest piece: for each, its fastest run counts.
+/// Measures the slowest chunk; the fastest run of each chunk counts.
 fn longest(pieces: &[&str], make: fn() -> Push) -> Duration {
     let mut times = vec![Duration::MAX; pieces.len()];
     for _ in 0..RUNS {
@@ -119,7 +119,7 @@ fn scanner() -> Push {
     })
 }
 
-/// As in the product: reasoning is taken out first.
+/// As in production: the filter removes reasoning first.
 fn filter_and_scanner() -> Push {
     let mut filter = ThinkingFilter::default();
     let mut scanner = CallScanner::new(&[tool()]);

@@ -1,8 +1,8 @@
-//! Reads JSON lines `{"id","text","tools":[{"name","parameters"}],"chunk":7}` and writes, for each, what a user would see
-//! and which calls would run: `{"id","content","thinking","calls":[{"name","arguments"}]}`.
+//! Reads JSON lines `{"id","text","tools":[{"name","parameters"}],"chunk":7}` and writes, for each, the visible text
+//! and the calls: `{"id","content","thinking","calls":[{"name","arguments"}]}`.
 //!
-//! `chunk` is the number of characters per push; without it the text comes whole. A call that cannot be read is part of
-//! the content, as it is for the user once the model was told.
+//! `chunk` is the number of characters per push; without it the text is pushed whole. A malformed call is part of the
+//! content, as it is for the user.
 
 use std::io::{self, BufRead, Write};
 

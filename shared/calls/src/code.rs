@@ -1,19 +1,19 @@
-//! Where code stands in Markdown, byte by byte.
+//! Tracks code in Markdown, byte by byte.
 
 /// The shortest run of backticks that opens a fence.
 const FENCE: usize = 3;
 
-/// Whether the place in a text is inside inline code or a fence.
+/// Tracks whether the current position in a text is inside inline code or a fence.
 ///
-/// Inline code does not go over the end of its line: a stray backtick must not hide the rest of a reply.
+/// Inline code ends with its line at the latest, so a stray backtick does not hide the rest of a reply.
 #[derive(Debug)]
 pub(crate) struct Code {
     line_start: bool,
-    /// The first byte of the line that is no blank; 0 before it.
+    /// The first non-blank byte of the line; 0 before it.
     lead: u8,
-    /// How many backticks opened the inline code around the place; 0 outside.
+    /// The number of backticks that opened the current inline code; 0 outside.
     inline: usize,
-    /// How many backticks stand right before the place, and whether they begin their line.
+    /// The number of backticks directly before the current position, and whether they begin their line.
     run: usize,
     run_at_line_start: bool,
     fence: Option<Fence>,
@@ -22,9 +22,9 @@ pub(crate) struct Code {
 #[derive(Debug)]
 struct Fence {
     ticks: usize,
-    /// Whether it may hold a call.
+    /// Whether the fence may hold a call.
     tentative: bool,
-    /// Whether the place is still on the opening line.
+    /// Whether the current position is still on the opening line.
     opening: bool,
 }
 
@@ -35,7 +35,7 @@ impl Default for Code {
 }
 
 impl Code {
-    /// Whether only blanks stand before the place on its line.
+    /// Whether only blanks precede the current position on its line.
     pub(crate) fn line_start(&self) -> bool {
         self.line_start
     }
@@ -45,45 +45,45 @@ impl Code {
         matches!(self.lead, b'{' | b'[' | b'"')
     }
 
-    /// Whether the place is inside inline code that was not closed yet.
+    /// Whether the current position is inside unclosed inline code.
     pub(crate) fn in_line(&self) -> bool {
         self.inline > 0
     }
 
-    /// The number of backticks of the fence around the place.
+    /// The number of backticks of the current fence.
     pub(crate) fn fence(&self) -> Option<usize> {
         self.fence.as_ref().map(|fence| fence.ticks)
     }
 
-    /// Whether a fence around the place may hold a call.
+    /// Whether the current fence may hold a call.
     pub(crate) fn tentative(&self) -> bool {
         self.fence.as_ref().is_some_and(|fence| fence.tentative)
     }
 
-    /// Whether backticks stand right before the place.
+    /// Whether backticks directly precede the current position.
     pub(crate) fn in_run(&self) -> bool {
         self.run > 0
     }
 
-    /// A fence that may hold a call is open now; the place is before its content.
+    /// Opens a fence that may hold a call; the current position is before its content.
     pub(crate) fn enter_fence(&mut self, ticks: usize) {
         self.fence = Some(Fence { ticks, tentative: true, opening: false });
         self.line_start = true;
     }
 
-    /// The fence was closed; the place is behind its backticks.
+    /// Closes the fence; the current position is after its backticks.
     pub(crate) fn leave_fence(&mut self) {
         self.fence = None;
         self.line_start = false;
     }
 
-    /// Something that is not shown stands before the place.
+    /// Advances over hidden text.
     pub(crate) fn pass_hidden(&mut self) {
         self.end_run(None);
         self.line_start = false;
     }
 
-    /// Text stands before the place.
+    /// Advances over text.
     pub(crate) fn pass_text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -97,18 +97,18 @@ impl Code {
         }
     }
 
-    /// Whether nothing changes before the next line break or backtick.
+    /// Whether the state stays the same up to the next line break or backtick.
     pub(crate) fn is_plain(&self) -> bool {
         !self.line_start && self.run == 0
     }
 
-    /// Whether this text goes on a line and changes nothing, here or in what stands in it: no line, code, tag or call
-    /// begins or ends with a byte of it.
+    /// Whether this text continues a line and cannot change any state: no byte of it begins or ends a line, code, a tag
+    /// or a call.
     pub(crate) fn goes_on(&self, text: &str) -> bool {
         self.is_plain() && !text.bytes().any(|byte| matches!(byte, b'\n' | b'`' | b'<' | b'['))
     }
 
-    /// This byte stands before the place.
+    /// Advances over one byte.
     pub(crate) fn pass(&mut self, byte: u8) {
         if self.line_start && !byte.is_ascii_whitespace() {
             self.lead = byte;
@@ -136,14 +136,14 @@ impl Code {
         }
     }
 
-    /// A run of backticks before the place is over; `next` follows it.
+    /// Ends a run of backticks before the current position; `next` follows it.
     pub(crate) fn end_run(&mut self, next: Option<u8>) {
         if self.run == 0 {
             return;
         }
         let run = std::mem::take(&mut self.run);
         match &self.fence {
-            // As many backticks on the opening line: that was inline code.
+            // The same number of backticks on the opening line: it was inline code.
             Some(fence) if fence.opening && fence.ticks == run => self.fence = None,
             Some(fence) => {
                 let alone = next.is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b' ' | b'\t'));

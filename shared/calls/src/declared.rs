@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use conversation::ToolSpec;
 use serde_json::{Map, Value};
 
-/// The declared tools: what decides where the form of a call alone is ambiguous.
+/// The declared tools; they decide where the form of a call alone is ambiguous.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     parameters: HashMap<String, Value>,
@@ -37,24 +37,24 @@ impl Declared {
         self.parameters.keys().any(|tool| self.parameter(tool, name).is_some())
     }
 
-    /// Whether the tool is declared and everything that its schema requires is there.
+    /// Whether the tool is declared and all required arguments are present.
     pub(crate) fn accepts(&self, tool: &str, arguments: &Value) -> bool {
         arguments.as_object().is_some_and(|arguments| self.requires_no_more(tool, arguments))
     }
 
-    /// The same for the arguments as they are being read.
+    /// The same for partially read arguments.
     pub(crate) fn requires_no_more(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let Some(schema) = self.parameters.get(tool) else { return false };
         let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         required.all(|name| name.as_str().is_none_or(|name| arguments.contains_key(name)))
     }
 
-    /// Whether the tool is declared and nothing is said about its parameters.
+    /// Whether the tool is declared without a schema of its parameters.
     pub(crate) fn untyped(&self, tool: &str) -> bool {
         self.has(tool) && self.properties(tool).is_none()
     }
 
-    /// The parameter of a tool that has no other one.
+    /// The single parameter of a tool, if it has exactly one.
     pub(crate) fn only_parameter(&self, tool: &str) -> Option<&str> {
         let mut names = self.properties(tool)?.keys();
         names.next().filter(|_| names.next().is_none()).map(String::as_str)

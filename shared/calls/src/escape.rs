@@ -1,30 +1,30 @@
 use std::borrow::Cow;
 
-/// What bracketed control tokens without an underscore are called; those with one need no list.
+/// The bracketed control tokens without an underscore; those with one need no list.
 const WORDS: [&str; 4] = ["ARGS", "INST", "THINK", "IMG"];
 
-/// How some models open a list of calls, up to its bracket.
+/// The text with which some models open a list of calls, up to its bracket.
 const FUNCTOOLS: &str = "functools";
 
-/// How a fence begins that holds calls, such as `tool_call` or `tool_code`.
+/// The beginning of a fence that holds calls, such as `tool_call` or `tool_code`.
 const FENCE: &str = "```tool";
 const BROKEN_FENCE: &str = "``&#96;tool";
 
-/// Neutralises text that comes from outside (a tool's result, a page) so that no marker can be forged with it.
+/// Escapes untrusted text (a tool's result, a page) so that it cannot forge a marker.
 ///
-/// Every `<` becomes `&lt;`, for almost every element and control token that means something to a model begins with it.
-/// Of the brackets only those are replaced, with `&#91;`, that open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list
-/// of calls (`functools[`, `[f(a=1)]`): links, lists and JSON stay as they are. A fence that is named after calls of tools
-/// loses its last backtick to `&#96;`. `&` is left alone: models read the result, not an XML parser.
+/// Every `<` becomes `&lt;`, because nearly all elements and control tokens begin with it. Brackets become `&#91;` only
+/// if they open a control token (`[TOOL_CALLS]`, `[/INST]`) or a list of calls (`functools[`, `[f(a=1)]`); links, lists
+/// and JSON stay as they are. A fence named after tool calls has its last backtick replaced by `&#96;`. `&` is kept:
+/// models read the result, not an XML parser.
 ///
-/// JSON without a marker is not changed, as it cannot be distinguished from data. Where a model ends its reply with the JSON of a
-/// declared tool's call on lines of its own, that is a call, wherever the model has the text from.
+/// JSON without a marker is not changed, because it cannot be distinguished from data. If a model ends its reply with
+/// the JSON of a declared tool's call on separate lines, that is a call, regardless of the text's source.
 pub fn escape(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace(FENCE, BROKEN_FENCE);
     brackets(&text).into_owned()
 }
 
-/// The text without brackets that open a marker.
+/// Escapes the brackets that open a marker.
 fn brackets(text: &str) -> Cow<'_, str> {
     let opening = |at: &usize| {
         text.get(..*at).is_some_and(|before| before.ends_with(FUNCTOOLS))
@@ -47,7 +47,7 @@ fn brackets(text: &str) -> Cow<'_, str> {
 
 /// Whether the bracket at `at` opens a control token: capitals and underscores up to the closing bracket.
 fn is_token(text: &str, at: usize) -> bool {
-    /// Longest token that is known to any model, with room to spare, in bytes.
+    /// Maximum length of a token, above that of all known tokens, in bytes.
     const MAX_TOKEN: usize = 40;
     let rest = text.as_bytes().get(at + 1..).unwrap_or_default();
     let rest = rest.strip_prefix(b"/").unwrap_or(rest);
@@ -56,17 +56,17 @@ fn is_token(text: &str, at: usize) -> bool {
     end.first() == Some(&b']') && (name.contains(&b'_') || WORDS.iter().any(|word| word.as_bytes() == name))
 }
 
-/// Longest name, and longest white space, that is looked at, in bytes.
+/// Maximum length of a name, and of white space, in bytes.
 const MAX_NAME: usize = 128;
 
-/// Whether a text, which a bracket opens, begins with a call: a name, a parenthesis, and an argument with its name or none.
+/// Whether the text after a bracket begins with a call: a name, a parenthesis, and a named argument or none.
 fn opens_calls(text: &str) -> bool {
     let Some(arguments) = after_name(text).and_then(|rest| rest.strip_prefix('(')) else { return false };
     let arguments = after_space(arguments);
     arguments.starts_with(')') || after_name(arguments).is_some_and(|rest| rest.starts_with('='))
 }
 
-/// What follows a name and the white space around it.
+/// Skips a name and the white space around it.
 fn after_name(text: &str) -> Option<&str> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
     let text = after_space(text);

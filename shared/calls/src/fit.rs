@@ -1,4 +1,4 @@
-//! Fitting arguments to a tool's schema: the part of JSON Schema that tools use, and only safe conversions.
+//! Coerces arguments to a tool's schema: the part of JSON Schema that tools use, and only safe conversions.
 
 mod values;
 
@@ -9,15 +9,15 @@ use serde_json::{Map, Value};
 use self::values::{accepts_null, alternatives, convert, described, is, required};
 use crate::typed::types;
 
-/// How deep a schema is followed.
+/// Maximum depth to which a schema is followed.
 const MAX_DEPTH: usize = 16;
 
-/// Why arguments do not fit; its text is for the model and never repeats a value.
+/// Why arguments do not match a schema; the text is sent to the model and never repeats a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Misfit {
-    /// Required fields that are not there, as paths such as `filter.from`.
+    /// Missing required fields, as paths such as `filter.from`.
     pub missing: Vec<String>,
-    /// Fields that hold something else than what is accepted.
+    /// Fields with a value that is not accepted.
     pub wrong: Vec<Wrong>,
 }
 
@@ -26,7 +26,7 @@ pub struct Misfit {
 pub struct Wrong {
     /// The field as a path; empty for the arguments as a whole.
     pub field: String,
-    /// What is accepted, such as `an integer`.
+    /// The accepted values, such as `an integer`.
     pub accepted: String,
 }
 
@@ -43,12 +43,12 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// Makes arguments fit a schema of type `object`, converting where nothing can be lost.
+/// Coerces arguments to a schema of type `object`; converts only without loss.
 ///
 /// Converted are: numbers and booleans written as strings, whole floats for integers, numbers and booleans for strings,
 /// JSON in a string for objects and arrays, one value for an array of such values, the case of an enumeration's values.
 /// `null` counts as absent where it is not accepted. Unknown fields are dropped where the schema forbids them.
-/// The error names every field that is missing or wrong, with what is accepted.
+/// The error names every missing or invalid field, with the accepted values.
 pub fn fit(schema: &Value, arguments: Value) -> Result<Value, Misfit> {
     let arguments = match arguments {
         Value::Null => Value::Object(Map::new()),
@@ -95,7 +95,7 @@ impl Fitting {
         members
     }
 
-    /// The value as the schema wants it; where that is impossible the misfit is noted.
+    /// Coerces a value to its schema; records an error if that is impossible.
     fn value(&mut self, schema: &Value, value: Value) -> Value {
         if self.path.len() > MAX_DEPTH {
             return value;
@@ -174,13 +174,13 @@ impl Fitting {
     }
 }
 
-/// The value as one of this kind, or as a list of it where the schema wants a list of such values.
+/// Converts a value to this type, or to a list of it if the schema wants a list of such values.
 fn convert_to(schema: &Value, value: &Value, kind: &str) -> Option<Value> {
     let whole = convert(value.clone(), kind);
     if kind != "array" || whole.is_some() {
         return whole;
     }
-    // Text that may be a list in itself is not taken for one value.
+    // Text that may be a list itself is not treated as one value.
     let item = schema.get("items")?;
     let single = !value.as_str().is_some_and(|text| text.contains([',', '，', '、', '\n', '[']));
     let fits = types(item).iter().any(|kind| is(value, kind));

@@ -1,8 +1,8 @@
-//! The text call formats: the markers that are read, the forms that prompts teach, and which model is taught which.
+//! The text call formats: the markers to read, the formats that prompts teach, and the format of each model family.
 //!
-//! All markers are read in every reply, whatever was taught. What stands behind a marker decides how it is read (JSON, a
-//! function's parameters, a name first), so a new format is usually a row of markers; one that prompts should teach is a
-//! file with a [`CallFormat`] and a line in `FAMILIES`.
+//! All markers are read in every reply, independent of the taught format. The content after a marker decides how it is
+//! read (JSON, a function's parameters, a name first). So a new format is usually a row of markers; a format that
+//! prompts teach is a file with a [`CallFormat`] and a line in `FAMILIES`.
 
 mod functions;
 mod glm;
@@ -17,28 +17,29 @@ use crate::markers::Role;
 
 pub use react::REACT;
 
-/// A way of writing calls that a prompt can teach and that history is written in.
+/// A text format for calls that a prompt can teach and that history is written in.
 pub trait CallFormat: Sync {
     /// A short stable name, such as `tag`.
     fn name(&self) -> &'static str;
-    /// A past call as the model should have written it.
+    /// Renders a past call as the model should have written it.
     fn render_call(&self, call: &ToolCall) -> String;
-    /// The part of the system prompt that teaches the form and lists the tools (Chinese); empty without tools.
+    /// The part of the system prompt that teaches the format and lists the tools (Chinese); empty without tools.
     fn instructions(&self, tools: &[ToolSpec]) -> String {
         prompt::instructions(tools, &|call| self.render_call(call))
     }
-    /// A result as it is given back.
+    /// Renders a result for the model.
     ///
-    /// The content goes in as it is: whoever made it has put what came from outside through [`escape`](crate::escape()).
+    /// The content is inserted as it is: its producer has already escaped outside text with
+    /// [`escape`](crate::escape()).
     fn render_result(&self, result: &ToolResult) -> String {
         format!("<tool_result name=\"{}\">\n{}\n</tool_result>", prompt::attribute(&result.name), result.content)
     }
 }
 
-/// Which form a model is taught whose id contains one of these words, in lower case; the first row that fits counts.
+/// The format for models whose id contains one of these patterns, in lower case; the first matching row wins.
 ///
-/// Doubao models are taught the tag form: they follow it well, and an endpoint may take its own control tokens out of
-/// the text before they arrive.
+/// Doubao models use the tag format: they follow it well, and an endpoint may strip its own control tokens from the
+/// text.
 const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
     (&["seed-oss"], &functions::SEED),
     (&["qwen3-coder", "qwen3.5", "qwen3.6", "nemotron-3", "step-3.5", "mimo"], &functions::QWEN),
@@ -48,7 +49,7 @@ const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
     (&["claude"], &functions::INVOKE),
 ];
 
-/// The form that a model is taught: that of its family, or the tag form.
+/// Returns the format for a model: that of its family, or the tag format.
 pub fn format_for(model: &str) -> &'static dyn CallFormat {
     let model = model.to_lowercase();
     let fits = |words: &[&str]| words.iter().any(|word| model.contains(word));

@@ -1,8 +1,8 @@
-//! JSON as models write it: where a value ends, and what it is when it is well-formed.
+//! JSON as models write it: finds where a value ends, and its value if it is well-formed.
 //!
-//! [`Scan`] reads text that comes in pieces. On well-formed JSON it builds the value on the way, so that nothing is left
-//! to do when the last byte arrives. From the first deviation on it only keeps track of the structure, to find the end;
-//! making a value of it is then the business of [`crate::repair`].
+//! [`JsonScan`] reads text that arrives in chunks. On well-formed JSON it builds the value incrementally, so the value
+//! is ready with the last byte. After the first deviation it only tracks the structure, to find the end; then
+//! [`crate::repair`] has to parse the value.
 
 mod build;
 mod lenient;
@@ -14,13 +14,13 @@ use serde_json::Value;
 
 pub(crate) use scan::{Scan, Seen};
 
-/// How deep arrays and objects may be nested.
+/// Maximum nesting depth of arrays and objects.
 const MAX_DEPTH: usize = 128;
 
-/// Reads one well-formed JSON value, with white space around it.
+/// Parses one well-formed JSON value, with white space around it.
 ///
-/// Differs from `serde_json` in one point: an integer that fits neither `i64` nor `u64` becomes a string of its digits
-/// instead of a rounded float.
+/// Differs from `serde_json` in one respect: an integer that fits neither `i64` nor `u64` becomes a string of its
+/// digits instead of a rounded float.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut scan = Scan::default();
     let end = match scan.advance(text, 0) {

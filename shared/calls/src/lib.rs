@@ -1,13 +1,13 @@
-//! Text to tool calls and back: pure, incremental, and ignorant of models and tools' code.
+//! Converts text to tool calls and back: pure, incremental, and independent of models and tool implementations.
 //!
-//! Models without native tool calling write their calls into the answer, each family in a form of its own.
-//! [`ThinkingFilter`] takes the reasoning out of the raw text first; [`CallScanner`] then splits the rest into what is
-//! shown and what is a call; [`fit()`] makes the arguments fit a tool's schema. The other way round a [`CallFormat`]
-//! teaches a model one form and writes past calls back in it.
+//! Models without native tool calling write their calls into the answer, each family in its own format.
+//! [`ThinkingFilter`] first removes the reasoning from the raw text. [`CallScanner`] then splits the rest into visible
+//! text and calls. [`coerce_arguments()`] fits the arguments to a tool's schema. In the other direction a
+//! [`CallFormat`] teaches a model one format and renders past calls in it.
 //!
 //! # The machine
 //!
-//! One scanner reads every form at once. It is always in one of two places:
+//! One scanner reads every format at once. It is always in one of two states:
 //!
 //! ```text
 //!            text that cannot be a call: shown at once
@@ -15,34 +15,33 @@
 //!              ▼    │
 //!   ──────▶  ORDINARY TEXT  ──── an opening marker, or a bracket that begins a line ───┐
 //!              ▲    ▲    ▲                                                             ▼
-//!              │    │    └── not a call: the marker is text, look again behind it ── CANDIDATE
+//!              │    │    └── not a call: the marker is text, scan again after it ─── CANDIDATE
 //!              │    └─────── calls, and their wrapper's end if it is there ◀────────── tag → payload → JSON → tail
 //!              └──────────── meant as a call, but unreadable: malformed ◀───────────── tag → payload → parameters
 //! ```
 //!
-//! - *Ordinary text* (`scanner/prose.rs`) goes out in the same push, but for the longest end of it that is the beginning
-//!   of a marker. It knows whether the place is in inline code or in a fence (`code.rs`).
-//! - A *candidate* (`scanner/candidate.rs`) is held until it is decided. What stands behind the marker decides how it is
-//!   read, not the marker: JSON (`scanner/body.rs`, `json.rs`), a function and its parameters (`scanner/elements.rs`), a
-//!   name first (`scanner/payload.rs`), a list in Python (`scanner/pythonic.rs`). So a marker is a row in `formats/`.
-//!   The end is where the JSON ends, not where an end tag is found: a marker in a string means nothing.
-//! - *What waits* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only when nothing but calls
-//!   and white space follows, so they are held until that is known, or shown whole.
+//! - *Ordinary text* (`scanner/prose.rs`) is emitted in the same push, except for the longest suffix that may start a
+//!   marker. The scanner tracks inline code and fences (`code.rs`).
+//! - A *candidate* (`scanner/candidate.rs`) is held until it is decided. The content after the marker decides how it is
+//!   read, not the marker: JSON (`scanner/body.rs`, `json.rs`), a function and its parameters (`scanner/elements.rs`),
+//!   a name first (`scanner/payload.rs`), a list in Python (`scanner/pythonic.rs`). So a marker is a row in `formats/`.
+//!   The candidate ends where its JSON ends, not at an end tag: a marker in a string is ignored.
+//! - *Unconfirmed calls* (`scanner/output.rs`): JSON without a wrapper and calls in a fence count only if nothing but
+//!   calls and white space follows. They are held until that is known, or shown whole.
 //!
-//! Whole text and pieces go through the same code, and every limit counts from the text and not from the piece, so the
-//! result never depends on how the text was cut. Every byte is looked at a bounded number of times.
+//! Whole text and chunks go through the same code, and every limit counts bytes of the text, not of the chunk. So the
+//! result never depends on the chunking. Every byte is examined a bounded number of times.
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - Nothing of a call is shown. Everything else is shown, in order and as written; only white space between a call and
-//!   another call, or the beginning or end of the reply, belongs to the calls. Also hidden is what is left of a call: end
-//!   markers behind it, and the beginning of a control token at the very end.
-//! - A candidate that need not be a call is held up to 64 KiB, then it is text. A call up to 2 MiB, then it is malformed.
-//! - An explicit wrapper is a call to any name. JSON alone, in a fence or behind a bare `<function=` must name a declared
-//!   tool, and JSON must have what that tool requires. In inline code and in fences wrappers are quoted text, unless the
-//!   fence holds nothing but calls and ends the reply.
-//! - JSON is mended ([`repair()`]) only when its end is known. A call that the output limit cut is malformed, whatever it
-//!   looks like.
+//! - No part of a call is shown. Everything else is shown, in order and as written. Only white space between a call and
+//!   another call, or the start or end of the reply, belongs to the calls. The remains of a call are hidden too: end
+//!   markers after it, and a partial control token at the very end.
+//! - An uncertain candidate is held up to 64 KiB, then it is text. A call is held up to 2 MiB, then it is malformed.
+//! - An explicit wrapper is a call to any name. JSON alone, in a fence or after a bare `<function=` must name a
+//!   declared tool, and JSON must have the arguments that the tool requires. In inline code and in fences wrappers are
+//!   quoted text, unless the fence holds nothing but calls and ends the reply.
+//! - JSON is repaired ([`repair()`]) only when its end is known. A call that the output limit cut is always malformed.
 
 mod code;
 mod declared;

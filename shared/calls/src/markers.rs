@@ -1,15 +1,15 @@
 //! Every marker of every format, as a prefix tree.
 //!
-//! No marker is a prefix of another one, so the first that matches is the one.
+//! No marker is a prefix of another, so the first match is the only one.
 
 use std::sync::LazyLock;
 
 use crate::formats;
 
-/// What a marker does.
+/// The role of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Opens a wrapper; what is in it follows at once.
+    /// Opens a wrapper; its content follows directly.
     Wrapper,
     /// Opens a wrapper with attributes: `<tool ` … `name="f">`.
     WrapperWithAttributes,
@@ -21,9 +21,9 @@ pub(crate) enum Role {
     FunctionEnd,
     /// Ends a wrapper.
     Close,
-    /// Stands between a name and its arguments.
+    /// Separates a name from its arguments.
     Separator,
-    /// An id of the call follows, of no interest here.
+    /// The id of the call follows; it is ignored.
     CallId,
     /// Opens a parameter whose name follows up to `>`: `<parameter=`.
     Parameter,
@@ -38,24 +38,24 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether a call may begin with it.
+    /// Whether a call may begin with this marker.
     pub(crate) fn opens(self) -> bool {
         matches!(self, Self::Wrapper | Self::WrapperWithAttributes | Self::Function | Self::FunctionWithAttributes)
     }
 }
 
-/// What stands at the beginning of a text.
+/// The result of matching the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look<T> {
-    /// This, with this length.
+    /// A match and its length, in bytes.
     Is(T, usize),
-    /// Nothing of interest.
+    /// No match.
     No,
-    /// Too little text to tell.
+    /// More text is needed to decide.
     Short,
 }
 
-/// Markers by their bytes.
+/// Markers as a prefix tree of bytes.
 #[derive(Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -72,7 +72,7 @@ pub(crate) static OPENERS: LazyLock<Tree> = LazyLock::new(|| Tree::of(Role::open
 /// Markers with which a call may end.
 pub(crate) static CLOSERS: LazyLock<Tree> =
     LazyLock::new(|| Tree::of(|role| matches!(role, Role::Close | Role::FunctionEnd)));
-/// Markers that may stand between a name and its arguments.
+/// Markers between a name and its arguments.
 pub(crate) static SEPARATORS: LazyLock<Tree> =
     LazyLock::new(|| Tree::of(|role| matches!(role, Role::Separator | Role::CallId)));
 /// Markers that structure a function's parameters.
@@ -116,7 +116,7 @@ impl Tree {
         self.nodes[node].next.iter().find(|(key, _)| *key == byte).map(|(_, child)| *child)
     }
 
-    /// Which marker the text begins with.
+    /// Matches a marker at the beginning of the text.
     pub(crate) fn look(&self, text: &str) -> Look<Role> {
         let mut node = 0;
         for (at, &byte) in text.as_bytes().iter().enumerate() {
@@ -131,8 +131,8 @@ impl Tree {
         Look::Short
     }
 
-    /// The first marker at or after `from`: its place, role and end.
-    /// Without one the error is the place from which to look again when there is more text.
+    /// Finds the first marker at or after `from`: its position, role and end. Without one the error is the position at
+    /// which to resume when more text arrives.
     pub(crate) fn find(&self, text: &str, from: usize) -> Result<(usize, Role, usize), usize> {
         let mut at = from;
         while let Some(found) = text[at..].find(['<', '[']) {

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-/// What the scanner made of a stretch of the model's text.
+/// A segment of the model's text, as the scanner classified it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     /// Shown to the user.
@@ -11,7 +11,7 @@ pub enum Piece {
     Malformed(Malformed),
 }
 
-/// A call as it was written; whether such a tool exists is not this crate's business.
+/// A call as it was written; this crate does not check whether the tool exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedCall {
     /// The tool's name as the model wrote it.
@@ -25,23 +25,23 @@ pub struct ParsedCall {
 pub struct Malformed {
     /// The text from the opening marker on, exactly as written.
     pub raw: String,
-    /// What is wrong with it.
+    /// Why it is malformed.
     pub defect: Defect,
 }
 
-/// What is wrong with a malformed call.
+/// The reason why a call is malformed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// The text ended by the model's output limit before the call did.
+    /// The model's output limit cut the call.
     Cut,
-    /// It cannot be read, for this reason (told to the model).
+    /// The call cannot be parsed; the text is sent to the model.
     Unreadable(String),
 }
 
-/// How a model's text came to its end.
+/// How a model's reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The model was done.
+    /// The model finished.
     Complete,
     /// The model's output limit cut it.
     Cut,

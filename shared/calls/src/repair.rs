@@ -1,24 +1,24 @@
-//! Mending JSON, cheap steps first.
+//! Repairs JSON, cheap steps first.
 //!
-//! 1. As it stands.
-//! 2. After a pass of our own that changes only what general repairers get wrong: backslashes that escape nothing are
-//!    doubled (`\d` stays `\d`), control characters and quotes inside strings are escaped, full-width punctuation outside
-//!    strings becomes ASCII.
-//! 3. With a general repairer, under a size cap.
+//! 1. Parse as it is.
+//! 2. Parse after a normalising pass that changes only input which general repairers get wrong. It doubles backslashes
+//!    that escape nothing (`\d` stays `\d`), escapes control characters and quotes inside strings, and converts
+//!    full-width punctuation outside strings to ASCII.
+//! 3. Use a general repairer, under a size cap.
 //!
-//! The caller must know that the text is whole: a repairer closes whatever is open, so a text that was cut would become
-//! a call that nobody made.
+//! The text must be complete: a repairer closes everything that is open, so truncated text would become a call that the
+//! model did not make.
 
 use serde_json::Value;
 
 use crate::json;
 
-/// Texts longer than this, in bytes, get no general repair.
+/// Maximum size of text for general repair, in bytes.
 const MAX_REPAIR: usize = 256 * 1024;
 
-/// Reads a JSON value that a model wrote, mending what is commonly broken; `None` when it cannot be mended.
+/// Parses a JSON value that a model wrote and repairs common defects; `None` if it cannot be repaired.
 ///
-/// An integer too big for 64 bits comes back as a string of its digits.
+/// An integer that exceeds 64 bits is returned as a string of its digits.
 pub fn repair(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Some(value) = json::parse(text) {
@@ -34,7 +34,7 @@ pub fn repair(text: &str) -> Option<Value> {
     json::parse(&jsonrepair_rs::jsonrepair(&tidy).ok()?)
 }
 
-/// The pass of our own: copies the text and knows at each character whether it is inside a string.
+/// The normalising pass: copies the text and tracks at each character whether it is inside a string.
 struct Tidy<'a> {
     text: &'a str,
     out: String,
@@ -85,7 +85,7 @@ impl<'a> Tidy<'a> {
         self.out.push(c);
     }
 
-    /// Copies a string whose content starts at `at`; gives the position behind its end.
+    /// Copies a string whose content starts at `at`; returns the position after its end.
     fn string(&mut self, mut at: usize, quote: char) -> usize {
         if !self.out.trim_end().ends_with([',', ':', '{', '[']) && !self.nesting.is_empty() {
             self.structure(',');
@@ -118,7 +118,7 @@ impl<'a> Tidy<'a> {
         after
     }
 
-    /// Copies what follows a backslash; gives the position behind it.
+    /// Copies the text after a backslash; returns the position after it.
     fn escape(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         match rest.as_bytes().first() {
@@ -150,7 +150,7 @@ impl<'a> Tidy<'a> {
         self.push_str(kept, at + length)
     }
 
-    /// Whether a quote before `at` ends its string: only what may follow a string follows it.
+    /// Whether a quote before `at` ends its string: the text after it may follow a string.
     fn ends_string(&self, at: usize) -> bool {
         let rest = self.text[at..].trim_start();
         let spaced = rest.len() < self.text.len() - at;
@@ -167,7 +167,7 @@ impl<'a> Tidy<'a> {
     }
 }
 
-/// Whether what follows a comma in an object looks like its next member, its end, or the end of the text.
+/// Whether the text after a comma in an object is like a next member, the object's end, or the end of the text.
 fn starts_member(rest: &str) -> bool {
     let rest = rest.trim_start();
     let word = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');

@@ -1,4 +1,4 @@
-//! The machine: ordinary text, one candidate at a time, and what waits to be confirmed.
+//! The scanner's state machine: ordinary text, one candidate at a time, and unconfirmed calls.
 
 mod action;
 mod attributes;
@@ -23,21 +23,21 @@ use crate::code::Code;
 use crate::declared::Declared;
 use crate::piece::{Defect, End, Piece};
 
-/// Finds calls in text that comes in pieces; see the crate's documentation.
+/// Finds calls in text that arrives in chunks; see the crate's documentation.
 pub struct CallScanner {
     declared: Declared,
     actions: bool,
-    /// What was pushed and may still matter; everything before `start` is settled.
+    /// The pushed text that is not settled; everything before `start` is settled.
     buffer: String,
     start: usize,
     state: State,
     code: Code,
     output: Output,
-    /// Whether a wrapper was opened whose end has not been seen.
+    /// Whether an opened wrapper has not been closed yet.
     unclosed: bool,
     /// Whether only white space and end markers follow the last call.
     behind_call: bool,
-    /// Before this position of the buffer no bracket begins a call: it was tried.
+    /// No bracket before this buffer position begins a call: those were tried.
     bare_from: usize,
 }
 
@@ -46,14 +46,14 @@ enum State {
     /// In ordinary text.
     #[default]
     Prose,
-    /// In what may be a call; it begins at `start`.
+    /// In a candidate that begins at `start`.
     Open(Box<Candidate>),
-    /// Behind calls in inline code: the next character tells whether the code ends here.
+    /// After calls in inline code: the next character decides whether the code ends here.
     Decided(Box<Candidate>, Verdict),
 }
 
 impl CallScanner {
-    /// A scanner for one reply; `tools` decides what counts where the form alone is ambiguous.
+    /// Creates a scanner for one reply; `tools` decides where the form alone is ambiguous.
     pub fn new(tools: &[ToolSpec]) -> Self {
         Self {
             declared: Declared::new(tools),
@@ -69,21 +69,21 @@ impl CallScanner {
         }
     }
 
-    /// The same, which also takes `Action: f` with `Action Input: …` for a call: only for prompts that ask for it.
+    /// Also accepts `Action: f` with `Action Input: …` as a call; only for prompts that teach this form.
     #[must_use]
     pub fn with_actions(mut self) -> Self {
         self.actions = true;
         self
     }
 
-    /// Takes more text and gives what is certain by now.
+    /// Takes more text and returns the segments that are certain by now.
     pub fn push(&mut self, text: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         self.push_into(text, &mut pieces);
         pieces
     }
 
-    /// Takes more text and appends what is certain by now; text joins a last piece that is text.
+    /// Takes more text and appends the segments that are certain by now. Text is appended to a last text segment.
     pub fn push_into(&mut self, text: &str, pieces: &mut Vec<Piece>) {
         self.buffer.push_str(text);
         while self.step(None, pieces) {}
@@ -92,8 +92,8 @@ impl CallScanner {
         self.start = 0;
     }
 
-    /// Takes text that goes on a line behind other text and begins nothing, as most deltas do: it is text as it stands, and
-    /// need not be given. `false`, and nothing is taken, where that is not so.
+    /// Fast path for text that continues a line and starts nothing, as in typical deltas. On `true` the whole text is
+    /// visible text and the caller emits it unchanged; on `false` nothing was consumed.
     pub fn passes(&mut self, text: &str) -> bool {
         let waits = !self.buffer.is_empty() || self.behind_call || self.output.waiting() || self.output.fresh();
         !waits && matches!(self.state, State::Prose) && self.code.goes_on(text)
@@ -116,7 +116,7 @@ impl CallScanner {
         pieces
     }
 
-    /// Does one thing; false when there must be more text first.
+    /// Performs one step; returns false if it needs more text.
     fn step(&mut self, end: Option<End>, pieces: &mut Vec<Piece>) -> bool {
         let (candidate, verdict) = match std::mem::take(&mut self.state) {
             State::Prose => return self.prose(end, pieces),
@@ -138,7 +138,7 @@ impl CallScanner {
         true
     }
 
-    /// Whether what follows the calls is not known.
+    /// Whether the calls end at the end of the buffer, so the next character is unknown.
     fn in_code(&self, verdict: &Verdict) -> bool {
         matches!(verdict, Verdict::Calls(_, length) if self.start + length == self.buffer.len())
     }

@@ -1,4 +1,4 @@
-//! From a JSON value to the calls it stands for.
+//! Converts a JSON value to the calls that it represents.
 
 use serde_json::{Map, Value};
 
@@ -6,22 +6,22 @@ use crate::declared::Declared;
 use crate::piece::ParsedCall;
 use crate::repair::repair;
 
-/// Keys that may hold the tool's name, in the order in which they are believed.
+/// Keys that may hold the tool's name, by priority.
 pub(crate) const NAME_KEYS: [&str; 4] = ["tool", "tool_name", "name", "function"];
-/// Keys that may hold the arguments, in the order in which they are believed.
+/// Keys that may hold the arguments, by priority.
 const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", "input", "params"];
-/// Keys that go with a call and are no arguments of it.
+/// Keys of a call that are not arguments.
 const OTHER_KEYS: [&str; 4] = ["id", "type", "tool_call_id", "index"];
 
-/// Whether a key of an object says that the object may be a call.
+/// Whether a key indicates that its object may be a call.
 pub(crate) fn is_call_key(key: &str) -> bool {
     NAME_KEYS.contains(&key) || ARGUMENT_KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "tool_calls"
 }
 
-/// The calls that a JSON value stands for: an object, or an array of them.
+/// Returns the calls that a JSON value represents: an object, or an array of them.
 ///
-/// With a `name` from elsewhere (an attribute, the text before the JSON) the object is that call's arguments.
-/// The error is for the model.
+/// With a `name` from outside the JSON (an attribute, the text before it) the object is that call's arguments.
+/// The error text is sent to the model.
 pub(crate) fn calls(value: Value, name: Option<&str>, declared: &Declared) -> Result<Vec<ParsedCall>, String> {
     match (value, name) {
         (Value::Array(items), None) => {
@@ -52,7 +52,7 @@ fn unnamed(mut object: Map<String, Value>, declared: &Declared) -> Result<Vec<Pa
     Ok(vec![ParsedCall { name, arguments }])
 }
 
-/// The key that holds the name: one whose value is a declared tool, else the first that holds any name.
+/// Finds the key that holds the name: one whose value is a declared tool, else the first that holds any name.
 fn name_key(object: &Map<String, Value>, declared: &Declared) -> Option<&'static str> {
     let name = |key: &&str| object.get(*key).and_then(Value::as_str).filter(|name| !name.trim().is_empty());
     let candidates = NAME_KEYS.into_iter().filter(|key| name(key).is_some());
@@ -60,7 +60,7 @@ fn name_key(object: &Map<String, Value>, declared: &Declared) -> Option<&'static
     known.or_else(|| candidates.into_iter().next())
 }
 
-/// The arguments in an object whose name key was taken out: under a key of their own, or flat.
+/// Returns the arguments of an object without its name key: under their own key, or flat.
 fn arguments(mut object: Map<String, Value>, name: &str, declared: &Declared) -> Value {
     let holds = |key: &&str| {
         let parameter = declared.parameter(name, key).is_some();
@@ -73,7 +73,7 @@ fn arguments(mut object: Map<String, Value>, name: &str, declared: &Declared) ->
     Value::Object(object)
 }
 
-/// A call whose name stands outside of its JSON.
+/// Builds a call whose name is outside its JSON.
 fn named(value: Value, name: &str, declared: &Declared) -> ParsedCall {
     let arguments = match value {
         Value::Object(mut object) => {
@@ -93,7 +93,7 @@ fn named(value: Value, name: &str, declared: &Declared) -> ParsedCall {
     ParsedCall { name: name.to_owned(), arguments }
 }
 
-/// Arguments without the wrapping that models add: JSON in a string, nothing for no arguments.
+/// Unwraps arguments that models wrapped: JSON in a string, nothing for no arguments.
 fn plain(arguments: Value) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),

@@ -1,7 +1,7 @@
 use crate::code::Code;
 use crate::markers::{CLOSERS, Look, OPENERS};
 
-/// A stretch of raw model text.
+/// A part of the raw model text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Part of the answer (calls included).
@@ -12,26 +12,26 @@ pub enum Part {
 
 /// Elements whose content is reasoning.
 const ELEMENTS: [&str; 4] = ["think", "thinking", "seed:think", INNER];
-/// The element that stands inside of another one.
+/// The element that is nested in another one.
 const INNER: &str = "seed:cot_budget_reflect";
-/// An element of Doubao models, which goes on with digits that differ between models.
+/// An element of Doubao models, continued by digits that differ between models.
 const NUMBERED: &str = "think_never_used_";
-/// The longest number behind [`NUMBERED`], in bytes.
+/// Maximum length of the number after [`NUMBERED`], in bytes.
 const MAX_NUMBER: usize = 64;
 
-/// Takes `<think>…</think>` and its kin out of text that comes in pieces.
+/// Removes `<think>…</think>` and related elements from text that arrives in chunks.
 ///
-/// An opening tag counts wherever it stands, except in inline code, in a fence, in a call's wrapper, and on a line that
-/// begins like JSON: there it is quoted. An end tag without an opening one is hidden, but what stood before it was
-/// already given as text and stays text. Inside reasoning every end tag counts unless backticks stand on both sides.
-/// Held back is at most what may become a tag. White space right behind an opening tag, and behind an end tag with no
-/// text before it, is dropped; everything else is kept as written.
+/// An opening tag counts anywhere except in inline code, in a fence, in a call's wrapper, and on a line that begins
+/// like JSON: there it is quoted. An end tag without an opening one is hidden; the text before it was already emitted
+/// as text and stays text. Inside reasoning every end tag counts unless it has backticks on both sides. The filter
+/// holds back only a possible prefix of a tag. It drops white space directly after an opening tag, and after an end tag
+/// with no text before it; everything else is kept as written.
 #[derive(Default)]
 pub struct ThinkingFilter {
     buffer: String,
     place: Place,
     answer: Answer,
-    /// Whether white space at the place is dropped.
+    /// Whether white space at the current position is dropped.
     trim: bool,
 }
 
@@ -40,19 +40,19 @@ enum Place {
     #[default]
     Answer,
     Reasoning {
-        /// Whether the inner element may stand in it.
+        /// Whether the inner element may be nested in it.
         outer: bool,
-        /// Whether a backtick stands right before the place.
+        /// Whether a backtick directly precedes the current position.
         tick: bool,
     },
 }
 
-/// What is known of the answer so far.
+/// The state of the answer so far.
 #[derive(Default)]
 struct Answer {
     code: Code,
     begun: bool,
-    /// Whether the place is in the wrapper of a call.
+    /// Whether the current position is in a call's wrapper.
     in_call: bool,
 }
 
@@ -62,7 +62,7 @@ struct Tag {
     inner: bool,
 }
 
-/// What stands at a place: a tag of ours, or a stretch (a call's marker) that is text as a whole.
+/// A match: a reasoning tag, or a call's marker that is text as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Tag(Tag),
@@ -70,27 +70,27 @@ enum Found {
 }
 
 impl ThinkingFilter {
-    /// Takes more text and gives what is certain by now.
+    /// Takes more text and returns the parts that are certain by now.
     pub fn push(&mut self, text: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         self.push_into(text, &mut parts);
         parts
     }
 
-    /// Takes more text and appends what is certain by now; text joins a last part of its kind.
+    /// Takes more text and appends the parts that are certain by now. Text is appended to a last part of its kind.
     pub fn push_into(&mut self, text: &str, parts: &mut Vec<Part>) {
         self.buffer.push_str(text);
         self.run(false, parts);
     }
 
-    /// Takes text that goes on a line of the answer and begins nothing, as most deltas do: it is text as it stands, and need
-    /// not be given. `false`, and nothing is taken, where that is not so.
+    /// Fast path for text that continues a line of the answer and starts nothing, as in typical deltas. On `true` the
+    /// whole text is answer text and the caller emits it unchanged; on `false` nothing was consumed.
     pub fn passes(&mut self, text: &str) -> bool {
-        // White space is dropped only where no text stands before on its line.
+        // White space is dropped only if no text precedes it on its line.
         self.buffer.is_empty() && matches!(self.place, Place::Answer) && self.answer.code.goes_on(text)
     }
 
-    /// Ends the reply and gives what was held.
+    /// Ends the reply and returns the held parts.
     pub fn finish(mut self) -> Vec<Part> {
         let mut parts = Vec::new();
         self.run(true, &mut parts);
@@ -190,7 +190,7 @@ impl Answer {
     }
 }
 
-/// How many bytes there are before one with which a tag or a marker may begin.
+/// The number of bytes before the first one that may begin a tag or a marker.
 fn plain(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| matches!(byte, b'<' | b'[')).unwrap_or(bytes.len())
 }
@@ -208,7 +208,7 @@ fn look_in_reasoning(text: &str, tick: bool, ended: bool) -> Look<Found> {
     }
 }
 
-/// The tag with which the text begins.
+/// Matches a tag at the beginning of the text.
 fn tag(text: &str) -> Look<Tag> {
     let Some(rest) = text.strip_prefix('<') else { return Look::No };
     let rest_of_name = rest.strip_prefix('/').unwrap_or(rest);
@@ -221,7 +221,7 @@ fn tag(text: &str) -> Look<Tag> {
     }
 }
 
-/// The name of an element of ours up to and with `>`; tells whether it is the inner one.
+/// Matches the name of a reasoning element including `>`; returns whether it is the inner one.
 fn name(text: &str) -> Look<bool> {
     let mut short = NUMBERED.starts_with(text);
     for element in ELEMENTS {

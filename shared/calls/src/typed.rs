@@ -1,15 +1,15 @@
-//! The values of XML parameters, which carry no type of their own.
+//! Values of XML parameters, which carry no type.
 
 use serde_json::Value;
 
 use crate::json;
 use crate::repair::repair;
 
-/// The value of a parameter's text.
+/// Parses the text of a parameter.
 ///
-/// `string` is the attribute of that name, which wins; else the declared schema decides. A parameter that the schema
-/// does not type is a string; of a tool without a schema, `untyped`, it is JSON if it can be read so. One
-/// line break at each end belongs to the markup. Entities are not decoded, for the models do not encode them.
+/// `string` is the attribute of that name and takes precedence; else the declared schema decides. A parameter without a
+/// type in the schema is a string. For a tool without a schema, `untyped`, it is JSON if it parses as JSON. One line
+/// break at each end belongs to the markup. Entities are not decoded, because the models do not encode them.
 pub(crate) fn value(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
     let text = strip_line_breaks(text);
     match string {
@@ -41,7 +41,7 @@ fn read(text: &str) -> Option<Value> {
     json::parse(text).or_else(|| text.starts_with(['{', '[']).then(|| repair(text)).flatten())
 }
 
-/// The types that a schema allows; none if it does not say.
+/// The types that a schema allows; empty if it declares none.
 pub(crate) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],

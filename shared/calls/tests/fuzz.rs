@@ -1,4 +1,4 @@
-//! What models write, changed at random: the same result for every cutting, nothing added, nothing that grows.
+//! Mutated model output: the same result for every chunking, nothing added, bounded growth.
 #![expect(clippy::expect_used, reason = "samples are there")]
 
 use calls::{CallScanner, End, Part, Piece, ThinkingFilter, escape, repair};

@@ -7,7 +7,7 @@ use crate::{Failure, ToolCall, ToolFailure};
 ///
 /// `Started` comes first; `Done` or `Failed` comes last and exactly once. Protocols turn each event into their own
 /// frames.
-/// Text deltas are the most frequent events, so their JSON names are short and larger payloads are boxed.
+/// Text deltas dominate, so their JSON names are short and larger payloads are boxed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", rename_all_fields = "snake_case")]
 pub enum Event {

@@ -1,4 +1,4 @@
-//! Bodies of every protocol, changed at random.
+//! Mutated request bodies of every protocol.
 
 use fuzz::{Outcome, holds, run_text};
 use protocols::openai::ChatRequest;
@@ -43,7 +43,7 @@ const WORDS: [&str; 26] = [
     "},",
 ];
 
-/// A refusal is one sentence that repeats nothing of what came but names of fields.
+/// Checks that an error is one sentence that repeats only field names.
 fn judged<T>(read: Result<T, conversation::Failure>) -> Outcome {
     match read {
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! One turn, told by every protocol: each says the same in its own words.
+//! One turn, rendered by every protocol: all carry the same content.
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
 use conversation::{Event, FinishReason, Source, Started, ToolCall, ToolReport, Usage};
@@ -6,7 +6,7 @@ use protocols::openai::{Chunks, Head, completion};
 use protocols::{Accumulated, Document, Native, Protocol, UiMessageStream};
 use serde_json::{Value, json};
 
-/// What a turn says, whatever the protocol.
+/// The content of a turn, independent of the protocol.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     text: String,
@@ -87,7 +87,7 @@ fn tokens(usage: &Value, names: [&str; 2]) -> (u64, u64) {
     (input, output)
 }
 
-/// What frames of the native protocol say; `add` joins one of text to what came before.
+/// The content of native frames; `add` joins a frame's text to the text so far.
 fn native(frames: &[Value], add: fn(&mut String, &Value)) -> Said {
     let mut said = Said::default();
     for frame in frames {

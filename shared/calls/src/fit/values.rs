@@ -1,4 +1,4 @@
-//! Kinds of values, and what can safely be made of them.
+//! Types of values and their safe conversions.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(super) fn is(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// The value as one of this kind, if nothing is lost.
+/// Converts a value to this type if nothing is lost.
 pub(super) fn convert(value: Value, kind: &str) -> Option<Value> {
     if is(&value, kind) {
         return Some(value);
@@ -51,9 +51,9 @@ pub(super) fn convert(value: Value, kind: &str) -> Option<Value> {
     }
 }
 
-/// A float without a fraction as an integer.
+/// Converts a float without a fraction to an integer.
 fn whole(float: f64) -> Option<Value> {
-    /// Up to here every whole number has a float of its own.
+    /// Up to this value every integer has an exact float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if float.fract() != 0.0 || float.abs() > EXACT {
         return None;
@@ -61,7 +61,7 @@ fn whole(float: f64) -> Option<Value> {
     json::parse(&format!("{float:.0}"))
 }
 
-/// What a schema accepts, in words.
+/// Describes the values that a schema accepts.
 pub(super) fn described(kinds: &[&str], schema: &Value) -> String {
     let words: Vec<_> = kinds
         .iter()

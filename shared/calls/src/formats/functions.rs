@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::CallFormat;
 use crate::markers::Role;
 
-/// Markers that take no prefix.
+/// Markers without a prefix.
 pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<function=", Role::Function),
     ("<function ", Role::FunctionWithAttributes),
@@ -18,7 +18,7 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("</minimax:tool_call>", Role::Close),
 ];
 
-/// Elements that come with every one of [`PREFIXES`].
+/// Elements that occur with every one of [`PREFIXES`].
 const PREFIXED: &[(&str, &str, Role)] = &[
     ("<", "function_calls>", Role::Wrapper),
     ("<", "tool_calls>", Role::Wrapper),
@@ -30,7 +30,7 @@ const PREFIXED: &[(&str, &str, Role)] = &[
     ("</", "parameter>", Role::ParameterEnd),
 ];
 
-/// None, Anthropic's, and DeepSeek's with every bar and gap that was seen.
+/// No prefix, Anthropic's, and DeepSeek's with every bar and gap seen in replies.
 const PREFIXES: &[&str] = &["", "antml:", "｜DSML｜", "｜DSML｜ ", "｜｜DSML｜｜", "‖DSML‖", "|DSML|", "||DSML||"];
 
 /// Every element with every prefix.
@@ -61,7 +61,7 @@ pub(super) static INVOKE: Functions = Functions {
 pub(super) static MINIMAX: Functions =
     Functions { name: "minimax_invoke", wrapper: ["<minimax:tool_call>", "</minimax:tool_call>"], ..INVOKE };
 
-/// A form with a function and its parameters as elements.
+/// A format with a function and its parameters as elements.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     name: &'static str,
@@ -85,7 +85,7 @@ impl CallFormat for Functions {
     }
 }
 
-/// Every argument as an element; strings stand as they are, everything else as JSON.
+/// Renders every argument as an element; strings as they are, everything else as JSON.
 pub(super) fn parameters(arguments: &Value, element: impl Fn(&str, &str) -> String) -> String {
     let Value::Object(arguments) = arguments else { return format!("{arguments}\n") };
     arguments

@@ -13,7 +13,7 @@ pub(super) const MARKERS: &[(&str, Role)] =
 /// `<tool_call>f` and the pairs, a line each.
 pub(super) static GLM: Glm = Glm;
 
-/// The form of GLM 4.5 and later.
+/// The format of GLM 4.5 and later.
 pub(super) struct Glm;
 
 impl CallFormat for Glm {

@@ -1,11 +1,11 @@
-//! The words of the system prompt that teach a form; only the calls in them differ between forms.
+//! The text of the system prompt that teaches a format; only the sample calls differ between formats.
 
 use conversation::{ToolCall, ToolExample, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::typed::types;
 
-/// Everything a model must know to call these tools, in Chinese; empty without tools.
+/// Builds the instructions for calling these tools, in Chinese; empty without tools.
 pub(super) fn instructions(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> String) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let sections: Vec<_> = tools.iter().map(|tool| section(tool, render)).collect();
@@ -46,7 +46,7 @@ fn section(tool: &ToolSpec, render: &dyn Fn(&ToolCall) -> String) -> String {
     parts.join("\n\n")
 }
 
-/// The first sentence of a description, without its end, and the rest.
+/// Splits a description into its first sentence, without the full stop, and the rest.
 fn title(description: &str) -> (&str, &str) {
     let description = description.trim();
     let end = description.find(['。', '\n']).or_else(|| description.find(". ")).unwrap_or(description.len());
@@ -82,7 +82,7 @@ fn is_required(schema: &Value, name: &str) -> bool {
     schema.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|other| other == name))
 }
 
-/// A call that shows the form: every required parameter with a stand-in for its value.
+/// A call that shows the format: every required parameter with a placeholder value.
 fn usage(tool: &ToolSpec) -> ToolCall {
     let properties = tool.parameters.get("properties").and_then(Value::as_object);
     let members = properties.into_iter().flatten().filter(|(name, _)| is_required(&tool.parameters, name));
@@ -103,7 +103,7 @@ fn stand_in(property: &Value) -> Value {
     }
 }
 
-/// A call as it could be: the first example, or the usage.
+/// A sample call: the first example, or the usage.
 fn sample(tool: &ToolSpec) -> ToolCall {
     tool.examples.first().map_or_else(|| usage(tool), |example| call(tool, example.arguments.clone()))
 }
@@ -112,7 +112,7 @@ fn call(tool: &ToolSpec, arguments: Value) -> ToolCall {
     ToolCall { id: String::new(), name: tool.name.clone(), arguments }
 }
 
-/// Text as it may stand in an attribute.
+/// Escapes text for an attribute.
 pub(super) fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

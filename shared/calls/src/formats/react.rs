@@ -1,12 +1,12 @@
-//! `ReAct`: `Action: f` and `Action Input: {…}`, for prompts that ask for it.
+//! `ReAct`: `Action: f` and `Action Input: {…}`, for prompts that teach it.
 
 use conversation::ToolCall;
 
 use super::CallFormat;
 use super::tag::spaced;
 
-/// The `ReAct` form; its calls are found only by a scanner made with
-/// [`with_actions`](crate::CallScanner::with_actions), for `Action:` begins many an ordinary line.
+/// The `ReAct` format. Only a scanner built with [`with_actions`](crate::CallScanner::with_actions) finds its calls,
+/// because `Action:` also begins ordinary lines.
 pub static REACT: &dyn CallFormat = &React;
 
 struct React;

@@ -1,9 +1,9 @@
-//! Forms that models fall into on their own and that no prompt asks for: most are control tokens, which an endpoint may
-//! take out of a prompt or a reply.
+//! Formats that models use without being prompted. They are mainly control tokens, which an endpoint may strip from a
+//! prompt or a reply.
 
 use crate::markers::Role;
 
-/// Markers family by family.
+/// Markers by model family.
 pub(super) const MARKERS: &[(&str, Role)] = &[
     // Doubao 1.5 and 1.6.
     ("<|FunctionCallBegin|>", Role::Wrapper),
@@ -54,7 +54,7 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<|action_start|>", Role::Wrapper),
     ("<|plugin|>", Role::Wrapper),
     ("<|action_end|>", Role::Close),
-    // What leaks behind a call: the end of a turn, of reasoning.
+    // Tokens that leak after a call: the end of a turn, of reasoning.
     ("<|im_end|>", Role::Close),
     ("<|endoftext|>", Role::Close),
     ("</think>", Role::Close),

@@ -1,4 +1,4 @@
-//! JSON in a tag: the default form, and Hermes with its many relatives.
+//! JSON in a tag: the default format, and Hermes with its variants.
 
 use conversation::ToolCall;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::CallFormat;
 use crate::markers::Role;
 
-/// Tags around JSON: what prompts teach, and what models make of it.
+/// Tags around JSON: the taught ones and the variants that models write.
 pub(super) const MARKERS: &[(&str, Role)] = &[
     ("<tool_call>", Role::Wrapper),
     ("<tool_call ", Role::WrapperWithAttributes),
@@ -30,7 +30,7 @@ pub(super) static TAG: Tag = Tag { name: "tag", flat: true };
 /// `<tool_call>` `{"name": "f", "arguments": {"q": "a"}}` `</tool_call>` on three lines, as Hermes and Qwen are trained.
 pub(super) static HERMES: Tag = Tag { name: "hermes", flat: false };
 
-/// A form with JSON in `<tool_call>`.
+/// A format with JSON in `<tool_call>`.
 pub(super) struct Tag {
     name: &'static str,
     flat: bool,
@@ -60,12 +60,12 @@ impl CallFormat for Tag {
     }
 }
 
-/// Whether no argument could be taken for a key of the call itself.
+/// Whether no argument can be mistaken for a key of the call itself.
 fn may_be_flat(arguments: &Map<String, Value>) -> bool {
     !arguments.keys().any(|key| crate::shape::is_call_key(key))
 }
 
-/// JSON with a blank behind each colon and comma, as people write it in examples.
+/// Renders JSON with a blank after each colon and comma, as people write examples.
 pub(super) fn spaced(value: &Value) -> String {
     match value {
         Value::Object(members) => {

@@ -2,7 +2,7 @@ use serde_json::{Map, Number, Value};
 
 use super::MAX_DEPTH;
 
-/// Builds a value from the parts of well-formed JSON.
+/// Builds a value from the tokens of well-formed JSON.
 #[derive(Default)]
 pub(super) struct Builder {
     open: Vec<Container>,
@@ -15,7 +15,7 @@ enum Container {
 }
 
 impl Builder {
-    /// Opens an object or an array; false when the nesting is too deep.
+    /// Opens an object or an array; returns false if the nesting is too deep.
     pub(super) fn open(&mut self, object: bool) -> bool {
         let container =
             if object { Container::Object { members: Map::new(), key: None } } else { Container::Array(Vec::new()) };
@@ -68,7 +68,7 @@ impl Builder {
     }
 }
 
-/// A word outside strings: `true`, `false`, `null` or a number.
+/// Parses a literal outside strings: `true`, `false`, `null` or a number.
 pub(super) fn word(text: &str) -> Option<Value> {
     match text {
         "true" => Some(Value::Bool(true)),
@@ -81,7 +81,7 @@ pub(super) fn word(text: &str) -> Option<Value> {
 fn number(text: &str) -> Option<Value> {
     let number: Number = serde_json::from_str(text).ok()?;
     let integer = !text.contains(['.', 'e', 'E']);
-    // A float here means that the digits did not fit; they must not be rounded silently.
+    // A float means that the digits did not fit; they must not be rounded silently.
     Some(if integer && number.is_f64() && text != "-0" {
         Value::String(text.to_owned())
     } else {

@@ -1,9 +1,9 @@
-//! What the scan makes of text that is not JSON: guesses that serve to find the end.
+//! Recovery for text that is not JSON: heuristics to find the end.
 
 use super::scan::{Expect, Place, Scan, Seen};
 
 impl Scan {
-    /// Goes on behind a `<` that was reported as foreign and is no marker.
+    /// Continues after a `<` that was reported as foreign and is not a marker.
     pub(crate) fn pass(&mut self, at: usize) -> usize {
         if self.in_string() {
             return at + 1;
@@ -12,10 +12,10 @@ impl Scan {
         if self.reopen() { at } else { at + 1 }
     }
 
-    /// A quote outside of strings; gives the position to go on from.
+    /// Reads a quote outside strings; returns the position to continue from.
     pub(super) fn quote(&mut self, text: &str, at: usize) -> usize {
         if self.ended && text[..at].ends_with('"') {
-            // Two quotes side by side where a comma is due: the first belongs to the string, the second may end it.
+            // Two adjacent quotes where a comma is expected: the first belongs to the string, the second may end it.
             self.reopen();
             return at;
         }
@@ -27,7 +27,7 @@ impl Scan {
         at + 1
     }
 
-    /// A character that JSON has no place for here.
+    /// Reads a character that JSON does not allow at this position.
     pub(super) fn unexpected(&mut self, text: &str, at: usize) -> Seen {
         let Some(found) = text[at..].chars().next() else { return Seen::More(text.len()) };
         self.broken = true;
@@ -50,7 +50,7 @@ impl Scan {
         Seen::More(at + found.len_utf8())
     }
 
-    /// The quote before this place did not end its string after all; false when there was none.
+    /// Reopens the string whose quote turned out not to end it; returns false if there was none.
     fn reopen(&mut self) -> bool {
         if !std::mem::take(&mut self.ended) {
             return false;
@@ -61,7 +61,7 @@ impl Scan {
         true
     }
 
-    /// In a comment, or behind the slash that may begin one.
+    /// Reads in a comment, or after the slash that may begin one.
     pub(super) fn comment(&mut self, text: &str, at: usize) -> Seen {
         let Some(found) = text[at..].chars().next() else { return Seen::More(text.len()) };
         self.place = match (self.place, found) {
@@ -70,7 +70,7 @@ impl Scan {
             (Place::Slash, '*') => Place::BlockComment { star: false },
             (Place::BlockComment { .. }, _) => Place::BlockComment { star: found == '*' },
             _ => {
-                // A lone slash; this character is read as what it is.
+                // A lone slash; this character is read normally.
                 self.place = Place::Structure;
                 return Seen::More(at);
             }

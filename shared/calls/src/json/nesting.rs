@@ -1,4 +1,4 @@
-/// The brackets that are open; true is an object, false an array.
+/// The open brackets; true is an object, false an array.
 #[derive(Default)]
 pub(super) struct Nesting {
     open: Vec<bool>,
@@ -10,7 +10,7 @@ impl Nesting {
         self.open.len()
     }
 
-    /// The innermost one.
+    /// The innermost open bracket.
     pub(super) fn inner(&self) -> Option<bool> {
         self.open.last().copied()
     }
@@ -20,7 +20,7 @@ impl Nesting {
         self.objects += usize::from(object);
     }
 
-    /// Closes the nearest one of this kind and all inside of it; without one, the innermost.
+    /// Closes the nearest bracket of this kind and all inside it; without one, the innermost.
     pub(super) fn close(&mut self, object: bool) {
         let exists = if object { self.objects > 0 } else { self.objects < self.open.len() };
         while let Some(inner) = self.open.pop() {

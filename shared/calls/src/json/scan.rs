@@ -4,24 +4,24 @@ use super::build::{Builder, word};
 use super::nesting::Nesting;
 use super::text::{Read, Text};
 
-/// What [`Scan::advance`] came to.
+/// The result of [`JsonScan::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// The text is used up; go on from this position when there is more.
+    /// The text is used up; continue from this position when more arrives.
     More(usize),
     /// The value is complete and ends before this position.
     End(usize),
-    /// At this position stands a `<` that JSON has no place for: a marker, or a defect.
+    /// A `<` that JSON does not allow is at this position: a marker, or a defect.
     Foreign(usize),
-    /// Watched: before this position a key or a value near the outside ended, or something was not as JSON wants it.
+    /// With early checks: before this position a key or a value of the two outer levels ended, or the JSON deviated.
     News(usize),
 }
 
 /// Reads one JSON value from text that grows at its end.
 ///
-/// A deviation makes the scan [`broken`](Scan::broken) and leaves the guessing to a few rules: a quote that is not
-/// followed by `,`, `:`, `}` or `]` did not end its string; a missing comma, foreign quotes, bare words and comments
-/// are passed over; brackets close what they can.
+/// After a deviation the scan is [`broken`](JsonScan::is_broken) and applies heuristics: a quote that is not followed by
+/// `,`, `:`, `}` or `]` did not end its string; a missing comma, foreign quotes, bare literals and comments are skipped;
+/// a bracket closes the nearest open one of its kind.
 #[derive(Default)]
 pub(crate) struct Scan {
     pub(super) place: Place,
@@ -30,7 +30,7 @@ pub(crate) struct Scan {
     build: Builder,
     pub(super) string: Text,
     word: String,
-    /// Whether a string ended right before this place.
+    /// Whether a string ended directly before the current position.
     pub(super) ended: bool,
     pub(super) broken: bool,
     watch: Watch,
@@ -42,7 +42,7 @@ pub(super) enum Place {
     Structure,
     String,
     Word,
-    /// Behind a slash outside of strings.
+    /// After a slash outside strings.
     Slash,
     LineComment,
     BlockComment {
@@ -70,12 +70,12 @@ enum Watch {
 }
 
 impl Scan {
-    /// A scan that reports what may decide early whether the value is of interest.
+    /// Creates a scan that reports positions where the caller can decide early whether the value matters.
     pub(crate) fn watched() -> Self {
         Self { watch: Watch::On, ..Self::default() }
     }
 
-    /// Reads on from position `at` of `text`, which starts with what was read before.
+    /// Continues at position `at` of `text`, which starts with the text read before.
     pub(crate) fn advance(&mut self, text: &str, at: usize) -> Seen {
         let mut at = at;
         while at < text.len() {
@@ -102,7 +102,7 @@ impl Scan {
         news
     }
 
-    /// Ends the text: a number or word at its end is complete. Says whether the value is.
+    /// Ends the text: a number or literal at its end is complete. Returns whether the value is.
     pub(crate) fn finish(&mut self) -> bool {
         if self.place == Place::Word {
             self.end_word();
@@ -110,27 +110,27 @@ impl Scan {
         self.place == Place::Structure && self.nesting.depth() == 0 && self.expect == Expect::CommaOrEnd
     }
 
-    /// Whether something was not as JSON wants it.
+    /// Whether the text deviated from JSON.
     pub(crate) fn broken(&self) -> bool {
         self.broken
     }
 
-    /// Whether the place is inside a string.
+    /// Whether the current position is inside a string.
     pub(crate) fn in_string(&self) -> bool {
         self.place == Place::String
     }
 
-    /// Whether its strings may end elsewhere than they seem to: a quote did not end the string that it seemed to end.
+    /// Whether a quote did not end the string that it seemed to end, so the ends of strings are uncertain.
     pub(crate) fn misled(&self) -> bool {
         self.string.misled
     }
 
-    /// The value, once it is complete and if it was well-formed.
+    /// Takes the value if it is complete and well-formed.
     pub(crate) fn take(&mut self) -> Option<Value> {
         if self.broken { None } else { self.build.take() }
     }
 
-    /// The members so far of the outermost object (in an array: of the one being read), up to what is broken.
+    /// The members so far of the outermost object (in an array: of the current item), up to the first deviation.
     pub(crate) fn outer(&self) -> Option<&Map<String, Value>> {
         self.build.outer()
     }
@@ -185,7 +185,7 @@ impl Scan {
         self.expect_now(if object { Expect::KeyOrEnd } else { Expect::ItemOrEnd });
     }
 
-    /// Closes the innermost container, or the nearest of this kind; true when that was the outermost one.
+    /// Closes the innermost container, or the nearest of this kind; returns true if it was the outermost one.
     fn close(&mut self, object: bool) -> bool {
         let fits = match self.expect {
             Expect::CommaOrEnd => true,
@@ -241,7 +241,7 @@ impl Scan {
 
     fn word(&mut self, text: &str, at: usize) -> Seen {
         let ends = |c: char| matches!(c, ',' | ':' | '}' | ']' | '"' | '<' | '，' | '：') || c.is_ascii_whitespace();
-        // The first character is taken whatever it is, so that there is always progress.
+        // The first character is always consumed, which guarantees progress.
         let first = if self.word.is_empty() { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
         let length = text[at + first..].find(ends).map(|length| first + length);
         let stop = length.map_or(text.len(), |length| at + length);

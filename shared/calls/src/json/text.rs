@@ -1,36 +1,36 @@
-/// What [`Text::advance`] came to.
+/// The result of [`StringReader::advance`].
 pub(super) enum Read {
-    /// Go on from this position.
+    /// Continue from this position.
     On(usize),
     /// The string ends before this position.
     End(usize),
-    /// At this position stands a `<` in a string whose quotes misled before.
+    /// A `<` is at this position, in a string after a false end.
     Foreign(usize),
 }
 
-/// The inside of a JSON string, decoded on the way as long as it is well-formed.
+/// Reads the content of a JSON string and decodes it while it is well-formed.
 pub(super) struct Text {
     quote: char,
     content: String,
     place: Place,
-    /// Whether the content still matters.
+    /// Whether the content is still well-formed.
     pub(super) sound: bool,
-    /// Whether a quote turned out not to end its string: then an end marker counts inside of strings too.
+    /// Whether a quote turned out not to end its string; then an end marker also counts inside strings.
     pub(super) misled: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Place {
     Plain,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
-    /// In the digits of `\uXXXX`; `high` is a surrogate that came before.
+    /// In the digits of `\uXXXX`; `high` is a preceding surrogate.
     Hex {
         digits: u8,
         unit: u16,
         high: Option<u16>,
     },
-    /// Behind a high surrogate: `\u` and the low one must follow.
+    /// After a high surrogate: `\u` and the low one must follow.
     Pair {
         high: u16,
         backslash: bool,
@@ -44,25 +44,25 @@ impl Default for Text {
 }
 
 impl Text {
-    /// Begins a string that this quote ends.
+    /// Starts a string that this quote ends.
     pub(super) fn open(&mut self, quote: char) {
         self.quote = quote;
         self.content.clear();
         self.place = Place::Plain;
     }
 
-    /// Goes on with the string that ended right before: its quote was part of it.
+    /// Continues the string that just ended: its quote was part of it.
     pub(super) fn reopen(&mut self) {
         self.sound = false;
         self.misled = true;
     }
 
-    /// The content of the string that ended.
+    /// Takes the content of the string that ended.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.content)
     }
 
-    /// Reads on from position `at`, which is before the end of the text.
+    /// Continues at position `at`, which is before the end of the text.
     pub(super) fn advance(&mut self, text: &str, at: usize) -> Read {
         let Some(next) = text[at..].chars().next() else { return Read::On(text.len()) };
         let after = at + next.len_utf8();
@@ -90,7 +90,7 @@ impl Text {
         Read::On(after)
     }
 
-    /// Takes everything up to the next character that means something.
+    /// Reads up to the next special character.
     fn plain(&mut self, text: &str, at: usize) -> Read {
         let mut lead = [0; 4];
         let lead = self.quote.encode_utf8(&mut lead).as_bytes()[0];

@@ -11,16 +11,16 @@ use crate::declared::Declared;
 use crate::piece::ParsedCall;
 
 const INPUT: &str = "Action Input:";
-/// The longest call of this form whose input is not JSON, in bytes.
+/// Maximum size of a call of this form whose input is not JSON, in bytes.
 const MAX_PLAIN: usize = 4096;
 
 impl Candidate {
-    /// Behind `Action:`: the name up to the end of the line, and the input.
+    /// Reads after `Action:`: the name up to the end of the line, and the input.
     pub(super) fn action(&mut self, text: &str, declared: &Declared) -> Step {
         self.action_up_to(text, declared, false)
     }
 
-    /// Ends the text: an input that is not JSON ends with it.
+    /// Ends the text: an input that is not JSON ends there.
     pub(super) fn finish_action(&mut self, text: &str, declared: &Declared) -> Verdict {
         match self.action_up_to(text, declared, true) {
             Break(verdict @ Verdict::Calls(..)) => verdict,

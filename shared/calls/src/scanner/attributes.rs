@@ -1,22 +1,22 @@
 use crate::markers::Look;
 
-/// The longest run of attributes, in bytes.
+/// Maximum length of a tag's attributes, in bytes.
 const MAX_ATTRIBUTES: usize = 512;
-/// The longest name of a tool or parameter, in bytes.
+/// Maximum length of a tool's or parameter's name, in bytes.
 const MAX_NAME: usize = 256;
 
-/// What stands in a tag behind its element name.
+/// The attributes of a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes {
     /// The tool's or the parameter's name.
     pub(super) name: Option<String>,
-    /// Whether the parameter is said to be a string.
+    /// The value of the attribute `string`.
     pub(super) string: Option<bool>,
     /// Whether the tag ended in `/>`.
     pub(super) empty: bool,
 }
 
-/// Reads `name="f" string="true">` at the beginning of a text, up to and with the `>`.
+/// Reads `name="f" string="true">` at the beginning of a text, including the `>`.
 pub(super) fn attributes(text: &str) -> Look<Attributes> {
     let mut found = Attributes::default();
     let mut at = 0;
@@ -67,8 +67,8 @@ fn attribute(text: &str) -> Look<(&str, &str)> {
     }
 }
 
-/// Reads `f>` at the beginning of a text: a name up to and with the `>`, quotes around it dropped. Tells whether the tag
-/// ended in `/>`.
+/// Reads `f>` at the beginning of a text: a name including the `>`, without quotes around it. Also returns whether the
+/// tag ended in `/>`.
 pub(super) fn name(text: &str) -> Look<(String, bool)> {
     match text.find(['>', '<', '\n']) {
         Some(end) if text[end..].starts_with('>') => {
@@ -82,7 +82,7 @@ pub(super) fn name(text: &str) -> Look<(String, bool)> {
     }
 }
 
-/// How many bytes of white space a text begins with.
+/// The length of the white space at the beginning of a text, in bytes.
 pub(super) fn space(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
 }

@@ -1,4 +1,4 @@
-//! JSON of a call: reading it, mending it, and taking it for calls.
+//! JSON of a call: reads it, repairs it, and converts it to calls.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -11,7 +11,7 @@ use crate::markers::{CLOSERS, Look, OPENERS};
 use crate::repair::repair;
 use crate::shape;
 
-/// JSON and what follows it.
+/// The JSON of a candidate and the text after it.
 pub(super) struct Body {
     pub(super) part: Part,
     /// Where the JSON begins.
@@ -20,36 +20,36 @@ pub(super) struct Body {
     pub(super) fenced: bool,
 }
 
-/// Where in a body the place is.
+/// The state within a body.
 pub(super) enum Part {
     /// In JSON.
     Json(Box<Scan>),
-    /// Behind JSON that was read.
+    /// After complete JSON.
     Tail,
-    /// Behind JSON that needs mending, which ends at `end` unless its quotes misled.
+    /// After JSON that needs repair, which ends at `end` unless it had a false end of a string.
     Broken { end: usize },
-    /// Behind what cannot be read, for this reason; with a place from which to search for the wrapper's end.
+    /// After unreadable content, for this reason; `search` is the position from which to search for the wrapper's end.
     Unreadable { reason: String, search: Option<usize> },
 }
 
 impl Body {
-    /// JSON that begins here; `watched` if it may turn out early not to be a call.
+    /// JSON that begins here; `watched` enables early rejection.
     pub(super) fn json(from: usize, fenced: bool, watched: bool) -> Self {
         let scan = if watched { Scan::watched() } else { Scan::default() };
         Self { part: Part::Json(Box::new(scan)), from, fenced }
     }
 
-    /// Behind calls that were read.
+    /// After complete calls.
     pub(super) fn tail() -> Self {
         Self { part: Part::Tail, from: 0, fenced: false }
     }
 
-    /// Behind what cannot be read, with the wrapper's end still to be found.
+    /// After unreadable content; the wrapper's end is still to be found.
     pub(super) fn unreadable(reason: &str) -> Self {
         Self { part: Part::Unreadable { reason: reason.to_owned(), search: Some(0) }, from: 0, fenced: false }
     }
 
-    /// Whether nothing in it was not as JSON wants it.
+    /// Whether the JSON has had no deviation.
     pub(super) fn sound(&self) -> bool {
         match &self.part {
             Part::Json(scan) => !scan.broken(),
@@ -58,7 +58,7 @@ impl Body {
         }
     }
 
-    /// Whether the place is in a string of well-formed JSON.
+    /// Whether the current position is in a string of well-formed JSON.
     pub(super) fn in_sound_string(&self) -> bool {
         matches!(&self.part, Part::Json(scan) if scan.in_string() && !scan.broken())
     }
@@ -70,14 +70,14 @@ impl Body {
         shape::NAME_KEYS.into_iter().filter_map(name).any(|name| declared.has(name))
     }
 
-    /// Whether every call in it has been read as it stands.
+    /// Whether every call in it has been read.
     pub(super) fn complete(&self) -> bool {
         matches!(self.part, Part::Tail)
     }
 }
 
 impl Candidate {
-    /// In JSON or behind it.
+    /// Reads JSON or the text after it.
     pub(super) fn body(&mut self, text: &str, declared: &Declared) -> Step {
         let Stage::Body(body) = &mut self.stage else { return Continue(()) };
         match &mut body.part {
@@ -95,7 +95,7 @@ impl Candidate {
         }
     }
 
-    /// Goes on to another part.
+    /// Changes to another state.
     pub(super) fn set(&mut self, next: Part) -> Step {
         if let Stage::Body(body) = &mut self.stage {
             body.part = next;
@@ -142,7 +142,7 @@ impl Candidate {
         }
     }
 
-    /// The brackets are closed; without a value, what they hold is not well-formed.
+    /// Handles closed brackets; without a value, their content is not well-formed.
     fn value_ended(&mut self, value: Option<Value>, text: &str, declared: &Declared) -> Step {
         let from = self.from();
         match value {
@@ -161,12 +161,12 @@ impl Candidate {
         }
     }
 
-    /// A marker stands where JSON should go on.
+    /// Handles a marker where JSON should continue.
     fn cut_short(&mut self, text: &str, declared: &Declared) -> Step {
         let Stage::Body(Body { part: Part::Json(scan), from, .. }) = &mut self.stage else { return Continue(()) };
         let (from, open) = (*from, scan.in_string() || scan.misled());
         if open {
-            // What is missing may be more than brackets: mending would make up where a string ends.
+            // More than brackets may be missing: a repair would invent where a string ends.
             return self.unreadable("a string in the JSON is not closed", true);
         }
         match self.mend(&text[from..self.at], declared) {
@@ -175,7 +175,7 @@ impl Candidate {
         }
     }
 
-    /// Takes a value as calls; a mended one only if its arguments are an object.
+    /// Accepts a value as calls; a repaired one only if its arguments are an object.
     fn accept(&mut self, value: Value, mended: bool, declared: &Declared) -> Result<(), String> {
         let calls = shape::calls(value, self.name.as_deref(), declared)?;
         if mended && !calls.iter().all(|call| call.arguments.is_object()) {
@@ -189,13 +189,13 @@ impl Candidate {
         Ok(())
     }
 
-    /// Mends JSON and takes it as calls.
+    /// Repairs JSON and accepts it as calls.
     pub(super) fn mend(&mut self, text: &str, declared: &Declared) -> Result<(), String> {
         let value = repair(text).ok_or("the JSON cannot be read")?;
         self.accept(value, true, declared)
     }
 
-    /// What was read is no call.
+    /// Rejects a value that is not a call.
     pub(super) fn refuse(&mut self, text: &str, reason: &str) -> Step {
         // A placeholder such as {JSON} has no member at all: prose about calls.
         let placeholder = !text[self.from()..self.at].contains([':', '：']);
@@ -205,7 +205,7 @@ impl Candidate {
         self.unreadable(reason, false)
     }
 
-    /// What was read is meant as a call and is none; calls before it stand, and it becomes text.
+    /// Handles an unreadable call: after other calls it becomes text, and those stay.
     pub(super) fn unreadable(&mut self, reason: &str, search: bool) -> Step {
         if self.calls.is_empty() {
             let search = search.then_some(self.at);

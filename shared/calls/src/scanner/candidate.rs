@@ -1,4 +1,4 @@
-//! One call that may be: from its opening marker until it is a call, cannot be one, or cannot be read.
+//! A candidate for a call, from its opening marker until it is a call, cannot be one, or is unreadable.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -9,20 +9,20 @@ use crate::declared::Declared;
 use crate::markers::Role;
 use crate::piece::ParsedCall;
 
-/// The longest text that is held although it need not be a call, in bytes.
+/// Maximum size of an uncertain candidate, in bytes.
 pub(super) const MAX_UNCERTAIN: usize = 64 * 1024;
-/// The longest call, in bytes.
+/// Maximum size of a call, in bytes.
 pub(super) const MAX_CALL: usize = 2 * 1024 * 1024;
 
-/// The most markers between the opening one and the call: each may have to be looked at again as text.
+/// Maximum number of markers between the opening one and the call; each may have to be scanned again as text.
 const MAX_NESTED: usize = 8;
 
-/// What opened a candidate, and so how sure it is that it is meant as a call.
+/// What opened a candidate, which determines how likely a call is intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A wrapper: a call to whatever name.
+    /// A wrapper: a call to any name.
     Wrapper,
-    /// A function outside of any wrapper: a call only to a declared name.
+    /// A function outside a wrapper: a call only to a declared name.
     Function,
     /// JSON at the beginning of a line: a call only to a declared name.
     Json,
@@ -32,67 +32,67 @@ pub(super) enum Kind {
     Action,
 }
 
-/// What became of a candidate.
+/// The result of examining a candidate.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// There must be more text.
+    /// More text is needed.
     More,
-    /// These calls; they end before this position.
+    /// Complete calls; they end before this position.
     Calls(Vec<ParsedCall>, usize),
-    /// Not a call: its marker is text, and what follows is to be looked at anew.
+    /// Not a call: its marker is text, and the text after it is scanned again.
     Text,
-    /// A marker with nothing behind it that the model did not mean to show.
+    /// A marker at the end of the text that the model did not intend to show.
     Residue,
-    /// Meant as a call up to this position, and unreadable for this reason.
+    /// Intended as a call up to this position, but unreadable for this reason.
     Unreadable(String, usize),
 }
 
-/// One step: go on, or a verdict.
+/// One step: continue, or a verdict.
 pub(super) type Step = ControlFlow<Verdict>;
 
-/// One call that may be. Positions count from the opening marker's first byte.
+/// A candidate for a call. Positions count from the opening marker's first byte.
 pub(super) struct Candidate {
     pub(super) kind: Kind,
     /// The length of the opening marker.
     pub(super) marker: usize,
-    /// Whether the marker is a control token, which nobody writes in prose.
+    /// Whether the marker is a control token, which does not occur in prose.
     pub(super) control: bool,
-    /// How many other markers stand between the opening one and the call.
+    /// The number of markers between the opening one and the call.
     pub(super) nested: usize,
-    /// In inline code: up to here no backtick ends it.
+    /// In inline code: no backtick before this position ends it.
     quoted: Option<usize>,
     pub(super) stage: Stage,
-    /// Everything before it is understood.
+    /// Everything before this position has been read.
     pub(super) at: usize,
-    /// A name from outside of the arguments.
+    /// A name from outside the arguments.
     pub(super) name: Option<String>,
     pub(super) calls: Vec<ParsedCall>,
     /// Where the last of the calls ends.
     pub(super) settled: usize,
 }
 
-/// Where in a candidate the place is.
+/// The stage within a candidate.
 pub(super) enum Stage {
     /// In a wrapper's tag.
     WrapperTag,
     /// In a function's tag; its name is an attribute or follows an equals sign.
     FunctionTag { attributes: bool },
-    /// Behind the opening marker: what kind of content is it?
+    /// After the opening marker: the kind of content is unknown.
     Payload,
-    /// Behind a name that stands before its arguments.
+    /// After a name that precedes its arguments.
     Named { separated: bool },
-    /// In JSON, or right behind it.
+    /// In JSON, or directly after it.
     Body(Body),
     /// In a function's parameters.
     Elements(Elements),
     /// In a list of calls written as Python, which began at `start`.
     Python { brackets: Brackets, start: usize },
-    /// Behind `Action:`.
+    /// After `Action:`.
     Action,
 }
 
 impl Candidate {
-    /// A candidate that a marker of this role opened.
+    /// Creates a candidate that a marker of this role opened.
     pub(super) fn opened(role: Role, marker: &str, in_wrapper: bool) -> Self {
         let (kind, stage) = match role {
             Role::WrapperWithAttributes => (Kind::Wrapper, Stage::WrapperTag),
@@ -105,7 +105,7 @@ impl Candidate {
         Self { control: marker.contains(['|', '｜']), ..Self::new(kind, stage, marker.len()) }
     }
 
-    /// A candidate with a marker of this length.
+    /// Creates a candidate with a marker of this length, in bytes.
     pub(super) fn new(kind: Kind, stage: Stage, marker: usize) -> Self {
         Self {
             kind,
@@ -121,12 +121,12 @@ impl Candidate {
         }
     }
 
-    /// The same in inline code, where a backtick outside of a string shows that it is only quoted.
+    /// Marks it as inside inline code, where a backtick outside a string shows that it is only quoted.
     pub(super) fn in_code(self) -> Self {
         Self { quoted: Some(0), ..self }
     }
 
-    /// Goes on with the marker that follows the opening one directly.
+    /// Continues with the marker that directly follows the opening one.
     pub(super) fn nest(&mut self, inner: Self, at: usize) -> Step {
         if self.nested == MAX_NESTED {
             return Break(Verdict::Text);
@@ -136,9 +136,9 @@ impl Candidate {
         Continue(())
     }
 
-    /// Reads on in `text`, which begins with the opening marker and with all that was read before.
+    /// Continues reading `text`, which begins with the opening marker and all that was read before.
     ///
-    /// It works in windows whose ends do not depend on how the text is cut into pieces.
+    /// It reads in windows whose ends do not depend on the chunking of the text.
     pub(super) fn advance(&mut self, text: &str, declared: &Declared) -> Verdict {
         loop {
             let cap = if self.certain() || self.at > MAX_UNCERTAIN { MAX_CALL } else { MAX_UNCERTAIN };
@@ -182,12 +182,12 @@ impl Candidate {
         }
     }
 
-    /// Whether only a declared tool makes it a call.
+    /// Whether it is a call only if it names a declared tool.
     pub(super) fn bare(&self) -> bool {
         matches!(self.kind, Kind::Json | Kind::List | Kind::Action)
     }
 
-    /// Whether it is decided that it is meant as a call, and well-formed so far.
+    /// Whether it is certainly intended as a call, and well-formed so far.
     fn certain(&self) -> bool {
         match &self.stage {
             _ if self.bare() => false,
@@ -198,7 +198,7 @@ impl Candidate {
         }
     }
 
-    /// Whether, if the text is cut here, it was going to be a call.
+    /// Whether it would have become a call if the text is cut here.
     pub(super) fn meant(&self, declared: &Declared) -> bool {
         match &self.stage {
             Stage::Body(body) if self.bare() => body.names_declared(declared),
@@ -206,7 +206,7 @@ impl Candidate {
         }
     }
 
-    /// Whether the calls are complete and only their wrapper's end is open.
+    /// Whether the calls are complete and only their wrapper's end is missing.
     pub(super) fn complete(&self) -> bool {
         matches!(&self.stage, Stage::Body(body) if body.complete())
     }
@@ -256,7 +256,7 @@ impl Candidate {
         }
     }
 
-    /// Ends the text: decides what is still open.
+    /// Ends the text: decides an undecided candidate.
     pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Verdict {
         let bare = self.bare();
         match &mut self.stage {

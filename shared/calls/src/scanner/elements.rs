@@ -9,14 +9,14 @@ use crate::piece::ParsedCall;
 use crate::repair::repair;
 use crate::typed;
 
-/// The inside of a function written as XML: parameters one by one, or its arguments as one JSON object.
+/// The content of a function written as XML: parameters one by one, or its arguments as one JSON object.
 pub(super) struct Elements {
     name: String,
     arguments: Map<String, Value>,
     stage: Stage,
     /// Where the last argument ends.
     closed_at: usize,
-    /// Whether the function's own end tag may close it; `<tool_call>f<arg_key>…` is closed by its wrapper.
+    /// Whether a wrapper's end tag closes the function, as in `<tool_call>f<arg_key>…`, instead of its own end tag.
     wrapped: bool,
 }
 
@@ -33,15 +33,15 @@ enum Stage {
     Json { scan: Box<Scan>, start: usize },
 }
 
-/// What [`Elements::step`] came to.
+/// The result of [`FunctionElements::step`].
 pub(super) enum Inside {
-    /// Go on from this position.
+    /// Continue from this position.
     On(usize),
-    /// There must be more text; go on from this position then.
+    /// More text is needed; then continue from this position.
     More(usize),
     /// The call is complete and ends before this position.
     Call(ParsedCall, usize),
-    /// This is not how a function is written, from this position on.
+    /// From this position on the text is not a valid function.
     Unreadable(&'static str, usize),
 }
 
@@ -50,12 +50,12 @@ impl Elements {
         Self { name, arguments: Map::new(), stage: Stage::Between, closed_at: 0, wrapped }
     }
 
-    /// Whether more than the function's name has been read.
+    /// Whether any content after the function's name has been read.
     pub(super) fn begun(&self) -> bool {
         !self.arguments.is_empty() || !matches!(self.stage, Stage::Between)
     }
 
-    /// Reads on from position `at`.
+    /// Continues at position `at`.
     pub(super) fn step(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
         match &self.stage {
             Stage::Between => self.between(text, at, declared),
@@ -66,9 +66,9 @@ impl Elements {
         }
     }
 
-    /// Ends the text: a call if everything in it was closed, else the reason why not.
+    /// Ends the text: returns a call if everything in it was closed, else the reason why not.
     ///
-    /// A value that only a wrapper's end tag closed counts as closed.
+    /// A value closed only by a wrapper's end tag counts as closed.
     pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Result<(ParsedCall, usize), &'static str> {
         match &self.stage {
             Stage::Between if self.closed(declared) => Ok((self.call(), self.closed_at)),
@@ -178,7 +178,7 @@ impl Elements {
         }
     }
 
-    /// Whether a missing end tag may be overlooked: nothing that is required is missing.
+    /// Whether a missing end tag is tolerated: no required argument is missing.
     fn closed(&self, declared: &Declared) -> bool {
         !self.arguments.is_empty() && (self.wrapped || declared.requires_no_more(&self.name, &self.arguments))
     }
@@ -188,7 +188,7 @@ impl Elements {
         let Parameter { key, string, .. } = parameter;
         let schema = declared.parameter(&self.name, &key);
         let value = typed::value(text, string, schema, declared.untyped(&self.name));
-        // A parameter that comes again adds to a list, unless it cannot be one.
+        // A repeated parameter extends a list, unless its schema allows no list.
         let list = schema.is_none_or(|schema| typed::types(schema).contains(&"array"));
         match self.arguments.get_mut(&key) {
             Some(Value::Array(values)) if list => values.push(value),

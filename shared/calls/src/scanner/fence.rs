@@ -1,14 +1,14 @@
 use crate::markers::{Look, OPENERS};
 
-/// What a code fence begins and ends with.
+/// The backticks with which a code fence begins and ends.
 pub(super) const TICKS: &str = "```";
 
-/// The words behind an opening fence under which models put calls.
+/// The info strings of fences in which models put calls.
 const LANGUAGES: [&str; 9] = ["", "json", "jsonc", "json5", "tool_call", "tool_calls", "tool_code", "xml", "text"];
-/// The longest opening of a fence, in bytes.
+/// Maximum length of a fence's opening, in bytes.
 const MAX_OPENING: usize = 128;
 
-/// An opening fence right before `{` or `[`; the length goes up to there.
+/// Matches an opening fence directly before `{` or `[`; the length ends there.
 pub(super) fn payload_fence(text: &str) -> Look<()> {
     match opening(text) {
         Look::Is(_, length) if text[length..].starts_with(['{', '[']) => Look::Is((), length),
@@ -17,7 +17,7 @@ pub(super) fn payload_fence(text: &str) -> Look<()> {
     }
 }
 
-/// An opening fence right before what may be a call: JSON or a wrapper. Gives the number of backticks.
+/// Matches an opening fence directly before JSON or a wrapper. Returns the number of backticks.
 pub(super) fn reply_fence(text: &str) -> Look<usize> {
     let Look::Is(ticks, length) = opening(text) else { return opening(text) };
     let inside = &text[length..];
@@ -31,7 +31,7 @@ pub(super) fn reply_fence(text: &str) -> Look<usize> {
     }
 }
 
-/// An opening fence with its language, its line break and the white space behind it.
+/// Matches an opening fence with its language, its line break and the white space after it.
 fn opening(text: &str) -> Look<usize> {
     let ticks = text.len() - text.trim_start_matches('`').len();
     if ticks == text.len() {
@@ -51,7 +51,7 @@ fn opening(text: &str) -> Look<usize> {
     if inside == text.len() { Look::Short } else { Look::Is(ticks, inside) }
 }
 
-/// A closing fence of at least this many backticks; the length goes up to the line break.
+/// Matches a closing fence of at least this many backticks; the length ends at the line break.
 pub(super) fn closing(text: &str, ticks: usize) -> Look<()> {
     let found = text.len() - text.trim_start_matches('`').len();
     if found == text.len() {

@@ -1,29 +1,29 @@
 use crate::piece::{Malformed, ParsedCall, Piece};
 
-/// The longest run of bytes held only because what follows may confirm calls, and of white space around calls.
+/// Maximum number of bytes held because the following text may confirm calls, and of white space around calls.
 const MAX_HELD: usize = 64 * 1024;
 
-/// What goes out, in order, and what waits to be confirmed.
+/// The output in order, and the unconfirmed calls.
 ///
 /// White space between a call and another call, the beginning or the end of the reply belongs to the calls: it is shown
-/// only together with text behind it. All other text is shown as it was written.
+/// only together with later text. All other text is shown as written.
 #[derive(Default)]
 pub(super) struct Output {
-    /// White space since text was last shown; what stands behind `gap_from` came after the last call.
+    /// White space since text was last shown; the part after `gap_from` came after the last call.
     gap: String,
     gap_from: usize,
     /// Whether text was shown since the last call or the beginning.
     shown: bool,
-    /// Calls that count only when nothing but calls and white space follows, and what came after them.
+    /// Calls that count only if nothing but calls and white space follows, and the text after them.
     held: Vec<Held>,
     held_bytes: usize,
 }
 
-/// A stretch of the reply behind the first unconfirmed call.
+/// A stretch of the reply after the first unconfirmed call.
 struct Held {
     raw: String,
     calls: Vec<ParsedCall>,
-    /// Whether the calls count whatever follows.
+    /// Whether the calls count regardless of the following text.
     sure: bool,
 }
 
@@ -33,7 +33,7 @@ impl Output {
         !self.shown
     }
 
-    /// Whether calls wait for what follows.
+    /// Whether there are unconfirmed calls.
     pub(super) fn waiting(&self) -> bool {
         !self.held.is_empty()
     }
@@ -49,12 +49,12 @@ impl Output {
         }
     }
 
-    /// What came after the last call turned out to be inside of its wrapper.
+    /// Drops the white space after the last call, which turned out to be inside its wrapper.
     pub(super) fn drop_gap(&mut self) {
         self.gap.truncate(self.gap_from);
     }
 
-    /// Calls that count whatever follows.
+    /// Adds calls that count regardless of the following text.
     pub(super) fn calls(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
         if !self.held.is_empty() {
             return self.hold(raw, calls, true, pieces);
@@ -62,7 +62,7 @@ impl Output {
         self.give(calls, pieces);
     }
 
-    /// Something that becomes text unless nothing but calls and white space follows.
+    /// Adds content that becomes text unless only calls and white space follow.
     pub(super) fn unconfirmed(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
         self.hold(raw, calls, false, pieces);
     }
@@ -74,7 +74,7 @@ impl Output {
         pieces.push(Piece::Malformed(malformed));
     }
 
-    /// The reply ends here: what waited is confirmed.
+    /// Ends the reply: unconfirmed calls are confirmed.
     pub(super) fn finish(&mut self, pieces: &mut Vec<Piece>) {
         let calls = self.held.drain(..).flat_map(|held| held.calls);
         pieces.extend(calls.map(Piece::Call));
@@ -91,7 +91,7 @@ impl Output {
         }
     }
 
-    /// Something else follows: what waited is text, but for the calls that count anyway.
+    /// Handles other content: the held text is shown, and only confirmed calls are emitted.
     fn reject(&mut self, pieces: &mut Vec<Piece>) {
         self.held_bytes = 0;
         for held in std::mem::take(&mut self.held) {

@@ -2,10 +2,10 @@ use crate::declared::Declared;
 use crate::json::{Scan, Seen};
 use crate::typed;
 
-/// What the markers of GLM's pairs have for a prefix.
+/// The prefix of the markers of GLM's pairs.
 pub(super) const PAIR: &str = "arg_";
 
-/// What stands in a marker before the name of its element, which tells families apart.
+/// Returns the part of a marker before its element's name, which differs between families.
 pub(super) fn prefix(marker: &str) -> &str {
     let name = marker.trim_start_matches(['<', '/']);
     let element =
@@ -16,13 +16,13 @@ pub(super) fn prefix(marker: &str) -> &str {
 /// A parameter whose value is being read.
 pub(super) struct Parameter {
     pub(super) key: String,
-    /// Whether it is said to be a string.
+    /// The value of the attribute `string`.
     pub(super) string: Option<bool>,
-    /// Where the value begins.
+    /// The start of the value.
     pub(super) start: usize,
-    /// Only markers with this prefix mean something in it.
+    /// Only markers with this prefix are recognised in the value.
     pub(super) prefix: String,
-    /// JSON in it, read up to a position; made when a marker is met.
+    /// JSON in the value, read up to a position; created at the first marker.
     json: Option<(Box<Scan>, usize)>,
 }
 
@@ -31,12 +31,12 @@ impl Parameter {
         Self { key, string, start, prefix, json: None }
     }
 
-    /// Whether the last marker stood inside a string of JSON.
+    /// Whether the last marker was inside a JSON string.
     pub(super) fn in_string(&self) -> bool {
         self.json.as_ref().is_some_and(|(json, _)| json.in_string())
     }
 
-    /// Whether the end of a text that reaches into the value is inside a string of JSON, where no marker counts.
+    /// Whether the text ends inside a JSON string of the value, where no marker counts.
     pub(super) fn in_json_string(&mut self, text: &str, tool: &str, declared: &Declared) -> bool {
         if self.json.is_none() && !self.may_be_json(text, tool, declared) {
             return false;

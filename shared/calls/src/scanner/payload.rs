@@ -1,4 +1,4 @@
-//! What stands behind an opening marker decides how it is read, not the marker.
+//! Reads the content after an opening marker: the content decides how it is read, not the marker.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -12,11 +12,11 @@ use super::tag::without_arguments;
 use crate::declared::Declared;
 use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role, SEPARATORS};
 
-/// The longest name before its arguments, in bytes.
+/// Maximum length of a name before its arguments, in bytes.
 const MAX_NAME: usize = 128;
 
 impl Candidate {
-    /// Behind the opening marker: JSON, a list, a fence around JSON, another marker, parameters, or a name.
+    /// Reads after the opening marker: JSON, a list, a fence around JSON, another marker, parameters, or a name.
     pub(super) fn payload(&mut self, text: &str, declared: &Declared) -> Step {
         let at = self.at + space(&text[self.at..]);
         let rest = &text[at..];
@@ -67,7 +67,8 @@ impl Candidate {
         }
     }
 
-    /// A marker right behind the opening one: a wrapper in a wrapper, a function, or parameters of a named call.
+    /// Reads a marker directly after the opening one: a wrapper in a wrapper, a function, or parameters of a named
+    /// call.
     fn marker(&mut self, rest: &str, at: usize) -> Step {
         match OPENERS.look(rest) {
             Look::Is(role, length) if self.name.is_none() => {
@@ -89,7 +90,7 @@ impl Candidate {
         }
     }
 
-    /// A name that stands before its arguments. Behind a blank it must be declared, for a word in prose stands there too.
+    /// Reads a name before its arguments. After a blank the name must be declared, because it may be prose.
     fn name_first(&mut self, text: &str, at: usize, declared: &Declared) -> Step {
         let rest = &text[at..];
         let end = rest.find(|c| !is_name(c));
@@ -111,7 +112,7 @@ impl Candidate {
         Continue(())
     }
 
-    /// Behind a name: a separator, JSON, parameters, or the wrapper's end.
+    /// Reads after a name: a separator, JSON, parameters, or the wrapper's end.
     pub(super) fn named(&mut self, text: &str, separated: bool, declared: &Declared) -> Step {
         let at = self.at + space(&text[self.at..]);
         let rest = &text[at..];
@@ -137,7 +138,7 @@ impl Candidate {
             },
             '<' => self.named_marker(rest, at, declared),
             _ if separated && is_name(first) => {
-                // DeepSeek V3 writes the kind of call first: this is the name.
+                // DeepSeek V3 writes the kind of call first; the name follows.
                 self.at = at;
                 self.name = None;
                 self.stage = Stage::Payload;
@@ -147,7 +148,7 @@ impl Candidate {
         }
     }
 
-    /// A marker behind a name. Without arguments only a declared name is a call: a word in a tag may be prose.
+    /// Reads a marker after a name. Without arguments only a declared name is a call, because a tag may be prose.
     fn named_marker(&mut self, rest: &str, at: usize, declared: &Declared) -> Step {
         let name = self.name.clone().unwrap_or_default();
         match (PARAMETERS.look(rest), CLOSERS.look(rest)) {
@@ -179,7 +180,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/')
 }
 
-/// A name without what Kimi K2 and harmony put around it: `functions.f:0`.
+/// A name without the decoration of Kimi K2 and harmony: `functions.f:0`.
 fn bare_name(name: &str) -> &str {
     let name = name.strip_prefix("functions.").unwrap_or(name);
     match name.rsplit_once(':') {

@@ -4,7 +4,7 @@ use super::fence::{closing, reply_fence};
 use crate::code::Code;
 use crate::markers::{CLOSERS, Look, OPENERS, Role};
 
-/// What the scanner knows besides the text itself.
+/// The scanner's context besides the text itself.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub(super) struct Around {
@@ -12,24 +12,24 @@ pub(super) struct Around {
     pub(super) tools: bool,
     /// Whether `Action:` begins a call.
     pub(super) actions: bool,
-    /// Whether unconfirmed calls wait for what follows.
+    /// Whether there are unconfirmed calls.
     pub(super) waiting: bool,
     /// Whether no text was shown since the last call or the beginning.
     pub(super) fresh: bool,
-    /// Whether an end marker here would be the rest of a call.
+    /// Whether an end marker at this position would be the rest of a call.
     pub(super) residue: bool,
     /// Before this position no bracket begins a call.
     pub(super) bare_from: usize,
-    /// Whether the text ends here.
+    /// Whether the text is complete.
     pub(super) ended: bool,
 }
 
-/// What stands behind the text that was passed over.
+/// The event after the scanned text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing, or what may still become something.
+    /// Nothing, or a possible start of something.
     Nothing,
-    /// More text, now that there is some: what is around the place has changed.
+    /// Visible text that changes the context.
     Text,
     /// A marker of this role and length that opens a call.
     Opener(Role, usize),
@@ -41,15 +41,15 @@ pub(super) enum Found {
     Functools(usize),
     /// `Action:`, of this length.
     Action(usize),
-    /// A code fence of this many backticks and this length that holds what may be a call.
+    /// A code fence of this many backticks and this length that may hold a call.
     Fence(usize, usize),
     /// The end of that fence, of this length.
     FenceEnd(usize),
-    /// At the end of the text, a marker that is not complete, of this length.
+    /// An incomplete marker of this length at the end of the text.
     Half(usize),
 }
 
-/// Bytes at which something may begin in the middle of a line.
+/// Bytes at which a construct may begin in the middle of a line.
 static SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     table[b'\n' as usize] = true;
@@ -62,7 +62,7 @@ static SPECIAL: [bool; 256] = {
 const FUNCTOOLS: &str = "functools[";
 const ACTION: &str = "Action:";
 
-/// Passes over text up to the next thing of interest; gives the length of that text.
+/// Skips text up to the next event; returns the length of that text.
 pub(super) fn scan(code: &mut Code, text: &str, around: Around) -> (usize, Found) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -102,7 +102,7 @@ fn found(code: &Code, rest: &str, at: usize, around: Around) -> Look<Found> {
     }
 }
 
-/// Whether calls may stand at the place at all: not in code, but for a fence that may hold one.
+/// Whether calls are possible at the current position: not in code, except in a fence that may hold one.
 fn open(code: &Code, around: Around) -> bool {
     code.fence().is_none() || (code.tentative() && around.waiting)
 }
@@ -147,7 +147,7 @@ fn marker(code: &Code, rest: &str, around: Around) -> Look<Found> {
     }
 }
 
-/// At the end of the text, what only more of it could have completed.
+/// Resolves a partial match at the end of the text.
 fn short(code: &Code, rest: &str, around: Around) -> Found {
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     match code.fence() {

@@ -11,7 +11,7 @@ use crate::json;
 use crate::piece::ParsedCall;
 
 impl Candidate {
-    /// In a list that began at `start`; `end` is where it ends, or how far it was read.
+    /// Reads a list that began at `start`; `end` is its end, or the position up to which it was read.
     pub(super) fn python(&mut self, text: &str, start: usize, end: Result<usize, usize>, declared: &Declared) -> Step {
         self.at = end.unwrap_or_else(|at| at);
         let Ok(end) = end else { return Break(Verdict::More) };
@@ -40,7 +40,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    /// Reads on from position `at`; gives the position behind the last bracket, or where the text ends.
+    /// Continues at position `at`; returns the position after the last bracket, or the end of the text.
     pub(super) fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
         for (offset, &byte) in text.as_bytes()[at..].iter().enumerate() {
             if self.escaped {
@@ -64,17 +64,17 @@ impl Brackets {
     }
 }
 
-/// Reads a whole list of calls; `None` if it is anything else.
+/// Parses a whole list of calls; `None` for anything else.
 pub(super) fn calls(text: &str) -> Option<Vec<ParsedCall>> {
     let mut reader = Reader { rest: text, depth: 0 };
     let calls = reader.list(b'[', b']', Reader::call)?;
     (reader.rest.trim().is_empty() && !calls.is_empty()).then_some(calls)
 }
 
-/// How deep values may be nested.
+/// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
 
-/// Reads the part of Python that calls with constant arguments need.
+/// Parses the subset of Python for calls with constant arguments.
 struct Reader<'a> {
     rest: &'a str,
     depth: usize,
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Items between two brackets, with commas between them and perhaps one behind the last.
+    /// Reads items between two brackets, separated by commas, with an optional trailing comma.
     fn list<T>(&mut self, open: u8, close: u8, item: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         if self.depth > MAX_DEPTH || !self.eat(open) {
             return None;
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A name, a number or a constant.
+    /// Reads a name, a number or a constant.
     fn word(&mut self) -> Option<&'a str> {
         self.space();
         let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');

@@ -1,4 +1,4 @@
-//! What is done with what was found: shown, given as a call, hidden, or held until more is known.
+//! Acts on scan results: shows text, emits calls, hides residue, or holds content until more is known.
 
 use super::candidate::{Candidate, Kind, Stage, Verdict};
 use super::prose::{self, Around, Found};
@@ -6,11 +6,11 @@ use super::{CallScanner, State};
 use crate::markers::{CLOSERS, Look, OPENERS, Role};
 use crate::piece::{Defect, End, Malformed, ParsedCall, Piece};
 
-/// The shortest part of a marker that is not shown when the text ends in it, in bytes.
+/// Minimum length of a partial marker that is hidden when the text ends in it, in bytes.
 const MIN_HALF: usize = 6;
 
 impl CallScanner {
-    /// Passes over ordinary text; false when there must be more of it first.
+    /// Scans ordinary text; returns false if it needs more text.
     pub(super) fn prose(&mut self, end: Option<End>, pieces: &mut Vec<Piece>) -> bool {
         let around = Around {
             tools: !self.declared.is_empty(),
@@ -61,7 +61,7 @@ impl CallScanner {
         self.state = State::Open(Box::new(candidate));
     }
 
-    /// Shows text that was passed over.
+    /// Shows scanned text.
     fn show(&mut self, length: usize, pieces: &mut Vec<Piece>) {
         let text = &self.buffer[self.start..self.start + length];
         if !text.trim().is_empty() {
@@ -71,7 +71,7 @@ impl CallScanner {
         self.start += length;
     }
 
-    /// Shows what was taken for a call or part of one.
+    /// Shows text that was held as a possible call.
     fn release(&mut self, length: usize, pieces: &mut Vec<Piece>) {
         self.code.pass_text(&self.buffer[self.start..self.start + length]);
         self.show(length, pieces);
@@ -82,7 +82,7 @@ impl CallScanner {
         self.start += length;
     }
 
-    /// Hides what is left of a call.
+    /// Hides the remains of a call.
     fn residue(&mut self, length: usize, pieces: &mut Vec<Piece>) {
         if self.output.waiting() {
             self.output.unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), pieces);
@@ -93,7 +93,7 @@ impl CallScanner {
         self.code.pass_hidden();
     }
 
-    /// The text ends in part of a marker.
+    /// Handles a partial marker at the end of the text.
     fn half(&mut self, length: usize, end: Option<End>, pieces: &mut Vec<Piece>) {
         let rest = &self.buffer[self.start..self.start + length];
         let tag = rest.starts_with(['<', '[']) && length >= MIN_HALF;
@@ -107,7 +107,7 @@ impl CallScanner {
         }
     }
 
-    /// Does with a candidate what its verdict says.
+    /// Applies the verdict to a candidate.
     pub(super) fn settle(&mut self, candidate: &Candidate, verdict: Verdict, pieces: &mut Vec<Piece>) {
         match verdict {
             Verdict::Calls(calls, length) => self.calls(candidate, calls, length, pieces),
@@ -144,7 +144,7 @@ impl CallScanner {
         self.start += length;
     }
 
-    /// Gives a call that cannot be used.
+    /// Emits a malformed call.
     pub(super) fn malformed(&mut self, length: usize, defect: Defect, pieces: &mut Vec<Piece>) {
         let quoted = self.code.in_line() || (self.code.fence().is_some() && defect != Defect::Cut);
         if quoted {

@@ -1,4 +1,4 @@
-//! Tags that open a call and carry its name.
+//! Reads tags that open a call and carry its name.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -12,7 +12,7 @@ use crate::markers::Look;
 use crate::piece::ParsedCall;
 
 impl Candidate {
-    /// In `<tool_call name="f">`.
+    /// Reads `<tool_call name="f">`.
     pub(super) fn wrapper_tag(&mut self, text: &str) -> Step {
         match attributes(&text[self.at..]) {
             Look::Is(found, length) => {
@@ -30,7 +30,7 @@ impl Candidate {
         }
     }
 
-    /// In `<function=f>` or `<function name="f">`; outside of a wrapper the name must be declared.
+    /// Reads `<function=f>` or `<function name="f">`; outside a wrapper the name must be declared.
     pub(super) fn function_tag(&mut self, text: &str, with_attributes: bool, declared: &Declared) -> Step {
         let rest = &text[self.at..];
         let found = if with_attributes { named_by_attribute(rest) } else { name(rest) };

@@ -1,4 +1,4 @@
-//! What may follow the JSON of a call up to the end of its wrapper.
+//! Reads the text after the JSON of a call, up to the end of its wrapper.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -9,25 +9,25 @@ use super::fence::TICKS;
 use crate::declared::Declared;
 use crate::markers::{CLOSERS, Look};
 
-/// How far to search for the end of a wrapper whose content cannot be read, in bytes.
+/// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
 const MAX_SEARCH: usize = 4096;
 
-/// What follows the place behind a JSON value.
+/// The kind of text after a JSON value.
 enum Next {
     /// The wrapper's end, which ends before this position.
     Close(usize),
     /// Another value begins at this position.
     Value(usize),
-    /// Residue up to this position; look again.
+    /// Residue up to this position; scan again there.
     Skip(usize),
-    /// Too little text to tell.
+    /// More text is needed to decide.
     Short,
     /// Nothing that belongs to the call.
     Other,
 }
 
 impl Candidate {
-    /// Behind JSON that was read.
+    /// Reads after complete JSON.
     pub(super) fn tail(&mut self, text: &str) -> Step {
         match self.next(text) {
             Next::Close(end) => Break(Verdict::Calls(std::mem::take(&mut self.calls), end)),
@@ -73,7 +73,7 @@ impl Candidate {
         }
     }
 
-    /// Behind JSON that needs mending: where the wrapper ends tells what belongs to it.
+    /// Reads after JSON that needs repair: the wrapper's end decides what belongs to the JSON.
     pub(super) fn broken(&mut self, text: &str, end: usize, declared: &Declared) -> Step {
         let from = self.from();
         match self.next(text) {
@@ -92,7 +92,7 @@ impl Candidate {
         }
     }
 
-    /// Right behind what cannot be read.
+    /// Reads directly after unreadable content.
     pub(super) fn unreadable_tail(&mut self, text: &str) -> Step {
         let end = match self.next(text) {
             Next::Short => return Break(Verdict::More),
@@ -106,7 +106,7 @@ impl Candidate {
         Break(self.give_reason(end))
     }
 
-    /// In what cannot be read: up to the wrapper's end, if that is near.
+    /// Searches unreadable content for the wrapper's end, within [`MAX_SEARCH_BYTES`].
     pub(super) fn unreadable_search(&mut self, text: &str) -> Step {
         let Stage::Body(Body { part: Part::Unreadable { search: Some(search), .. }, .. }) = &mut self.stage else {
             return Continue(());
@@ -132,7 +132,7 @@ impl Candidate {
         }
     }
 
-    /// Ends the text in or behind JSON.
+    /// Ends the text in or after JSON.
     pub(super) fn finish_body(&mut self, text: &str, declared: &Declared) -> Verdict {
         let (from, bare) = (self.from(), self.bare());
         let Stage::Body(body) = &mut self.stage else { return Verdict::Text };

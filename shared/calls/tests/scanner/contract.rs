@@ -1,4 +1,4 @@
-//! What is a call and what is text, case by case.
+//! Classification of calls and text, case by case.
 
 use calls::{CallScanner, End};
 
@@ -168,7 +168,7 @@ fn markers_left_over_behind_a_call_are_hidden() {
     assert_eq!(transcript("Let me check.<｜DSML｜function_calls"), ["Let me check."]);
 }
 
-/// The transcript of a scanner that was told that the prompt asks for actions.
+/// The transcript of a scanner for a prompt that teaches actions.
 fn with_actions(text: &str) -> Vec<String> {
     let mut scanner = CallScanner::new(&tools()).with_actions();
     let pieces = [scanner.push(text), scanner.finish(End::Complete)].concat();

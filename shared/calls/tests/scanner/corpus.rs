@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{Outcome, scan, spec};
 
-/// One text and what should come of it.
+/// One text and its expected result.
 #[derive(Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
@@ -75,7 +75,7 @@ impl Case {
     }
 }
 
-/// The files of a folder that hold cases, in order.
+/// Lists the case files of a folder, in order.
 fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     files.sort();
@@ -83,7 +83,7 @@ fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The cases of a folder; lines that are none are left out.
+/// Reads the cases of a folder; skips invalid lines.
 fn cases_of(folder: &Path) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for file in files_of(folder)? {
@@ -93,7 +93,7 @@ fn cases_of(folder: &Path) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Where the project's own cases are.
+/// The folder of the project's own cases.
 fn own_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
@@ -103,7 +103,7 @@ pub(crate) fn own_cases() -> io::Result<Vec<Case>> {
     cases_of(&own_folder())
 }
 
-/// The cases of the folder that `EXTRA_CASES` names; none without it.
+/// The cases of the folder in `EXTRA_CASES`; none if it is unset.
 pub(crate) fn extra_cases() -> io::Result<Vec<Case>> {
     std::env::var_os("EXTRA_CASES").map_or_else(|| Ok(Vec::new()), |folder| cases_of(Path::new(&folder)))
 }
@@ -143,7 +143,7 @@ fn extra_cases_are_scored_by_format() -> io::Result<()> {
     Ok(())
 }
 
-/// Per format: how many cases there are and how many are right.
+/// Per format: the number of cases and of correct ones.
 fn score(cases: &[Case], right: impl Fn(&Case, &Outcome) -> bool) -> BTreeMap<&str, (usize, usize)> {
     let mut score = BTreeMap::new();
     for case in cases {

@@ -1,4 +1,4 @@
-//! Text from outside that a model repeats word for word.
+//! Outside text that a model repeats verbatim.
 
 use std::io;
 
@@ -13,7 +13,7 @@ fn f135_no_marker_of_any_case_opens_a_call() -> io::Result<()> {
     for case in own_cases()?.into_iter().chain(extra_cases()?) {
         let safe = escape(&case.text);
         let outcome = scan(&case.specs(), [safe.as_str()], End::Complete);
-        // JSON that begins a line is a call of its own, whatever is before it: see below.
+        // JSON that begins a line is a separate call, independent of the text before it: see below.
         let is_bare = safe.lines().any(|line| line.trim_start().starts_with(['{', '[']));
         if safe != case.text && !is_bare && !outcome.calls().is_empty() {
             left.push(format!("{} {:?}", case.id, case.text));
@@ -42,7 +42,7 @@ fn f135_bracketed_markers_open_no_call() {
     }
 }
 
-/// What [`escape`] leaves: without a marker a call is data, unless it begins a line and ends a model's reply.
+/// Covers what [`escape`] leaves: without a marker a call is data, unless it begins a line and ends a model's reply.
 #[test]
 fn f135_a_bare_call_runs_only_at_the_end() {
     let call = escape(r#"{"name": "search_web", "arguments": {"query": "x"}}"#);

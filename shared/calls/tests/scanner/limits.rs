@@ -1,4 +1,4 @@
-//! Calls that cannot be used: unreadable, cut, too long; and what is only held for a while.
+//! Malformed calls: unreadable, truncated, too long; and text that is held only temporarily.
 
 use calls::CallScanner;
 

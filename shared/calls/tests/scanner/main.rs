@@ -1,4 +1,4 @@
-//! The scanner and the thinking filter from outside: what is shown, what is a call, in every cutting of the text.
+//! Integration tests of the scanner and the thinking filter: visible text and calls, for every chunking of the text.
 
 mod contract;
 mod corpus;

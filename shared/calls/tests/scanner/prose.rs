@@ -1,4 +1,4 @@
-//! Ordinary text around calls: nothing lost, nothing of a call shown, nothing late.
+//! Ordinary text around calls: no text lost, no part of a call shown, no delay.
 
 use calls::{CallScanner, End, Piece, ThinkingFilter};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{scan, tools};
 
-/// Words that look like the beginning of something and are not.
+/// Snippets that resemble the beginning of a construct and are not.
 const WORDS: &[&str] = &[
     "text",
     "天气",
@@ -44,7 +44,7 @@ const WORDS: &[&str] = &[
     "&lt;",
 ];
 
-/// Every way of writing the call of `search_web` with this query.
+/// Renders a call of `search_web` with this query in the given form.
 fn written(form: usize, query: &str) -> String {
     let flat = json!({"tool": "search_web", "query": query});
     let nested = json!({"name": "search_web", "arguments": {"query": query}});
@@ -96,7 +96,7 @@ fn written(form: usize, query: &str) -> String {
     forms[form % forms.len()].clone()
 }
 
-/// A query without anything that its own form would have to escape.
+/// A query that needs no escaping in any form.
 fn query() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         "x",
@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-/// The beginnings of markers and headers that the words of this page can touch.
+/// The beginnings of markers and headers that the snippets can form.
 fn may_become_a_marker(held: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "<tool_call> tag ",

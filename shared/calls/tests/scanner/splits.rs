@@ -1,4 +1,4 @@
-//! The same result for every cutting of the text.
+//! The same result for every chunking of the text.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::corpus::{extra_cases, own_cases};
 use crate::support::{scan, tools};
 
-/// The text in two parts, for every place between two characters.
+/// The text in two parts, for every position between two characters.
 fn cuts(text: &str) -> impl Iterator<Item = [&str; 2]> {
     text.char_indices().map(|(at, _)| {
         let (left, right) = text.split_at(at);
@@ -36,7 +36,7 @@ fn f030_every_cut_in_two_and_every_character_alone_gives_what_the_whole_gives() 
     Ok(())
 }
 
-/// Bits of which texts are made that come close to calls in every way.
+/// Fragments that combine to texts close to calls.
 const BITS: &[&str] = &[
     "<tool_call>",
     "</tool_call>",
@@ -112,13 +112,13 @@ const BITS: &[&str] = &[
     "😀",
 ];
 
-/// A text of bits, and places at which to cut it.
+/// A text of fragments, and positions at which to cut it.
 fn close_call() -> impl Strategy<Value = (String, Vec<prop::sample::Index>)> {
     let text = prop::collection::vec(prop::sample::select(BITS), 1..24).prop_map(|bits| bits.concat());
     (text, prop::collection::vec(any::<prop::sample::Index>(), 0..12))
 }
 
-/// The text cut at the characters that the places point to.
+/// The text cut at the characters that the positions select.
 fn cut_at<'a>(text: &'a str, places: &[prop::sample::Index]) -> Vec<&'a str> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let mut at: Vec<usize> = places.iter().map(|place| *place.get(&starts)).collect();

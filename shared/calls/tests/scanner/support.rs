@@ -2,7 +2,7 @@ use calls::{CallScanner, Defect, End, Part, Piece, ThinkingFilter};
 use conversation::ToolSpec;
 use serde_json::{Value, json};
 
-/// What came out, with neighbouring text joined.
+/// The scan result, with adjacent text joined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) thinking: String,
@@ -19,7 +19,7 @@ impl Outcome {
         }
     }
 
-    /// What a user sees in the end: a call that cannot be read is shown.
+    /// The text that a user sees in the end, including malformed calls.
     pub(crate) fn content(&self) -> String {
         let shown = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// Scans chunks as the loop does: the filter first.
+/// Scans chunks as the agent loop does: the filter first.
 pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a str>, end: End) -> Outcome {
     let mut outcome = Outcome::default();
     let mut filter = ThinkingFilter::default();
@@ -75,12 +75,12 @@ pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a 
     outcome
 }
 
-/// Scans a whole text that the model ended, with the usual tools.
+/// Scans a whole, complete text with the default tools.
 pub(crate) fn whole(text: &str) -> Outcome {
     scan(&tools(), [text], End::Complete)
 }
 
-/// The transcript of a whole text that the model ended.
+/// The transcript of a whole, complete text.
 pub(crate) fn transcript(text: &str) -> Vec<String> {
     whole(text).transcript()
 }
@@ -103,7 +103,7 @@ pub(crate) fn spec(name: &str, parameters: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: String::new(), parameters, examples: Vec::new() }
 }
 
-/// The usual tools.
+/// The default tools.
 pub(crate) fn tools() -> Vec<ToolSpec> {
     vec![
         tool("search_web", &[("query", "string"), ("count", "integer")], 1),

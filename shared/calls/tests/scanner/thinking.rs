@@ -1,4 +1,4 @@
-//! Reasoning: taken out of the text, and never a source of calls.
+//! Reasoning: removed from the text, and never a source of calls.
 
 use calls::{Part, ThinkingFilter};
 use proptest::prelude::*;
