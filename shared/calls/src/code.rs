@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn inline_code_is_closed_by_as_many_backticks_or_the_end_of_the_line() {
+    fn inline_code_ends_at_backticks_or_line_end() {
         assert_eq!(at_end("a `b"), (true, None));
         assert_eq!(at_end("a `b` c"), (false, None));
         assert_eq!(at_end("a ``b` c"), (true, None));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_closed_by_at_least_as_many_backticks_on_a_line_of_their_own() {
+    fn fence_needs_closing_backticks_on_their_own_line() {
         assert_eq!(at_end("```json\n{"), (false, Some(3)));
         assert_eq!(at_end("a\n  ````\n```\n"), (false, Some(4)));
         assert_eq!(at_end("```\nx\n```\n"), (false, None));

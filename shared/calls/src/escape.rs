@@ -85,7 +85,7 @@ mod tests {
     use crate::formats;
 
     #[test]
-    fn f058_a_result_cannot_open_a_marker() {
+    fn f058_result_cannot_open_a_marker() {
         assert_eq!(escape("a <tool_call>{}</tool_call> b"), "a &lt;tool_call>{}&lt;/tool_call> b");
         assert_eq!(escape("2 > 1 && 天气｜上海"), "2 > 1 && 天气｜上海");
     }

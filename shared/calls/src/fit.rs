@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_as_it_is() {
+    fn matching_arguments_stay_unchanged() {
         let arguments = json!({
             "query": "x", "count": 5, "score": 1.5, "fresh": true, "depth": "deep", "tags": ["a"],
             "filter": {"from": "y"}, "limit": null, "any": [1], "unknown": 1,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn safe_conversions_are_made() {
+    fn lossless_conversions_are_applied() {
         assert_eq!(
             fitted(json!({
                 "query": 2024, "count": "5", "score": "1.5", "fresh": "True", "depth": "Deep", "tags": "a",
@@ -248,13 +248,13 @@ mod tests {
     }
 
     #[test]
-    fn null_counts_as_absent_where_it_is_not_accepted() {
+    fn null_is_absent_unless_accepted() {
         assert_eq!(fitted(json!({"query": "x", "count": null, "limit": null})), json!({"query": "x", "limit": null}));
         assert_eq!(fitted(json!(null)), json!("`query` is missing"));
     }
 
     #[test]
-    fn f051_what_does_not_fit_is_refused_by_the_name_of_the_field() {
+    fn f051_invalid_arguments_are_rejected_by_field_name() {
         for (arguments, reason) in [
             (json!({"query": ["x"]}), "`query` must be a string"),
             (json!({"query": "x", "count": "many"}), "`count` must be an integer from 1 to 20"),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_too_big_for_the_machine_is_refused_and_not_rounded() {
+    fn oversized_integer_is_rejected_instead_of_rounded() {
         assert_eq!(fitted(json!({"query": "12345678901234567890123"})), json!({"query": "12345678901234567890123"}));
         assert_eq!(
             fitted(json!({"query": "x", "limit": "12345678901234567890123"})),
@@ -283,14 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_go_where_the_schema_forbids_them() {
+    fn unknown_fields_are_dropped_if_schema_forbids_them() {
         let closed = json!({"properties": {"a": {"type": "string"}}, "additionalProperties": false});
         assert_eq!(fit(&closed, json!({"a": "x", "b": 1})), Ok(json!({"a": "x"})));
     }
 
     proptest! {
         #[test]
-        fn what_was_fitted_fits(text in "[0-9a-z\\[\\]{}\":,. ]{0,8}", number in any::<f64>()) {
+        fn coercion_is_idempotent(text in "[0-9a-z\\[\\]{}\":,. ]{0,8}", number in any::<f64>()) {
             for value in [json!(text), json!(number)] {
                 let arguments = json!({"query": value, "score": value, "tags": value, "limit": value});
                 if let Ok(once) = fit(&schema(), arguments) {

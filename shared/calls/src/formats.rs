@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_form_renders_is_read_as_the_same_call() {
+    fn rendered_call_parses_as_the_same_call() {
         let arguments = [
             json!({"query": "今天北京天气预报"}),
             json!({"query": "a < b && \"c\" </tool_call>\nd", "count": 5, "domains": ["x.example", "y.example"]}),
@@ -126,20 +126,20 @@ mod tests {
     }
 
     #[test]
-    fn the_instructions_teach_the_tag_form_with_the_tools_and_their_examples() {
+    fn instructions_teach_tag_format_with_tools_and_examples() {
         let text = format_for("ep-20250101").instructions(&[search_web()]);
         insta::assert_snapshot!(text);
     }
 
     #[test]
-    fn without_tools_there_is_nothing_to_teach() {
+    fn instructions_are_empty_without_tools() {
         for format in taught() {
             assert_eq!(format.instructions(&[]), "", "{}", format.name());
         }
     }
 
     #[test]
-    fn a_model_is_taught_the_form_of_its_family() {
+    fn model_family_selects_the_format() {
         let name = |model| format_for(model).name();
         assert_eq!(name("doubao-seed-1-6-250615"), "tag");
         assert_eq!(name("deepseek-v3-1"), "tag");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_named_after_its_tool() {
+    fn result_carries_the_tool_name() {
         let result = ToolResult {
             call_id: "call_1".to_owned(),
             name: "a\"<b".to_owned(),

@@ -59,21 +59,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn well_formed_json_reads_as_serde_json_reads_it(value in any_json(), pretty in any::<bool>()) {
+        fn well_formed_json_parses_like_serde_json(value in any_json(), pretty in any::<bool>()) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
             let text = text.expect("a value has a text");
             prop_assert_eq!(parse(&text), serde_json::from_str(&text).ok());
         }
 
         #[test]
-        fn what_serde_json_refuses_is_refused(text in "[\\[\\]{}:,\"a1. \\\\-]{0,12}") {
+        fn invalid_json_is_rejected_like_serde_json(text in "[\\[\\]{}:,\"a1. \\\\-]{0,12}") {
             let ours = parse(&text);
             let theirs: Option<Value> = serde_json::from_str(&text).ok();
             prop_assert_eq!(ours, theirs);
         }
 
         #[test]
-        fn the_end_is_found_at_the_same_place_in_any_split(value in any_json(), rest in "[ a-z<{\"]{0,5}") {
+        fn end_position_is_independent_of_chunking(value in any_json(), rest in "[ a-z<{\"]{0,5}") {
             let value = json!([value]);
             let text = format!("{value}{rest}");
             let end = value.to_string().len();
@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_too_big_for_the_machine_keeps_its_digits() {
+    fn oversized_integer_keeps_its_digits() {
         assert_eq!(parse("12345678901234567890123"), Some(json!("12345678901234567890123")));
         assert_eq!(parse("[18446744073709551615,-9223372036854775808]"), Some(json!([u64::MAX, i64::MIN])));
     }
 
     #[test]
-    fn too_deep_a_nesting_is_refused() {
+    fn excessive_nesting_is_rejected() {
         let text = format!("{}1{}", "[".repeat(200), "]".repeat(200));
         assert_eq!(parse(&text), None);
     }

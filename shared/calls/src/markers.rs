@@ -153,7 +153,7 @@ mod tests {
     use crate::formats;
 
     #[test]
-    fn no_marker_is_a_prefix_of_another_and_none_has_a_start_in_its_middle() {
+    fn no_marker_is_a_prefix_of_another() {
         let markers = formats::markers();
         for (at, (marker, _)) in markers.iter().enumerate() {
             let others = markers.iter().enumerate().filter(|(other, _)| *other != at);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_told_from_a_marker_as_soon_as_possible() {
+    fn non_marker_is_detected_at_first_differing_byte() {
         assert_eq!(OPENERS.look("<tool_call>{"), Look::Is(Role::Wrapper, 11));
         assert_eq!(OPENERS.look("<tool_c"), Look::Short);
         assert_eq!(OPENERS.look("<tool_cat"), Look::No);

@@ -184,7 +184,7 @@ mod tests {
     use super::repair;
 
     #[test]
-    fn well_formed_json_is_read_as_it_stands() {
+    fn well_formed_json_is_parsed_unchanged() {
         assert_eq!(repair(r#" {"a": [1, "\u00e9\n"]} "#), Some(json!({"a": [1, "é\n"]})));
     }
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_line_breaks_and_quotes_inside_strings_are_kept() {
+    fn raw_line_breaks_and_inner_quotes_are_kept() {
         assert_eq!(repair("{\"a\": \"one\ntwo\tthree\"}"), Some(json!({"a": "one\ntwo\tthree"})));
         assert_eq!(
             repair(r#"{"a": "He said "hello" to me", "b": "x"}"#),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn common_defects_are_mended() {
+    fn common_defects_are_repaired() {
         for (text, value) in [
             (r#"{"a": 1, "b": [1, 2,],}"#, json!({"a": 1, "b": [1, 2]})),
             ("{'a': 'x', 'b': True, 'c': None}", json!({"a": "x", "b": true, "c": null})),
@@ -230,12 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_too_big_for_the_machine_keeps_its_digits_when_mended() {
+    fn repaired_oversized_integer_keeps_its_digits() {
         assert_eq!(repair("{'id': 12345678901234567890123}"), Some(json!({"id": "12345678901234567890123"})));
     }
 
     #[test]
-    fn nothing_is_made_of_nothing() {
+    fn blank_text_is_not_repaired() {
         assert_eq!(repair("  "), None);
     }
 }

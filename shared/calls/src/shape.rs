@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_call_is_the_same_call() {
+    fn all_key_variants_give_the_same_call() {
         let call = json!([["search_web", {"query": "x"}]]);
         for text in [
             json!({"tool": "search_web", "query": "x"}),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_named_like_a_key_of_the_call_stay_arguments() {
+    fn parameters_named_like_call_keys_stay_arguments() {
         assert_eq!(
             read(json!({"tool": "translate", "input": "x", "name": "y"}), None),
             json!([["translate", {"input": "x", "name": "y"}]])
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn no_arguments_are_an_empty_object() {
+    fn missing_arguments_become_an_empty_object() {
         for text in
             [json!({"name": "f"}), json!({"name": "f", "arguments": null}), json!({"name": "f", "arguments": ""})]
         {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_outside_makes_the_object_the_arguments() {
+    fn outer_name_makes_object_the_arguments() {
         for text in [
             json!({"query": "x"}),
             json!({"arguments": {"query": "x"}}),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_says_why() {
+    fn invalid_call_gives_a_reason() {
         assert_eq!(read(json!({"query": "x"}), None), json!("the name of the tool is missing"));
         assert_eq!(read(json!([]), None), json!("the list of calls is empty"));
         assert_eq!(read(json!([1]), None), json!("a call must be a JSON object"));

@@ -67,7 +67,7 @@ mod tests {
     use super::value;
 
     #[test]
-    fn the_schema_decides_the_type() {
+    fn schema_decides_the_type() {
         for (text, schema, expected) in [
             ("\n5\n", json!({"type": "integer"}), json!(5)),
             ("5", json!({"type": "string"}), json!("5")),
@@ -84,20 +84,20 @@ mod tests {
     }
 
     #[test]
-    fn the_string_attribute_wins_over_the_schema() {
+    fn string_attribute_overrides_the_schema() {
         assert_eq!(value("2", Some(true), Some(&json!({"type": "integer"})), false), json!("2"));
         assert_eq!(value("[\"a\"]", Some(false), None, false), json!(["a"]));
         assert_eq!(value("word", Some(false), None, false), json!("word"));
     }
 
     #[test]
-    fn without_any_schema_json_is_read_as_json() {
+    fn json_is_parsed_without_a_schema() {
         assert_eq!(value("5", None, None, true), json!(5));
         assert_eq!(value("five", None, None, true), json!("five"));
     }
 
     #[test]
-    fn one_line_break_at_each_end_is_markup_and_entities_are_not_decoded() {
+    fn outer_line_breaks_are_markup_entities_are_text() {
         assert_eq!(value("\n\nA &amp; B\n\n", None, None, false), json!("\nA &amp; B\n"));
     }
 }

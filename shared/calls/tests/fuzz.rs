@@ -96,7 +96,7 @@ fn fuzzed(target: &str, check: impl Fn(&str) -> Outcome) {
 }
 
 #[test]
-fn fuzz_calls_are_found_in_any_cutting() {
+fn fuzz_calls_are_independent_of_chunking() {
     fuzzed("calls", |text| {
         for end in [End::Complete, End::Cut] {
             let (whole, cut) = (scanned(&[text], end), scanned(&text_cuts(text), end));
@@ -109,7 +109,7 @@ fn fuzz_calls_are_found_in_any_cutting() {
 }
 
 #[test]
-fn fuzz_thinking_is_found_in_any_cutting() {
+fn fuzz_thinking_is_independent_of_chunking() {
     let filtered = |chunks: &[&str]| {
         let mut filter = ThinkingFilter::default();
         let mut parts: Vec<Part> = chunks.iter().flat_map(|chunk| filter.push(chunk)).collect();

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_in_which_events_are_stored_stays() {
+    fn stored_event_format_is_stable() {
         let texts = every_kind().iter().map(|event| serde_json::to_string(event).unwrap()).collect::<Vec<_>>();
         for text in [
             r#"{"started":{"conversation_id":"C","message_id":"M","model":"volcano"}}"#,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_comes_back_from_its_json_as_it_was() {
+    fn every_event_round_trips_through_json() {
         for event in every_kind() {
             let text = serde_json::to_string(&event).unwrap();
             assert!(!text.contains('\n'), "{text}");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_short_and_an_event_of_another_version_is_refused() {
+    fn text_json_is_short_and_unknown_events_fail() {
         assert_eq!(serde_json::to_string(&Event::Text { delta: "好".into() }).unwrap(), r#"{"t":{"d":"好"}}"#);
         assert!(serde_json::from_str::<Event>(r#"{"mood":{"colour":"blue"}}"#).is_err());
     }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_a_long_answer_grow_no_faster_than_it() {
+    fn total_frame_size_grows_linearly() {
         for (pieces, piece) in [(5_000, "x".repeat(400)), (200_000, "x".to_owned())] {
             let mut protocol = Accumulated::new(Native::new("01T", "r"));
             let (mut bytes, mut last) = (0, String::new());
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_frame_yet_has_one_before_the_next_event() {
+    fn pending_text_is_flushed_before_next_event() {
         let mut protocol = Accumulated::new(Native::new("01T", "r"));
         let mut out = String::new();
         protocol.frames(&Event::Text { delta: "x".repeat(2 * MAX_EVERY_PIECE) }, &mut out);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frame_of_text_holds_all_text_so_far() {
+    fn every_text_frame_repeats_all_text() {
         let mut protocol = Accumulated::new(Native::new("01T", "r"));
         let mut out = String::new();
         for event in [

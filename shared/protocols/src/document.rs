@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_becomes_one_document_with_each_page_once() {
+    fn turn_becomes_one_document_without_duplicate_pages() {
         let mut document = Document::default();
         let call = |id: &str| ToolCall { id: id.into(), name: "search_web".into(), arguments: json!({"query": id}) };
         for event in [
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_turn_is_an_error_and_so_is_one_that_never_ended() {
+    fn failed_or_unfinished_turn_is_an_error() {
         let mut document = Document::default();
         document.add(&Event::Failed(Box::new(ErrorCode::UpstreamStalled.into())));
         assert_eq!(document.finish().unwrap_err().code, ErrorCode::UpstreamStalled);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_by_its_place_with_what_is_accepted() {
+    fn invalid_field_is_named_by_path() {
         let message = |result: Result<Option<()>, Failure>| result.unwrap_err().message;
         assert_eq!(message(fields(r#"{"a":5}"#).text("a").map(|_| None)), "`a` must be a string");
         assert_eq!(
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_within_is_read_like_its_outside() {
+    fn nested_object_is_read_like_its_parent() {
         let mut outer = fields(r#"{"a":{"b":1,"c":["x"],"d":["x",2]}}"#);
         let mut inner = outer.inner("a").unwrap().unwrap();
         assert_eq!(inner.text("b").unwrap_err().message, "`a.b` must be a string");

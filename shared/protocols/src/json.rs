@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn f104_a_body_that_is_not_one_plain_object_is_refused_with_the_reason() {
+    fn f104_non_object_body_is_rejected_with_reason() {
         assert_eq!(refusal(b"[1]"), "The body must be a JSON object");
         assert_eq!(refusal(b"\xff\xfe"), "The body must be UTF-8");
         assert_eq!(refusal(b""), "The body is not valid JSON: it ends too early at line 1, column 0");
@@ -125,26 +125,26 @@ mod tests {
     }
 
     #[test]
-    fn f104_duplicate_keys_are_refused_at_any_depth() {
+    fn f104_duplicate_keys_are_rejected_at_any_depth() {
         assert!(refusal(br#"{"message":"a","message":"b"}"#).contains("a key occurs twice"));
         assert!(refusal(br#"{"x":[{"a":1,"a":2}]}"#).contains("a key occurs twice"));
     }
 
     #[test]
-    fn f104_deep_nesting_is_refused_and_not_a_crash() {
+    fn f104_deep_nesting_is_rejected_without_crash() {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000));
         assert!(refusal(deep.as_bytes()).contains("not valid JSON"));
     }
 
     #[test]
-    fn f104_a_body_of_too_many_values_is_refused_before_it_is_built() {
+    fn f104_excess_values_are_rejected_before_building() {
         let body = |count: usize| format!("{{\"a\":[{}0]}}", "0,".repeat(count - 3));
         assert!(object(body(MAX_VALUES).as_bytes()).is_ok());
         assert_eq!(refusal(body(MAX_VALUES + 1).as_bytes()), "The body has more than 200000 values");
     }
 
     #[test]
-    fn values_are_kept_as_they_are() {
+    fn values_are_kept_unchanged() {
         let body = br#"{"a":null,"b":true,"c":-1,"d":18446744073709551615,"e":1.5,"f":["x",{}]}"#;
         assert_eq!(Value::Object(object(body).unwrap()), serde_json::from_slice::<Value>(body).unwrap());
     }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_is_written_as_any_other_object_would_be() {
+    fn delta_frame_matches_serialised_object() {
         for text in ["", "a", "好的 🙂", "\"", "\\", "\n", "\u{0}", "\u{1f}", "\u{7f}", "a\tb\u{2028}</script>"] {
             for (event, name) in
                 [(Event::Text { delta: text.into() }, "content"), (Event::Thinking { delta: text.into() }, "thinking")]
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transcript_of_the_contract_comes_out_to_the_letter() {
+    fn turn_matches_the_documented_transcript() {
         let events = [
             Event::Started(Box::new(Started {
                 conversation_id: "01C".into(),
@@ -261,7 +261,7 @@ data: [DONE]
     }
 
     #[test]
-    fn an_error_frame_says_whether_and_when_to_try_again() {
+    fn error_frame_contains_retry_information() {
         let failure = Failure::from(ErrorCode::RateLimited).retry_after(7);
         let expected = concat!(
             "id: 01T-1\ndata: {\"type\":\"error\",\"code\":\"rate_limited\",",
@@ -272,7 +272,7 @@ data: [DONE]
     }
 
     #[test]
-    fn an_answer_that_another_model_wrote_says_so_at_its_end() {
+    fn failover_models_are_listed_at_the_end() {
         let (said, over) = (Event::Text { delta: "a".into() }, Event::Handover { model: "backup".into() });
         let done = Event::Done { finish_reason: FinishReason::Stop };
         let started = Event::Started(Box::new(Started {
@@ -289,7 +289,7 @@ data: [DONE]
     }
 
     #[test]
-    fn progress_is_a_frame_of_its_own() {
+    fn progress_has_its_own_frame() {
         let progress = Event::ToolProgress(Box::new(ToolProgress {
             id: "call_1".into(),
             name: "report".into(),
@@ -310,7 +310,7 @@ data: [DONE]
     }
 
     #[test]
-    fn only_a_handover_has_no_frame() {
+    fn model_switch_has_no_frame() {
         let over = Event::Handover { model: "backup".into() };
         for event in [over, Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
             assert_eq!(has_frame(&event), !frames(std::slice::from_ref(&event)).is_empty(), "{event:?}");

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_message_is_required_and_unknown_fields_are_ignored() {
+    fn only_message_is_required_unknown_fields_are_ignored() {
         let request = TurnRequest::parse(r#"{"message":"你好","cost":0,"owner":"root"}"#.as_bytes()).unwrap();
         let expected = TurnRequest {
             message: "你好".into(),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_is_read() {
+    fn every_field_is_parsed() {
         let body = r#"{"message":"a","conversationId":"c","modelType":"m","agentId":"x","userId":"u",
             "toolChoice":{"name":"search_web"},"stream":false}"#;
         let request = TurnRequest::parse(body.as_bytes()).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_field_is_named_with_what_is_accepted() {
+    fn invalid_field_is_named_with_accepted_values() {
         assert_eq!(refused("{}").1, "`message` is required: a string");
         assert_eq!(refused(r#"{"message":" \n\t"}"#).1, "`message` must not be blank");
         assert_eq!(refused(r#"{"message":7}"#).1, "`message` must be a string");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn to_answer_again_nothing_is_required_and_what_is_said_must_be_right() {
+    fn regenerate_fields_are_optional_but_validated() {
         let nothing = AgainRequest { model: None, agent_id: None, tool_choice: None, user_id: None, stream: true };
         for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
             assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn f103_a_message_is_counted_in_unicode_scalar_values() {
+    fn f103_message_length_counts_unicode_scalar_values() {
         let body = |n: usize| serde_json::json!({ "message": "界".repeat(n) }).to_string();
         assert!(TurnRequest::parse(body(32_000).as_bytes()).is_ok());
         assert_eq!(refused(&body(32_001)).0, ErrorCode::TooLarge);

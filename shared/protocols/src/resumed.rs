@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_every_frame_comes_the_rest_with_its_numbers() {
+    fn resumed_stream_keeps_frame_numbers() {
         let (native, accumulated) = (|| Native::new("T", "r"), || Accumulated::new(Native::new("T", "r")));
         for seen in 0..4 {
             let rest = usize::try_from(seen).unwrap();

@@ -54,7 +54,7 @@ fn judged<T>(read: Result<T, conversation::Failure>) -> Outcome {
 }
 
 #[test]
-fn fuzz_bodies_are_read_or_refused_with_a_sentence() {
+fn fuzz_bodies_are_parsed_or_rejected_with_message() {
     run_text("bodies", &SAMPLES, &WORDS, |text| {
         let body = text.as_bytes();
         judged(TurnRequest::parse(body))?;
@@ -66,7 +66,7 @@ fn fuzz_bodies_are_read_or_refused_with_a_sentence() {
 }
 
 #[test]
-fn fuzz_objects_are_what_serde_json_reads() {
+fn fuzz_objects_match_serde_json() {
     run_text("objects", &SAMPLES, &WORDS, |text| {
         let Ok(ours) = object(text.as_bytes()) else { return Ok(()) };
         let theirs: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -106,7 +106,7 @@ fn native(frames: &[Value], add: fn(&mut String, &Value)) -> Said {
 }
 
 #[test]
-fn the_native_protocols_say_the_same() {
+fn native_protocols_carry_the_same_content() {
     let frames = payloads(Native::new("T", "r"));
     assert_eq!(native(&frames, |all, more| all.push_str(&text(more))), said());
     let frames = payloads(Accumulated::new(Native::new("T", "r")));
@@ -122,7 +122,7 @@ fn whole() -> Document {
 }
 
 #[test]
-fn the_native_document_says_the_same() {
+fn native_document_carries_the_same_content() {
     let document = serde_json::to_value(whole()).unwrap();
     let found = Said {
         text: text(&document["content"]),
@@ -135,7 +135,7 @@ fn the_native_document_says_the_same() {
 }
 
 #[test]
-fn openais_chunks_say_the_same() {
+fn openai_chunks_carry_the_same_content() {
     let mut found = Said::default();
     for chunk in payloads(Chunks::new(head(), true)) {
         let choice = &chunk["choices"][0];
@@ -151,7 +151,7 @@ fn openais_chunks_say_the_same() {
 }
 
 #[test]
-fn openais_document_says_the_same() {
+fn openai_document_carries_the_same_content() {
     let document: Value = serde_json::from_str(&completion(&head(), &whole())).unwrap();
     let choice = &document["choices"][0];
     let found = Said {
@@ -165,7 +165,7 @@ fn openais_document_says_the_same() {
 }
 
 #[test]
-fn the_ai_sdks_chunks_say_the_same() {
+fn ai_sdk_chunks_carry_the_same_content() {
     let mut found = Said::default();
     for chunk in payloads(UiMessageStream::new("r")) {
         let delta = text(&chunk["delta"]);

@@ -97,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_read_up_to_the_end_of_the_tag() {
+    fn attributes_end_with_the_tag() {
         assert_eq!(attributes("name=\"f\">x"), Look::Is(named("f", None), 9));
         assert_eq!(attributes("id='1'  name='q' string='true' >"), Look::Is(named("q", Some(true)), 32));
         assert_eq!(attributes("name=\"f\"/>"), Look::Is(Attributes { empty: true, ..named("f", None) }, 10));
     }
 
     #[test]
-    fn attributes_may_come_in_pieces() {
+    fn partial_attributes_need_more_text() {
         let text = "name=\"f\" string=\"false\"/>";
         for end in 0..text.len() {
             assert_eq!(attributes(&text[..end]), Look::Short, "{end}");
@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn prose_in_a_tag_is_no_attribute() {
+    fn prose_in_tag_is_not_an_attribute() {
         assert_eq!(attributes("name>"), Look::No);
         assert_eq!(attributes("call with a"), Look::No);
         assert_eq!(attributes("name=x>"), Look::No);
     }
 
     #[test]
-    fn a_name_ends_at_the_end_of_the_tag() {
+    fn name_ends_with_the_tag() {
         assert_eq!(name("\"f\">"), Look::Is(("f".to_owned(), false), 4));
         assert_eq!(name("f/>"), Look::Is(("f".to_owned(), true), 3));
         assert_eq!(name("get_weath"), Look::Short);

@@ -72,7 +72,7 @@ mod tests {
     use crate::markers::Look;
 
     #[test]
-    fn a_fence_around_what_may_be_a_call_is_told_from_other_fences() {
+    fn fence_before_json_or_wrapper_matches() {
         assert_eq!(reply_fence("```json\n{\"a\""), Look::Is(3, 8));
         assert_eq!(reply_fence("````\n  <tool_call>"), Look::Is(4, 7));
         for text in ["`", "```", "```js", "```json", "```json\n", "```\n<tool_"] {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_closed_by_as_many_backticks_alone_on_a_line() {
+    fn fence_closes_at_matching_backticks_alone_on_line() {
         assert_eq!(closing("``` \nx", 3), Look::Is((), 4));
         assert_eq!(closing("```", 3), Look::Short);
         assert_eq!(closing("``\n", 3), Look::No);

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_with_constant_arguments_are_read() {
+    fn calls_with_constant_arguments_are_parsed() {
         assert_eq!(
             read("[f(q='it\\'s', n=-1.5, b=True), g(x=None, l=[1, {'k': (2,)}],)]"),
             Some(vec![
@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn anything_that_would_have_to_be_run_is_refused() {
+    fn expressions_are_rejected() {
         for text in ["[f(x)]", "[f(a=b)]", "[f(a=1+g())]", "[f]", "[]", "[f(a=1)] x", "[f(a='x)]"] {
             assert_eq!(read(text), None, "{text}");
         }
     }
 
     #[test]
-    fn the_end_is_the_bracket_outside_strings_in_any_split() {
+    fn list_ends_at_bracket_outside_strings() {
         let text = "[f(a=']', b=\"\\\"]\")] rest";
         for cut in 0..text.len() {
             let mut brackets = Brackets::default();

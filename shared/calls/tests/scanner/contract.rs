@@ -13,12 +13,12 @@ fn with(template: &str) -> Vec<String> {
 }
 
 #[test]
-fn text_before_between_and_after_calls_is_kept_in_order() {
+fn text_around_calls_keeps_its_order() {
     assert_eq!(with("好的，马上查询。CALL然后CALL完成。"), ["好的，马上查询。", READ, "然后", READ, "完成。"]);
 }
 
 #[test]
-fn white_space_between_calls_and_around_them_is_not_shown() {
+fn white_space_around_calls_is_hidden() {
     assert_eq!(with("\n\nCALL\n\nCALL\n"), [READ, READ]);
     assert_eq!(with("a\nCALL\nCALL\n"), ["a\n", READ, READ]);
 }
@@ -31,13 +31,13 @@ fn white_space_before_text_is_shown_as_written() {
 }
 
 #[test]
-fn an_explicit_wrapper_calls_any_name() {
+fn explicit_wrapper_calls_any_name() {
     assert_eq!(transcript("<tool_call>{\"tool\": \"nope\", \"q\": 1}</tool_call>"), ["nope({\"q\":1})"]);
     assert_eq!(scan(&[], [CALL], End::Complete).transcript(), [READ]);
 }
 
 #[test]
-fn bare_json_is_a_call_when_nothing_but_calls_follow() {
+fn bare_json_before_only_calls_is_a_call() {
     assert_eq!(with("BARE"), [READ]);
     assert_eq!(with("好的。\nBARE\n \n"), ["好的。\n", READ]);
     assert_eq!(with("BARE\nBARE\nCALL"), [READ, READ, READ]);
@@ -45,18 +45,18 @@ fn bare_json_is_a_call_when_nothing_but_calls_follow() {
 }
 
 #[test]
-fn f057_bare_json_with_text_behind_it_is_text_and_shown_whole() {
+fn f057_bare_json_before_text_is_shown_whole() {
     assert_eq!(with("BARE\n就是这样。"), [format!("{BARE}\n就是这样。")]);
     assert_eq!(with("BARE\nCALL\nEnd."), [format!("{BARE}\n"), READ.to_owned(), "\nEnd.".to_owned()]);
 }
 
 #[test]
-fn f057_bare_json_that_does_not_begin_its_line_is_text() {
+fn f057_bare_json_inside_a_line_is_text() {
     assert_eq!(with("Like this: BARE"), [format!("Like this: {BARE}")]);
 }
 
 #[test]
-fn f057_bare_json_needs_a_declared_name_and_its_required_arguments() {
+fn f057_bare_json_needs_declared_name_and_required_arguments() {
     for text in [
         "{\"tool\": \"nope\", \"query\": \"x\"}",
         "{\"tool\": \"search_web\", \"count\": 1}",
@@ -71,7 +71,7 @@ fn f057_bare_json_needs_a_declared_name_and_its_required_arguments() {
 }
 
 #[test]
-fn fenced_json_is_a_call_when_the_fence_ends_the_reply() {
+fn fenced_json_at_reply_end_is_a_call() {
     assert_eq!(with("```json\nBARE\n```"), [READ]);
     assert_eq!(with("好的。\n```\nBARE\n```\n"), ["好的。\n", READ]);
     assert_eq!(with("````json\n[BARE, BARE]\n````"), [READ, READ]);
@@ -80,7 +80,7 @@ fn fenced_json_is_a_call_when_the_fence_ends_the_reply() {
 }
 
 #[test]
-fn f057_fenced_json_with_text_behind_the_fence_is_text() {
+fn f057_fenced_json_before_text_is_text() {
     for text in ["```json\nBARE\n```\nThat was an example.", "```json\nBARE\n// more\n```", "```js\nBARE\n```"] {
         let text = text.replace("BARE", BARE);
         assert_eq!(transcript(&text), [text.as_str()]);
@@ -88,7 +88,7 @@ fn f057_fenced_json_with_text_behind_the_fence_is_text() {
 }
 
 #[test]
-fn f057_a_wrapper_in_a_fence_with_text_behind_it_is_text() {
+fn f057_fenced_wrapper_before_text_is_text() {
     for text in ["So:\n```\nCALL\n```\nDone.", "```python\nCALL\n```", "```\nx = 1\nCALL\n```"] {
         let text = text.replace("CALL", CALL);
         assert_eq!(transcript(&text), [text.as_str()]);
@@ -97,14 +97,14 @@ fn f057_a_wrapper_in_a_fence_with_text_behind_it_is_text() {
 }
 
 #[test]
-fn f057_a_wrapper_in_inline_code_is_text() {
+fn f057_wrapper_in_inline_code_is_text() {
     let text = format!("Write `{CALL}` to search.");
     assert_eq!(transcript(&text), [text.as_str()]);
     assert_eq!(with("A stray ` and CALL"), ["A stray ` and ", READ]);
 }
 
 #[test]
-fn a_marker_in_prose_is_shown() {
+fn marker_in_prose_is_shown() {
     for text in [
         "Use the <tool_call> tag.",
         "使用 <tool_call> 标签，以 </tool_call> 结束。",
@@ -126,39 +126,39 @@ fn a_marker_in_prose_is_shown() {
 }
 
 #[test]
-fn an_open_tag_at_the_end_with_complete_json_is_a_call() {
+fn complete_json_in_unclosed_tag_is_a_call() {
     assert_eq!(with("a<tool_call>BARE"), ["a", READ]);
     assert_eq!(with("<tool_call>\nBARE\n</tool"), [READ]);
 }
 
 #[test]
-fn a_marker_inside_a_string_does_not_end_the_call() {
+fn marker_inside_string_does_not_end_the_call() {
     let text = "<tool_call>{\"tool\": \"search_web\", \"query\": \"a </tool_call> <tool_call> \\\" } b\"}</tool_call>!";
     assert_eq!(transcript(text), ["search_web({\"query\":\"a </tool_call> <tool_call> \\\" } b\"})", "!"]);
 }
 
 #[test]
-fn a_second_opener_is_part_of_the_first_or_begins_the_next_call() {
+fn second_opener_nests_or_begins_next_call() {
     assert_eq!(with("<tool_call><tool_call>\nBARE</tool_call></tool_call> x"), [READ, " x"]);
     assert_eq!(with("<tool_call>BARE<tool_call>BARE</tool_call>"), [READ, READ]);
     assert_eq!(with("<tool_call>BARE}</tool_call>BARE"), [READ, BARE]);
 }
 
 #[test]
-fn more_markers_in_a_row_than_any_model_writes_are_text() {
+fn excess_opening_markers_are_text() {
     let text = "<tool_call>".repeat(30);
     assert_eq!(transcript(&text), [text.as_str()]);
     assert_eq!(transcript(&format!("{text}{BARE}</tool_call>")), ["<tool_call>".repeat(21).as_str(), READ]);
 }
 
 #[test]
-fn f047_special_tokens_and_the_end_sign_inside_text_are_text() {
+fn f047_special_tokens_inside_text_are_text() {
     let text = "data: [DONE]\n\n<|im_start|> and <s>";
     assert_eq!(transcript(text), [text]);
 }
 
 #[test]
-fn markers_left_over_behind_a_call_are_hidden() {
+fn leftover_markers_after_a_call_are_hidden() {
     assert_eq!(
         transcript("<function=search_web>\n<parameter=query>x</parameter>\n</function>\n</tool_call>\nb"),
         [READ, "\nb"]
@@ -176,7 +176,7 @@ fn with_actions(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn actions_are_calls_only_when_the_prompt_asked_for_them() {
+fn actions_are_calls_only_if_enabled() {
     assert_eq!(
         with_actions("Thought: look it up\nAction: search_web\nAction Input: {\"query\": \"x\"}\n"),
         ["Thought: look it up\n", READ]

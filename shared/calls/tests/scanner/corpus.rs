@@ -109,7 +109,7 @@ pub(crate) fn extra_cases() -> io::Result<Vec<Case>> {
 }
 
 #[test]
-fn every_line_of_our_own_fixtures_is_a_case_with_an_id_of_its_own() -> io::Result<()> {
+fn own_fixture_lines_are_cases_with_unique_ids() -> io::Result<()> {
     let mut lines = 0;
     for file in files_of(&own_folder())? {
         lines += fs::read_to_string(file)?.lines().count();
@@ -121,7 +121,7 @@ fn every_line_of_our_own_fixtures_is_a_case_with_an_id_of_its_own() -> io::Resul
 }
 
 #[test]
-fn every_case_of_our_own_comes_out_exactly() -> io::Result<()> {
+fn own_cases_match_exactly() -> io::Result<()> {
     let cases = own_cases()?;
     print(&score(&cases, Case::is_exact));
     for case in &cases {

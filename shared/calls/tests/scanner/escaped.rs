@@ -44,7 +44,7 @@ fn f135_bracketed_markers_open_no_call() {
 
 /// Covers what [`escape`] leaves: without a marker a call is data, unless it begins a line and ends a model's reply.
 #[test]
-fn f135_a_bare_call_runs_only_at_the_end() {
+fn f135_bare_call_counts_only_at_the_end() {
     let call = escape(r#"{"name": "search_web", "arguments": {"query": "x"}}"#);
     assert_eq!(transcript(&call), [r#"search_web({"query":"x"})"#]);
     assert_eq!(transcript(&format!("{call}\nis what the page says")).len(), 1);

@@ -9,7 +9,7 @@ const BARE: &str = "{\"tool\": \"search_web\", \"query\": \"x\"}";
 const READ: &str = "search_web({\"query\":\"x\"})";
 
 #[test]
-fn what_cannot_be_read_is_told_with_a_reason() {
+fn unreadable_call_is_malformed_with_a_reason() {
     assert_eq!(
         transcript("a <tool_call>{\"query\": \"x\"}</tool_call> b"),
         ["a ", "[the name of the tool is missing] <tool_call>{\"query\": \"x\"}</tool_call>", " b"]
@@ -33,7 +33,7 @@ fn what_cannot_be_read_is_told_with_a_reason() {
 }
 
 #[test]
-fn a_call_that_is_only_quoted_or_begun_does_not_swallow_the_text_behind_it() {
+fn incomplete_call_does_not_swallow_following_text() {
     for text in [
         "It begins with `<tool_call>{\"name\"` and goes on. \"Yes\", it does.",
         "Like `<tool_call><function=search_web><parameter=query>` and so on.",
@@ -46,7 +46,7 @@ fn a_call_that_is_only_quoted_or_begun_does_not_swallow_the_text_behind_it() {
 }
 
 #[test]
-fn f031_a_call_cut_by_the_output_limit_is_never_made_up() {
+fn f031_truncated_call_is_malformed() {
     for text in [
         "<tool_call>{\"tool\": \"search_web\", \"query\": \"x",
         "<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"",
@@ -63,7 +63,7 @@ fn f031_a_call_cut_by_the_output_limit_is_never_made_up() {
 }
 
 #[test]
-fn a_cut_behind_a_complete_call_or_in_text_changes_nothing() {
+fn truncation_outside_a_call_changes_nothing() {
     assert_eq!(cut(CALL), [READ]);
     assert_eq!(cut(&format!("<tool_call>{BARE}")), [READ]);
     assert_eq!(cut(BARE), [READ]);
@@ -72,7 +72,7 @@ fn a_cut_behind_a_complete_call_or_in_text_changes_nothing() {
 }
 
 #[test]
-fn f052_an_endless_call_is_given_up_at_its_cap() {
+fn f052_endless_call_is_text_at_its_cap() {
     let text = format!("<tool_call>{{\"tool\": \"search_web\", \"query\": \"{}", "x".repeat(3 << 20));
     let outcome = whole(&text);
     assert_eq!(outcome.content(), text);
@@ -80,7 +80,7 @@ fn f052_an_endless_call_is_given_up_at_its_cap() {
 }
 
 #[test]
-fn what_need_not_be_a_call_is_held_up_to_its_cap_only() {
+fn uncertain_call_is_released_at_its_cap() {
     let json = format!("{{\"tool\": \"search_web\", \"query\": \"{}\"}}", "x".repeat(70_000));
     assert_eq!(transcript(&json), [json.as_str()]);
     let mut scanner = CallScanner::new(&tools());
@@ -89,7 +89,7 @@ fn what_need_not_be_a_call_is_held_up_to_its_cap_only() {
 }
 
 #[test]
-fn an_integer_too_big_for_the_machine_keeps_its_digits() {
+fn oversized_integer_keeps_its_digits() {
     assert_eq!(
         transcript("<tool_call>{\"tool\": \"f\", \"n\": 12345678901234567890123}</tool_call>"),
         ["f({\"n\":\"12345678901234567890123\"})"]

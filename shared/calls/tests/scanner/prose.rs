@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn calls_of_every_form_are_found_and_nothing_else_is_lost(
+    fn calls_of_every_form_are_found_without_loss(
         parts in prop::collection::vec((prose(), 0..64_usize, query()), 1..4),
         last in prose(),
         size in 1..9_usize,
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn only_what_may_become_a_marker_is_held_back(lines in prop::collection::vec(prose(), 1..4)) {
+    fn only_possible_markers_are_held_back(lines in prop::collection::vec(prose(), 1..4)) {
         let text = lines.join("\n");
         let mut scanner = CallScanner::new(&tools());
         let mut shown = String::new();
@@ -193,7 +193,7 @@ fn may_become_a_marker(held: &str) -> bool {
 }
 
 #[test]
-fn words_on_a_line_pass_and_nothing_else_does() {
+fn passthrough_accepts_only_plain_text_within_a_line() {
     let (mut filter, mut scanner) = (ThinkingFilter::default(), CallScanner::new(&tools()));
     assert_eq!((filter.passes("根据"), scanner.passes("根据")), (false, false), "a reply may begin with anything");
     filter.push("根据");
@@ -210,7 +210,7 @@ fn words_on_a_line_pass_and_nothing_else_does() {
 }
 
 #[test]
-fn plain_text_leaves_at_once() {
+fn plain_text_is_emitted_at_once() {
     let mut scanner = CallScanner::new(&tools());
     for chunk in ["根据", "搜索", "结果", "，", "a ", "{ b", " `c` ", "* d\n", "e"] {
         assert_eq!(scanner.push(chunk), [Piece::Text(chunk.to_owned())]);
@@ -218,7 +218,7 @@ fn plain_text_leaves_at_once() {
 }
 
 #[test]
-fn a_bracket_at_the_beginning_of_a_line_is_held_only_while_it_may_become_a_call() {
+fn leading_bracket_is_held_while_possibly_a_call() {
     let mut scanner = CallScanner::new(&tools());
     assert_eq!(scanner.push("a\n{\"qu"), [Piece::Text("a\n".to_owned())]);
     assert_eq!(scanner.push("ery\": 1, "), []);
@@ -229,7 +229,7 @@ fn a_bracket_at_the_beginning_of_a_line_is_held_only_while_it_may_become_a_call(
 }
 
 #[test]
-fn a_call_is_given_as_soon_as_it_is_complete() {
+fn complete_call_is_emitted_at_once() {
     let mut scanner = CallScanner::new(&tools());
     assert_eq!(scanner.push("<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call"), []);
     let pieces = scanner.push(">");

@@ -22,7 +22,7 @@ fn chars(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn f030_every_cut_in_two_and_every_character_alone_gives_what_the_whole_gives() -> io::Result<()> {
+fn f030_result_is_independent_of_chunking() -> io::Result<()> {
     for case in own_cases()?.iter().chain(&extra_cases()?) {
         let tools = case.specs();
         for end in [End::Complete, End::Cut] {
@@ -131,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_cutting_of_any_text_gives_what_the_whole_gives((text, places) in close_call(), cut in any::<bool>()) {
+    fn random_text_result_is_independent_of_chunking((text, places) in close_call(), cut in any::<bool>()) {
         let end = if cut { End::Cut } else { End::Complete };
         for tools in [tools(), Vec::new()] {
             let whole = scan(&tools, [text.as_str()], end);
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_stands_in_the_text_in_the_same_order((text, _) in close_call()) {
+    fn shown_text_is_a_subsequence_of_input((text, _) in close_call()) {
         let outcome = scan(&tools(), [text.as_str()], End::Complete);
         let mut rest = text.chars();
         let kept = outcome.content().chars().all(|shown| rest.any(|c| c == shown));

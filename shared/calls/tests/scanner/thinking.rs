@@ -18,7 +18,7 @@ fn filtered(text: &str) -> String {
 }
 
 #[test]
-fn every_element_of_reasoning_is_taken_out() {
+fn every_reasoning_element_is_removed() {
     for (open, close) in [
         ("<think>", "</think>"),
         ("<thinking>", "</thinking>"),
@@ -34,14 +34,14 @@ fn every_element_of_reasoning_is_taken_out() {
 }
 
 #[test]
-fn an_end_tag_without_an_opening_one_is_hidden_and_the_text_before_it_stays() {
+fn unmatched_end_tag_is_hidden_and_text_stays() {
     assert_eq!(filtered("</think>\n\nAnswer"), "Answer");
     assert_eq!(filtered("好的：</think_never_used_51bce0c785ca2f68>完成"), "好的：完成");
     assert_eq!(filtered("A</think> B"), "A B");
 }
 
 #[test]
-fn a_budget_note_inside_reasoning_does_not_end_it() {
+fn nested_budget_note_does_not_end_reasoning() {
     assert_eq!(filtered("<seed:think>a<seed:cot_budget_reflect>b</seed:cot_budget_reflect>c</seed:think>d"), "[abc]d");
 }
 
@@ -65,13 +65,13 @@ fn quoted_tags_are_text() {
 }
 
 #[test]
-fn an_end_tag_quoted_inside_reasoning_does_not_end_it() {
+fn quoted_end_tag_does_not_end_reasoning() {
     assert_eq!(filtered("<think>then `</think>` ends it</think>A"), "[then `</think>` ends it]A");
     assert_eq!(filtered("<think>a stray `</think>A"), "[a stray `]A");
 }
 
 #[test]
-fn f058_nothing_in_reasoning_is_a_call() {
+fn f058_markers_in_reasoning_are_not_calls() {
     let text = "<think>I will write <tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call></think>好的。";
     let outcome = whole(text);
     assert_eq!(outcome.transcript(), ["好的。"]);
@@ -79,7 +79,7 @@ fn f058_nothing_in_reasoning_is_a_call() {
 }
 
 #[test]
-fn an_end_tag_behind_an_open_call_is_hidden() {
+fn end_tag_after_unclosed_call_is_hidden() {
     assert_eq!(
         transcript("<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</think></tool_call>"),
         ["search_web({\"query\":\"x\"})"]
@@ -87,7 +87,7 @@ fn an_end_tag_behind_an_open_call_is_hidden() {
 }
 
 #[test]
-fn only_what_may_become_a_tag_is_held_back() {
+fn only_possible_tags_are_held_back() {
     let mut filter = ThinkingFilter::default();
     assert_eq!(filter.push("a <th"), [Part::Text("a ".to_owned())]);
     assert_eq!(filter.push("e>"), [Part::Text("<the>".to_owned())]);
@@ -98,7 +98,7 @@ fn only_what_may_become_a_tag_is_held_back() {
 
 proptest! {
     #[test]
-    fn text_and_reasoning_together_are_the_whole_but_for_tags(text in "[a-z<>/ `\n天]{0,40}") {
+    fn text_and_reasoning_together_equal_the_input(text in "[a-z<>/ `\n天]{0,40}") {
         let mut filter = ThinkingFilter::default();
         let mut all = String::new();
         let mut parts: Vec<Part> = text.chars().flat_map(|c| filter.push(&c.to_string())).collect();

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_transport_sends_is_the_last_message_of_a_chat() {
+    fn transport_body_yields_the_last_message() {
         let answer = said("assistant", &json!([{ "type": "step-start" }, { "type": "dynamic-tool", "input": {} }]));
         let body = json!({
             "id": "x7", "messages": [text("旧"), answer, text("问")], "trigger": "submit-message", "messageId": "m0",
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_message_may_come_alone_and_text_in_parts() {
+    fn single_message_with_text_parts_is_accepted() {
         let parts = json!([{ "type": "text", "text": "一" }, { "type": "data-draft", "data": {} }, { "type": "text", "text": "二" }]);
         let request = parse(&json!({ "id": "x", "message": said("user", &parts) })).unwrap();
         assert_eq!((request.turn.message.as_str(), request.regenerate), ("一\n二", false));
     }
 
     #[test]
-    fn another_answer_needs_no_message() {
+    fn regenerate_needs_no_message() {
         let again = parse(&json!({ "id": "x", "trigger": "regenerate-message", "messageId": "m2" })).unwrap();
         assert_eq!((again.turn.message.as_str(), again.regenerate), ("", true));
         let again = parse(&json!({ "id": "x", "trigger": "regenerate-message", "messages": [text("问")] })).unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_field_is_named_with_what_is_accepted() {
+    fn invalid_field_is_named_with_accepted_values() {
         assert_eq!(refused(&json!({ "messages": [text("a")] })), "`id` is required: the id of the chat, a string");
         assert!(refused(&json!({ "id": "x".repeat(256), "messages": [text("a")] })).starts_with("`id` must be"));
         for nothing in [json!({ "id": "x" }), json!({ "id": "x", "messages": [] })] {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn f103_the_text_of_a_message_is_counted_in_unicode_scalar_values() {
+    fn f103_message_length_counts_unicode_scalar_values() {
         let body = |n: usize| json!({ "id": "x", "messages": [text(&"界".repeat(n))] });
         assert!(parse(&body(32_000)).is_ok());
         assert_eq!(parse(&body(32_001)).unwrap_err().code, ErrorCode::TooLarge);

@@ -66,7 +66,7 @@ const USAGE: Usage =
     Usage { input_tokens: 812, output_tokens: 143, search_credits: 2, estimated: false, cost_micros: None };
 
 #[test]
-fn a_turn_with_a_search_comes_out_to_the_letter() {
+fn search_turn_matches_the_expected_transcript() {
     let events = [
         started(),
         thinking("想"),
@@ -124,7 +124,7 @@ data: [DONE]
 }
 
 #[test]
-fn a_page_is_a_source_once_and_calls_that_run_together_share_a_step() {
+fn parallel_calls_share_a_step_without_duplicate_sources() {
     let events = [
         call("1"),
         call("2"),
@@ -143,7 +143,7 @@ fn a_page_is_a_source_once_and_calls_that_run_together_share_a_step() {
 }
 
 #[test]
-fn the_progress_of_a_call_is_a_preliminary_output_with_all_of_it_so_far() {
+fn progress_is_sent_as_cumulative_preliminary_output() {
     let progress = |text: &str| {
         Event::ToolProgress(Box::new(ToolProgress { id: "1".into(), name: "report".into(), text: text.into() }))
     };
@@ -165,7 +165,7 @@ fn the_progress_of_a_call_is_a_preliminary_output_with_all_of_it_so_far() {
 }
 
 #[test]
-fn what_is_open_is_closed_before_a_turn_ends() {
+fn open_blocks_and_calls_close_before_turn_end() {
     let events = [
         text("半"),
         call("1"),
@@ -184,7 +184,7 @@ fn what_is_open_is_closed_before_a_turn_ends() {
 }
 
 #[test]
-fn a_stopped_turn_is_aborted_and_says_so_in_its_metadata() {
+fn stopped_turn_is_aborted_with_metadata() {
     let expected = [
         r#"{"type":"text-end","id":"text-1"}"#,
         r#"{"type":"finish-step"}"#,
@@ -195,7 +195,7 @@ fn a_stopped_turn_is_aborted_and_says_so_in_its_metadata() {
 }
 
 #[test]
-fn an_answer_without_words_and_one_by_another_model_end_well() {
+fn empty_and_failed_over_answers_finish() {
     let end = r#"{"type":"finish","finishReason":"length","messageMetadata":{"finishReason":"length"}}"#;
     assert_eq!(lines(&[text(""), done(FinishReason::Length)]), [end]);
     let over = Event::Handover { model: "backup".into() };

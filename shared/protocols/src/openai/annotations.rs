@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mark_is_a_citation_counted_in_characters_and_what_is_not_named_comes_last() {
+    fn marks_become_citations_and_uncited_sources_follow() {
         assert_eq!(spans("晴[1]，雨[2][1]"), [(1, 4, "a"), (6, 9, "b"), (9, 12, "a")]);
         assert_eq!(spans("晴[1, 2]"), [(1, 7, "a"), (1, 7, "b")]);
         assert_eq!(spans("晴 [2]"), [(2, 5, "b"), (5, 5, "a")]);

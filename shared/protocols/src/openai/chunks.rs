@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_begins_with_a_role_and_ends_with_a_reason() {
+    fn answer_begins_with_role_and_ends_with_reason() {
         let events = [
             started(),
             Event::Thinking { delta: "想".into() },
@@ -179,7 +179,7 @@ data: [DONE]
     }
 
     #[test]
-    fn calls_are_numbered_and_usage_comes_last_in_a_chunk_without_choices() {
+    fn calls_are_numbered_and_usage_is_last() {
         let call = |id: &str, arguments| ToolCall { id: id.into(), name: "f".into(), arguments };
         let events = [
             started(),
@@ -202,7 +202,7 @@ data: [DONE]
     }
 
     #[test]
-    fn a_failure_is_an_object_with_an_error_and_the_end() {
+    fn failure_is_an_error_object_and_end_marker() {
         let expected = concat!(
             r#"data: {"error":{"message":"The model stopped answering.","type":"server_error","param":null,"#,
             "\"code\":\"upstream_stalled\"}}\n\ndata: [DONE]\n\n"

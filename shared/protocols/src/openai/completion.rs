@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_calls_alone_has_no_content() {
+    fn answer_with_only_calls_has_no_content() {
         let call = ToolCall { id: "a".into(), name: "f".into(), arguments: json!({}) };
         let done = Event::Done { finish_reason: FinishReason::ToolCalls };
         let calls = json!([{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);

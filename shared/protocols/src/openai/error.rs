@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_its_kind_its_code_and_what_of_the_request_is_wrong() {
+    fn error_contains_type_code_and_param() {
         let wrong = Failure::new(ErrorCode::InvalidRequest, "`n` must be 1").at("n");
         let expected = json!({"message": "`n` must be 1", "type": "invalid_request_error", "param": "n", "code": "invalid_request"});
         assert_eq!(error(&wrong), expected);

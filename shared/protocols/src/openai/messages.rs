@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_parted_at_the_last_words_of_the_user() {
+    fn conversation_is_split_at_last_user_message() {
         let calls = json!([
             {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}},
             {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{broken"}},
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_is_refused_by_its_place() {
+    fn unanswerable_messages_are_rejected_by_path() {
         let call = json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
         let called = json!({"role": "assistant", "tool_calls": [call]});
         let user = json!({"role": "user", "content": "hi"});

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_and_a_message_are_enough_and_what_is_not_known_is_ignored() {
+    fn only_model_and_message_are_required() {
         let expected = ChatRequest {
             model: "m".into(),
             system: None,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn sampling_is_read_with_the_newer_name_of_the_limit_before_the_older() {
+    fn max_completion_tokens_overrides_max_tokens() {
         let body = json!({
             "temperature": 0, "top_p": 0.5, "max_tokens": 9, "max_completion_tokens": 8, "stop": "\n", "seed": -1,
             "presence_penalty": 1, "frequency_penalty": -1, "reasoning_effort": "none", "stream": true,
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_or_cannot_be_done_is_named_by_its_place() {
+    fn invalid_or_unsupported_field_is_named_by_path() {
         for (body, param) in [
             (json!({"model": null}), "model"),
             (json!({"n": 2}), "n"),

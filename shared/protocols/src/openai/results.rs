@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn results_take_the_order_of_their_calls() {
+    fn results_follow_the_order_of_calls() {
         let mut results = Results::of(&[call("a"), call("b"), call("a")]);
         for (id, content) in [("b", "1"), ("a", "2"), ("a", "3")] {
             assert!(!results.are_complete());
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_without_waiting_call_is_refused() {
+    fn result_without_open_call_is_rejected() {
         let mut results = Results::of(&[call("a")]);
         assert_eq!(results.add("b".to_owned(), String::new()), None);
         assert_eq!(results.add("a".to_owned(), String::new()), Some(()));

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_needs_a_name_and_may_have_all_else() {
+    fn function_requires_only_a_name() {
         let tools = json!([{"type": "function", "function": {"name": "get-now", "strict": true}}]);
         let parameters = json!({"type": "object", "properties": {}});
         let expected =
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_a_word_or_a_function() {
+    fn tool_choice_is_a_mode_or_function() {
         let of = |value: Value| choice(&mut fields(&json!({ "tool_choice": value }))).ok().flatten();
         assert_eq!(of(json!("required")), Some(ToolChoice::Required));
         let named = json!({"type": "function", "function": {"name": "f"}});
