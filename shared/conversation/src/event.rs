@@ -14,6 +14,7 @@ pub enum Event {
     /// The turn is stored and the model is about to be called.
     Started(Box<Started>),
     /// Another model writes the rest of the answer, because the previous one failed.
+    #[serde(rename = "handover")]
     Handover {
         /// The model's name, as in the list of models.
         model: String,
@@ -39,6 +40,7 @@ pub enum Event {
     /// A finished call, in order of completion.
     ToolResult(Box<ToolReport>),
     /// A call of a tool that the client runs. The turn ends with it, and its result arrives with another request.
+    #[serde(rename = "callers_call")]
     CallersCall(Box<ToolCall>),
     /// A generated title for a new conversation.
     Title(String),

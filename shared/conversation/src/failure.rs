@@ -154,6 +154,7 @@ pub struct Failure {
     /// One sentence for users; never contains upstream text, an address or a secret.
     pub message: String,
     /// How long to wait before a retry, in seconds.
+    #[serde(rename = "retry_after")]
     pub retry_after: Option<u64>,
     /// The invalid field of the request, such as `tools[0].name`; for protocols that report it separately.
     pub param: Option<String>,

@@ -15,6 +15,7 @@ pub struct PastTurn {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The `seq` of the last turn that the summary covers.
+    #[serde(rename = "through")]
     pub through: u64,
     /// Text written by a model.
     pub text: String,
