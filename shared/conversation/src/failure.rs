@@ -149,7 +149,7 @@ impl ErrorCode {
 /// A failure as a client sees it, before or after the first byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What went wrong.
+    /// The error code.
     pub code: ErrorCode,
     /// One sentence for users; never contains upstream text, an address or a secret.
     pub message: String,

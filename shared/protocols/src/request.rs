@@ -2,10 +2,10 @@ use conversation::{ErrorCode, Failure, ToolChoice};
 
 use crate::Fields;
 
-/// The longest message, in Unicode scalar values.
+/// Maximum length of a message, in Unicode scalar values.
 pub const MAX_MESSAGE_CHARS: usize = 32_000;
 
-/// The largest request body, in bytes.
+/// Maximum size of a request body, in bytes.
 pub const MAX_BODY_BYTES: usize = 1024 * 1024;
 
 /// The body of a turn request, checked as far as the request alone allows.
@@ -28,10 +28,10 @@ pub struct TurnRequest {
 }
 
 impl TurnRequest {
-    /// Reads the body of `POST /api/chat`.
+    /// Parses the body of `POST /api/chat`.
     ///
     /// # Errors
-    /// `invalid_request` or `too_large`, with a sentence that names the field and what is accepted.
+    /// `invalid_request` or `too_large`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = Fields::parse(body)?;
         let message = fields.text("message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
@@ -68,10 +68,10 @@ pub struct AgainRequest {
 }
 
 impl AgainRequest {
-    /// Reads the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
+    /// Parses the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
     ///
     /// # Errors
-    /// `invalid_request`, with a sentence that names the field and what is accepted.
+    /// `invalid_request`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
         let mut fields = Fields::parse(if body.is_empty() { b"{}" } else { body })?;
         Ok(Self {

@@ -33,7 +33,7 @@ pub(super) enum Part {
 }
 
 impl Body {
-    /// JSON that begins here; `watched` enables early rejection.
+    /// JSON that begins here; `early_checks` enables early rejection.
     pub(super) fn json(from: usize, fenced: bool, watched: bool) -> Self {
         let scan = if watched { Scan::watched() } else { Scan::default() };
         Self { part: Part::Json(Box::new(scan)), from, fenced }
