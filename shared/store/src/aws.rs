@@ -26,11 +26,11 @@ const ATTEMPTS: u32 = 3;
 
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 
-/// The AWS configuration made by hand: region, credentials from the environment, `AWS_ENDPOINT_URL_DYNAMODB`, embedded
-/// roots, timeouts.
+/// Builds the AWS configuration by hand: region, credentials from the environment, `AWS_ENDPOINT_URL_DYNAMODB`,
+/// embedded roots, timeouts.
 ///
-/// The override holds for DynamoDB alone, so the same configuration serves clients of other services. With it, region
-/// and credentials may be absent; without it they are required. Makes no call and reads no file.
+/// The override applies to DynamoDB alone, so the same configuration serves clients of other services. With it, region
+/// and credentials are optional; without it they are required. Makes no call and reads no file.
 pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
     let endpoint = settings.parsed(ENDPOINT, "a URL that begins with http:// or https://", parse_endpoint)?;
     let region = region(settings, endpoint.is_some())?;
@@ -41,7 +41,7 @@ pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
         .identity_cache(IdentityCache::no_cache())
         .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS))
         .timeout_config(timeouts())
-        // An attempt is given up long before a stream would count as stalled.
+        // An attempt times out long before a stream would count as stalled.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .http_client(http_client(endpoint.as_deref(), &region)?)
         .region(region);
@@ -51,7 +51,7 @@ pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
     Ok(config.build())
 }
 
-/// A client of DynamoDB. Without credentials its requests are not signed, for a database that trusts whoever reaches it.
+/// A client of DynamoDB. Without credentials it does not sign its requests, for a database without authentication.
 pub(crate) fn client(config: &SdkConfig) -> Client {
     let builder = aws_sdk_dynamodb::config::Builder::from(config);
     let signs = config.credentials_provider().is_some();

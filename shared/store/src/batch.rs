@@ -8,14 +8,14 @@ use crate::item::Item;
 use crate::pause::pause;
 use crate::table::Table;
 
-/// The most items of one batch.
+/// The maximum number of items in one batch.
 const BATCH: usize = 25;
 
-/// How often the rest of a batch is sent again while the database takes only a part of it.
+/// How often the rest of a batch is resent while the database accepts only a part of it.
 const ATTEMPTS: u32 = 8;
 
 impl Table {
-    /// Deletes the items of these primary keys, as many as there are.
+    /// Deletes the items with these primary keys; missing items are no error.
     pub(crate) async fn delete_all(&self, keys: &[Item]) -> Result<(), StoreError> {
         for batch in keys.chunks(BATCH) {
             self.write_batch(deletions(batch)?).await?;
@@ -23,7 +23,7 @@ impl Table {
         Ok(())
     }
 
-    /// Deletes a partition page by page; gives the number of items.
+    /// Deletes a partition page by page; returns the number of items.
     pub(crate) async fn delete_partition(&self, partition: &str) -> Result<usize, StoreError> {
         let (mut start, mut count) = (None, 0);
         loop {
@@ -38,7 +38,7 @@ impl Table {
         }
     }
 
-    /// Stores these items, over those that there may be.
+    /// Stores these items and overwrites existing ones.
     pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
         let mut items = items.into_iter();
         while items.len() > 0 {
@@ -47,7 +47,7 @@ impl Table {
         Ok(())
     }
 
-    /// Sends a batch until the database has taken all of it.
+    /// Sends a batch until the database has accepted all of it.
     async fn write_batch(&self, requests: Vec<WriteRequest>) -> Result<(), StoreError> {
         let mut left = HashMap::from([(self.name.to_string(), requests)]);
         for attempt in 0..ATTEMPTS {

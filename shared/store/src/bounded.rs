@@ -5,14 +5,15 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use tokio::sync::Semaphore;
 
-/// How many requests are on their way at a time.
+/// The maximum number of requests in flight.
 ///
-/// At DynamoDB's few milliseconds each that is more than ten thousand a second, and a function's instance with one turn
-/// never gets near. Without an end a thousand turns that begin together open a thousand connections, which the other side
-/// does not accept in time: then each of them waits out a timeout, and nothing is stored meanwhile.
+/// At DynamoDB's latency of a few milliseconds that allows more than ten thousand requests a second. A function's
+/// instance with one turn never reaches it. Without this limit a thousand simultaneous turns open a thousand
+/// connections, which the server does not accept in time. Each of them then waits for a timeout, and nothing is stored
+/// meanwhile.
 pub(crate) const IN_FLIGHT: usize = 64;
 
-/// A connector whose requests wait until few enough others are on their way; the wait counts against their timeouts.
+/// A connector that limits the requests in flight; the wait counts against their timeouts.
 #[derive(Debug)]
 pub(crate) struct Bounded {
     inner: SharedHttpConnector,
@@ -46,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers once it is let to, and counts.
+    /// Counts requests and answers each after a permit.
     #[derive(Debug)]
     struct Counting {
         arrived: Arc<AtomicUsize>,

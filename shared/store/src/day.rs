@@ -8,10 +8,10 @@ const SECONDS: u64 = 24 * 60 * 60;
 /// The Julian day of 1970-01-01.
 const FIRST: i32 = 2_440_588;
 
-/// The number of 9999-12-31, the last day that has a date of ten characters.
+/// The number of 9999-12-31, the last day whose date has ten characters.
 const LAST: u32 = 2_932_896;
 
-/// A day in UTC, shown as `2026-11-21`; from 1970 to 9999.
+/// A day in UTC, displayed as `2026-11-21`; from 1970 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(u32);
 
@@ -22,18 +22,18 @@ impl Day {
         Self(u32::try_from(seconds / SECONDS).unwrap_or(LAST).min(LAST))
     }
 
-    /// The day that many days before it.
+    /// The day `days` before this one.
     #[must_use]
     pub fn before(self, days: u32) -> Self {
         Self(self.0.saturating_sub(days))
     }
 
-    /// The midnight at which it ends.
+    /// The midnight that ends the day.
     pub fn end(self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs((u64::from(self.0) + 1) * SECONDS)
     }
 
-    /// The day of a date as it is shown.
+    /// Parses a date in its displayed form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '-');
         let year = parts.next()?.parse().ok()?;

@@ -1,6 +1,6 @@
-//! What administrators define: documents with an id and a name of their own kind, which no two share.
+//! Tools and agents defined by administrators: documents with an id and a name, which is unique within their kind.
 //!
-//! The documents are the callers' own; this room knows no more of them than their names.
+//! The callers define the content of the documents; this crate knows only their names.
 
 use std::time::SystemTime;
 
@@ -15,19 +15,19 @@ use crate::pause::pause;
 use crate::table::{Expression, Table};
 use crate::transaction::{Outcome, transact};
 
-/// How often a change is tried again when another one gets in between.
+/// How often a change is retried after a conflict with another one.
 const ATTEMPTS: u32 = 5;
 
-/// What the sort keys of documents begin with.
+/// The prefix of the sort keys of documents.
 const DOCUMENT: &str = "I#";
 
-/// What the sort keys of names begin with.
+/// The prefix of the sort keys of names.
 const NAME: &str = "N#";
 
 /// The attribute of a name's item with the id of its document.
 const NAMED: &str = "document";
 
-/// The kinds of documents, each with names of its own.
+/// The kinds of documents, each with its own namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Tools.
@@ -36,12 +36,12 @@ pub enum Kind {
     Agent,
 }
 
-/// A document as it is stored.
+/// A stored document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Chosen at its creation, for good.
+    /// Chosen at its creation; it never changes.
     pub id: String,
-    /// Unique among its kind.
+    /// Unique within its kind.
     pub name: String,
     /// The document.
     pub body: Value,
@@ -51,10 +51,10 @@ pub struct Definition {
     pub updated_at: String,
 }
 
-/// A document that cannot be stored.
+/// Why a document cannot be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefineError {
-    /// No document of that id.
+    /// No document has this id.
     #[error("not found")]
     NotFound,
     /// Another document has the id or the name.
@@ -83,26 +83,26 @@ impl Kind {
         Key::new(self.partition(), format!("{DOCUMENT}{}", encode(id)))
     }
 
-    /// The item that keeps a name for one document.
+    /// The key of the item that reserves a name for one document.
     fn name(self, name: &str) -> Key {
         Key::new(self.partition(), format!("{NAME}{}", encode(name)))
     }
 }
 
-/// Whether this is the key of a document, or of the item that keeps a name for one.
+/// Whether this is the key of a document, or of the item that reserves a name for one.
 pub(crate) fn is_definition(pk: &str, sk: &str) -> bool {
     let of_kind = [Kind::Tool, Kind::Agent].iter().any(|kind| kind.partition() == pk);
     of_kind && (sk.starts_with(DOCUMENT) || sk.starts_with(NAME))
 }
 
-/// The key of the item that keeps a document's name, and the document's id; `None` for an item that is no document.
+/// The key of the item that reserves a document's name, and the document's id; `None` for an item that is no document.
 pub(crate) fn name_of(document: &Item) -> Option<(Key, &str)> {
     let (pk, sk) = (document.text(PK).ok()?, document.text(SK).ok()?);
     let (id, name) = (document.text("id").ok()?, document.text("title").ok()?);
     sk.starts_with(DOCUMENT).then(|| (Key::new(pk, format!("{NAME}{}", encode(name))), id))
 }
 
-/// Whether the item that keeps a name keeps it for the document of this id.
+/// Whether the item of a name reserves it for the document with this id.
 pub(crate) fn names(name: &Item, id: &str) -> bool {
     name.text(NAMED).is_ok_and(|named| named == id)
 }
@@ -131,13 +131,13 @@ impl Definitions {
         self.get(kind, id).await
     }
 
-    /// The document of that id.
+    /// The document with this id.
     pub async fn get(&self, kind: Kind, id: &str) -> Result<Definition, DefineError> {
         let item = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
         Ok(read(&item)?)
     }
 
-    /// All documents of a kind, by their ids.
+    /// All documents of a kind, sorted by id.
     pub async fn list(&self, kind: Kind) -> Result<Vec<Definition>, StoreError> {
         let (mut start, mut documents) = (None, Vec::new());
         loop {
@@ -155,7 +155,7 @@ impl Definitions {
         }
     }
 
-    /// Replaces name and body of a document.
+    /// Replaces the name and body of a document.
     pub async fn replace(
         &self,
         kind: Kind,
@@ -178,7 +178,7 @@ impl Definitions {
         self.get(kind, id).await
     }
 
-    /// Removes a document and frees its name.
+    /// Deletes a document and frees its name.
     pub async fn delete(&self, kind: Kind, id: &str) -> Result<(), DefineError> {
         let before = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
         let name = kind.name(before.text("title")?);
@@ -200,7 +200,7 @@ impl Definitions {
 fn document(kind: Kind, id: &str, name: &str, body: &Value, (created, updated): (i64, i64)) -> Item {
     let attributes = [
         ("id", s(id)),
-        // Not `name`, which the database keeps for itself in expressions.
+        // Not `name`, which is a reserved word in expressions.
         ("title", s(name)),
         ("body", s(body.to_string())),
         ("createdAt", n(created)),

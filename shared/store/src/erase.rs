@@ -1,4 +1,4 @@
-//! The end of what an owner has, by its keys alone: what a user may ask for, without a look at other users' items.
+//! Deletion of an owner's items by their keys alone: a user may request it, and it reads no other user's items.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,18 +10,18 @@ use crate::key::SK;
 use crate::owners::unlisted;
 use crate::{ConversationStore, Deleted, Owner, RateLimit, ReadError, Store, StoreError};
 
-/// The longest until a turn elsewhere has learnt that its conversation is gone, and has counted what it used: where its
-/// client does not read, it learns that half a second later.
+/// The maximum time until a turn at another instance has noticed that its conversation is gone and has recorded its
+/// usage. If its client does not read, it notices half a second later.
 const TURNS_END: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(2));
 
 impl Store {
-    /// Deletes everything that an owner has; `limit` is the one that turns are held to.
+    /// Deletes everything that an owner has; `limit` is the rate limit of turns.
     ///
-    /// Conversations go first, each with its messages before its head, so that a call that broke off is completed by the
-    /// next one. Where a turn ran, that is waited for: what it used is counted whatever becomes of it. What was begun
-    /// meanwhile goes the same way, so this lasts for as long as turns are begun. Keys go last, or nobody could call
-    /// again. What remains is what earlier deletions of single conversations left when they broke off;
-    /// [`delete_owner`](Store::delete_owner) finds that too.
+    /// Conversations are deleted first, each with its messages before its head, so that the next call completes an
+    /// interrupted one. If a turn ran, this waits for its end, because its usage is recorded in any case. Conversations
+    /// begun meanwhile are deleted the same way, so this lasts while new turns begin. Keys are deleted last, or the
+    /// owner could not call again. Leftovers of earlier interrupted deletions of single conversations remain;
+    /// [`delete_owner`](Store::delete_owner) finds those too.
     pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<Deleted, StoreError> {
         let mut conversations = 0;
         loop {
@@ -43,7 +43,7 @@ impl Store {
         Ok(Deleted { keys, conversations, others })
     }
 
-    /// Gives the number, and whether a turn ran in one.
+    /// Returns the number of conversations, and whether a turn ran in one.
     async fn erase_conversations(&self, owner: &Owner, now: SystemTime) -> Result<(usize, bool), StoreError> {
         let (mut count, mut ran) = (0, false);
         loop {
@@ -58,8 +58,8 @@ impl Store {
         }
     }
 
-    /// Deletes what lies in the owner's own partition: a head that has come since the last look, with what lies under it,
-    /// and all else. Gives the number of each.
+    /// Deletes the items in the owner's own partition: new heads with their conversations' items, and everything else.
+    /// Returns the number of each.
     async fn erase_own(&self, owner: &Owner, now: SystemTime) -> Result<(usize, usize), StoreError> {
         let [data, _] = &self.tables;
         let (mut start, mut heads, mut others) = (None, 0, 0);
@@ -94,7 +94,7 @@ impl Store {
             Ok(ran)
         };
         match erased.await {
-            // Somebody else was faster.
+            // Another request deleted it first.
             Err(ReadError::NotFound) => Ok(false),
             outcome => outcome,
         }

@@ -8,13 +8,13 @@ pub enum StoreError {
     /// Throttled or unreachable after the SDK's retries: try later.
     #[error("storage busy")]
     Busy,
-    /// No room is left on the disk of the embedded database; what was acknowledged is kept.
+    /// The disk of the embedded database is full; acknowledged writes are kept.
     #[error("storage full")]
     Full,
     /// The file of the embedded database is damaged or gone: the operator has to act.
     #[error("storage damaged")]
     Damaged,
-    /// A fault in what was asked or in what is stored; the text names the operation, never a value.
+    /// A fault in the request or in a stored item; the text names the operation, never a value.
     #[error("storage fault: {0}")]
     Fault(String),
 }
@@ -41,7 +41,7 @@ pub const STORAGE_FULL: &str = "StorageFullException";
 /// The error code with which the embedded database reports [`StoreError::Damaged`]; DynamoDB has no such code.
 pub const STORAGE_DAMAGED: &str = "StorageDamagedException";
 
-/// The codes with which DynamoDB says "later", besides every status of 500 and above.
+/// The error codes that mean "retry later", in addition to every status of 500 and above.
 const BUSY_CODES: [&str; 11] = [
     "InternalServerError",
     "LimitExceededException",
@@ -56,12 +56,13 @@ const BUSY_CODES: [&str; 11] = [
     "TransactionInProgressException",
 ];
 
-/// Whether an error code, of a call or of one item of a transaction, means that the same may succeed later.
+/// Whether an error code, of a call or of one item of a transaction, means that a retry may succeed.
 pub(crate) fn is_busy(code: &str) -> bool {
     BUSY_CODES.contains(&code)
 }
 
-/// Sorts a failed call; keeps the operation and the error code, and drops the service's sentence, which may quote values.
+/// Classifies a failed call. Keeps the operation and the error code, and drops the service's message, which may quote
+/// values.
 pub(crate) fn sort<E: ProvideErrorMetadata>(operation: &str, error: &SdkError<E, HttpResponse>) -> StoreError {
     match error {
         SdkError::DispatchFailure(failure) if failure.is_user() => StoreError::fault(format!("{operation}: not sent")),

@@ -1,7 +1,7 @@
-//! What tools were called with and how it went, kept for a month.
+//! Tool calls and their outcomes, kept for 30 days.
 //!
-//! A row lies under its owner, so that it goes with him; beside it stands its key under the day, so that administrators can
-//! list the rows of all owners. A key whose row is gone is passed over.
+//! A row is stored under its owner, so that it is deleted with the owner. A pointer to it is stored under the day, so
+//! that administrators can list the rows of all owners. A pointer without its row is skipped.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,20 +21,20 @@ use crate::{EXPIRES, Owner, StoreError};
 /// How long rows are kept.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// How many days a list goes back: those of which rows may be left.
+/// How many days a list goes back; no older rows exist.
 const DAYS: usize = 31;
 
-/// What the keys of a list are named by in its cursors.
+/// The list's name in its cursors.
 const LIST: &str = "executions";
 
-/// The attribute that says where a row lies; the database keeps the word for itself in expressions.
+/// The attribute with the partition of a row; its name is a reserved word in expressions.
 pub(crate) const UNDER: &str = "under";
 
-/// One call of a tool.
+/// One tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Execution {
-    /// The id of the answer for which it was made, and its place among the calls of that.
+    /// The id of the call's answer, and its index among the answer's calls.
     pub id: String,
     /// The agent that made it.
     pub agent: String,
@@ -42,28 +42,28 @@ pub struct Execution {
     pub conversation_id: String,
     /// The tool's name.
     pub tool: String,
-    /// What it was called with, without secrets; very long ones as a shortened text.
+    /// The arguments without secrets; very long ones as a shortened text.
     pub arguments: Value,
-    /// Whether it did what was asked.
+    /// Whether it succeeded.
     pub ok: bool,
     /// The code of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The length of what the model read, in bytes.
+    /// The length of the result for the model, in bytes.
     pub bytes: usize,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub duration_ms: u64,
     /// Whether the result came from a cache or from an equal call.
     pub cached: bool,
-    /// What it cost at the search provider.
+    /// The credits that the search provider charged.
     pub credits: u64,
 }
 
-/// A call as administrators see it.
+/// A call in the administrators' list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedExecution {
-    /// Whose turn it was.
+    /// The owner of the turn.
     pub owner: String,
     /// The call.
     #[serde(flatten)]
@@ -83,7 +83,7 @@ impl Executions {
         Self { table }
     }
 
-    /// Stores the calls of one turn; again, it changes nothing.
+    /// Stores the calls of one turn; repeating it changes nothing.
     pub async fn record(&self, owner: &Owner, calls: &[Execution], now: SystemTime) -> Result<(), StoreError> {
         let mut items = Vec::with_capacity(calls.len() * 2);
         for call in calls {
@@ -93,7 +93,7 @@ impl Executions {
         self.table.put_all(items).await
     }
 
-    /// The calls of all owners, the newest turns first; `limit` counts from 1 to 100.
+    /// The calls of all owners, the newest turns first; `limit` is from 1 to 100.
     pub async fn list(
         &self,
         limit: u32,
@@ -107,7 +107,7 @@ impl Executions {
             let start = after.as_ref().filter(|(last, _)| *last == day).map(|(_, id)| id.as_str());
             let (found, last) = self.of_day(&day, start, limit - items.len()).await?;
             items.extend(found);
-            // A page that is full here may have been the last one: then an empty one follows.
+            // A full page may be the last one; an empty one follows it then.
             if let Some(id) = last.filter(|_| items.len() >= limit) {
                 return Ok(Page { items, next_cursor: Some(cursor::write(LIST, (&day, id))?) });
             }
@@ -115,7 +115,7 @@ impl Executions {
         Ok(Page { items, next_cursor: None })
     }
 
-    /// The calls of a day after `start`, at most `most` of them, and the id of the last one that was looked at.
+    /// The calls of a day after `start`, at most `max_rows`, and the id of the last call that was read.
     async fn of_day(
         &self,
         day: &str,
@@ -138,7 +138,7 @@ impl Executions {
         }
     }
 
-    /// The rows that keys lead to, as far as they are there.
+    /// The rows of these pointers, without missing ones.
     async fn rows(&self, pointers: &[Item]) -> Result<Vec<ListedExecution>, StoreError> {
         let rows = pointers.iter().map(async |pointer| {
             let key = Key::new(pointer.text(UNDER)?, pointer.text(SK)?);
@@ -147,7 +147,7 @@ impl Executions {
         Ok(try_join_all(rows).await?.into_iter().flatten().collect())
     }
 
-    /// The calls for one answer of an owner, in their order; none for what is no id, which may be too long for a key.
+    /// The calls for one answer of an owner, in order; none for a malformed id, which may be too long for a key.
     pub async fn of_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
         let (mut found, mut start) = (Vec::new(), None);
         if !is_ulid(message_id) {
@@ -168,7 +168,7 @@ impl Executions {
         }
     }
 
-    /// A page of the calls of an owner in their order, and where the next begins.
+    /// A page of the calls of an owner in order, and the start of the next page.
     pub(crate) async fn of(
         &self,
         owner: &Owner,
@@ -186,7 +186,7 @@ impl Executions {
         self.delete(call.expression_attribute_values(":conversation", s(conversation_id))).await.map(|_| ())
     }
 
-    /// Deletes the calls of an owner; gives the number of items.
+    /// Deletes the calls of an owner; returns the number of items.
     pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
         self.delete(self.of_owner(owner)).await
     }
@@ -195,7 +195,7 @@ impl Executions {
         self.table.query(&partition(owner)).key_condition_expression("pk = :pk")
     }
 
-    /// Deletes rows, and before each what leads to it: that is found by the row alone.
+    /// Deletes rows, and each one's pointer before it: a pointer is found by its row alone.
     async fn delete(&self, rows: QueryFluentBuilder) -> Result<usize, StoreError> {
         let (mut start, mut count) = (None, 0);
         loop {
@@ -214,7 +214,7 @@ impl Executions {
     }
 }
 
-/// The key of what leads to a row.
+/// The key of the pointer to a row.
 fn pointer_to(row: &Item) -> Result<Item, StoreError> {
     let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
     Ok(Key::new(partition_of(&date(made).to_string()), row.text(SK)?).attributes())
@@ -232,7 +232,7 @@ fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreEr
     Ok(item(&Key::new(partition(owner), &call.id), attributes))
 }
 
-/// Where a row lies.
+/// Builds the pointer to a row.
 fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
     let attributes = [(UNDER, s(partition(owner))), (EXPIRES, n(millis(now + KEPT) / 1000))];
     item(&Key::new(partition_of(&date(now).to_string()), &call.id), attributes)
@@ -249,7 +249,7 @@ fn read(row: &Item) -> Result<ListedExecution, StoreError> {
     })
 }
 
-/// Where the calls of an owner lie.
+/// The partition of the calls of an owner.
 pub(crate) fn partition(owner: &Owner) -> String {
     format!("{}#X", owner.partition())
 }
@@ -262,7 +262,7 @@ fn date(now: SystemTime) -> Date {
     OffsetDateTime::from(now).date()
 }
 
-/// The days of which rows may be left, this one first.
+/// The days that may have rows, today first.
 fn days(now: SystemTime) -> impl Iterator<Item = String> {
     let days = std::iter::successors(Some(date(now)), |day| day.previous_day());
     days.take(DAYS).map(|day| day.to_string())

@@ -1,4 +1,4 @@
-//! All that an owner has, row by row, for the owner to take along.
+//! The export of an owner's data, row by row.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,30 +12,30 @@ use crate::{
     Account, Conversation, Day, Execution, KeyRecord, Owner, ReadError, Spent, Store, StoreError, StoredMessage,
 };
 
-/// The version of the form, told in the first row; it changes when a reader of an earlier one would read it wrongly.
+/// The format version, in the first row; it changes when a reader of an earlier version would misread the rows.
 const FORM: u32 = 1;
 
-/// Conversations of one step.
+/// The number of conversations in one step.
 const CONVERSATIONS: u32 = 20;
 
-/// A row of an export: a JSON object that says in `kind` what it is.
+/// A row of an export: a JSON object whose `kind` names its type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Exported {
-    /// Whose data follow, and when they were read; the first row.
+    /// The owner and the time of the export; the first row.
     Export {
-        /// The version of the form.
+        /// The format version.
         form: u32,
-        /// The name by which the store knows the owner.
+        /// The owner's name in the store.
         owner: String,
         /// RFC 3339, UTC.
         at: String,
     },
-    /// A key's data; the key itself is not kept.
+    /// The record of a key; the key itself is not stored.
     Key {
         /// A ULID.
         id: String,
-        /// Whether its holder administers.
+        /// Whether its holder is an administrator.
         admin: bool,
         /// RFC 3339, UTC.
         created_at: String,
@@ -46,11 +46,11 @@ pub enum Exported {
         #[serde(skip_serializing_if = "Option::is_none")]
         revoked_at: Option<String>,
     },
-    /// What was consumed on a day.
+    /// The usage of a day.
     Day {
         /// The date, UTC.
         date: String,
-        /// The sums.
+        /// The totals.
         #[serde(flatten)]
         spent: Spent,
     },
@@ -60,13 +60,13 @@ pub enum Exported {
     Message {
         /// The conversation.
         conversation_id: String,
-        /// Whether another answer stands for it, so that it is not shown.
+        /// Whether another answer supersedes it, so that clients do not show it.
         aside: bool,
         /// The message.
         #[serde(flatten)]
         message: StoredMessage,
     },
-    /// A call of a tool in the last month.
+    /// A tool call of the last month.
     Execution {
         /// RFC 3339, UTC.
         at: String,
@@ -74,16 +74,16 @@ pub enum Exported {
         #[serde(flatten)]
         execution: Execution,
     },
-    /// That this was all; without this row an export is not whole.
+    /// The last row; without it an export is incomplete.
     End,
 }
 
-/// An export as far as it got; what it holds at a time is bounded.
+/// An export in progress; its memory use is bounded.
 pub struct Export {
     store: Store,
     owner: Owner,
     now: SystemTime,
-    /// What is still to do, the next step last.
+    /// The remaining steps, the next one last.
     steps: Vec<Step>,
 }
 
@@ -99,10 +99,10 @@ enum Step {
 }
 
 impl Store {
-    /// Everything that an owner has, as it is while it is read.
+    /// Exports everything that an owner has, in the state at the time of reading.
     ///
-    /// Left out are what only the product reads: the prompts' own wording of earlier turns, where chat ids lead, hashes of
-    /// idempotency keys, and what a limit counts.
+    /// Internal data are left out: transcripts of earlier turns, chat id items, hashes of idempotency keys, and rate
+    /// limit counters.
     pub fn export(&self, owner: &Owner, now: SystemTime) -> Export {
         let steps = [Step::End, Step::Executions(None), Step::Conversations(None), Step::Days, Step::Keys, Step::Begin];
         Export { store: self.clone(), owner: owner.clone(), now, steps: steps.into() }
@@ -110,7 +110,7 @@ impl Store {
 }
 
 impl Export {
-    /// The next rows, maybe none; `None` after the last.
+    /// Returns the next rows, maybe none; `None` after the last.
     pub async fn next(&mut self) -> Result<Option<Vec<Exported>>, StoreError> {
         let Some(step) = self.steps.pop() else { return Ok(None) };
         let rows = match step {
@@ -155,7 +155,7 @@ impl Export {
         let all = self.store.conversations.all_messages(&self.owner, &id, after, self.now).await;
         let (messages, next) = match all {
             Ok(page) => page,
-            // It was deleted meanwhile.
+            // The conversation was deleted meanwhile.
             Err(ReadError::NotFound) => return Ok(Vec::new()),
             Err(error) => return Err(unlisted(error)),
         };

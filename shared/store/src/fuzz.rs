@@ -1,4 +1,4 @@
-//! Cursors and backups, changed at random.
+//! Fuzz tests of cursors, backups and API keys.
 
 use fuzz::{holds, run_text};
 use secrecy::ExposeSecret;
@@ -57,7 +57,7 @@ fn fuzz_a_changed_backup_is_not_taken_for_whole() {
                 return Ok(());
             }
         }
-        // Its end names a sum that no file of these lines has.
+        // Its end holds a checksum that no file of these lines has.
         holds(check.end().is_err(), || "it is taken for a whole backup".to_owned())
     });
 }

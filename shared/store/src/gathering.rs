@@ -6,10 +6,10 @@ use tokio::task::yield_now;
 
 use crate::StoreError;
 
-/// Stores together what is to be stored at the same moment: a request costs much more than what is in it.
+/// Combines simultaneous writes into one request: a request costs much more than its content.
 ///
-/// One request is on its way at a time; what comes meanwhile goes with the next one. Who has to send it is whoever comes
-/// first, as long as they wait for it.
+/// One request is in flight at a time; items that arrive meanwhile go with the next one. The first waiter sends the
+/// request, and the next one takes over if it is cancelled.
 pub(crate) struct Gathering<T>(Arc<Shared<T>>);
 
 struct Shared<T> {
@@ -23,11 +23,11 @@ struct Waiting<T> {
 }
 
 impl<T: Clone> Gathering<T> {
-    /// Has `request` store this with whatever else waits, at least once: if somebody gave up who had it on the way, it is
-    /// sent again.
+    /// Stores the item with all other waiting items in one `request`, at least once: if the task that sent it was
+    /// cancelled, it is sent again.
     ///
     /// # Errors
-    /// What the request gave, also where that was about others that went along.
+    /// The error of the request, also if another item of it was the cause.
     pub(crate) async fn send<F>(&self, what: T, request: impl FnOnce(Vec<T>) -> F) -> Result<(), StoreError>
     where
         F: Future<Output = Result<(), StoreError>>,
@@ -35,20 +35,20 @@ impl<T: Clone> Gathering<T> {
         loop {
             let mut heard = self.wait(what.clone());
             let (told, _sending) = if let Ok(sending) = self.0.sending.try_lock() {
-                // Those who were woken by the same tick of the clock come along.
+                // Tasks that were woken by the same timer tick join this request.
                 yield_now().await;
                 (heard.try_recv(), Some(sending))
             } else {
                 tokio::select! {
                     biased;
                     told = &mut heard => (told.map_err(|_| TryRecvError::Closed), None),
-                    // Whoever sent before may have told it, on another thread, since that was looked at.
+                    // The previous sender may have set the result on another thread since the last check.
                     sending = self.0.sending.lock() => (heard.try_recv(), Some(sending)),
                 }
             };
             match told {
                 Ok(outcome) => return outcome,
-                // Whoever had it on the way gave up, which is no reason for anybody else to.
+                // The sender of this item was cancelled; the other waiters continue.
                 Err(TryRecvError::Closed) => continue,
                 Err(TryRecvError::Empty) => {}
             }
@@ -56,7 +56,8 @@ impl<T: Clone> Gathering<T> {
             all.retain(|waiting| !waiting.told.is_closed());
             let (all, told): (Vec<_>, Vec<_>) = all.into_iter().map(|waiting| (waiting.what, waiting.told)).unzip();
             let outcome = request(all).await;
-            // All are told before the next one may send: none of them shall send anew. Some gave up meanwhile.
+            // Every waiter gets its result before the next request starts, so that none sends again. Some may be
+            // cancelled by now.
             for told in told {
                 let _gone = told.send(outcome.clone());
             }

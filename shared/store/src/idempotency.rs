@@ -1,7 +1,7 @@
-//! Requests that may come twice: the caller's key leads to the turn that the first of them began.
+//! Idempotency keys: a caller's key maps to the turn that its first request began.
 //!
-//! A key is claimed before its turn begins and names the turn afterwards. A claim whose process died before the turn
-//! began runs out by itself. Records lie under their owner, so that those of a deleted conversation can be found.
+//! A key is claimed before its turn begins and maps to the turn afterwards. A claim whose process died before the turn
+//! began expires. Records are stored under their owner, so that those of a deleted conversation can be found.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +12,10 @@ use crate::key::{Key, Owner, digest};
 use crate::table::{Expression, Table, Write};
 use crate::{EXPIRES, StoreError};
 
-/// How long a key leads to its turn.
+/// How long a key maps to its turn.
 const KEPT: Duration = Duration::from_hours(24);
 
-/// How long a claim waits for its turn to begin.
+/// How long a claim is valid until its turn begins.
 const CLAIM: Duration = Duration::from_secs(30);
 
 /// Idempotency keys in the ephemeral table, each under its owner.
@@ -24,34 +24,34 @@ pub struct Idempotency {
     table: Table,
 }
 
-/// What a key tells the caller to do.
+/// The status of a key, which decides the caller's next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
-    /// It is new: begin the turn, then `record` or `release` it.
+    /// The key is new: begin the turn, then `record` or `release` it.
     New(IdempotencyClaim),
-    /// The same request began this turn: attach to it, or say again what it said.
+    /// The same request began this turn: attach to it or replay it.
     Known(KnownTurn),
-    /// The same request is about to begin its turn: ask again shortly.
+    /// The same request is about to begin its turn: retry shortly.
     Pending,
-    /// It was used for another request.
+    /// The key was used for another request.
     Mismatch,
 }
 
-/// The right to say which turn a key leads to.
+/// The right to set the turn of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyClaim {
     key: Key,
     turn_id: String,
 }
 
-/// A turn and where its answer lies.
+/// A reference to a turn and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownTurn {
     /// The turn.
     pub turn_id: String,
     /// Its conversation.
     pub conversation_id: String,
-    /// The place of its answer there.
+    /// The seq of its answer there.
     pub answer: u64,
 }
 
@@ -60,7 +60,7 @@ impl Idempotency {
         Self { table }
     }
 
-    /// Claims `key` of this owner for the turn `turn_id`; `fingerprint` tells whether a request is the same one.
+    /// Claims `key` of this owner for the turn `turn_id`; equal requests have equal `fingerprint`s.
     pub async fn claim(
         &self,
         owner: &Owner,
@@ -77,7 +77,7 @@ impl Idempotency {
         }
     }
 
-    /// Says which turn the key leads to from now on.
+    /// Maps the key to its turn.
     pub async fn record(&self, claim: &IdempotencyClaim, turn: &TurnLease) -> Result<(), StoreError> {
         let begun = Expression::update("SET conversation = :conversation, answer = :answer")
             .and_when("turn = :turn")
@@ -87,19 +87,19 @@ impl Idempotency {
         self.table.update(&claim.key, begun).await.map(|_| ())
     }
 
-    /// Gives the key up: its turn did not begin.
+    /// Releases the key, because its turn did not begin.
     pub async fn release(&self, claim: &IdempotencyClaim) -> Result<(), StoreError> {
         let gone = Expression::update("SET claimedUntil = :never").and_when("turn = :turn");
         let gone = gone.value(":turn", s(&claim.turn_id)).value(":never", n(0));
         self.table.update(&claim.key, gone).await.map(|_| ())
     }
 
-    /// Deletes the keys of an owner; gives their number.
+    /// Deletes the keys of an owner; returns their number.
     pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
         self.table.delete_partition(&partition(owner)).await
     }
 
-    /// Forgets all keys that lead into a conversation.
+    /// Deletes all keys that map to turns of a conversation.
     pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
         let mut start = None;
         loop {
@@ -119,7 +119,7 @@ impl Idempotency {
 }
 
 impl IdempotencyClaim {
-    /// Where no record stands, or one whose time is over, or a claim that led to no turn.
+    /// Builds the update that claims a key without a record, with an expired record, or with an expired claim.
     fn taking(&self, print: &str, now: SystemTime) -> Expression {
         let seconds = |time: SystemTime| millis(time) / 1000;
         Expression::update(format!(
@@ -140,7 +140,7 @@ impl IdempotencyClaim {
     }
 
     fn what_stands(self, record: &Item, print: &str) -> Result<Claimed, StoreError> {
-        // An attempt of this same call may have been written before its answer was lost.
+        // An earlier attempt of this same call may have been written although its response was lost.
         if record.text("turn")? == self.turn_id {
             return Ok(Claimed::New(self));
         }
@@ -162,7 +162,7 @@ fn partition(owner: &Owner) -> String {
     format!("{}#I", owner.partition())
 }
 
-/// Keys are the caller's own text: hashed, they are short and reveal nothing.
+/// The key of a record. Callers' keys are any text: hashed, they are short and reveal nothing.
 fn record_key(owner: &Owner, key: &str) -> Key {
     Key::new(partition(owner), digest(key))
 }

@@ -9,10 +9,10 @@ use crate::StoreError;
 use crate::key::Key;
 use crate::shape::SHAPES;
 
-/// An item as the SDK gives and takes it.
+/// An item in the SDK's representation.
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
-/// The version of the item shapes; every item carries it as `v`.
+/// The current schema version; every item carries it as `v`.
 pub(crate) const SHAPE: u32 = SHAPES.current;
 
 /// A string attribute.
@@ -25,7 +25,7 @@ pub(crate) fn n(value: impl Display + Copy) -> AttributeValue {
     AttributeValue::N(value.to_string())
 }
 
-/// An item of the current shape.
+/// Builds an item of the current schema version.
 pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue); N]) -> Item {
     let mut item = key.attributes();
     SHAPES.stamp(&mut item);
@@ -33,12 +33,12 @@ pub(crate) fn item<const N: usize>(key: &Key, attributes: [(&str, AttributeValue
     item
 }
 
-/// The typed reading of an item; a fault names the attribute, never its value.
+/// Typed access to an item's attributes; a fault names the attribute, never its value.
 pub(crate) trait Read {
     fn text(&self, name: &str) -> Result<&str, StoreError>;
     fn number<T: FromStr>(&self, name: &str) -> Result<T, StoreError>;
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError>;
-    /// Whether it says what this release takes it to say, whichever release wrote it.
+    /// Whether this release can interpret the item, regardless of the release that wrote it.
     fn is_understood(&self) -> bool;
 }
 

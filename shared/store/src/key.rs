@@ -11,15 +11,15 @@ pub(crate) const PK: &str = "pk";
 /// The name of the sort key in both tables.
 pub(crate) const SK: &str = "sk";
 
-/// The longest encoded name that stands in a key as it is; longer ones are hashed (a partition key holds 2048 bytes).
+/// The maximum length in bytes of an encoded name in a key; longer names are hashed (a partition key holds 2048 bytes).
 const LONGEST_PLAIN: usize = 512;
 
-/// The verified identity to whom items belong; every key starts with it.
+/// The verified identity that owns items; every key starts with it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner(String);
 
 impl Owner {
-    /// An owner by the name that authentication gave; any text.
+    /// Creates an owner from the name that authentication returned; any text.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
@@ -34,17 +34,17 @@ impl Owner {
         format!("U#{}", encode(&self.0))
     }
 
-    /// The partition of what the owner consumed.
+    /// The partition of the owner's usage.
     pub(crate) fn usage_partition(&self) -> String {
         format!("{}#U", self.partition())
     }
 
-    /// The partition of what is kept of the running turns of one conversation.
+    /// The partition of the event logs of one conversation.
     pub(crate) fn stream_partition(&self, conversation: &str) -> String {
         format!("{}#S#{conversation}", self.partition())
     }
 
-    /// The partition of what lies under one conversation of this owner.
+    /// The partition of the items of one conversation of this owner.
     pub(crate) fn conversation_partition(&self, conversation: &str) -> String {
         format!("{}#C#{conversation}", self.partition())
     }
@@ -67,16 +67,17 @@ impl Key {
     }
 }
 
-/// What of an item is its key.
+/// Reduces an item to its primary key.
 pub(crate) fn primary(mut item: Item) -> Item {
     item.retain(|name, _| name == PK || name == SK);
     item
 }
 
-/// A name as a part of a key: no two names give the same part, and no part holds `#`, so none can forge another's key.
+/// Encodes a name as a part of a key. No two names have the same encoding, and no encoding holds `#`, so no name can
+/// forge another's key.
 ///
-/// Letters, digits and `-._~` stay, other bytes become `%XX`; what grows too long becomes `h:` and a SHA-256, which no
-/// encoded name looks like because `:` is always encoded.
+/// Letters, digits and `-._~` stay, other bytes become `%XX`. A part that is too long becomes `h:` and a SHA-256, which
+/// equals no encoded name because `:` is always encoded.
 pub(crate) fn encode(name: &str) -> String {
     let mut part = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -104,7 +105,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The bytes of a hexadecimal text; `None` when it is not one.
+/// Decodes hexadecimal text; `None` if it is malformed.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -112,7 +113,7 @@ pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-/// Nothing but an id is ever looked up.
+/// Only ULIDs are looked up.
 pub(crate) use conversation::is_id as is_ulid;
 
 #[cfg(test)]

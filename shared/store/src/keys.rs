@@ -1,4 +1,4 @@
-//! API keys: who may call, proven by a secret of which only the SHA-256 is stored.
+//! API keys of callers, proven by a secret of which only the SHA-256 is stored.
 
 mod presented;
 mod record;
@@ -18,7 +18,7 @@ use crate::{Owner, StoreError};
 /// The partition of all keys: it makes them listable, and a few hundred bytes each are read at most once a minute.
 pub(crate) const PARTITION: &str = "K";
 
-/// A caller waits for this: longest wait for one look-up.
+/// Timeout of one lookup; a caller waits for it.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// API keys in the data table.
@@ -32,7 +32,7 @@ impl Keys {
         Self { table }
     }
 
-    /// Stores a key that was just made; from then on it is valid.
+    /// Stores a new key, which is valid from then on.
     pub async fn create(&self, key: &ApiKey, new: &NewKey, now: SystemTime) -> Result<KeyRecord, StoreError> {
         let record = KeyRecord::new(key, new, now);
         let put = self.table.client.put_item().table_name(&*self.table.name).set_item(Some(record.item()));
@@ -40,7 +40,7 @@ impl Keys {
         Ok(record)
     }
 
-    /// The key of that id, valid or not; `None` for an id that is none, without asking the database.
+    /// The key with this id, valid or not; `None` for a malformed id, without a database call.
     pub async fn get(&self, id: &str) -> Result<Option<KeyRecord>, StoreError> {
         if !is_ulid(id) {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Keys {
         self.first(usize::MAX).await
     }
 
-    /// The oldest keys, so many at most.
+    /// The oldest keys, at most `limit`.
     pub async fn first(&self, most: usize) -> Result<Vec<KeyRecord>, StoreError> {
         let (mut start, mut records) = (None, Vec::new());
         loop {
@@ -71,7 +71,7 @@ impl Keys {
         }
     }
 
-    /// Makes a key invalid for good, also one that is so already; `None` when there is no such key.
+    /// Revokes a key permanently, also a revoked one; `None` when there is no such key.
     pub async fn revoke(&self, id: &str, now: SystemTime) -> Result<Option<KeyRecord>, StoreError> {
         if !is_ulid(id) {
             return Ok(None);
@@ -85,7 +85,7 @@ impl Keys {
         }
     }
 
-    /// Deletes the keys of an owner, readable or not; gives their number.
+    /// Deletes the keys of an owner, readable or not; returns their number.
     pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
         let (mut start, mut count) = (None, 0);
         loop {

@@ -1,4 +1,4 @@
-//! What turns consumed, by the day: one item for each owner and one for all together.
+//! The usage of turns by day: one item for each owner and one for all owners together.
 
 use std::time::Duration;
 
@@ -11,64 +11,64 @@ use crate::summing::Summing;
 use crate::table::{Expression, Table, Write};
 use crate::{Day, Owner, StoreError};
 
-/// The partition of the days of all owners together.
+/// The partition of the daily totals of all owners together.
 const EVERYBODY: &str = "USAGE";
 
-/// How long a turn's end waits for its entry.
+/// Timeout of an entry; the end of a turn waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long one write may take before it is tried again, in the time that those have left who wait for it.
+/// Timeout of the first write; it is retried in the remaining time of its waiting tasks.
 const HANGS: Duration = Duration::from_secs(1);
 
-/// The days' sums in the data table; they stay until their owner is deleted.
+/// The daily totals in the data table; they are kept until their owner is deleted.
 ///
-/// Entries are added, never read and written back: any number of turns may end at once. Those for one sum that an instance
-/// has at the same time go in one write. A write whose answer was lost or is long in coming is sent again and may then
-/// count twice, so that a sum errs to more. The item of all together takes a thousand writes a second, as any item does;
-/// beyond that entries are lost from it, and from it alone.
+/// Entries are added atomically and never read and written back, so any number of turns may end at once. Simultaneous
+/// entries of an instance to one sum share a write. A write without a response, or with a late one, is sent again and
+/// may then count twice, so a sum errs upwards. The global item accepts a thousand writes a second, like any item;
+/// beyond that it loses entries, and only it.
 #[derive(Clone)]
 pub struct Ledger {
     table: Table,
     summing: Summing,
 }
 
-/// Whose days.
+/// The scope of daily totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Account<'a> {
-    /// One owner's.
+    /// The totals of one owner.
     Own(&'a Owner),
-    /// Those of all owners together.
+    /// The totals of all owners together.
     Everybody,
 }
 
-/// What was consumed on a day.
+/// The usage of a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
-    /// Turns that ended, whatever ended them.
+    /// Turns that ended, for any reason.
     pub turns: u64,
-    /// Those of them whose token counts are estimates, at least in part.
+    /// Turns whose token counts are estimates, at least in part.
     pub estimated_turns: u64,
     /// Tokens that models read.
     pub input_tokens: u64,
-    /// Tokens that models wrote.
+    /// Tokens that models generated.
     pub output_tokens: u64,
     /// Credits that the search provider charged.
     pub search_credits: u64,
-    /// Searches for which a place was booked.
+    /// Reserved searches.
     pub searches: u64,
-    /// What models charge, in millionths; `None` when no model that was used has a price.
+    /// The models' charges, in millionths; `None` when no used model has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
 
 impl Spent {
-    /// Tokens read and written.
+    /// Input and output tokens.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// What one turn used, without its searches.
+    /// The usage of one turn, without its searches.
     fn of_turn(usage: &Usage) -> Self {
         Self {
             turns: 1,
@@ -95,7 +95,7 @@ impl Spent {
     }
 
     fn read(item: &Item) -> Self {
-        // Each attribute is there from the first time on at which something was added to it.
+        // Each attribute exists after its first addition.
         let sum = |name: &str| item.number(name).unwrap_or_default();
         Self {
             turns: sum("turns"),
@@ -114,15 +114,16 @@ impl Ledger {
         Self { table, summing: Summing::default() }
     }
 
-    /// Adds a turn that ended to the day of its owner and to that of everybody; the two do not wait for each other. It is
-    /// added also when nobody waits for that any more.
+    /// Adds an ended turn to the totals of its owner and of all owners, concurrently. The entry is added even if the
+    /// caller is cancelled.
     ///
     /// # Errors
-    /// The first failure, `Busy` after two seconds; what was written before it stays.
+    /// The first failure, `Busy` after two seconds; completed writes are kept.
     pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
         let (own, all) = (Account::Own(owner).key(day), Account::Everybody.key(day));
         let (ledger, entry) = (self.clone(), Spent::of_turn(usage));
-        // A task of its own: entries of other turns may wait for it, and a turn's own task runs when its client reads.
+        // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
+        // reads.
         let added = tokio::spawn(async move {
             let both = async { tokio::join!(ledger.enter(&own, entry), ledger.enter(&all, entry)) };
             let (own, all) = tokio::time::timeout(PATIENCE, both).await.map_err(|_| StoreError::Busy)?;
@@ -145,13 +146,13 @@ impl Ledger {
         place.gathering().send(entry, write).await
     }
 
-    /// What was consumed on a day.
+    /// The usage of a day.
     pub async fn day(&self, account: Account<'_>, day: Day) -> Result<Spent, StoreError> {
         let item = self.table.get(&account.key(day)).await?;
         Ok(item.as_ref().map(Spent::read).unwrap_or_default())
     }
 
-    /// The days from `first` to `last` on which something was consumed, in their order; at most some thousands.
+    /// The days from `first` to `last` with usage, in order; at most some thousands.
     pub async fn days(&self, account: Account<'_>, first: Day, last: Day) -> Result<Vec<(Day, Spent)>, StoreError> {
         let between = self.table.query(&account.partition());
         let between = between
@@ -162,7 +163,7 @@ impl Ledger {
         items.iter().map(|item| Ok((day_of(item)?, Spent::read(item)))).collect()
     }
 
-    /// Books a place for one search among the `limit` of a day; `false` when all are taken.
+    /// Reserves one of the `limit` searches of a day; `false` when none is left.
     pub async fn book_search(&self, account: Account<'_>, day: Day, limit: u64) -> Result<bool, StoreError> {
         let one = Expression::update("ADD searches :one SET v = :v")
             .and_when("attribute_not_exists(searches) OR searches < :limit")
@@ -173,7 +174,7 @@ impl Ledger {
         Ok(matches!(booked.unwrap_or(Err(StoreError::Busy))?, Write::Done(_)))
     }
 
-    /// Gives a place back that came to nothing.
+    /// Releases a reservation whose search was not made.
     pub async fn return_search(&self, account: Account<'_>, day: Day) -> Result<(), StoreError> {
         let one = Expression::update("ADD searches :one").and_when("searches > :none").value(":one", n(-1));
         self.table.update(&account.key(day), one.value(":none", n(0))).await.map(|_| ())
@@ -193,7 +194,7 @@ impl Account<'_> {
     }
 }
 
-/// Adds what turns used; their searches were booked before they were made.
+/// Builds the update that adds the usage of turns; their searches were reserved before.
 fn addition(spent: Spent) -> Expression {
     let sums =
         "turns :turns, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";
@@ -211,13 +212,13 @@ fn addition(spent: Spent) -> Expression {
     }
 }
 
-/// Whether this is the key of a day's sums.
+/// Whether this is the key of daily totals.
 pub(crate) fn is_day(pk: &str, sk: &str) -> bool {
     let of_owner = pk.strip_prefix("U#").and_then(|rest| rest.strip_suffix("#U")).is_some_and(|one| !one.contains('#'));
     (of_owner || pk == EVERYBODY) && sk.strip_prefix("D#").and_then(Day::parse).is_some()
 }
 
-/// Days sort as their dates do.
+/// The sort key of a day; keys sort by date.
 fn place(day: Day) -> String {
     format!("D#{day}")
 }

@@ -1,37 +1,39 @@
-//! DynamoDB: conversations, the search cache, rate limits, sums of what was used. The only crate with SDK types.
+//! The DynamoDB stores: conversations, the search cache, rate limits, usage totals. The only crate with SDK types.
 //!
-//! Two tables, both keyed by the strings `pk` and `sk`. The *data* table holds what users own; every partition begins with
-//! its owner (`{o}`, encoded so that it holds no `#`, and hashed when long). The *ephemeral* table holds what may be lost;
-//! its items expire by `expires`. DynamoDB takes days to delete what expired, so every read looks at the times itself.
+//! There are two tables, both keyed by the strings `pk` and `sk`. The *data* table holds what users own; every
+//! partition begins with its owner (`{o}`, encoded so that it holds no `#`, and hashed when long). The *ephemeral*
+//! table holds items that may be lost; they expire by `expires`. DynamoDB takes days to delete expired items, so every
+//! read checks the times itself.
 //!
 //! | `pk` | `sk` | attributes | written by |
 //! |---|---|---|---|
-//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (place of the last message), `tip` (place of the answer that it ends with); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, once somebody wants it to stop, `stopping` (that turn) | `begin`, `renew`, `stop`, `finish`, `rename` |
-//! | | `N#{chat id}` | where a client's own id leads: `conversation` | `begin`, `delete` |
-//! | `U#{o}#C#{conversation}` | `M#{place}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (how many further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 where it has none, because the message tells all); `aside` if another answer stands for it | `begin`, `finish` |
-//! | | `M#{place}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
-//! | | `S` | what stands for the oldest turns in prompts: `summary` (JSON) | `finish` |
-//! | | `T#{place}` | a transcript, what prompts read of the turn whose answer has that place: `said` (JSON), `turn`. It counts if the answer's `transcript` says that there is one, or the answer ended and has no `transcript`: then it is an older one with `asked` and maybe `aside`, which nobody reads | `finish` |
-//! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | what was consumed on a day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`Ledger`] |
+//! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of its current last answer); if a client named it `chat`; while a turn runs `turn`, `leaseUntil` and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `stop`, `finish`, `rename` |
+//! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
+//! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `parts` (number of further pieces); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything); `aside` if another answer supersedes it | `begin`, `finish` |
+//! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
+//! | | `S` | the summary that replaces the oldest turns in prompts: `summary` (JSON) | `finish` |
+//! | | `T#{seq}` | the transcript that prompts read of the turn whose answer has that seq: `said` (JSON), `turn`. It is valid if the answer's `transcript` is above 0, or if the answer ended and has no `transcript`; the latter is an older one with `asked` and maybe `aside`, which are never read | `finish` |
+//! | `U#{o}#U`; of all owners together `USAGE` | `D#{2026-11-21}` | usage of one day (UTC): `turns`, `estimatedTurns`, `inputTokens`, `outputTokens`, `searchCredits`; where it applies `costMicros`, `searches`. No time to live | [`UsageLedger`] |
 //! | `K` | `{id}` | an API key: `owner` (a name), `admin`, `createdAt`, `digest` (SHA-256 of the key, hexadecimal); where it applies `expiresAt`, `revokedAt` | [`Keys`] |
 //! | `D#tools`, `D#agents` | `I#{id}` | a definition: `id`, `title` (its name), `body` (JSON), `createdAt`, `changedAt` | [`Definitions`] |
-//! | | `N#{name}` | keeps a name for one definition: `document` (its id) | [`Definitions`] |
-//! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; while somebody fetches it `leader`, `leaseUntil` | [`SearchCache`] |
-//! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | what searches cost: `credits`, `day{nn}` (those of a day), `expires`; after the provider refused to go on `pausedUntil` | [`SearchCredits`] |
-//! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its place) | [`Idempotency`] |
-//! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn from that one on (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the place of the turn's answer), `expires` | [`StreamLog`], `finish_logged` |
-//! | `U#{o}#X` (ephemeral) | `{answer}-{place}` | a call of a tool: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
-//! | `X#{day}` (ephemeral) | the same | where that row lies: `under`, `expires` | [`Executions`] |
-//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | what was found out about a model's tools: `native`, `learned`, `countsUntil`, `expires` | [`ToolFacts`] |
-//! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | how a model's endpoint does: `changedAt`, `expires`; while it is left alone `downUntil` | [`Outages`] |
+//! | | `N#{name}` | reserves a name for one definition: `document` (its id) | [`Definitions`] |
+//! | `SC#{key}` (ephemeral) | `-` | a search result: `cached`, `freshUntil`, `expires`; during a fetch `leader`, `leaseUntil` | [`SearchCache`] |
+//! | `CR#{SHA-256 of the provider's address}#{year}-{month}` (ephemeral) | `-` | search costs: `credits`, `day{nn}` (credits of a day), `expires`; after the provider refused a search `pausedUntil` | [`SearchCredits`] |
+//! | `U#{o}#I` (ephemeral) | `{SHA-256 of the key}` | an idempotency key: `turn`, `print` (SHA-256 of the request), `claimedUntil`, `expires`; once the turn has begun `conversation`, `answer` (its seq) | [`Idempotency`] |
+//! | `U#{o}#S#{conversation}` (ephemeral) | `T#{turn}#{event}` | events of a turn, starting with that number (twelve digits, from 0): `events` (a line of JSON each, or a list of texts), `answer` (the seq of the turn's answer), `expires` | [`StreamLog`], `finish_with_log` |
+//! | `U#{o}#X` (ephemeral) | `{answer}-{index}` | a tool call: `call` (JSON), `owner`, `conversation`, `madeAt`, `expires` | [`Executions`] |
+//! | `X#{day}` (ephemeral) | the same | pointer to that row: `under` (its partition), `expires` | [`Executions`] |
+//! | `TF#{SHA-256 of the model's identity}` (ephemeral) | `-` | a model's tool support: `native`, `learned`, `countsUntil`, `expires` | [`ToolSupportTable`] |
+//! | `OE#{SHA-256 of the endpoint}` (ephemeral) | `-` | circuit breaker of a model endpoint: `changedAt`, `expires`; while it is open `downUntil` | [`BreakerTable`] |
 //! | `RL#{key}#{burst}/{window}` (ephemeral) | `-` | `tat` in microseconds, `expires` | [`RateLimiter`] |
 //!
-//! Every item has `v`, the version of its shape, and where older releases can read it `minReader`. Places are a conversation's own count, written with twelve digits: an
-//! answer's is the next after its question's, or after the last answer to that question. Times are milliseconds since 1970 unless said otherwise; `expires` is in seconds.
+//! Every item has `v`, its schema version, and `minReader` if older releases can read it. A seq counts the messages of
+//! one conversation and is written with twelve digits. An answer's seq follows that of its question, or of the last
+//! answer to that question. Times are milliseconds since 1970 unless stated otherwise; `expires` is in seconds.
 //!
 //! The data table has one index, [`UPDATED_INDEX`], over `pk` and [`UPDATED_AT`] with all attributes. It is a *local*
-//! one, because only those can be read with strong consistency; only heads have its sort key. All reads are strongly
-//! consistent.
+//! index, because only local indexes can be read with strong consistency; only heads have its sort key. All reads are
+//! strongly consistent.
 
 mod aws;
 mod backup;
@@ -97,7 +99,7 @@ use aws_types::SdkConfig;
 
 use crate::table::Table;
 
-/// The attribute of the ephemeral table by which items expire, in seconds since 1970.
+/// The attribute of the ephemeral table that holds the expiry time, in seconds since 1970.
 pub const EXPIRES: &str = "expires";
 
 /// The local secondary index of the data table over conversations by their last update.
@@ -113,27 +115,27 @@ pub struct Store {
     pub conversations: ConversationStore,
     /// Search results.
     pub search_cache: SearchCache,
-    /// What searches cost.
+    /// Search costs.
     pub search_credits: SearchCredits,
-    /// Limits per caller.
+    /// Rate limits.
     pub rate_limiter: RateLimiter,
-    /// Requests that may come twice.
+    /// Idempotency keys.
     pub idempotency: Idempotency,
-    /// What running turns say, for readers elsewhere.
+    /// Event logs of turns, for readers at other instances.
     pub streams: StreamLog,
-    /// What was found out about models.
+    /// Tool support of models.
     pub tool_facts: ToolFacts,
-    /// Which endpoints are down.
+    /// Circuit breakers of model endpoints.
     pub outages: Outages,
     /// API keys.
     pub keys: Keys,
-    /// What tools were called with and how it went.
+    /// Records of tool calls.
     pub executions: Executions,
-    /// What administrators define.
+    /// Tools and agents defined by administrators.
     pub definitions: Definitions,
-    /// What was consumed, by the day.
+    /// Usage by day.
     pub ledger: Ledger,
-    /// Both, for what has to look through all.
+    /// Both tables, for operations over all items.
     tables: [Table; 2],
 }
 

@@ -1,6 +1,7 @@
-//! Which endpoints of models instances found to be down, so that each need not find it out again.
+//! Circuit breaker states of model endpoints, shared between instances.
 //!
-//! One item for each endpoint, and it may be lost: without it an instance finds out by a few failed attempts.
+//! There is one item for each endpoint. It may be lost: without it an instance opens its own breaker after some failed
+//! attempts.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,21 +11,21 @@ use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
 
-/// How long what was found counts.
+/// How long a record is valid.
 const KEPT: Duration = Duration::from_mins(10);
 
-/// How endpoints do, in the ephemeral table.
+/// Breaker states in the ephemeral table.
 #[derive(Clone)]
 pub struct Outages {
     table: Table,
 }
 
-/// How an endpoint does; times count to the millisecond.
+/// The breaker state of an endpoint; times have millisecond precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// When it came to be so.
+    /// When the state changed.
     pub changed: SystemTime,
-    /// Until when it is left alone; `None` when it works again.
+    /// Until when the breaker is open; `None` when it is closed.
     pub until: Option<SystemTime>,
 }
 
@@ -33,14 +34,14 @@ impl Outages {
         Self { table }
     }
 
-    /// What was last found out about this endpoint and counts at `now`.
+    /// The last recorded state of this endpoint, if it is valid at `now`.
     pub async fn get(&self, endpoint: &str, now: SystemTime) -> Result<Option<Outage>, StoreError> {
         let outage = self.table.get(&key(endpoint)).await?.as_ref().and_then(Outage::read);
-        // Deleting what expired takes the database days.
+        // DynamoDB takes days to delete expired items.
         Ok(outage.filter(|outage| outage.changed + KEPT > now))
     }
 
-    /// Keeps what was found out; what is older than what is known changes nothing.
+    /// Stores a state; does nothing if the stored one is newer.
     pub async fn put(&self, endpoint: &str, outage: &Outage) -> Result<(), StoreError> {
         self.table.update(&key(endpoint), outage.storing()).await.map(|_| ())
     }
@@ -62,7 +63,7 @@ impl Outage {
         change.and_when("attribute_not_exists(pk) OR changedAt < :changed OR v <> :v")
     }
 
-    /// An item that cannot be read is nothing: it is found out again.
+    /// An unreadable item counts as absent: the state will be found out again.
     fn read(item: &Item) -> Option<Self> {
         let time = |name: &str| item.number(name).ok().map(|millis| UNIX_EPOCH + Duration::from_millis(millis));
         let changed = time("changedAt").filter(|_| item.is_understood())?;

@@ -1,7 +1,7 @@
-//! Who owns things, by the way in which that was established, and the end of everything that an owner has.
+//! Owner names by authentication method, and the deletion of all items of an owner.
 //!
-//! The way is a part of the name, so that somebody who may call himself anything where authentication is off is never
-//! the one who has a key or a token, whatever is in the tables.
+//! The method is a part of the name. So a caller who chooses any name while authentication is off never equals the
+//! holder of a key or a token, whatever is in the tables.
 
 use std::collections::BTreeSet;
 
@@ -13,44 +13,44 @@ use crate::table::Table;
 use crate::{Owner, ReadError, Store, StoreError, executions, limits};
 
 impl Owner {
-    /// Who only says to be `name`, where authentication is off.
+    /// The owner of an unverified `name`, where authentication is off.
     pub fn unverified(name: &str) -> Self {
         Self::new(format!("name:{name}"))
     }
 
-    /// Who holds a key that was made for `name`.
+    /// The holder of a key for `name`.
     pub fn key_holder(name: &str) -> Self {
         Self::new(format!("key:{name}"))
     }
 
-    /// Whom an issuer vouches for. An issuer is an address and holds no space, so no two pairs give one owner.
+    /// The subject of a token. An issuer is a URL and holds no space, so no two pairs give the same owner.
     pub fn subject(issuer: &str, subject: &str) -> Self {
         Self::new(format!("token:{issuer} {subject}"))
     }
 
-    /// What the owner's turns are limited by.
+    /// The rate limit key of the owner's turns.
     pub fn turns(&self) -> String {
         format!("chat:{}", self.as_str())
     }
 }
 
-/// What a deletion found.
+/// The numbers of deleted items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
     /// Keys.
     pub keys: usize,
     /// Conversations.
     pub conversations: usize,
-    /// Items that lay outside of conversations, or were left of ones that had been deleted before.
+    /// Items outside of conversations, or left over from earlier deletions of conversations.
     pub others: usize,
 }
 
 impl Store {
-    /// Deletes everything that an owner has, in both tables; a call that broke off is completed by the next one.
+    /// Deletes everything that an owner has, in both tables; the next call completes an interrupted one.
     ///
-    /// Keys go first, so that nothing new comes; an instance that knows a key forgets it within a minute. Then go
-    /// conversations, which ends the turns that run in them. Last, both tables are read through for what else is kept
-    /// under the owner's name: that takes as long as they are large, and nothing can be overlooked.
+    /// Keys are deleted first, so that no new requests are accepted; an instance with a cached key drops it within a
+    /// minute. Conversations follow, which ends their running turns. Last, both tables are scanned for all other items
+    /// under the owner's name. That takes time in proportion to the tables' size, and misses nothing.
     pub async fn delete_owner(&self, owner: &Owner) -> Result<Deleted, StoreError> {
         let keys = self.keys.delete_of(owner).await?;
         let conversations = self.delete_conversations(owner).await?;
@@ -70,7 +70,7 @@ impl Store {
             }
             for conversation in page.items {
                 match self.conversations.delete(owner, &conversation.id).await {
-                    // Somebody else was faster.
+                    // Another request deleted it first.
                     Ok(()) | Err(ReadError::NotFound) => deleted.insert(conversation.id),
                     Err(error) => return Err(unlisted(error)),
                 };
@@ -86,7 +86,7 @@ pub(crate) fn unlisted(error: ReadError) -> StoreError {
     }
 }
 
-/// Deletes what lies in an owner's partition and in those whose keys begin with it; gives the number of items.
+/// Deletes the items in an owner's partition and in the partitions that extend its key; returns the number of items.
 async fn sweep(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
     let (mut start, mut count) = (None, 0);
     loop {
@@ -102,8 +102,8 @@ async fn sweep(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
     }
 }
 
-/// Owners' names hold no `#`, so that what begins with a partition and `#` is nobody else's. Of what lies elsewhere, keys
-/// of calls name the partition that they lead to, and limits the owner.
+/// Owners' names hold no `#`, so a partition that begins with this one and `#` belongs to the same owner. Outside of
+/// these, pointers to tool calls name the partition of their row, and limits name the owner.
 fn of_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
     let partition = owner.partition();
     let scan = table.client.scan().table_name(&*table.name).consistent_read(true).projection_expression("pk, sk");

@@ -4,8 +4,8 @@ use ulid::Ulid;
 
 const SHORTEST: u64 = 10;
 
-/// Waits before another attempt: twice as long each time from 10 ms, and up to as much again by chance, so that
-/// competitors part.
+/// Waits before another attempt. The delay starts at 10 ms and doubles each time; random jitter of up to the same
+/// length separates competitors.
 pub(crate) async fn pause(attempt: u32) {
     let base = SHORTEST << attempt.min(7);
     let chance = u64::try_from(Ulid::new().random() % u128::from(base)).unwrap_or(0);

@@ -9,11 +9,11 @@ use tokio::sync::Semaphore;
 use crate::aws::POOL_IDLE_TIMEOUT;
 use crate::bounded::{Bounded, IN_FLIGHT};
 
-/// An HTTP client with so many requests on their way at most, whose connections are given up after a long pause by the
+/// An HTTP client with a bounded number of requests in flight, which drops its connections after a long pause by the
 /// wall clock.
 ///
-/// A function's instance is frozen between invocations: its connections die without the pool's own clock having moved,
-/// and the first call afterwards would pay for finding that out with a retry.
+/// A function's instance is frozen between invocations. Its connections then die without progress of the pool's own
+/// clock, and the first call afterwards would need a retry to find out.
 pub(crate) struct Renewing<F> {
     fresh: F,
     current: Mutex<(SharedHttpClient, SystemTime)>,
@@ -27,7 +27,7 @@ impl<F: Fn() -> SharedHttpClient> Renewing<F> {
     }
 
     fn current(&self, now: SystemTime) -> SharedHttpClient {
-        // A panic elsewhere leaves a client that can still be used.
+        // A panic in another task leaves a usable client.
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if now.duration_since(current.1).is_ok_and(|pause| pause > POOL_IDLE_TIMEOUT) {
             current.0 = (self.fresh)();

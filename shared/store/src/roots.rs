@@ -2,13 +2,13 @@ use aws_smithy_http_client::tls::TrustStore;
 use aws_smithy_types::base64;
 use webpki_root_certs::TLS_SERVER_ROOT_CERTS;
 
-/// What the subjects of the roots of Amazon Trust Services begin with; AWS endpoints chain to these.
+/// Prefixes of the subjects of Amazon Trust Services' roots; AWS endpoints chain to these.
 const AMAZON: [&[u8]; 2] = [b"Amazon Root CA", b"Starfield Services Root Certificate Authority"];
 
-/// The roots that the client needs, from the binary and never from the machine.
+/// The trust store of the client, from the binary and never from the machine.
 ///
-/// AWS's own endpoints need the few of Amazon, which keeps a cold start short. The Chinese partition is run by others, and
-/// another endpoint may need any; an endpoint without TLS needs none.
+/// AWS's own endpoints need only Amazon's roots, which keeps a cold start short. Another company runs the Chinese
+/// partition, and a custom endpoint may use any root; an endpoint without TLS needs none.
 pub(crate) fn trust_store(endpoint: Option<&str>, region: &str) -> TrustStore {
     let roots = TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref);
     let wanted: Vec<&[u8]> = match endpoint {
@@ -20,12 +20,12 @@ pub(crate) fn trust_store(endpoint: Option<&str>, region: &str) -> TrustStore {
 }
 
 fn is_amazon(der: &[u8]) -> bool {
-    // The subject stands in the first part of a certificate, before its key and signature.
+    // The subject is in the first part of a certificate, before its key and signature.
     let head = der.get(..HEAD).unwrap_or(der);
     AMAZON.iter().any(|name| head.windows(name.len()).any(|window| window == *name))
 }
 
-/// Enough to hold serial, issuer, validity and subject of these roots.
+/// Covers serial, issuer, validity and subject of these roots, in bytes.
 const HEAD: usize = 400;
 
 fn pem(der: &[u8]) -> String {

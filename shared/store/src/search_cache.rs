@@ -1,8 +1,8 @@
-//! Search results, shared by all callers, with one fetch for many simultaneous misses.
+//! Search results, shared by all callers, with one fetch for simultaneous misses.
 //!
-//! A value and the right to write it (the lead) stand in one item, so that each step is one conditional update. The lead
-//! ends by itself: a leader that dies holds nobody up for longer than its lease. Failures are never stored; a leader
-//! that fails gives its lead up.
+//! A value and its fetch lease are in one item, so that each step is one conditional update. The lease expires: a
+//! leader that dies blocks the others no longer than its lease. Failures are never stored; a leader that fails releases
+//! its lease.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,45 +14,45 @@ use crate::key::{Key, encode};
 use crate::table::{Expression, Table, Write};
 use crate::{EXPIRES, StoreError};
 
-/// The longest value in bytes; an item holds 400 KB with its keys.
+/// The maximum size of a value in bytes; an item holds 400 KB with its keys.
 const LONGEST_VALUE: usize = 380_000;
 
-/// How long a value stays for `stale` after its freshness ended.
+/// How long a value is kept as `stale` after its freshness ended.
 const KEPT_STALE: Duration = Duration::from_hours(24);
 
-/// How far clocks may differ: a lease further ahead than that is none.
+/// The maximum clock difference: a lease further ahead than that is invalid.
 const MAX_SKEW: Duration = Duration::from_mins(1);
 
-/// A cache must not be slower than the search: longest wait for one call.
+/// Timeout of one call; a cache must not be slower than the search.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// What a cache lookup tells the caller to do.
+/// The result of a cache lookup, which decides the caller's next step.
 #[derive(Clone, Debug)]
 pub enum Claim {
     /// Use this value.
     Fresh(String),
-    /// Fetch it, then `put` or `release`.
+    /// Fetch the value, then `put` or `release`.
     Lead {
         /// The right to write.
         lead: Lead,
         /// An expired value, for when the fetch fails.
         stale: Option<String>,
     },
-    /// Somebody else fetches it: ask again shortly.
+    /// Another caller fetches it: retry shortly.
     Follow {
         /// An expired value, for when the wait is too long.
         stale: Option<String>,
     },
 }
 
-/// The right to write one cache entry, for a while.
+/// The right to write one cache entry, until it expires.
 #[derive(Clone, Debug)]
 pub struct Lead {
     key: Key,
     id: String,
 }
 
-/// Search results in the ephemeral table: single flight by a lease item, own expiry check on every read.
+/// Search results in the ephemeral table; every read checks their expiry.
 #[derive(Clone)]
 pub struct SearchCache {
     table: Table,
@@ -63,21 +63,21 @@ impl SearchCache {
         Self { table }
     }
 
-    /// Looks `key` up; of many simultaneous callers that miss, one becomes the leader for `lease`.
+    /// Looks up `key`; of simultaneous callers that miss, one becomes the leader for `lease`.
     pub async fn claim(&self, key: &str, lease: Duration, now: SystemTime) -> Result<Claim, StoreError> {
         in_time(self.look_up(key, lease, now)).await
     }
 
     async fn look_up(&self, key: &str, lease: Duration, now: SystemTime) -> Result<Claim, StoreError> {
         let key = entry_key(key);
-        // Hits are the usual case, and reading is cheaper than a write that is refused.
+        // Hits are the usual case, and a read is cheaper than a rejected write.
         if let Some(Cached::Fresh(value)) = self.table.get(&key).await?.map(|entry| Cached::of(&entry, now)) {
             return Ok(Claim::Fresh(value));
         }
         let lead = Lead { key, id: new_id() };
         let (entry, leads) = match self.table.update_and_read(&lead.key, lead.taking(lease, now)).await? {
             Write::Done(entry) => (entry.unwrap_or_default(), true),
-            // An attempt of this same call may have been written before its answer was lost.
+            // An earlier attempt of this same call may have been written although its response was lost.
             Write::Refused(entry) => {
                 let entry = entry.unwrap_or_default();
                 let leads = entry.text("leader").is_ok_and(|leader| leader == lead.id);
@@ -91,7 +91,7 @@ impl SearchCache {
         })
     }
 
-    /// Stores a value that is fresh for `ttl`; not when it is too large for an item, nor when the lead was lost.
+    /// Stores a value that is fresh for `ttl`, unless it is too large for an item or the lease was lost.
     pub async fn put(&self, lead: Lead, value: &str, ttl: Duration, now: SystemTime) -> Result<(), StoreError> {
         if value.len() > LONGEST_VALUE {
             return self.release(lead).await;
@@ -99,7 +99,7 @@ impl SearchCache {
         in_time(self.table.update(&lead.key, lead.storing(value, ttl, now))).await.map(|_| ())
     }
 
-    /// Gives the lead up without a value, so that the next caller leads.
+    /// Releases the lease without a value, so that the next caller leads.
     pub async fn release(&self, lead: Lead) -> Result<(), StoreError> {
         let gone = Expression::update("REMOVE leader, leaseUntil").and_when("leader = :leader");
         in_time(self.table.update(&lead.key, gone.value(":leader", s(&lead.id)))).await.map(|_| ())
@@ -107,7 +107,8 @@ impl SearchCache {
 }
 
 impl Lead {
-    /// Where nothing is fresh and nobody leads. An item of another version counts as nothing.
+    /// Builds the update that acquires the lease, if no value is fresh and no lease is valid. An item of another
+    /// version counts as absent.
     fn taking(&self, lease: Duration, now: SystemTime) -> Expression {
         let until = after(now, lease);
         Expression::update(format!(
@@ -125,7 +126,7 @@ impl Lead {
         .value(":v", n(SHAPE))
     }
 
-    /// Where the lead is still held: a late leader overwrites nobody's value.
+    /// Builds the update that stores a value under a held lease: a late leader overwrites no value.
     fn storing(&self, value: &str, ttl: Duration, now: SystemTime) -> Expression {
         let fresh_until = after(now, ttl);
         Expression::update(format!(
@@ -144,12 +145,12 @@ fn after(now: SystemTime, span: Duration) -> i64 {
     millis(now).saturating_add(span_millis(span))
 }
 
-/// The time to live of an item whose content ends at `until`, in seconds.
+/// The expiry of an item whose content is valid until `until`, in seconds.
 fn kept_until(until: i64) -> i64 {
     until.saturating_add(span_millis(KEPT_STALE)) / 1000
 }
 
-/// What lies under a key.
+/// The content of a cache item.
 enum Cached {
     Fresh(String),
     Stale(String),
@@ -157,8 +158,8 @@ enum Cached {
 }
 
 impl Cached {
-    /// Deleting what expired takes the database days, so the times in the item decide. Anything that cannot be read, such
-    /// as an item of another version, is nothing: it will be fetched again.
+    /// Reads an item. DynamoDB takes days to delete expired items, so the times in the item decide. An unreadable item,
+    /// such as one of another version, counts as missing: it will be fetched again.
     fn of(entry: &Item, now: SystemTime) -> Self {
         let (Ok(value), Ok(fresh_until)) = (entry.text("cached"), entry.number::<i64>("freshUntil")) else {
             return Self::Nothing;

@@ -1,7 +1,7 @@
-//! What search costs, counted by month and day for all instances, and until when the provider is left alone.
+//! Search credits by month and day for all instances, and pauses of the provider.
 //!
-//! One item for each provider and month of UTC; a day is an attribute of it, so that one read tells all and one write
-//! counts. A retried write may count twice: a budget errs on the side of spending less.
+//! There is one item for each provider and month (UTC), with an attribute for each day, so that one read returns
+//! everything and one write counts. A retried write may count twice: a budget errs on the side of spending less.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,10 +13,10 @@ use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
 
-/// How long the item of a month is kept from its last write, in seconds.
+/// How long the item of a month is kept after its last write, in seconds.
 const KEPT: i64 = 40 * 24 * 3600;
 
-/// A count must not be slower than the search: longest wait for one call.
+/// Timeout of one call; a count must not be slower than the search.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Credits in the ephemeral table.
@@ -25,14 +25,14 @@ pub struct SearchCredits {
     table: Table,
 }
 
-/// What a provider charged so far.
+/// The credits that a provider charged so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpentCredits {
-    /// In this month of UTC.
+    /// In this month (UTC).
     pub month: u64,
-    /// On this day of UTC.
+    /// On this day (UTC).
     pub day: u64,
-    /// Until when the provider is left alone, to the millisecond; it may have passed.
+    /// The end of the provider's pause, with millisecond precision; it may have passed.
     pub paused_until: Option<SystemTime>,
 }
 
@@ -41,20 +41,20 @@ impl SearchCredits {
         Self { table }
     }
 
-    /// What `provider` charged in the month and on the day of `now`.
+    /// The credits that `provider` charged in the month and on the day of `now`.
     pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
         let item = in_time(self.table.get(&key(provider, now))).await?;
         Ok(item.filter(Read::is_understood).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
     }
 
-    /// Counts what `provider` charged at `now`.
+    /// Adds credits that `provider` charged at `now`.
     pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<(), StoreError> {
         let text = format!("ADD credits :credits, {} :credits SET {EXPIRES} = :expires, v = :v", day(now));
         let change = Expression::update(text).value(":credits", n(credits));
         self.write(provider, change, now).await
     }
 
-    /// Leaves `provider` alone until a time within the month of `now`; the next month has an allowance of its own.
+    /// Pauses `provider` until a time within the month of `now`; the next month has its own allowance.
     pub async fn pause(&self, provider: &str, until: SystemTime, now: SystemTime) -> Result<(), StoreError> {
         let text = format!("SET pausedUntil = :until, {EXPIRES} = :expires, v = :v");
         let change = Expression::update(text).value(":until", n(millis(until)));

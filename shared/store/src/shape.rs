@@ -1,32 +1,32 @@
-//! Versions of what is stored: two releases share the tables while a canary runs, and after one was taken back.
+//! Schema versions of stored items. Two releases share the tables during a canary deployment and after a rollback.
 //!
-//! An attribute that older releases may overlook changes no version. Any other change raises [`SHAPES`]'s `current` by one
-//! and adds the steps by which older items are read; `oldest_reader` says which older releases can still read what this
-//! one writes, and stays behind for at least one release (expand, then contract).
+//! An attribute that older releases may ignore does not change the version. Any other change raises [`SCHEMA`]'s
+//! `current` by one and adds the steps that upgrade older items. `oldest_reader` is the oldest version whose releases
+//! can read the items of this one. It stays lower than `current` for at least one release (expand, then contract).
 
 use crate::StoreError;
 use crate::item::{Item, n};
 
-/// The attribute with the version of an item's shape.
+/// The attribute with an item's schema version.
 pub(crate) const VERSION: &str = "v";
 
-/// The attribute with the oldest version whose releases can read an item; absent where that is its own.
+/// The attribute with the oldest version whose releases can read an item; absent if that is the item's own version.
 pub(crate) const OLDEST_READER: &str = "minReader";
 
-/// A change of older items: the version that it makes newer, which items it is about, and what it does to them.
+/// An upgrade of older items: the version it upgrades from, a filter of items, and the change.
 pub(crate) type Step = (u32, fn(&Item) -> bool, fn(&mut Item));
 
-/// What a release writes and how it reads what others wrote.
+/// The schema version that a release writes, and its upgrades of older items.
 pub(crate) struct Shapes {
-    /// The version that is written.
+    /// The version of written items.
     pub(crate) current: u32,
-    /// The oldest version whose releases can read that.
+    /// The oldest version whose releases can read them.
     pub(crate) oldest_reader: u32,
-    /// The way here from older versions, in their order.
+    /// The upgrades from older versions, in order.
     pub(crate) steps: &'static [Step],
 }
 
-/// Those of this release.
+/// The schema version of this release.
 pub(crate) const SHAPES: Shapes = Shapes { current: 1, oldest_reader: 1, steps: &[] };
 
 impl Shapes {
@@ -38,7 +38,7 @@ impl Shapes {
         }
     }
 
-    /// An item as this release writes it, where an older one wrote it; any other stays as it is.
+    /// Upgrades an item of an older release to the current version; leaves any other item unchanged.
     pub(crate) fn brought_up(&self, mut item: Item) -> Item {
         let Some(version) = number(&item, VERSION).filter(|version| *version < self.current) else { return item };
         for (from, concerns, change) in self.steps {
@@ -50,21 +50,21 @@ impl Shapes {
         item
     }
 
-    /// Whether an item says what this release takes it to say.
+    /// Whether this release can interpret an item.
     pub(crate) fn understands(&self, item: &Item) -> bool {
         let known = |name: &str| number(item, name).is_some_and(|version| version <= self.current);
         known(VERSION) || known(OLDEST_READER) && item.contains_key(VERSION)
     }
 
-    /// The condition under which an item may be written over, with the number that it is about: `:shape`.
+    /// The condition under which this release may overwrite an item; its `:shape` is the current version.
     pub(crate) fn writable() -> String {
         format!("(attribute_not_exists({VERSION}) OR {VERSION} <= :shape OR {OLDEST_READER} <= :shape)")
     }
 
-    /// What a refused write found, if this release may say so of it.
+    /// Upgrades the item on which a conditional write failed.
     ///
     /// # Errors
-    /// A fault when a newer release wrote it: then it is not what the condition was about.
+    /// A fault if a newer release wrote the item: the condition then tested something else.
     pub(crate) fn found(&self, item: Option<Item>) -> Result<Option<Item>, StoreError> {
         match item {
             Some(item) if item.contains_key(VERSION) && !self.understands(&item) => {
@@ -84,7 +84,8 @@ mod tests {
     use super::*;
     use crate::item::s;
 
-    /// Two releases on: 2 calls a head's `title` its `name`, 3 counts answers; releases from 2 on can read that.
+    /// A schema two versions ahead: version 2 renames a head's `title` to `name`, version 3 counts answers. Releases
+    /// from version 2 can read it.
     const LATER: Shapes = Shapes {
         current: 3,
         oldest_reader: 2,

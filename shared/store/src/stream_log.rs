@@ -1,9 +1,9 @@
-//! The events of turns that run for longer, kept for an hour, so that any process can tell a turn from its beginning.
+//! Event logs of longer turns, kept for an hour, so that any instance can replay a turn from its beginning.
 //!
-//! An item holds a batch of events, a line of JSON each, but a line for texts that follow one another: as a list they take
-//! less than half of the bytes, which are what is paid for. Its key says which event is its first, so that a batch that is
-//! written twice is one, and a reader sees a gap and waits. What another version of the product wrote and this one
-//! cannot read ends what a reader gets, as a write that failed does; then the rest is the stored answer's.
+//! An item holds a batch of events, one JSON line each; consecutive text events share a line. As a list they need less
+//! than half of the bytes, which determine the cost. The key holds the number of the first event, so that a batch that
+//! is written twice is one, and a reader notices a gap and waits. A reader stops at an item that another version wrote
+//! and this one cannot read, as it does after a failed write; the stored answer then provides the rest.
 
 use std::time::{Duration, SystemTime};
 
@@ -23,18 +23,18 @@ use crate::{EXPIRES, StoreError};
 /// How long events are kept.
 const KEPT: Duration = Duration::from_hours(1);
 
-/// The most bytes of events in an item; DynamoDB's limit is 400 KB with all attributes.
+/// The maximum bytes of events in an item; DynamoDB's limit is 400 KB with all attributes.
 const MOST_BYTES: usize = 350 * 1024;
 
-/// The most bytes of events that go along with an answer: in its transaction each kilobyte costs twice, and has to fit
-/// beside the answer.
+/// The maximum bytes of events in the transaction of an answer: there each kilobyte costs twice, and has to fit in
+/// addition to the answer.
 const MOST_ALONG: usize = 64 * 1024;
 
 /// Events of turns in the ephemeral table, under their conversations.
 #[derive(Clone)]
 pub struct StreamLog {
     table: Table,
-    /// Logs of many turns are written at the same moments.
+    /// Combines writes of several turns' logs at the same moment.
     gathering: Gathering<Vec<Item>>,
     begun: Instant,
 }
@@ -43,14 +43,14 @@ pub struct StreamLog {
 #[derive(Clone, Debug)]
 pub struct LoggedEnd(pub(crate) TransactWriteItem);
 
-/// What follows in a turn's log.
+/// A page of a turn's log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Logged {
-    /// The events, in their order; none when there are no more yet.
+    /// The events in order; empty if there are no more yet.
     pub events: Vec<Event>,
-    /// Whether more can be read at once.
+    /// Whether more can be read immediately.
     pub more: bool,
-    /// Whether something follows that this version cannot read.
+    /// Whether an item follows that this version cannot read.
     pub unreadable: bool,
 }
 
@@ -59,16 +59,15 @@ impl StreamLog {
         Self { table, gathering: Gathering::default(), begun: Instant::now() }
     }
 
-    /// The beginning of the time that all turns here share: what they add at one moment goes in one request, so they had
-    /// best count from it.
+    /// The common start of the flush intervals of all turns at this instance: simultaneous additions share one request.
     pub fn begun(&self) -> Instant {
         self.begun
     }
 
-    /// Adds events as JSON to a turn's log; the first of them is event number `first` of the turn, counted from 0.
+    /// Appends events as JSON to a turn's log; the first of them is event number `first` of the turn, counted from 0.
     ///
     /// # Errors
-    /// Also when one event alone is larger than an item.
+    /// Also if one event alone is larger than an item.
     pub async fn append(
         &self,
         owner: &Owner,
@@ -86,8 +85,9 @@ impl StreamLog {
         self.gathering.send(items, |all| self.table.put_all(all.into_iter().flatten().collect())).await
     }
 
-    /// What [`append`](Self::append) would add, for [`finish_logged`](crate::ConversationStore::finish_logged) to store;
-    /// `None` where it is too much for that. Asks nobody.
+    /// Prepares the events that [`append`](Self::append) would write, for
+    /// [`finish_with_log`](crate::ConversationStore::finish_with_log); `None` if they are too large for that. Makes no
+    /// call.
     pub fn end(
         &self,
         owner: &Owner,
@@ -101,7 +101,7 @@ impl StreamLog {
         (bytes <= MOST_ALONG).then(put)?.ok().map(LoggedEnd)
     }
 
-    /// The events from number `next` on, which must be where a batch begins: a page of them.
+    /// Reads a page of events, starting with number `next`, which must be the first of a batch.
     pub async fn read(
         &self,
         owner: &Owner,
@@ -121,7 +121,7 @@ impl StreamLog {
         Ok(logged)
     }
 
-    /// The turn with this id, if its log is kept under this conversation.
+    /// The turn with this id, if this conversation has its log.
     pub async fn find(
         &self,
         owner: &Owner,
@@ -135,7 +135,7 @@ impl StreamLog {
         Ok(Some(KnownTurn { turn_id, conversation_id, answer: first.number("answer")? }))
     }
 
-    /// Deletes the logs of a conversation; of one turn alone where it is named.
+    /// Deletes the logs of a conversation, or of `turn_id` alone.
     pub async fn forget(&self, owner: &Owner, conversation_id: &str, turn_id: Option<&str>) -> Result<(), StoreError> {
         let mut start = None;
         loop {
@@ -151,7 +151,7 @@ impl StreamLog {
         }
     }
 
-    /// A page of the batches from an event on, and whether there are more.
+    /// A page of the batches from event `first` on, and whether there are more.
     async fn page(
         &self,
         owner: &Owner,
@@ -184,10 +184,10 @@ impl Logged {
     }
 }
 
-/// What stands around the text of a `Text` event as JSON.
+/// The JSON before and after the text of a `Text` event.
 const AROUND_TEXT: (&str, &str) = (r#"{"t":{"d":"#, "}}");
 
-/// Events as lines: texts that follow one another, which most events are, are a list on one line.
+/// Formats events as lines: consecutive texts, which are the majority of events, are a list on one line.
 fn lines(events: &[String]) -> String {
     let mut lines = String::with_capacity(events.iter().map(|event| event.len() + 1).sum());
     let mut in_list = false;
@@ -211,7 +211,7 @@ fn lines(events: &[String]) -> String {
     lines
 }
 
-/// The events of a line, `None` where it cannot be read.
+/// Parses the events of a line; `None` if it is unreadable.
 fn read(line: &str) -> Option<Vec<Event>> {
     if !line.starts_with('[') {
         return serde_json::from_str(line).ok().map(|event| vec![event]);
@@ -220,7 +220,7 @@ fn read(line: &str) -> Option<Vec<Event>> {
     Some(texts.into_iter().map(|delta| Event::Text { delta }).collect())
 }
 
-/// Sorts after the places of all batches.
+/// Sorts after the event numbers of all batches.
 const AFTER_BATCHES: &str = "~";
 
 fn prefix(turn_id: &str) -> String {
@@ -231,14 +231,14 @@ fn key(owner: &Owner, conversation_id: &str, turn_id: &str, first: usize) -> Key
     Key::new(owner.stream_partition(conversation_id), format!("{}{first:012}", prefix(turn_id)))
 }
 
-/// The item of a batch, which fits it.
+/// Builds the item of a batch that fits.
 fn batch(owner: &Owner, turn: &TurnLease, first: usize, events: &[String], now: SystemTime) -> Item {
     let attributes =
         [("events", s(lines(events))), ("answer", n(turn.answer)), (EXPIRES, n(millis(now + KEPT) / 1000))];
     item(&key(owner, &turn.conversation_id, &turn.turn_id, first), attributes)
 }
 
-/// Which event of the turn is the first of a batch.
+/// The number of the first event of a batch.
 fn place(item: &Item) -> Option<usize> {
     item.text(SK).ok()?.rsplit_once('#')?.1.parse().ok()
 }
@@ -247,7 +247,7 @@ fn is_kept(item: &Item, now: SystemTime) -> bool {
     item.number::<i64>(EXPIRES).is_ok_and(|expires| expires > millis(now) / 1000)
 }
 
-/// Divides events into as many batches as fit into items.
+/// Splits events into batches that fit into items.
 fn batches(events: &[String]) -> Result<Vec<&[String]>, StoreError> {
     let (mut batches, mut rest) = (Vec::new(), events);
     while !rest.is_empty() {

@@ -5,19 +5,19 @@ use crate::gathering::Gathering;
 use crate::key::Key;
 use crate::ledger::Spent;
 
-/// Entries that are on their way to sums or wait for it, by the sum's key: those that wait for the same go together, and
-/// no sum waits for another.
+/// Coalescers of usage entries, by the key of their sum: entries of one sum share a write, and no sum waits for
+/// another.
 #[derive(Clone, Default)]
 pub(crate) struct Summing(Arc<Mutex<HashMap<Key, Sum>>>);
 
 #[derive(Default)]
 struct Sum {
     gathering: Gathering<Spent>,
-    /// How many wait for it; it is forgotten with the last.
+    /// The number of waiting tasks; the entry is removed with the last one.
     users: usize,
 }
 
-/// A place among those who wait for one sum.
+/// A registration of a task that waits for one sum.
 pub(crate) struct Place<'a> {
     summing: &'a Summing,
     key: &'a Key,
@@ -25,7 +25,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Summing {
-    /// A place for an entry to this sum.
+    /// Registers a task that adds an entry to this sum.
     pub(crate) fn place<'a>(&'a self, key: &'a Key) -> Place<'a> {
         let mut sums = self.sums();
         let sum = sums.entry(key.clone()).or_default();

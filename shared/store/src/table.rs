@@ -19,24 +19,24 @@ use crate::key::{Key, PK};
 use crate::pause::pause;
 use crate::shape::{SHAPES, Shapes};
 
-/// How often a call waits for a transaction at its item to end; one takes milliseconds.
+/// How often a call is retried while a transaction holds its item; a transaction takes milliseconds.
 const CONFLICTS: u32 = 4;
 
-/// One table behind the shared client, with strongly consistent reads throughout.
+/// One table of the shared client; all reads are strongly consistent.
 #[derive(Clone)]
 pub(crate) struct Table {
     pub(crate) client: Client,
     pub(crate) name: Arc<str>,
-    /// Whether items of newer releases stay as they are; those that may be lost are written over.
+    /// Whether items of newer releases are protected; in the ephemeral table they are overwritten.
     durable: bool,
 }
 
-/// What a conditional write came to; a condition that does not hold is a result, not an error.
+/// The outcome of a conditional write; a failed condition is a result, not an error.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// Written; the item as it is now, where it was asked for.
+    /// The write succeeded; the new item, if requested.
     Done(Option<Item>),
-    /// The condition did not hold for the item as it is; `None` when there is none.
+    /// The condition failed for this item; `None` when there is none.
     Refused(Option<Item>),
 }
 
@@ -67,7 +67,7 @@ impl Expression {
         self
     }
 
-    /// Where a newer release, whose items this one does not understand, has written nothing.
+    /// Adds the condition that no newer release wrote the item, whose schema this release cannot read.
     fn guarded(self, durable: bool) -> Self {
         if !durable {
             return self;
@@ -83,12 +83,12 @@ impl Expression {
 }
 
 impl Table {
-    /// The table of what may not be lost.
+    /// The table of durable items.
     pub(crate) fn durable(client: Client, name: String) -> Self {
         Self { client, name: name.into(), durable: true }
     }
 
-    /// The table of what may be lost.
+    /// The table of items that may be lost.
     pub(crate) fn ephemeral(client: Client, name: String) -> Self {
         Self { client, name: name.into(), durable: false }
     }
@@ -100,12 +100,12 @@ impl Table {
         Ok(item.map(|item| SHAPES.brought_up(item)))
     }
 
-    /// Updates one item where the condition holds.
+    /// Updates one item if the condition holds.
     pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
         self.update_returning(key, change, ReturnValue::None).await
     }
 
-    /// Updates one item where the condition holds; gives the item as it is afterwards.
+    /// Updates one item if the condition holds; returns the updated item.
     pub(crate) async fn update_and_read(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
         self.update_returning(key, change, ReturnValue::AllNew).await
     }
@@ -131,12 +131,12 @@ impl Table {
         }
     }
 
-    /// Deletes one item where there is one.
+    /// Deletes one item if it exists.
     pub(crate) async fn delete(&self, key: &Key) -> Result<Write, StoreError> {
         self.delete_where(key, Expression::when("attribute_exists(pk)")).await
     }
 
-    /// Deletes one item where the condition holds.
+    /// Deletes one item if the condition holds.
     pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<Write, StoreError> {
         let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
@@ -149,13 +149,13 @@ impl Table {
         }
     }
 
-    /// A query over one partition; the caller adds to it and asks for its pages.
+    /// Builds a query over one partition; the caller adds conditions and reads its pages.
     pub(crate) fn query(&self, partition: &str) -> QueryFluentBuilder {
         let call = self.client.query().table_name(&*self.name).consistent_read(true);
         call.expression_attribute_values(format!(":{PK}"), s(partition))
     }
 
-    /// A page of a query, and where the next page starts; a page ends at its limit or at 1 MB.
+    /// Reads a page of a query and returns the start key of the next page; a page ends at its limit or at 1 MB.
     pub(crate) async fn page(
         &self,
         query: QueryFluentBuilder,
@@ -167,7 +167,7 @@ impl Table {
         Ok((items.collect(), answer.last_evaluated_key))
     }
 
-    /// A put as a part of a transaction.
+    /// Builds a put for a transaction.
     pub(crate) fn putting(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
         let rule = rule.guarded(self.durable);
         let found = rule.condition.is_some().then_some(OnRefusal::AllOld);
@@ -177,13 +177,13 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put.map_err(|_| not_built())?).build())
     }
 
-    /// A deletion as a part of a transaction; what is not there is no obstacle.
+    /// Builds a deletion for a transaction; a missing item is no error.
     pub(crate) fn deleting(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&*self.name).set_key(Some(key.attributes())).build();
         Ok(TransactWriteItem::builder().delete(delete.map_err(|_| not_built())?).build())
     }
 
-    /// An update as a part of a transaction.
+    /// Builds an update for a transaction.
     pub(crate) fn updating(&self, key: &Key, change: Expression) -> Result<TransactWriteItem, StoreError> {
         let change = change.guarded(self.durable);
         let update = Update::builder()
@@ -198,7 +198,7 @@ impl Table {
     }
 }
 
-/// Repeats a call that was refused because a transaction was at its item; such a call has written nothing.
+/// Retries a call that failed because a transaction held its item; such a call has written nothing.
 async fn past_transactions<T, E, F>(call: impl Fn() -> F) -> Result<T, SdkError<E, HttpResponse>>
 where
     E: ProvideErrorMetadata,

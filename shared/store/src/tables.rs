@@ -14,7 +14,7 @@ use crate::error::sort;
 use crate::key::{PK, SK};
 use crate::{EXPIRES, StoreError, UPDATED_AT, UPDATED_INDEX};
 
-/// How often, and how many times, a table is asked whether it is usable.
+/// The poll interval and the maximum number of polls while a new table becomes active.
 const POLL: (Duration, u32) = (Duration::from_millis(200), 150);
 
 /// The names of the two tables.
@@ -48,9 +48,9 @@ fn is_table_name(text: &str) -> bool {
     (3..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
 }
 
-/// Makes both tables where they do not exist, for the local server and the tests; waits until they are usable.
+/// Creates missing tables for the local server and the tests, and waits until they are active.
 ///
-/// A deployed function's tables come from its template; this is the same shape.
+/// A deployed function's tables come from its template, with the same schema.
 pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<(), StoreError> {
     let client = crate::aws::client(config);
     let data = keyed(client.create_table().table_name(&names.data))?
@@ -72,7 +72,8 @@ fn keyed(table: CreateTableFluentBuilder) -> Result<CreateTableFluentBuilder, St
         .key_schema(part(SK, KeyType::Range)?))
 }
 
-/// A local index, because only those are strongly consistent: a conversation is in its owner's list when `begin` returns.
+/// A local index, because only local indexes are strongly consistent: a conversation is in its owner's list when
+/// `begin` returns.
 fn by_updated() -> Result<LocalSecondaryIndex, StoreError> {
     LocalSecondaryIndex::builder()
         .index_name(UPDATED_INDEX)

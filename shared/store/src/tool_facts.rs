@@ -1,6 +1,7 @@
-//! What instances found out about the tools of models, so that each need not find it out again.
+//! Tool support of models, shared between instances.
 //!
-//! One item for each model, and it may be lost: without it an instance asks the provider's list, or is refused once.
+//! There is one item for each model. It may be lost: without it an instance reads the provider's list, or one request
+//! fails.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,20 +13,20 @@ use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
 
-/// Findings about models in the ephemeral table.
+/// Tool support records in the ephemeral table.
 #[derive(Clone)]
 pub struct ToolFacts {
     table: Table,
 }
 
-/// What was found out about a model.
+/// The tool support of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolFact {
-    /// Whether it takes tools through the wire's own fields.
+    /// Whether it accepts tools through the wire format's own fields.
     pub native: bool,
-    /// Whether its endpoint showed it, rather than said so in a list.
+    /// Whether the endpoint's behaviour showed it, rather than a provider's list.
     pub learned: bool,
-    /// Until when it counts, to the millisecond.
+    /// Until when it is valid, with millisecond precision.
     pub until: SystemTime,
 }
 
@@ -34,14 +35,14 @@ impl ToolFacts {
         Self { table }
     }
 
-    /// What is remembered of the model with this identity and counts at `now`.
+    /// The record of the model with this identity, if it is valid at `now`.
     pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<ToolFact>, StoreError> {
         let fact = self.table.get(&key(identity)).await?.as_ref().and_then(ToolFact::read);
-        // Deleting what expired takes the database days.
+        // DynamoDB takes days to delete expired items.
         Ok(fact.filter(|fact| fact.until > now))
     }
 
-    /// Remembers a fact; what a list said does not replace what an endpoint showed, while that counts.
+    /// Stores a record. One from a list does not replace a valid one from the endpoint's behaviour.
     pub async fn put(&self, identity: &str, fact: &ToolFact, now: SystemTime) -> Result<(), StoreError> {
         self.table.update(&key(identity), fact.storing(now)).await.map(|_| ())
     }
@@ -65,7 +66,7 @@ impl ToolFact {
         change.and_when(rule).value(":now", n(millis(now)))
     }
 
-    /// An item that cannot be read is nothing: it is found out again.
+    /// An unreadable item counts as absent: the support will be found out again.
     fn read(item: &Item) -> Option<Self> {
         let flag = |name: &str| item.get(name)?.as_bool().ok().copied();
         let until = item.number("countsUntil").ok().filter(|_| item.is_understood())?;

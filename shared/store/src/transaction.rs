@@ -8,18 +8,18 @@ use crate::error::{is_busy, sort};
 use crate::item::Item;
 use crate::shape::SHAPES;
 
-/// What a transaction came to.
+/// The outcome of a transaction.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// All of it is written.
+    /// All writes were applied.
     Done,
-    /// Nothing is written: a condition did not hold. The first such item as it is; `None` when there is none.
+    /// Nothing was written because a condition failed. Holds the first such item; `None` when there is none.
     Refused(Option<Item>),
-    /// Nothing is written: another transaction was at one of the items.
+    /// Nothing was written because another transaction held one of the items.
     Conflict,
 }
 
-/// Writes all or nothing. The token makes the SDK's own retries of one call write once.
+/// Applies all writes or none. The token makes the SDK's own retries of one call idempotent.
 pub(crate) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> Result<Outcome, StoreError> {
     let call = client.transact_write_items().set_transact_items(Some(items)).client_request_token(new_id());
     match Box::pin(call.send()).await {
@@ -33,7 +33,7 @@ pub(crate) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> 
     }
 }
 
-/// Reads the reasons, one for each item: a conflict is only then the reason when no condition failed.
+/// Classifies the reasons, one for each item. A failed condition takes precedence over a conflict.
 fn why(reasons: &[CancellationReason]) -> Result<Outcome, StoreError> {
     let code = |reason: &CancellationReason| reason.code.clone().unwrap_or_default();
     if let Some(refused) = reasons.iter().find(|reason| code(reason) == "ConditionalCheckFailed") {

@@ -1,8 +1,8 @@
-//! Items as DynamoDB's own JSON, which keeps the type of every value.
+//! Converts items from and to DynamoDB's own JSON, which keeps the type of every value.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>: numbers are texts,
-//! bytes are Base64. Attributes and sets are sorted, because DynamoDB gives them in any order and two equal items shall be one
-//! text.
+//! bytes are Base64. Attributes and sets are sorted, because DynamoDB returns them in any order and two equal items
+//! must give the same text.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use serde_json::{Map, Value, json};
 use crate::StoreError;
 use crate::item::Item;
 
-/// An item as an object of typed values, in the order of their names.
+/// Converts an item to an object of typed values, sorted by name.
 pub(super) fn to_json(item: &Item) -> Result<Value, StoreError> {
     let attributes: BTreeMap<_, _> = item.iter().collect();
     let typed = attributes.into_iter().map(|(name, value)| Ok((name.clone(), written(value)?)));
     typed.collect::<Result<Map<_, _>, _>>().map(Value::from)
 }
 
-/// The item that such an object says; `None` when it says none.
+/// Parses such an object; `None` if it is no item.
 pub(super) fn from_json(item: Value) -> Option<Item> {
     match item {
         Value::Object(item) => item.into_iter().map(|(name, value)| Some((name, read(value)?))).collect(),
@@ -29,7 +29,7 @@ pub(super) fn from_json(item: Value) -> Option<Item> {
     }
 }
 
-/// Whether two items say the same.
+/// Whether two items are equal.
 pub(super) fn same(one: &Item, other: &Item) -> Result<bool, StoreError> {
     Ok(one == other || to_json(one)? == to_json(other)?)
 }

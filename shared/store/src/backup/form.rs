@@ -12,18 +12,18 @@ use crate::item::{Item, Read};
 use crate::key::hex;
 use crate::shape::VERSION;
 
-/// The version of the form; it changes when a reader of an earlier one would read it wrongly.
+/// The format version; it changes when a reader of an earlier version would misread a file.
 pub(super) const FORM: u32 = 1;
 
 /// A line of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Line {
-    /// Of what, and when it was begun; the first line.
+    /// The table and the start time; the first line.
     #[serde(rename = "backup")]
     Head(Header),
-    /// An item, as DynamoDB's own exports have it.
+    /// An item, in the format of DynamoDB's own exports.
     Item(Value),
-    /// The last so many items changed while they were read; as far as they are still there they follow once more.
+    /// The number of preceding items that changed while they were read; the remaining ones follow once more.
     #[serde(rename = "again")]
     Again(u64),
     /// The number of lines with items, and the SHA-256 of all lines before this one, which is the last.
@@ -31,76 +31,76 @@ pub(super) enum Line {
     End { items: u64, sha256: String },
 }
 
-/// What the first line says.
+/// The content of the first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
     pub(super) form: u32,
     pub(super) table: String,
     /// RFC 3339, UTC.
     pub(super) at: String,
-    /// The version of the items' shapes that the release wrote which made the backup.
+    /// The schema version of the release that made the backup.
     pub(super) shape: u32,
 }
 
-/// Why a file cannot be restored; nothing of what it holds is said.
+/// Why a file cannot be restored; the message never reveals its content.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// It is something else.
+    /// The file is no backup.
     #[error("it is no backup, which is lines of JSON, the first with `backup`; unpack what is compressed or encrypted")]
     Foreign,
-    /// A newer release made it.
+    /// A newer release made the file.
     #[error("it has form {0}, and this release reads form {FORM}; restore it with the release that made it")]
     NewerForm(u32),
-    /// A newer release wrote an item in a way that this one does not read.
+    /// A newer release wrote an item that this one cannot read.
     #[error("line {0} is an item of a newer release; restore it with the release that made the backup")]
     NewerItem(u64),
-    /// A line that a backup does not have, or not there.
+    /// A line that is invalid in a backup, or at this position.
     #[error("line {0} is {1}")]
     Line(u64, &'static str),
-    /// Its end is missing.
+    /// The end of the file is missing.
     #[error("it is cut: the last line, with `end`, is missing")]
     Cut,
-    /// Something in it is not as it was written.
+    /// The content differs from what was written.
     #[error("it is damaged: what its last line says of the other lines is not so")]
     Damaged,
 }
 
-/// What a whole backup holds.
+/// A summary of a complete backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// The table that it was made of.
+    /// The source table.
     pub table: String,
-    /// When it was begun, RFC 3339 in UTC.
+    /// The start time, RFC 3339 in UTC.
     pub at: String,
     /// The number of items.
     pub items: u64,
-    /// The lines with items, counted from 0, that others replace.
+    /// The lines with items, counted from 0, that later lines replace.
     pub(super) replaced: Vec<Range<u64>>,
 }
 
 impl Contents {
-    /// Whether others replace the item at this place of the file.
+    /// Whether later lines replace the item at this position of the file.
     pub(super) fn replaces(&self, at: u64) -> bool {
         let next = self.replaced.partition_point(|lines| lines.end <= at);
         self.replaced.get(next).is_some_and(|lines| lines.contains(&at))
     }
 }
 
-/// Reads a backup through, line by line, without writing anything: what it holds at a time is one line.
+/// Validates a backup line by line, without writing anything; it holds one line at a time.
 #[derive(Debug, Default)]
 pub struct Check {
     line: u64,
     items: u64,
     replaced: Vec<Range<u64>>,
     header: Option<Header>,
-    /// The conversation that the last items belong to.
+    /// The conversation of the last items.
     conversation: Option<String>,
     sum: Sha256,
     end: Option<(u64, String)>,
 }
 
 impl Check {
-    /// Takes the next line, without its line end.
+    /// Checks the next line, without its line end.
     pub fn line(&mut self, text: &str) -> Result<(), Unusable> {
         self.line += 1;
         match (serde_json::from_str(text), &self.header, &self.end) {
@@ -120,7 +120,7 @@ impl Check {
         Ok(())
     }
 
-    /// What the backup holds, after its last line.
+    /// Returns the summary, after the last line.
     pub fn end(self) -> Result<Contents, Unusable> {
         let Some(Header { table, at, .. }) = self.header else { return Err(Unusable::Foreign) };
         let (items, sum) = self.end.ok_or(Unusable::Cut)?;
@@ -171,20 +171,20 @@ impl Check {
 
 const FOREIGN: &str = "no item of the data table of Lambda Chat";
 
-/// A newer form may say more or other things in its first line.
+/// A newer format may have more or other fields in its first line.
 fn newer_form(text: &str) -> Option<Unusable> {
     let line: Value = serde_json::from_str(text).ok()?;
     let form = line.get("backup")?.get("form")?.as_u64()?;
     u32::try_from(form).ok().filter(|form| *form > FORM).map(Unusable::NewerForm)
 }
 
-/// Adds a line to the sum.
+/// Adds a line to the checksum.
 pub(super) fn add(sum: &mut Sha256, line: &str) {
     sum.update(line);
     sum.update(b"\n");
 }
 
-/// The item of a line, if it is one, where the line was checked before.
+/// The item of a line that was checked before; `None` for a line without an item.
 pub(super) fn item_of(line: &str) -> Result<Option<Item>, StoreError> {
     match serde_json::from_str(line) {
         Ok(Line::Item(item)) => from_json(item).map(Some).ok_or_else(changed),

@@ -1,4 +1,4 @@
-//! The data table as lines of text, and back: what a backup holds, and what a restore writes.
+//! Backup of the data table as lines of text, and its restore.
 
 mod attribute;
 mod form;
@@ -25,41 +25,42 @@ use crate::pause::pause;
 use crate::table::Table;
 use crate::{Store, StoreError};
 
-/// How often a conversation is read again that changes each time meanwhile: that takes a turn's begin or end within the
-/// moment of each of them.
+/// How often a conversation that changes during each reading is read again. A reading fails only if a turn begins or
+/// ends during it.
 const READINGS: u32 = 20;
 
-/// After so many pauses before a reading they grow no longer: some hundred milliseconds each, some seconds in all.
+/// The attempt after which the pause before a reading no longer grows: some hundred milliseconds each, some seconds in
+/// total.
 const LONGEST_PAUSE: u32 = 4;
 
-/// How often a call is made again that a busy table refuses, besides the SDK's own attempts.
+/// How often a call is retried on a busy table, in addition to the SDK's own attempts.
 const ATTEMPTS: u32 = 8;
 
-/// What a head says of a running turn besides which one it is; it moves every few seconds.
+/// The attribute of a head that changes every few seconds while a turn runs.
 const LEASE_END: &str = "leaseUntil";
 
-/// A backup as far as it got; what it holds at a time is a page of the table, which ends at 1 MB.
+/// A backup in progress; it holds one page of the table at a time, which ends at 1 MB.
 ///
-/// Items that belong to nothing are as they were when they were read. A conversation is read at once with its head and
-/// the chat id that leads to it, and read again if the head has changed meanwhile: so it is as it was at one moment. What
-/// is left of a conversation without a head is left out.
+/// Items outside of conversations are in the state at their reading. A conversation is read together with its head and
+/// its chat id, and read again if the head has changed meanwhile: so it is consistent. Leftovers of a conversation
+/// without a head are skipped.
 pub struct Backup {
     table: Table,
     begun: SystemTime,
-    /// What is still to do, the next step last.
+    /// The remaining steps, the next one last.
     steps: Vec<Step>,
     items: u64,
     unknown: u64,
     sum: Sha256,
 }
 
-/// Why a backup ends before its end, named by what the caller does next.
+/// Why a backup failed, named by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BackupError {
-    /// The table does not answer, or holds what it should not.
+    /// The table does not respond, or holds an invalid item.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A conversation was never the same at the begin and the end of a reading: back up again when it rests.
+    /// A conversation changed during every reading: back up again when it is idle.
     #[error("a conversation changes all the time: back up again when it rests")]
     Restless,
 }
@@ -75,16 +76,16 @@ enum Step {
 struct Reading {
     head: Item,
     partition: String,
-    /// Where the next page begins; `None` before the first.
+    /// The start of the next page; `None` before the first.
     start: Option<Item>,
-    /// The number of its items that were given.
+    /// The number of its items in the backup so far.
     items: u64,
-    /// How often it was read before.
+    /// The number of earlier readings.
     readings: u32,
 }
 
 impl Store {
-    /// Everything that the data table holds, as lines of text.
+    /// Backs up the whole data table as lines of text.
     pub fn backup(&self, now: SystemTime) -> Backup {
         let [data, _] = &self.tables;
         let steps = vec![Step::End, Step::Scan(None), Step::Begin];
@@ -93,7 +94,7 @@ impl Store {
 }
 
 impl Backup {
-    /// The next lines, maybe none, each without its line end; `None` after the last.
+    /// Returns the next lines, maybe none, each without its line end; `None` after the last.
     pub async fn next(&mut self) -> Result<Option<Vec<String>>, BackupError> {
         let Some(step) = self.steps.pop() else { return Ok(None) };
         let mut lines = Vec::new();
@@ -114,12 +115,12 @@ impl Backup {
         &self.table.name
     }
 
-    /// How many items were given.
+    /// The number of items so far.
     pub fn items(&self) -> u64 {
         self.items
     }
 
-    /// How many of them this release does not know, so that it cannot restore the backup.
+    /// The number of items that this release does not know; if there are any, it cannot restore the backup.
     pub fn unknown(&self) -> u64 {
         self.unknown
     }
@@ -129,7 +130,7 @@ impl Backup {
         self.say(&Line::Head(Header { form: FORM, table, at, shape: SHAPE }), lines)
     }
 
-    /// A page of the table without what is read with its conversation.
+    /// Reads a page of the table, without the items that are read with their conversation.
     async fn scan(&mut self, start: Option<Item>, lines: &mut Vec<String>) -> Result<(), StoreError> {
         let scan = self.table.client.scan().table_name(&*self.table.name).consistent_read(true);
         let scan = scan.filter_expression("NOT contains(pk, :under)").expression_attribute_values(":under", s("#C#"));
@@ -180,7 +181,7 @@ impl Backup {
         self.settle(reading, lines).await
     }
 
-    /// Looks whether a conversation is still as it was when it began to be read.
+    /// Checks that a conversation has not changed during its reading.
     async fn settle(&mut self, reading: Reading, lines: &mut Vec<String>) -> Result<(), BackupError> {
         let now = self.get(&key_of(&reading.head)?).await?;
         if now.as_ref().is_some_and(|now| without_lease_end(now) == without_lease_end(&reading.head)) {
@@ -194,7 +195,7 @@ impl Backup {
             return Err(BackupError::Restless);
         }
         pause(reading.readings.min(LONGEST_PAUSE)).await;
-        // What was seen before the pause may have changed in it.
+        // The conversation may have changed during the pause.
         if let Some(head) = self.get(&key_of(&reading.head)?).await? {
             let readings = reading.readings + 1;
             self.steps.push(Step::Conversation(Reading { head, items: 0, readings, ..reading }));
@@ -202,7 +203,7 @@ impl Backup {
         Ok(())
     }
 
-    /// The item that leads to a conversation from the id that its client knows it by.
+    /// The item that maps a client's chat id to the conversation.
     async fn chat(&self, head: &Item) -> Result<Option<Item>, StoreError> {
         let Ok(chat) = head.text(CHAT) else { return Ok(None) };
         let found = self.get(&chat_key_in(head.text(PK)?, chat)).await?;
@@ -241,7 +242,7 @@ fn key_of(item: &Item) -> Result<Key, StoreError> {
     Ok(Key::new(item.text(PK)?, item.text(SK)?))
 }
 
-/// Reads one item as it is stored.
+/// Reads one item without upgrading it.
 async fn get(table: &Table, key: &Key) -> Result<Option<Item>, StoreError> {
     let call = table.client.get_item().table_name(&*table.name).set_key(Some(key.attributes())).consistent_read(true);
     patient(|| {
@@ -251,7 +252,7 @@ async fn get(table: &Table, key: &Key) -> Result<Option<Item>, StoreError> {
     .await
 }
 
-/// Makes a call again while the table is busy: who copies all of it is who keeps it busy.
+/// Retries a call while the table is busy: the backup itself causes most of the load.
 async fn patient<T, F>(call: impl Fn() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,

@@ -5,25 +5,25 @@ use crate::key::{PK, SK, is_ulid};
 use crate::keys;
 use crate::ledger::is_day;
 
-/// Where an item stands in the key table of the data table.
+/// The kind of an item of the data table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A conversation's head; the partition of what lies under it.
+    /// A conversation's head, with the partition of its items.
     Head(String),
-    /// Where a client's own id leads.
+    /// A client's chat id.
     Chat,
-    /// What lies in this partition under a conversation; its place, and `u64::MAX` for what sums up many.
+    /// An item under a conversation, with its partition and seq; `u64::MAX` for a summary.
     Under(String, u64),
-    /// What was consumed on a day.
+    /// The usage of a day.
     Day,
     /// An API key.
     Key,
-    /// A definition, or the item that keeps its name.
+    /// A definition, or the item that reserves its name.
     Definition,
 }
 
 impl Place {
-    /// `None` for an item that no release up to this one makes.
+    /// Classifies an item; `None` for one that no release up to this one writes.
     pub(super) fn of(item: &Item) -> Option<Self> {
         let (pk, sk) = (item.text(PK).ok()?, item.text(SK).ok()?);
         let place = match pk.split('#').collect::<Vec<_>>().as_slice() {

@@ -18,48 +18,50 @@ use crate::shape::{SHAPES, Shapes, VERSION};
 use crate::table::Table;
 use crate::{Store, StoreError};
 
-/// How many items are on their way at a time.
+/// The number of items in flight at a time.
 const TOGETHER: usize = 16;
 
-/// How a backup shall be restored.
+/// The options of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
-    /// Whether what differs is written over. A conversation then becomes what it was, also where it went on since.
+    /// Whether differing items are overwritten. A conversation then returns to its backed up state, even if it has
+    /// continued since.
     pub replace: bool,
-    /// Whether nothing is written, and only said what would be.
+    /// Whether nothing is written, and only the report is made.
     pub dry_run: bool,
-    /// Whether API keys are left out.
+    /// Whether API keys are skipped.
     pub without_keys: bool,
 }
 
-/// What became of the items of a backup.
+/// The outcome of a restore, in numbers of items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// They were not there.
+    /// New items.
     pub written: u64,
-    /// Others were there under the same keys.
+    /// Overwritten items.
     pub replaced: u64,
-    /// They were there.
+    /// Items that existed unchanged.
     pub there: u64,
-    /// Others are there under the same keys, or the conversation went on otherwise since.
+    /// Items that were not written, because others with the same keys exist or the conversation has continued
+    /// differently.
     pub kept: u64,
-    /// They are API keys, which were not wished for.
+    /// Skipped API keys.
     pub left_out: u64,
 }
 
-/// A restore as far as it got. Broken off and begun again it ends the same.
+/// A restore in progress. An interrupted restore that is started again has the same result.
 pub struct Restore {
     table: Table,
     wish: Wish,
     contents: Contents,
     /// The number of lines with items so far.
     at: u64,
-    /// The last conversation that is not the backup's any more, and the last place that it has.
+    /// The last conversation that has diverged from the backup, and its last seq.
     other: Option<(String, u64)>,
     restored: Restored,
 }
 
-/// Heads of conversations, each with the partition under it.
+/// Heads of conversations, each with the partition of its items.
 type Heads = Vec<(String, Item)>;
 
 type Others = Vec<(Place, Item)>;
@@ -74,10 +76,10 @@ enum Outcome {
 }
 
 impl Store {
-    /// Writes a backup into the data table; `contents` is what a check of the same lines gave.
+    /// Restores a backup into the data table; `contents` is the result of a check of the same lines.
     ///
-    /// What is there under the same key stays as it is, unless `wish` says otherwise: an API key is never written over,
-    /// because it may have been revoked since, and neither is an item that a newer release has to itself.
+    /// Existing items with the same key are kept, unless `options` say otherwise. An API key is never overwritten,
+    /// because it may have been revoked since; neither is an item of a newer release.
     pub fn restore(&self, contents: Contents, wish: Wish) -> Restore {
         let [data, _] = &self.tables;
         Restore { table: data.clone(), wish, contents, at: 0, other: None, restored: Restored::default() }
@@ -85,10 +87,10 @@ impl Store {
 }
 
 impl Restore {
-    /// Takes the next lines, as many as fit the memory.
+    /// Restores the next lines; the caller chooses a number that fits the memory.
     pub async fn lines(&mut self, lines: &[String]) -> Result<(), StoreError> {
         let (heads, others) = self.sorted(lines)?;
-        // What is done under a conversation depends on what its head came to.
+        // The items of a conversation depend on the outcome of its head.
         let heads = stream::iter(&heads).map(|(partition, item)| self.head(partition, item)).buffered(TOGETHER);
         let heads: Vec<_> = heads.try_collect().await?;
         let mut others_of: HashMap<_, _> = self.other.iter().cloned().collect();
@@ -105,12 +107,12 @@ impl Restore {
         Ok(())
     }
 
-    /// What became of them so far.
+    /// The numbers so far.
     pub fn restored(&self) -> Restored {
         self.restored
     }
 
-    /// The items of lines without those that others replace.
+    /// Parses the items of lines, without those that later lines replace.
     fn sorted(&mut self, lines: &[String]) -> Result<(Heads, Others), StoreError> {
         let (mut heads, mut others) = (Heads::new(), Others::new());
         for line in lines {
@@ -127,7 +129,7 @@ impl Restore {
         Ok((heads, others))
     }
 
-    /// Writes a head; gives the last place of the conversation where that is another one than the backup's.
+    /// Writes a head; returns the last seq of the existing conversation if it has diverged from the backup.
     async fn head(&self, partition: &str, item: &Item) -> Result<(String, Outcome, Option<u64>), StoreError> {
         if !self.wish.dry_run {
             self.clear(partition, item).await?;
@@ -140,7 +142,7 @@ impl Restore {
     async fn item(&self, place: &Place, item: &Item, others: &HashMap<String, u64>) -> Result<Outcome, StoreError> {
         match place {
             Place::Key if self.wish.without_keys => Ok(Outcome::LeftOut),
-            // It would lie where the conversation as it is now goes on, or sum up turns that it has not.
+            // It would mix with the existing conversation's later messages, or summarise turns that it does not have.
             Place::Under(partition, place) if others.get(partition).is_some_and(|last| place > last) => {
                 Ok(Outcome::Kept)
             }
@@ -152,16 +154,17 @@ impl Restore {
         }
     }
 
-    /// Whether a document's name stands for another one by now: no two have the same.
+    /// Whether another document has the name by now: names are unique.
     async fn is_name_taken(&self, item: &Item) -> Result<bool, StoreError> {
         let Some((key, id)) = name_of(item) else { return Ok(false) };
         Ok(get(&self.table, &key).await?.is_some_and(|name| !names(&name, id)))
     }
 
-    /// Makes way for a conversation: for one that is to become another, and for one that is not there but may have left
-    /// something, when its deletion was broken off.
+    /// Deletes the items that would mix with a restored conversation: those of a diverged one, and leftovers of an
+    /// interrupted deletion.
     ///
-    /// Before the head is written: no turn begins without one, and after it the next restore would find nothing to do.
+    /// This happens before the head is written. Without a head no turn begins, and after a written head the next
+    /// restore would find nothing to do.
     async fn clear(&self, partition: &str, head: &Item) -> Result<(), StoreError> {
         match get(&self.table, &key_of(head)?).await? {
             Some(old) if !self.wish.replace || same(&old, head)? || !is_writable(&old) => Ok(()),
@@ -169,8 +172,8 @@ impl Restore {
         }
     }
 
-    /// Deletes what lies behind the last place. What is to be replaced loses also what belongs to its messages: further
-    /// pieces and transcripts, of which the backup's messages may have fewer.
+    /// Deletes the items after the last seq. A conversation to be replaced also loses the further pieces and
+    /// transcripts of its messages, because the backup's messages may have fewer.
     async fn cut(&self, partition: &str, last: u64) -> Result<(), StoreError> {
         let goes = |key: &Item| match Place::of(key) {
             Some(Place::Under(_, place)) => place > last || self.wish.replace && !key.text(SK).is_ok_and(is_message),
@@ -190,7 +193,7 @@ impl Restore {
         }
     }
 
-    /// Writes an item where there is none, or with `replace` over another one; gives what was there.
+    /// Writes an item if there is none, or with `replace` over another one; returns the previous item.
     async fn put(&self, item: &Item, replace: bool) -> Result<(Outcome, Option<Item>), StoreError> {
         let (done, old) = if self.wish.dry_run {
             let old = get(&self.table, &key_of(item)?).await?;
@@ -219,7 +222,7 @@ impl Restore {
     }
 }
 
-/// Whether it was written, and what was there.
+/// Sends a put; returns whether it was written, and the previous item.
 async fn send(put: PutItemFluentBuilder) -> Result<(bool, Option<Item>), StoreError> {
     match Box::pin(put.send()).await {
         Ok(answer) => Ok((true, answer.attributes)),
@@ -234,13 +237,13 @@ fn is_writable(item: &Item) -> bool {
     item.is_understood() || !item.contains_key(VERSION)
 }
 
-/// The place that a head says its last message has.
+/// The seq of the last message, from a head.
 fn last_place(head: &Item) -> u64 {
     head.number("seq").unwrap_or_default()
 }
 
 impl Restored {
-    /// How many items a restore has dealt with.
+    /// The number of processed items.
     pub fn all(&self) -> u64 {
         self.written + self.replaced + self.there + self.kept + self.left_out
     }

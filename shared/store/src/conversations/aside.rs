@@ -1,4 +1,4 @@
-//! Answers that are not a part of the conversation because another one stands for them.
+//! Answers that are not part of the conversation because another one supersedes them.
 
 use super::message::message_key;
 use super::turn::{Answer, TurnEnd, TurnLease};
@@ -6,11 +6,11 @@ use crate::item::{Item, n};
 use crate::key::Key;
 use crate::table::Expression;
 
-/// The mark of such an answer.
+/// The attribute that marks such an answer.
 pub(super) const ASIDE: &str = "aside";
 
-/// What answers a question again is not a part of the conversation until it is an answer: that way nothing need be
-/// undone when it never does.
+/// Marks a regenerated answer as pending: it is not part of the conversation until it is complete. So nothing has to be
+/// undone if it never completes.
 pub(super) fn set_aside(lease: &TurnLease, mut item: Item) -> Item {
     if lease.replaces.is_some() {
         item.insert(ASIDE.to_owned(), n(1));
@@ -18,19 +18,19 @@ pub(super) fn set_aside(lease: &TurnLease, mut item: Item) -> Item {
     item
 }
 
-/// Whether an answer is a part of the conversation from the end of its turn on: another one to a question has to be one,
-/// or a good answer would be lost to a try that broke off.
+/// Whether an answer becomes part of the conversation at the end of its turn. A regenerated one must be complete and
+/// have text; a failed attempt must not replace a good answer.
 pub(super) fn stands(lease: &TurnLease, answer: &Answer) -> bool {
     let is_one = matches!(answer.end, TurnEnd::Done(_)) && !answer.content.trim().is_empty();
     lease.replaces.is_none() || is_one
 }
 
-/// The change of an answer at the end of its turn, which makes it a part of the conversation if it is to be one.
+/// Extends the final update of an answer so that it becomes part of the conversation, if it qualifies.
 pub(super) fn placed(change: &str, lease: &TurnLease, answer: &Answer) -> String {
     if stands(lease, answer) { format!("{change} REMOVE {ASIDE}") } else { change.to_owned() }
 }
 
-/// The answer that the turn's own stands for, if it does, and what is to become of it.
+/// The key of the answer that this turn's answer supersedes, if any, and the update that marks it.
 pub(super) fn replaced(lease: &TurnLease, answer: &Answer) -> Option<(Key, Expression)> {
     let place = lease.replaces.filter(|_| stands(lease, answer))?;
     let aside = Expression::update(format!("SET {ASIDE} = :aside")).and_when("attribute_exists(pk)");

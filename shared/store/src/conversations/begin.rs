@@ -15,15 +15,15 @@ use crate::pause::pause;
 use crate::table::Expression;
 use crate::transaction::{Outcome, transact};
 
-/// How often a begin looks again when others change the conversation at the same moment.
+/// How often a begin is retried when others change the conversation at the same moment.
 const ATTEMPTS: u32 = 5;
 
 impl ConversationStore {
-    /// Makes or takes the conversation and stores the user's message, if it is a new one, and a running answer, in one
-    /// transaction.
+    /// Creates or acquires the conversation. Stores the user's message, if it is a new one, and a running answer in the
+    /// same transaction.
     ///
-    /// Called again with the same turn id while that turn runs, it gives the same lease. A new conversation with a chat id
-    /// that has become another one's meanwhile is that one: a chat id leads to one conversation.
+    /// A repeated call with the same turn id returns the same lease while that turn runs. If a concurrent request has
+    /// created a conversation for the chat id, the turn continues that one: a chat id maps to one conversation.
     pub async fn begin(&self, owner: &Owner, turn: &NewTurn, now: SystemTime) -> Result<TurnLease, BeginError> {
         match (&turn.conversation_id, &turn.question) {
             (Some(id), _) => self.begin_next(owner, id, turn, now).await,
@@ -50,7 +50,7 @@ impl ConversationStore {
         Err(StoreError::Busy.into())
     }
 
-    /// The head, and what leads to it.
+    /// The writes that create the head and its chat id.
     fn opening(
         &self,
         owner: &Owner,
@@ -126,7 +126,7 @@ impl ConversationStore {
         items.into_iter().map(|item| self.table.putting(item, Expression::default())).collect()
     }
 
-    /// A write without an answer may have happened: the head says whether the turn is this one.
+    /// Resolves a write without a response, which may have been applied: the head shows whether this turn runs.
     async fn settle(
         &self,
         owner: &Owner,
@@ -143,10 +143,10 @@ impl ConversationStore {
     }
 }
 
-/// Longest wait for the look after a write without an answer; the caller has waited already.
+/// Timeout of the read after a write without a response; the caller has waited already.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Where the turn goes.
+/// The lease of the next turn of an existing conversation.
 fn next(owner: &Owner, before: &Head, turn: &NewTurn) -> TurnLease {
     let place = |answer| lease(owner, &before.id, &turn.turn_id, answer);
     match &turn.question {

@@ -3,29 +3,29 @@ use serde_json::Value;
 
 use super::StoredCall;
 
-/// Text in one item, in bytes; an item holds 400 KB with names, calls and sources.
+/// The maximum text in one item, in bytes; an item holds 400 KB with names, calls and sources.
 const PIECE: usize = 256 * 1024;
 
-/// All calls of a message as JSON, in bytes.
+/// The maximum size of a message's calls as JSON, in bytes.
 const LONGEST_CALLS: usize = 64 * 1024;
 
-/// All sources of a message as JSON, in bytes.
+/// The maximum size of a message's sources as JSON, in bytes.
 const LONGEST_SOURCES: usize = 32 * 1024;
 
-/// Arguments that are kept when all of them together are too long, in bytes.
+/// The length of each call's arguments when all of them together are too long, in bytes.
 const SHORT_ARGUMENTS: usize = 512;
 
-/// Stands where text was cut.
+/// Marks the end of truncated text.
 const CUT: &str = " […]";
 
-/// What of a message goes into one item.
+/// The part of a message's texts in one item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) content: String,
     pub(super) thinking: String,
 }
 
-/// Cuts a message's texts into pieces that fit one item each, at least one; joined again they are the texts.
+/// Splits a message's texts into pieces that fit one item each, at least one; joined again they are the texts.
 pub(super) fn pieces(content: &str, thinking: &str) -> Vec<Piece> {
     let (content, thinking) = (shorten(content, MAX_ANSWER_BYTES), shorten(thinking, MAX_THINKING_BYTES));
     let (mut content, mut thinking) = (content.as_str(), thinking.as_str());
@@ -38,19 +38,19 @@ pub(super) fn pieces(content: &str, thinking: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Whether a message's texts are one piece.
+/// Whether a message's texts fit into one piece.
 pub(super) fn is_one_piece(content: &str, thinking: &str) -> bool {
     content.len() + thinking.len() <= PIECE
 }
 
-/// Takes at most `most` bytes from the front, at a character boundary.
+/// Takes at most `max_bytes` from the front, at a character boundary.
 fn take<'a>(text: &mut &'a str, most: usize) -> &'a str {
     let (front, rest) = text.split_at(text.floor_char_boundary(most));
     *text = rest;
     front
 }
 
-/// At most `most` bytes, at a character boundary; what was cut is marked.
+/// Truncates text to at most `max_bytes`, at a character boundary, and marks the cut.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -59,7 +59,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}{CUT}", &text[..kept])
 }
 
-/// Calls that fit their item: long arguments become shortened text first, then the last calls go.
+/// Limits calls to their item: long arguments become shortened text first, then the last calls are dropped.
 pub(super) fn calls(calls: &[StoredCall]) -> Vec<StoredCall> {
     let mut calls = calls.to_vec();
     if json_len(&calls) > LONGEST_CALLS {
@@ -70,18 +70,18 @@ pub(super) fn calls(calls: &[StoredCall]) -> Vec<StoredCall> {
     fitting(calls, LONGEST_CALLS)
 }
 
-/// Arguments, or the beginning of their text when they are long.
+/// Returns the arguments, or the beginning of their text if they are long.
 pub(super) fn short_arguments(arguments: &Value) -> Value {
     let text = arguments.to_string();
     if text.len() <= SHORT_ARGUMENTS { arguments.clone() } else { Value::String(shorten(&text, SHORT_ARGUMENTS)) }
 }
 
-/// Sources that fit their item, the first ones.
+/// Limits sources to their item; keeps the first ones.
 pub(super) fn sources(sources: &[Source]) -> Vec<Source> {
     fitting(sources.to_vec(), LONGEST_SOURCES)
 }
 
-/// The first rows, as many as fit.
+/// Keeps the first rows that fit.
 fn fitting<T: serde::Serialize>(rows: Vec<T>, most: usize) -> Vec<T> {
     let mut left = most.saturating_sub("[]".len());
     let fits = |row: &T| {

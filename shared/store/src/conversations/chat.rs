@@ -5,19 +5,19 @@ use crate::item::{Item, Read, item, s};
 use crate::key::{Key, Owner, encode};
 use crate::table::Expression;
 
-/// What the sort keys of chat ids begin with.
+/// The prefix of the sort keys of chat ids.
 pub(crate) const CHAT_PREFIX: &str = "N#";
 
-/// The attribute of a head that holds the chat id under which its conversation was made.
+/// The attribute of a head with the chat id under which its conversation was created.
 pub(crate) const CHAT: &str = "chat";
 
-/// The attribute of a chat id's item that says where it leads.
+/// The attribute of a chat id's item with the id of its conversation.
 pub(crate) const LEADS_TO: &str = "conversation";
 
 impl ConversationStore {
-    /// The conversation that a client knows by this id: the one that was made under it, else the one whose own id it is.
+    /// The conversation for a client's chat id: the one created under it, else the one whose own id it is.
     ///
-    /// The same chat id of another owner is another chat.
+    /// The same chat id of another owner is a different chat.
     pub async fn of_chat(&self, owner: &Owner, chat_id: &str) -> Result<Option<String>, StoreError> {
         match self.table.get(&chat_key(owner, chat_id)).await? {
             Some(item) => Ok(Some(item.text(LEADS_TO)?.to_owned())),
@@ -25,13 +25,13 @@ impl ConversationStore {
         }
     }
 
-    /// What the user said last in a conversation; `None` where that is not known.
+    /// The last message of the user in a conversation; `None` if it is unknown.
     pub async fn last_asked(&self, owner: &Owner, conversation: &str) -> Result<Option<String>, StoreError> {
         let Some(head) = self.head(owner, conversation).await? else { return Ok(None) };
         self.asked_before(&owner.conversation_partition(conversation), head.tip).await
     }
 
-    /// Frees the chat id of a conversation that is about to be deleted.
+    /// Frees the chat id of a conversation before its deletion.
     pub(super) async fn free_chat(&self, owner: &Owner, conversation: &str) -> Result<(), StoreError> {
         let head = self.table.get(&head_key(owner, conversation)).await?.unwrap_or_default();
         if head.contains_key(CHAT) {
@@ -42,7 +42,7 @@ impl ConversationStore {
     }
 }
 
-/// What leads from a chat id to its conversation.
+/// Builds the item that maps a chat id to its conversation.
 pub(super) fn chat_item(owner: &Owner, chat_id: &str, conversation: &str) -> Item {
     item(&chat_key(owner, chat_id), [(LEADS_TO, s(conversation))])
 }
@@ -51,7 +51,7 @@ fn chat_key(owner: &Owner, chat_id: &str) -> Key {
     chat_key_in(owner.partition(), chat_id)
 }
 
-/// Where a chat id of the owner of this partition lies.
+/// The key of a chat id in its owner's partition.
 pub(crate) fn chat_key_in(partition: impl Into<String>, chat_id: &str) -> Key {
     Key::new(partition, format!("{CHAT_PREFIX}{}", encode(chat_id)))
 }

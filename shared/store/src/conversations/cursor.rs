@@ -5,16 +5,16 @@ use super::ReadError;
 use crate::StoreError;
 use crate::key::{digest, hex, unhex};
 
-/// Longer ones were not made here.
+/// The maximum length of a cursor, in characters.
 const LONGEST: usize = 512;
 
 /// The version of the cursors' content.
 const VERSION: u32 = 1;
 
-/// Where a list goes on: hexadecimal JSON with the list it belongs to.
+/// A position in a list, as hexadecimal JSON with a tag of the list.
 ///
-/// It carries no right: the partition that is read always comes from the caller, so the worst that a made-up cursor can
-/// do is to begin the maker's own list somewhere else.
+/// It grants no access: the partition that is read always comes from the caller. A forged cursor only moves the start
+/// of its owner's list.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cursor<T> {
@@ -23,13 +23,13 @@ struct Cursor<T> {
     at: T,
 }
 
-/// Makes a cursor of the list that is named by `list`.
+/// Encodes a cursor of the list that is named by `list`.
 pub(crate) fn write<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
     let cursor = Cursor { v: VERSION, of: tag(list), at };
     serde_json::to_vec(&cursor).map(|json| hex(&json)).map_err(|_| StoreError::fault("a cursor that JSON cannot hold"))
 }
 
-/// Reads a cursor of that same list.
+/// Decodes a cursor of the same list.
 pub(crate) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, ReadError> {
     let bytes = Some(text).filter(|text| text.len() <= LONGEST).and_then(unhex).ok_or(ReadError::BadCursor)?;
     let cursor: Cursor<T> = serde_json::from_slice(&bytes).map_err(|_| ReadError::BadCursor)?;
@@ -37,7 +37,7 @@ pub(crate) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, Rea
     if ours { Ok(cursor.at) } else { Err(ReadError::BadCursor) }
 }
 
-/// Tells lists apart without saying their names.
+/// Identifies a list without revealing its name.
 fn tag(list: &str) -> String {
     digest(list).chars().take(16).collect()
 }

@@ -9,7 +9,7 @@ use crate::key::{Owner, is_ulid};
 use crate::table::{Expression, Write};
 
 impl ConversationStore {
-    /// Gives it another title; what is longer than 200 characters is cut.
+    /// Changes the title of a conversation; truncates it to 200 characters.
     pub async fn rename(
         &self,
         owner: &Owner,
@@ -30,10 +30,10 @@ impl ConversationStore {
         }
     }
 
-    /// Deletes it and everything under it; a turn that runs there loses its lease.
+    /// Deletes a conversation and everything under it; a turn that runs there loses its lease.
     ///
-    /// Before the head only its chat id goes, and when the head is gone nothing can be written under it. A deletion that broke off is completed by the
-    /// next one, which succeeds too; after that the conversation is not found.
+    /// Only the chat id is deleted before the head; after the head is deleted no write under it succeeds. The next
+    /// deletion completes an interrupted one and succeeds too; after that the conversation is not found.
     pub async fn delete(&self, owner: &Owner, id: &str) -> Result<(), ReadError> {
         if !is_ulid(id) {
             return Err(ReadError::NotFound);
@@ -42,7 +42,7 @@ impl ConversationStore {
         let head = self.table.delete(&head_key(owner, id)).await?;
         let rest = self.table.delete_partition(&owner.conversation_partition(id)).await?;
         match head {
-            // Without a head there may be the rest of a deletion that broke off, or of this one's first attempt.
+            // Without a head there may be leftovers of an interrupted deletion, or of this one's first attempt.
             Write::Refused(_) if rest == 0 => Err(ReadError::NotFound),
             _ => Ok(()),
         }

@@ -17,25 +17,25 @@ use crate::table::{Expression, Write};
 use crate::transaction::{Outcome, transact};
 use crate::{StoreError, UPDATED_AT};
 
-/// How often an end is tried again when something else changes the conversation at the same moment.
+/// How often an end is retried when others change the conversation at the same moment.
 const ATTEMPTS: u32 = 5;
 
-/// Longest wait for what may be left out, a transcript that is written ahead and the end of a log: nobody renews the
-/// lease meanwhile, and the answer is worth more.
+/// Timeout of the optional writes, a transcript in advance and the end of a log: the lease is not renewed meanwhile,
+/// and the answer is worth more.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What came of the transaction that ends a turn.
+/// The outcome of the transaction that ends a turn.
 #[derive(PartialEq, Eq)]
 enum End {
     Stored,
-    /// With the end of the log.
+    /// Stored with the end of the log.
     Logged,
-    /// A condition did not hold.
+    /// A condition failed.
     Refused,
 }
 
 impl ConversationStore {
-    /// Extends the lease by its full length from `now`, and says whether the turn shall go on.
+    /// Extends the lease by its full length from `now`, and returns whether a stop was requested.
     pub async fn renew(&self, lease: &TurnLease, now: SystemTime) -> Result<Renewed, LeaseError> {
         let extended = Expression::update("SET leaseUntil = :until")
             .and_when("turn = :turn")
@@ -47,21 +47,22 @@ impl ConversationStore {
         }
     }
 
-    /// Stores the answer and frees the conversation, in one transaction; once. A long transcript is there before, and
-    /// counts from then on; where the storage is too busy or too slow for it, the answer is stored without.
+    /// Stores the answer and frees the conversation in one transaction, once. A long transcript is written before, and
+    /// becomes valid with the answer. If the storage is too busy or too slow for it, the answer is stored without it.
     ///
-    /// An answer to a question that was answered before stands for the earlier answer from now on, unless it says nothing.
-    /// A second call for the same turn changes nothing and succeeds. A lease that ran out still counts as long as no other
-    /// turn took the conversation. Nothing is written into a conversation that was deleted.
+    /// A regenerated answer supersedes the earlier one if it is complete and has text. A second call for the same turn
+    /// changes nothing and succeeds. An expired lease is still valid while no other turn has acquired the conversation.
+    /// Nothing is written into a deleted conversation.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
         let end = self.end(lease, answer, None, now).await;
         self.ended(lease, end).await.map(drop)
     }
 
-    /// Does the same and stores the end of the turn's log in the same transaction; whether the log surely has it.
+    /// Does the same and stores the end of the turn's log in the same transaction; returns whether the log surely has
+    /// it.
     ///
-    /// So the log tells of such an end only if that is stored, and whoever deletes the conversation finds it. Where the two
-    /// cannot be stored together within two seconds, the answer is stored without.
+    /// So the log has such an end only if the answer is stored, and a deletion of the conversation finds it. If the two
+    /// cannot be stored together within two seconds, the answer is stored without the log.
     pub async fn finish_logged(
         &self,
         lease: &TurnLease,
@@ -73,7 +74,7 @@ impl ConversationStore {
         self.ended(lease, end).await.map(|end| end == End::Logged)
     }
 
-    /// What came of an end that may have been stored before, or without an answer.
+    /// Resolves an end that may have been stored by an earlier call, or by a call without a response.
     async fn ended(&self, lease: &TurnLease, end: Result<End, StoreError>) -> Result<End, LeaseError> {
         match end {
             Ok(End::Refused) if self.has_ended(lease).await? => Ok(End::Stored),
@@ -94,7 +95,7 @@ impl ConversationStore {
             Some(large) if large.is_large() => match self.write_in_time(lease, &large).await {
                 Ok(true) => Some(large),
                 Ok(false) => return Ok(End::Refused),
-                // What still comes of it goes where nobody reads it.
+                // A late write of it is never read.
                 Err(StoreError::Busy) => None,
                 Err(error) => return Err(error),
             },
@@ -121,17 +122,17 @@ impl ConversationStore {
         ahead
     }
 
-    /// Writes a transcript that does not count yet; false where the turn has lost its lease, or has ended.
+    /// Writes a transcript that is not valid yet; false if the turn has lost its lease, or has ended.
     ///
-    /// Its place is kept by a transaction under the lease, so before the head can be deleted, and whoever deletes what
-    /// lies under a head finds the place. The transcript goes nowhere else, however late it comes.
+    /// A transaction under the lease reserves its key before the head can be deleted, so a deletion of the items under
+    /// a head finds it. A late transcript is written to this key only.
     async fn write_ahead(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool, StoreError> {
-        // Changes nothing; to check a condition alone costs the same, and takes one more permission.
+        // Changes nothing; a condition check costs the same and needs one more permission.
         let holds = Expression::update("SET turn = :turn").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
         let (key, place) = placed(lease);
         let kept = vec![self.table.updating(&lease.head, holds)?, self.table.updating(&key, place)?];
         let known = match self.written(kept).await {
-            // It may have been kept without an answer.
+            // The key may have been reserved although the response was lost.
             Err(StoreError::Busy) => Err(StoreError::Busy),
             Ok(true) => Ok(false),
             other => return other,
@@ -142,7 +143,7 @@ impl ConversationStore {
         }
     }
 
-    /// Whether all of it was written; false where a condition did not hold.
+    /// Applies all writes; false if a condition failed.
     async fn written(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
         for attempt in 0..ATTEMPTS {
             match transact(&self.table.client, writes.clone()).await? {
@@ -181,7 +182,7 @@ impl ConversationStore {
         Ok(writes)
     }
 
-    /// Whether this same turn ended earlier, also by a write whose answer was lost.
+    /// Whether this same turn ended earlier, also by a write whose response was lost.
     async fn has_ended(&self, lease: &TurnLease) -> Result<bool, StoreError> {
         let message = self.table.get(&answer_key(lease)).await?;
         Ok(message.is_some_and(|message| is_ended_by(&message, &lease.turn_id)))

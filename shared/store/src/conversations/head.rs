@@ -10,17 +10,17 @@ use crate::shape::SHAPES;
 use crate::table::Expression;
 use crate::{StoreError, UPDATED_AT};
 
-/// What the sort keys of heads begin with.
+/// The prefix of the sort keys of heads.
 pub(crate) const HEAD_PREFIX: &str = "C#";
 
-/// The longest stored title, in characters.
+/// The maximum length of a stored title, in characters.
 const LONGEST_TITLE: usize = 200;
 
-/// How far the clocks of two instances may differ. A lease that lies further ahead than that was taken by a clock that is or
-/// was wrong, and blocks no new turn: the next renewal by its holder returns `Lost`.
+/// The maximum clock difference between two instances. A lease further ahead was taken by a clock that is or was wrong,
+/// and blocks no new turn: the next renewal by its holder returns `Lost`.
 const MAX_SKEW: Duration = Duration::from_mins(1);
 
-/// A conversation's own item, which says what runs and where the next message goes.
+/// The head item of a conversation, with its running turn and the position of its next message.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) id: String,
@@ -29,10 +29,10 @@ pub(super) struct Head {
     message_count: u64,
     created_at: i64,
     pub(super) updated_at: i64,
-    /// The place of the last message, also of one that is not shown.
+    /// The seq of the last message, also of a hidden one.
     pub(super) seq: u64,
-    /// The place of the answer that the conversation ends with; it lies before `seq` from when a turn answers the last
-    /// question again until that is an answer.
+    /// The seq of the conversation's current last answer. During a regeneration it is lower than `last_seq`, until the
+    /// new answer is complete.
     pub(super) tip: u64,
     pub(super) running: Option<Running>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The time left; `None` when the lease is over, or further ahead than one can be.
+    /// The remaining time of the lease; `None` when it is expired, or further ahead than a lease can be.
     pub(super) fn left(&self, now: SystemTime) -> Option<Duration> {
         let left = self.until.saturating_sub(millis(now));
         let left = u64::try_from(left).ok().filter(|left| *left > 0 && self.until <= latest_lease_end(now));
@@ -54,7 +54,7 @@ impl Running {
 }
 
 impl ConversationStore {
-    /// Reads a head; `None` for an id that is none, without asking the database.
+    /// Reads a head; `None` for a malformed id, without a database call.
     pub(super) async fn head(&self, owner: &Owner, id: &str) -> Result<Option<Head>, StoreError> {
         if !is_ulid(id) {
             return Ok(None);
@@ -72,7 +72,7 @@ pub(super) fn head_key(owner: &Owner, id: &str) -> Key {
     Key::new(owner.partition(), format!("{HEAD_PREFIX}{id}"))
 }
 
-/// The time at which a lease taken or renewed now ends.
+/// The end of a lease that is acquired or renewed at `now`.
 pub(super) fn lease_end(now: SystemTime) -> i64 {
     millis(now).saturating_add(span_millis(ConversationStore::LEASE))
 }
@@ -82,7 +82,7 @@ fn latest_lease_end(now: SystemTime) -> i64 {
     lease_end(now).saturating_add(span_millis(MAX_SKEW))
 }
 
-/// A title that fits its item whatever was given.
+/// Truncates a title to its maximum length.
 pub(super) fn bounded_title(title: &str) -> String {
     title.chars().take(LONGEST_TITLE).collect()
 }
@@ -117,16 +117,16 @@ impl Head {
         }
     }
 
-    /// The lease of the turn with this id, where it is the one that runs.
+    /// The lease of the turn with this id, if it is the running one.
     pub(super) fn lease_of(&self, owner: &Owner, turn_id: &str) -> Option<TurnLease> {
         let running = self.running.as_ref().filter(|running| running.turn == turn_id)?;
         let replaces = (self.tip < self.seq).then_some(self.tip);
         Some(TurnLease { replaces, ..lease(owner, &self.id, &running.turn, self.seq) })
     }
 
-    /// Whether a message at a place is a part of the conversation at `now`, or one of the answers that another stands for.
+    /// Whether a message is part of the conversation at `now`; superseded answers are not.
     ///
-    /// While a question is answered again, the running answer is shown and the one before it is not.
+    /// During a regeneration the running answer is visible and the previous one is not.
     pub(super) fn shows(&self, place: u64, is_aside: bool, now: SystemTime) -> bool {
         let again = self.tip < self.seq && self.running.as_ref().is_some_and(|running| running.left(now).is_some());
         match place {
@@ -175,7 +175,8 @@ pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item 
     )
 }
 
-/// The next turn takes the conversation: where nothing has moved since `before` was read and no lease holds.
+/// Builds the update by which the next turn acquires the conversation, if nothing has changed since `before` was read
+/// and no lease is valid.
 pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
     Expression::update(format!(
         "SET seq = :next, tip = :tip, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \

@@ -11,20 +11,20 @@ use super::{ConversationStore, Role};
 use crate::StoreError;
 use crate::item::{Item, Read, s};
 
-/// Messages that are read at once, those of sixteen turns; most budgets end within them.
+/// Messages in one read, those of sixteen turns; this suffices for most budgets.
 const AT_ONCE: i32 = 32;
 
-/// Messages that are read at once for a question; more tries to answer it are rare.
+/// Messages in one read for a user message; several regenerated answers are rare.
 const FEW: i32 = 4;
 
 impl ConversationStore {
-    /// What this turn answers, in the user's words.
+    /// The user's message that this turn answers.
     pub async fn question(&self, lease: &TurnLease) -> Result<String, StoreError> {
         let asked = self.asked_before(&lease.partition, lease.answer).await?;
         asked.ok_or_else(|| StoreError::fault("a turn without its question"))
     }
 
-    /// What the user said last before a place.
+    /// The last message of the user up to `seq`.
     pub(super) async fn asked_before(&self, partition: &str, place: u64) -> Result<Option<String>, StoreError> {
         let mut start = None;
         loop {
@@ -45,12 +45,12 @@ impl ConversationStore {
         }
     }
 
-    /// The turns before this one that fit `budget` characters, oldest first; whole turns only, newest preferred, and of
-    /// these the first whatever its length, unless the budget is nothing.
+    /// The turns before this one that fit `budget` characters, oldest first. Only whole turns are returned, the newest
+    /// preferred; the newest one is returned at any length, unless the budget is 0.
     ///
-    /// A turn is the user's message and, where there is one, what the model said, called and read. The history ends at the
-    /// first turn that does not fit, so that nothing in between is missing. Of several answers to a question only the one
-    /// that the conversation shows is read, and none of that which this turn answers.
+    /// A turn is the user's message and, if there is one, the model's text, calls and tool results. The history ends at
+    /// the first turn that does not fit, so that it has no gap. Of several answers to a message only the current one is
+    /// read, and none to the message that this turn answers.
     pub async fn history(&self, lease: &TurnLease, budget: usize) -> Result<Vec<PastTurn>, StoreError> {
         let (mut turns, mut start) = (Vec::new(), None);
         if budget == 0 || lease.is_first() {
@@ -72,13 +72,13 @@ impl ConversationStore {
         }
     }
 
-    /// What stands for the oldest turns, if anything does.
+    /// The summary that replaces the oldest turns, if there is one.
     pub async fn summary(&self, lease: &TurnLease) -> Result<Option<Summary>, StoreError> {
         let item = self.table.get(&summary_key(lease)).await?.filter(Read::is_understood);
         item.map(|item| item.json("summary")).transpose()
     }
 
-    /// Those turns that fit, up to the first that does not. Transcripts are read of those alone that may fit.
+    /// The turns that fit, up to the first that does not. Reads transcripts only of turns that may fit.
     async fn fitting(
         &self,
         lease: &TurnLease,
@@ -92,7 +92,7 @@ impl ConversationStore {
         Ok(turns.take_while(|turn| budget.takes(length(&turn.messages))).collect())
     }
 
-    /// A page of the messages before this turn that stand, newest first, and where the next page begins.
+    /// A page of the current messages before this turn, newest first, and the start of the next page.
     async fn messages_before(
         &self,
         lease: &TurnLease,
@@ -100,7 +100,7 @@ impl ConversationStore {
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let call =
             self.table.query(&lease.partition).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
-        // Neither its own answer nor its own question, whose further pieces come behind it.
+        // Excludes its own answer and its own user message, whose further pieces sort after it.
         let last = lease.answer - if lease.replaces.is_some() { 1 } else { 2 };
         let call = call
             .expression_attribute_values(":first", s(MESSAGE_PREFIX))
@@ -111,7 +111,7 @@ impl ConversationStore {
         self.table.page(call.scan_index_forward(false).limit(AT_ONCE), start).await
     }
 
-    /// The transcripts of these turns, which come newest first, by place.
+    /// The transcripts of these turns, which are sorted newest first, by answer seq.
     async fn transcripts(&self, lease: &TurnLease, told: &[Told]) -> Result<HashMap<u64, Vec<Message>>, StoreError> {
         let mut places = told.iter().filter(|turn| turn.has_transcript()).map(|turn| turn.place);
         let (mut found, mut start) = (HashMap::new(), None);

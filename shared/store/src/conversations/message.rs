@@ -14,21 +14,21 @@ use crate::item::{Item, Read, item, n, s};
 use crate::key::Key;
 use crate::table::Expression;
 
-/// The attribute of a message that counts its further pieces.
+/// The attribute of a message with the number of its further pieces.
 const PARTS: &str = "parts";
 
-/// What the sort keys of messages, and of their further pieces, begin with.
+/// The prefix of the sort keys of messages and their further pieces.
 pub(super) const MESSAGE_PREFIX: &str = "M#";
 
-/// The length of a message's sort key; a further piece's is longer.
+/// The length of a message's sort key, in bytes; that of a further piece is longer.
 const KEY_LEN: usize = MESSAGE_PREFIX.len() + 12;
 
-/// The sort key of the message at a place; all of one width, so that text order is the order of places.
+/// The sort key of the message with this seq; all have one length, so that they sort by seq.
 pub(super) fn message_sk(seq: u64) -> String {
     format!("{MESSAGE_PREFIX}{seq:012}")
 }
 
-/// The place that a sort key under a conversation says; the last of all for a summary, `None` where it is no such key.
+/// The seq in a sort key under a conversation; the maximum for a summary, `None` for any other key.
 pub(crate) fn place_in(sk: &str) -> Option<u64> {
     if sk == SUMMARY {
         return Some(u64::MAX);
@@ -43,7 +43,7 @@ pub(crate) fn place_in(sk: &str) -> Option<u64> {
     number(place).filter(|_| piece.is_empty() || is_piece)
 }
 
-/// Whether this is the sort key of a message itself, and not of what belongs to one.
+/// Whether this is the sort key of a message itself, not of a piece or transcript.
 pub(crate) fn is_message(sk: &str) -> bool {
     sk.starts_with(MESSAGE_PREFIX) && sk.len() == KEY_LEN
 }
@@ -52,7 +52,7 @@ pub(super) fn message_key(partition: &str, seq: u64) -> Key {
     Key::new(partition, message_sk(seq))
 }
 
-/// The user's message: its item and those of its further pieces.
+/// Builds the items of the user's message and its further pieces.
 pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, words: &str, now: SystemTime) -> Vec<Item> {
     let seq = lease.answer - 1;
     let pieces = pieces(words, "");
@@ -68,7 +68,7 @@ pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, words: &str, now: 
     items
 }
 
-/// The answer while it is written.
+/// Builds the item of a running answer.
 pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
     let mut message = message_item(lease, lease.answer, Role::Assistant, &turn.assistant_message_id, now);
     message.extend([
@@ -95,7 +95,7 @@ fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTi
     )
 }
 
-/// The further pieces of a long message, as items of their own.
+/// Builds the items of the further pieces of a long message.
 fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
     let further = pieces.iter().enumerate().skip(1);
     let key = |number: usize| Key::new(partition, format!("{}#{number:03}", message_sk(seq)));
@@ -104,7 +104,7 @@ fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
         .collect()
 }
 
-/// The end of a turn: the change of the answer's item and the items of its further pieces.
+/// The end of a turn: the update of the answer's item and the items of its further pieces.
 pub(super) fn ended_answer(
     lease: &TurnLease,
     answer: &Answer,
@@ -133,13 +133,13 @@ pub(super) fn ended_answer(
     Ok((message_key(&lease.partition, lease.answer), change, further))
 }
 
-/// The answer of a turn whose lease ran out.
+/// Builds the update that marks the answer of an expired turn as interrupted.
 pub(super) fn cut_off(partition: &str, seq: u64) -> (Key, Expression) {
     let change = Expression::update("SET progress = :progress").and_when("attribute_exists(pk)");
     (message_key(partition, seq), change.value(":progress", s(Status::Interrupted.as_str())))
 }
 
-/// Whether this item is the answer of the turn, and the turn has ended by itself.
+/// Whether this item is the answer of the turn, and the turn has ended regularly.
 pub(super) fn is_ended_by(item: &Item, turn_id: &str) -> bool {
     item.contains_key("endedAt") && item.text("turn").is_ok_and(|turn| turn == turn_id)
 }
@@ -152,20 +152,20 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError>
     serde_json::to_string(value).map_err(|_| StoreError::fault("a value that JSON cannot hold"))
 }
 
-/// A message as it is put together from its items.
+/// A message assembled from its items.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) seq: u64,
     pub(super) is_aside: bool,
     turn: String,
-    /// How many further pieces it has.
+    /// The number of its further pieces.
     parts: usize,
     message: StoredMessage,
     pub(super) tally: Option<Tally>,
 }
 
 impl Gathered {
-    /// Reads a message's own item.
+    /// Reads a message's main item.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
         if !item.is_understood() {
             return Err(StoreError::fault("a message of another version"));
@@ -191,30 +191,30 @@ impl Gathered {
         Ok(Self { seq, is_aside, turn, parts, message, tally })
     }
 
-    /// Whether an item is a further piece of it. There may be more at its place: those of another answer, which a restore
-    /// has left there.
+    /// Whether an item is a further piece of it. Its key range may hold more: pieces of another answer that a restore
+    /// has left.
     pub(super) fn goes_on_in(&self, item: &Item) -> Result<bool, StoreError> {
         let piece = item.text("sk")?.strip_prefix(&message_sk(self.seq)).and_then(|rest| rest.strip_prefix('#'));
         let Some(piece) = piece else { return Ok(false) };
         Ok(known(piece.parse::<usize>().ok())? <= self.parts)
     }
 
-    /// Adds the next piece.
+    /// Appends the next piece.
     pub(super) fn append(&mut self, piece: &Item) -> Result<(), StoreError> {
         self.message.content.push_str(piece.text("content")?);
         self.message.thinking.push_str(piece.text("thinking")?);
         Ok(())
     }
 
-    /// The length of its texts.
+    /// The length of its texts, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.message.content.len() + self.message.thinking.len()
     }
 
-    /// The message as it stands at `now`, by the head that was read before it.
+    /// The message as of `now`, based on the head that was read before it.
     ///
-    /// An answer that is still marked as running runs only if the head says so. One that began after the head was read has
-    /// a later place than the head's last.
+    /// An answer marked as running runs only if the head confirms it. One that began after the head was read has a seq
+    /// above the head's last one.
     pub(super) fn into_message(mut self, head: &Head, now: SystemTime) -> StoredMessage {
         let runs = match &head.running {
             _ if self.seq > head.seq => true,
@@ -228,12 +228,12 @@ impl Gathered {
     }
 }
 
-/// Whether an item is a further piece and not a message's own.
+/// Whether an item is a further piece, not a message's main item.
 pub(super) fn is_further(item: &Item) -> Result<bool, StoreError> {
     Ok(item.text("sk")?.len() > KEY_LEN)
 }
 
-/// Why an answer ends before the model was done with it.
+/// Why a complete answer ends before the model stopped by itself.
 fn early(tally: &Tally) -> Option<FinishReason> {
     match tally.end {
         TurnEnd::Done(FinishReason::Stop) | TurnEnd::Failed(_) => None,

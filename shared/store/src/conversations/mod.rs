@@ -1,8 +1,8 @@
 //! Conversations and their turns in the data table.
 //!
-//! A turn is one transaction at its begin (head, the user's message, a running answer) and one at its end (head, answer,
-//! what models will read of it beyond that, the end of its log). What runs is said by a lease in the head; order is the
-//! head's sequence and never a clock.
+//! A turn is one transaction at its begin (head, the user's message, a running answer) and one at its end (head,
+//! answer, the transcript, the end of its log). A lease in the head identifies the running turn. Messages are ordered
+//! by the head's sequence and never by a clock.
 
 mod aside;
 mod begin;
@@ -38,15 +38,16 @@ pub struct ConversationStore {
 }
 
 impl ConversationStore {
-    /// How long a lease holds unless renewed.
+    /// How long a lease is valid unless it is renewed.
     ///
-    /// A holder renews every [`RENEWAL`](Self::RENEWAL), so that clocks that differ by seconds and a lost renewal do no harm.
+    /// A holder renews it every [`RENEWAL`](Self::RENEWAL), so that clock differences of seconds and a lost renewal do
+    /// no harm.
     pub const LEASE: Duration = Duration::from_secs(15);
 
-    /// How often a holder renews its lease, and so the longest that a stop takes to reach it.
+    /// The renewal interval of a lease, and the maximum delay of a stop request.
     ///
-    /// Each is one write of the head: in an answer of half a minute ten of them, where a third of the lease would be six and
-    /// somebody who wants to stop might wait for five seconds.
+    /// Each renewal is one write of the head: ten in an answer of 30 seconds. An interval of a third of the lease would
+    /// need six, but a stop might then take 5 seconds.
     pub const RENEWAL: Duration = Duration::from_secs(3);
 
     pub(crate) fn new(table: Table) -> Self {

@@ -44,15 +44,15 @@ impl Role {
     }
 }
 
-/// How far a stored message got.
+/// The status of a stored message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Being written, under a lease that still holds.
+    /// Being generated, under a valid lease.
     Running,
-    /// Whole.
+    /// Complete.
     Complete,
-    /// Cut off; what had been said is kept.
+    /// Interrupted; the partial text is kept.
     Interrupted,
 }
 
@@ -70,22 +70,22 @@ impl Status {
     }
 }
 
-/// A call as it is shown again later.
+/// A stored tool call, for display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredCall {
     /// Unique within the turn.
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// As the model wrote them; very long ones as a shortened text.
+    /// As the model generated them; very long ones as a shortened text.
     pub arguments: serde_json::Value,
-    /// Whether it did what was asked.
+    /// Whether it succeeded.
     pub ok: bool,
-    /// A few words.
+    /// A short label.
     pub summary: String,
 }
 
-/// A message as a client reads it.
+/// A message for clients.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredMessage {
@@ -93,7 +93,7 @@ pub struct StoredMessage {
     pub id: String,
     /// Who wrote it.
     pub role: Role,
-    /// What was shown.
+    /// The visible text.
     pub content: String,
     /// The reasoning; empty for none.
     pub thinking: String,
@@ -101,21 +101,21 @@ pub struct StoredMessage {
     pub model: String,
     /// The calls of the turn.
     pub tool_calls: Vec<StoredCall>,
-    /// The pages of the turn.
+    /// The pages that the turn used.
     pub sources: Vec<Source>,
-    /// The models that wrote it, in their order, unless it was `model` alone.
+    /// The models that generated it, in order; empty if `model` alone did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// How far it got.
+    /// Its status.
     pub status: Status,
-    /// Why a complete answer ends where it does, unless the model was done with it.
+    /// Why a complete answer ends early; `None` if the model stopped by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
     /// RFC 3339, UTC.
     pub created_at: String,
 }
 
-/// A page of a list and where the next one begins.
+/// A page of a list and the cursor of the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<T> {
     /// The rows.
@@ -124,13 +124,13 @@ pub struct Page<T> {
     pub next_cursor: Option<String>,
 }
 
-/// A list that cannot be read.
+/// Why a list cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// No such conversation of this owner.
+    /// The owner has no such conversation.
     #[error("not found")]
     NotFound,
-    /// The cursor was not made by this list.
+    /// The cursor does not belong to this list.
     #[error("malformed cursor")]
     BadCursor,
     /// The storage failed.

@@ -1,4 +1,4 @@
-//! Earlier turns as their messages tell them.
+//! Builds the history of earlier turns from their messages.
 
 use std::collections::HashMap;
 use std::mem;
@@ -13,19 +13,19 @@ use super::turn::TurnLease;
 use crate::StoreError;
 use crate::item::{Item, Read};
 
-/// The longest question in a prompt, in bytes; the message itself keeps all of it.
+/// The maximum length of a user message in a prompt, in bytes; the stored message is complete.
 const LONGEST_ASKED: usize = 160 * 1024;
 
-/// What of a message's item is read for a prompt.
+/// The attributes of a message that are read for a prompt.
 pub(super) const READ_OF_IT: &str = "sk, v, minReader, author, content, thinking, endedAt, transcript";
 
-/// A turn as its messages tell it.
+/// A turn read from its messages, before its transcript is loaded.
 pub(super) struct Told {
-    /// The place of its answer.
+    /// The seq of its answer.
     pub(super) place: u64,
     asked: String,
     said: Vec<Message>,
-    /// How long the transcript is at least that says it better, where there is one.
+    /// The minimum length of its transcript in characters, if it has one.
     transcript: Option<usize>,
 }
 
@@ -34,12 +34,12 @@ impl Told {
         self.transcript.is_some()
     }
 
-    /// The least that its length in a prompt can be.
+    /// Its minimum length in a prompt, in characters.
     pub(super) fn least(&self) -> usize {
         self.asked.chars().count() + self.transcript.unwrap_or_else(|| length(&self.said))
     }
 
-    /// The turn as prompts read it, the question first.
+    /// The turn for prompts, the user's message first.
     pub(super) fn whole(self, transcripts: &mut HashMap<u64, Vec<Message>>) -> PastTurn {
         let transcript = self.transcript.and_then(|_| transcripts.remove(&self.place));
         let mut messages = vec![Message::User { text: self.asked }];
@@ -48,11 +48,11 @@ impl Told {
     }
 }
 
-/// Puts turns together from messages that come newest first.
+/// Builds turns from messages, which are sorted newest first.
 pub(super) struct Telling {
-    /// The answer whose question comes next.
+    /// The answer whose user message follows.
     answer: Option<Item>,
-    /// Whether the next question is the one that is being answered again.
+    /// Whether the next user message is the one that this turn answers again.
     again: bool,
 }
 
@@ -61,7 +61,7 @@ impl Telling {
         Self { answer: None, again: lease.replaces.is_some() }
     }
 
-    /// The turns whose questions are among the next messages.
+    /// Returns the turns whose user messages are in `items`.
     pub(super) fn take(&mut self, items: Vec<Item>) -> Result<Vec<Told>, StoreError> {
         let mut turns = Vec::new();
         for item in items {
@@ -91,12 +91,12 @@ fn turn(question: &Item, answer: &Item) -> Result<Told, StoreError> {
     Ok(Told { place, asked: asked(question)?, said, transcript })
 }
 
-/// What a message of the user says in prompts; of a long one the first piece is longer than that.
+/// The text of a user message in prompts. Only the first piece of a long one is read; it is longer than the limit.
 pub(super) fn asked(question: &Item) -> Result<String, StoreError> {
     Ok(shorten(question.text("content")?, LONGEST_ASKED))
 }
 
-/// The room that a history has.
+/// The remaining budget of a history, in characters.
 #[derive(Clone)]
 pub(super) struct Budget {
     left: usize,
@@ -108,7 +108,7 @@ impl Budget {
         Self { left: characters, is_whole: true }
     }
 
-    /// Takes room for a turn of this length; the first one fits in any case.
+    /// Takes the length of a turn from the budget, if it fits; the first turn always fits.
     pub(super) fn takes(&mut self, length: usize) -> bool {
         let rest = self.left.checked_sub(length);
         let fits = rest.is_some() || self.is_whole;

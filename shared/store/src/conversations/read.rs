@@ -8,17 +8,17 @@ use crate::item::{Item, n, s};
 use crate::key::{Owner, is_ulid};
 use crate::{KnownTurn, StoreError, UPDATED_AT, UPDATED_INDEX};
 
-/// The most rows of a page.
+/// The maximum number of rows on a page.
 const MOST_ROWS: u32 = 100;
 
-/// A page of messages ends early beyond this, in bytes of their texts: a buffered answer of a function holds 6 MB.
+/// The maximum size of a page of messages, in bytes of their texts: a buffered response of a function holds 6 MB.
 const MOST_BYTES: usize = 3 * 1024 * 1024;
 
-/// Sorts after every message and every piece of one.
+/// Sorts after every message and every further piece.
 const AFTER_MESSAGES: &str = "M$";
 
 impl ConversationStore {
-    /// The owner's conversations, last updated first; `limit` counts from 1 to 100.
+    /// The owner's conversations, last updated first; `limit` is from 1 to 100.
     pub async fn list(&self, owner: &Owner, limit: u32, cursor: Option<&str>) -> Result<Page<Conversation>, ReadError> {
         let partition = owner.partition();
         let after = cursor.map(|text| cursor::read::<(i64, String)>(&partition, text)).transpose()?;
@@ -55,9 +55,9 @@ impl ConversationStore {
         Ok(head.into_conversation())
     }
 
-    /// Its messages, oldest first; `limit` counts from 1 to 100. Very long messages make a page shorter.
+    /// The messages of a conversation, oldest first; `limit` is from 1 to 100. Very long messages shorten a page.
     ///
-    /// An answer whose turn died reads as `Interrupted` from the moment its lease ends.
+    /// An answer whose turn died is `Interrupted` once its lease has expired.
     pub async fn messages(
         &self,
         owner: &Owner,
@@ -66,7 +66,7 @@ impl ConversationStore {
         cursor: Option<&str>,
         now: SystemTime,
     ) -> Result<Page<StoredMessage>, ReadError> {
-        // The head comes first: what begins after this read has a later place, which is how it is told apart.
+        // The head is read first: answers that begin after this read have a higher seq, which identifies them.
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
         let after = cursor.map(|text| cursor::read::<u64>(&partition, text)).transpose()?.unwrap_or(0);
@@ -78,7 +78,8 @@ impl ConversationStore {
         Ok(Page { items, next_cursor })
     }
 
-    /// A page of all messages after a place, each with whether another answer stands for it; and where the next begins.
+    /// A page of all messages after a seq, each with whether another answer supersedes it; and the start of the next
+    /// page.
     pub(crate) async fn all_messages(
         &self,
         owner: &Owner,
@@ -94,7 +95,7 @@ impl ConversationStore {
         Ok((messages.map(|message| (message.is_aside, message.into_message(&head, now))).collect(), next))
     }
 
-    /// The turn whose answer has this place, also if another answer stands for that one by now.
+    /// The turn whose answer has this seq, even if another answer supersedes it by now.
     pub async fn turn(&self, owner: &Owner, id: &str, answer: u64, now: SystemTime) -> Result<StoredTurn, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
@@ -104,14 +105,15 @@ impl ConversationStore {
         Ok(StoredTurn { message: found.into_message(&head, now), tally })
     }
 
-    /// The turn that runs in a conversation, under a lease that holds.
+    /// The turn that runs in a conversation under a valid lease.
     pub async fn running(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<KnownTurn>, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let running = head.running.filter(|running| running.left(now).is_some());
         Ok(running.map(|running| KnownTurn { turn_id: running.turn, conversation_id: head.id, answer: head.seq }))
     }
 
-    /// The messages after a place, each with all its pieces, up to `limit` or [`MOST_BYTES`]; and whether more follow.
+    /// The messages after a seq, each with all its pieces, up to `limit` or [`MAX_PAGE_BYTES`]; and whether more
+    /// follow.
     async fn gather(
         &self,
         partition: &str,
@@ -132,7 +134,7 @@ impl ConversationStore {
             }
             let full = messages.len() > limit || messages.len() > 1 && bytes(&messages) > MOST_BYTES;
             if full {
-                // Pieces of the last one may not have been read.
+                // Some pieces of the last one may be unread.
                 messages.pop();
             }
             if full || next.is_none() {
@@ -151,7 +153,7 @@ fn rows(limit: u32) -> usize {
     limit.clamp(1, MOST_ROWS) as usize
 }
 
-/// The key in the index of a conversation that a cursor names.
+/// The index key of a conversation, from a cursor.
 fn start_of(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError> {
     if !is_ulid(id) {
         return Err(ReadError::BadCursor);
@@ -161,7 +163,7 @@ fn start_of(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError>
     Ok(key)
 }
 
-/// Adds an item of the partition, in its order: a message, or a further piece of the one before, where that is shown.
+/// Adds the next item of the partition: a visible message, or a further piece of the previous one.
 fn add(messages: &mut Vec<Gathered>, item: &Item, shows: impl Fn(&Gathered) -> bool) -> Result<(), StoreError> {
     if !is_further(item)? {
         messages.extend(Some(Gathered::read(item)?).filter(shows));

@@ -7,14 +7,14 @@ use crate::item::{Item, Read, s};
 use crate::key::Owner;
 use crate::table::{Expression, Write};
 
-/// The attribute of a head that names the turn that shall stop.
+/// The attribute of a head with the turn that must stop.
 pub(super) const STOPPING: &str = "stopping";
 
 impl ConversationStore {
-    /// Asks the turn that runs in a conversation to stop; false when none runs.
+    /// Requests that the running turn of a conversation stops; false when none runs.
     ///
-    /// Whoever runs it is told by the next renewal of its lease. The turn is named, so that nothing comes of it once that
-    /// turn is over, whatever began meanwhile.
+    /// The turn's task receives the request with the next renewal of its lease. The request names the turn, so that it
+    /// never affects a later one.
     pub async fn stop(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let Some(running) = head.running.filter(|running| running.left(now).is_some()) else { return Ok(false) };
@@ -27,7 +27,7 @@ impl ConversationStore {
     }
 }
 
-/// What a head says to the holder of a lease.
+/// The state of a lease, read from its head.
 pub(super) fn renewed(head: &Item, lease: &TurnLease) -> Renewed {
     let asked = head.contains_key(STOPPING) && head.text(STOPPING).is_ok_and(|turn| turn == lease.turn_id);
     if asked { Renewed::Stopping } else { Renewed::GoingOn }

@@ -1,7 +1,7 @@
-//! What later prompts read of a turn behind its question: what the model wrote and read.
+//! The transcript of a turn: the model's messages and tool results that later prompts read after the user's message.
 //!
-//! Mostly that is one reply, and the answer as it is stored tells it. Only what it does not tell has an item of its own,
-//! which counts from when the answer says that there is one: without that it is what a turn left that died.
+//! Usually that is one reply, which equals the stored answer. Any other transcript has its own item, which is valid
+//! once the answer refers to it. An item without such a reference is a leftover of a turn that died.
 
 use std::collections::HashSet;
 
@@ -16,27 +16,27 @@ use crate::item::{Item, Read, SHAPE, item, n, s};
 use crate::key::Key;
 use crate::table::Expression;
 
-/// What the sort keys of transcripts begin with.
+/// The prefix of the sort keys of transcripts.
 pub(super) const TRANSCRIPT_PREFIX: &str = "T#";
 
-/// The sort key of what stands for the oldest turns.
+/// The sort key of the summary that replaces the oldest turns.
 pub(super) const SUMMARY: &str = "S";
 
-/// The attribute of an answer whose turn ended that says how long its transcript is, in characters; 0 where the answer
-/// tells all. Older answers have none, and a transcript in any case.
+/// The attribute of an ended answer with the length of its transcript in characters; 0 if the answer holds everything.
+/// Older answers lack it and always have a transcript.
 pub(super) const TRANSCRIPT: &str = "transcript";
 
-/// The longest transcript as JSON, in bytes; it stands in one item.
+/// The maximum size of a transcript as JSON, in bytes; it is one item.
 const LONGEST_SAID: usize = 220 * 1024;
 
-/// A transcript above this, in bytes, is written before its turn's end: by itself it costs half of what it costs in a
-/// transaction, and to keep its place costs as much as 4 KB by themselves.
+/// The size above which a transcript is written before its turn's end, in bytes. A single write costs half of a write
+/// in a transaction; reserving its key costs as much as a single write of 4 KB.
 const LARGE: usize = 8 * 1024;
 
-/// What stays of a tool's result when a transcript is too long, in bytes.
+/// The length of a tool's result when a transcript is too long, in bytes.
 const SHORT_RESULT: usize = 2_000;
 
-/// The sort key of the transcript of the turn whose answer stands at a place.
+/// The sort key of the transcript of the turn whose answer has this seq.
 pub(super) fn transcript_sk(answer: u64) -> String {
     format!("{TRANSCRIPT_PREFIX}{answer:012}")
 }
@@ -45,21 +45,21 @@ pub(super) fn transcript_key(partition: &str, answer: u64) -> Key {
     Key::new(partition, transcript_sk(answer))
 }
 
-/// What the answer's own item does not tell of a turn.
+/// The messages of a turn that its answer's item does not hold.
 pub(super) struct Transcript {
     /// JSON.
     said: String,
-    /// Its length in a prompt, in characters; never nothing.
+    /// Its length in a prompt, in characters; at least 1.
     pub(super) length: usize,
 }
 
 impl Transcript {
-    /// Whether it is written before the transaction that makes it count: in there each kilobyte costs twice.
+    /// Whether it is written before the transaction that makes it valid: in there each kilobyte costs twice.
     pub(super) fn is_large(&self) -> bool {
         self.said.len() > LARGE
     }
 
-    /// Writes it where its place was kept for this turn.
+    /// Builds the update that writes it to the key reserved for this turn.
     pub(super) fn written(&self, lease: &TurnLease) -> Expression {
         let change = Expression::update("SET said = :said").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
         change.value(":said", s(&self.said))
@@ -70,7 +70,7 @@ impl Transcript {
         transcript_item(lease, &self.said)
     }
 
-    /// That of a turn that ends; `None` where the answer tells all, or is not a part of the conversation.
+    /// The transcript of a turn that ends; `None` if the answer holds everything, or does not become current.
     pub(super) fn of(lease: &TurnLease, answer: &Answer) -> Result<Option<Self>, StoreError> {
         let said = fitting(paired(&answer.transcript));
         let (content, thinking) = (&answer.content, &answer.thinking);
@@ -82,12 +82,12 @@ impl Transcript {
     }
 }
 
-/// What a stored answer tells by itself: its words, without the line breaks that set them off from others.
+/// The messages that a stored answer alone represents: its text without leading line breaks.
 pub(super) fn told(content: &str, thinking: &str) -> Vec<Message> {
     exchange(content.trim_start_matches('\n'), thinking, &[], &[])
 }
 
-/// What keeps the place of a transcript until it is written, under a lease that holds; said again, also late, it changes
+/// Builds the update that reserves the key of a transcript under a valid lease; repeating it, also late, changes
 /// nothing.
 pub(super) fn placed(lease: &TurnLease) -> (Key, Expression) {
     let change = "SET turn = :turn, said = if_not_exists(said, :nothing), v = if_not_exists(v, :v)";
@@ -99,7 +99,7 @@ fn transcript_item(lease: &TurnLease, said: &str) -> Item {
     item(&transcript_key(&lease.partition, lease.answer), [("turn", s(&lease.turn_id)), ("said", s(said))])
 }
 
-/// The item of a conversation's summary.
+/// Builds the item of a conversation's summary.
 pub(super) fn summary_item(lease: &TurnLease, summary: &Summary) -> Result<Item, StoreError> {
     Ok(item(&summary_key(lease), [("summary", s(json(summary)?))]))
 }
@@ -108,13 +108,13 @@ pub(super) fn summary_key(lease: &TurnLease) -> Key {
     Key::new(&lease.partition, SUMMARY)
 }
 
-/// Reads a transcript; gives the place of its turn's answer too.
+/// Reads a transcript; returns the seq of its answer too.
 pub(super) fn read(item: &Item) -> Result<(u64, Vec<Message>), StoreError> {
     let place = place_in(item.text("sk")?).filter(|_| item.is_understood());
     Ok((place.ok_or_else(|| StoreError::fault("a transcript of another version"))?, item.json("said")?))
 }
 
-/// The length of messages in a prompt, in characters, without the words around them.
+/// The length of messages in a prompt, in characters, without formatting.
 pub(super) fn length(messages: &[Message]) -> usize {
     messages.iter().map(message_length).sum()
 }
@@ -131,7 +131,7 @@ fn message_length(message: &Message) -> usize {
     }
 }
 
-/// Messages in which every call has its result and every result its call, without replies that say nothing.
+/// Removes calls without results, results without calls, and empty replies.
 fn paired(messages: &[Message]) -> Vec<Message> {
     let mut kept: Vec<Message> = Vec::with_capacity(messages.len());
     let mut rest = messages;
@@ -141,7 +141,7 @@ fn paired(messages: &[Message]) -> Vec<Message> {
         match message {
             Message::Assistant { text, thinking, calls } => kept.extend(exchange(text, thinking, calls, results)),
             Message::User { .. } => kept.push(message.clone()),
-            // A result that follows no reply belongs to nothing.
+            // A result without a preceding reply is dropped.
             Message::Tool(_) => {}
         }
         rest = next;
@@ -149,7 +149,7 @@ fn paired(messages: &[Message]) -> Vec<Message> {
     kept
 }
 
-/// A reply and the results of its calls, as far as they belong together.
+/// A reply and its results, without unmatched calls and results.
 fn exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Message]) -> Vec<Message> {
     let asked: HashSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
     let answers = results.iter().filter_map(|message| match message {
@@ -166,9 +166,10 @@ fn exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Message])
     std::iter::once(reply).chain(answers.into_iter().cloned().map(Message::Tool)).collect()
 }
 
-/// Messages that fit their item: reasoning goes first, then old results and arguments, then text; pairs stay whole.
+/// Shrinks messages to fit their item: reasoning is dropped first, then old results and arguments are shortened, then
+/// text; pairs stay whole.
 fn fitting(mut messages: Vec<Message>) -> Vec<Message> {
-    // Half, because JSON writes some characters as several.
+    // Half, because JSON escapes some characters as several.
     let share = LONGEST_SAID / 2 / messages.len().max(1);
     let shorten_text = |message: &mut Message| shorten_text(message, share);
     let steps: [&dyn Fn(&mut Message); 4] = [&drop_thinking, &shorten_result, &shorten_arguments, &shorten_text];

@@ -12,7 +12,7 @@ use crate::key::Key;
 pub struct NewTurn {
     /// `None` for a new conversation.
     pub conversation_id: Option<String>,
-    /// For a new conversation, the id by which its client knows it, if it has one.
+    /// For a new conversation, its client's own chat id, if it has one.
     pub chat_id: Option<String>,
     /// A fresh id.
     pub turn_id: String,
@@ -20,7 +20,7 @@ pub struct NewTurn {
     pub user_message_id: String,
     /// A fresh id for the answer.
     pub assistant_message_id: String,
-    /// What is to be answered.
+    /// The input of the turn.
     pub question: Question,
     /// The name of the model.
     pub model: String,
@@ -28,20 +28,19 @@ pub struct NewTurn {
     pub title: String,
 }
 
-/// What a turn answers.
+/// The input of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// The user's words, a new message of the conversation.
+    /// A new message of the user.
     Words(String),
-    /// The last message of the user again: the new answer takes the place of the one that stands there, if it ends as
-    /// one.
+    /// The last message of the user again: the new answer replaces the current one, if it is complete and has text.
     Again,
 }
 
-/// A turn that cannot be started.
+/// Why a turn cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BeginError {
-    /// No such conversation of this owner.
+    /// The owner has no such conversation.
     #[error("not found")]
     NotFound,
     /// There is no message yet that could be answered again.
@@ -50,7 +49,7 @@ pub enum BeginError {
     /// Another turn runs.
     #[error("turn in progress")]
     InProgress {
-        /// When its lease ends at the latest.
+        /// The time until its lease expires.
         retry_after: Duration,
     },
     /// The storage failed.
@@ -58,7 +57,7 @@ pub enum BeginError {
     Store(#[from] StoreError),
 }
 
-/// A running turn: what its holder must renew and end.
+/// The lease of a running turn, which its holder must renew and end.
 #[derive(Clone, Debug)]
 pub struct TurnLease {
     /// The conversation, new or continued.
@@ -66,11 +65,11 @@ pub struct TurnLease {
     /// The turn.
     pub turn_id: String,
     pub(super) head: Key,
-    /// The partition of what lies under the conversation.
+    /// The partition of the conversation's items.
     pub(super) partition: String,
-    /// The place of the answer.
+    /// The seq of the answer.
     pub answer: u64,
-    /// The place of the answer that this one shall stand for.
+    /// The seq of the answer that this one will supersede.
     pub(super) replaces: Option<u64>,
 }
 
@@ -81,16 +80,16 @@ impl TurnLease {
     }
 }
 
-/// What the holder of a lease is told when it is renewed.
+/// The state of a lease after a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Renewed {
-    /// The turn goes on.
+    /// The turn may continue.
     GoingOn,
-    /// Somebody asked for this turn to stop.
+    /// A stop of this turn was requested.
     Stopping,
 }
 
-/// Why a lease cannot be used any more.
+/// Why a lease is no longer usable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
     /// The conversation is gone or another turn holds it.
@@ -107,51 +106,51 @@ pub enum LeaseError {
 pub enum TurnEnd {
     /// With an answer.
     Done(FinishReason),
-    /// With a failure; what had been said is kept.
+    /// With a failure; the partial text is kept.
     Failed(ErrorCode),
 }
 
-/// What a turn came to: what it consumed and why it ended.
+/// The outcome of a turn: its usage and why it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// What it consumed.
+    /// Its usage.
     #[serde(flatten)]
     pub usage: Usage,
     /// Why it ended.
     pub end: TurnEnd,
-    /// The models that wrote the answer, in their order, unless it was the one that was asked alone.
+    /// The models that generated the answer, in order; empty if only the requested one did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
 }
 
-/// A turn as it stands: its answer so far, and what it came to once it has ended by itself.
+/// A stored turn: its answer so far, and its outcome once it has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTurn {
     /// The answer.
     pub message: StoredMessage,
-    /// `None` while it runs, and for ever when it was cut off.
+    /// `None` while it runs, and permanently if it was interrupted.
     pub tally: Option<Tally>,
 }
 
-/// How a turn ended, as it is stored.
+/// The end of a turn, to be stored.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// All that was shown.
+    /// All visible text.
     pub content: String,
     /// All reasoning.
     pub thinking: String,
     /// The calls.
     pub tool_calls: Vec<StoredCall>,
-    /// The pages.
+    /// The pages that the turn used.
     pub sources: Vec<Source>,
-    /// Why it ends where it does; a failure leaves it interrupted.
+    /// Why it ended; after a failure the answer is interrupted.
     pub end: TurnEnd,
-    /// The models that wrote the answer, in their order, unless it was the one that was asked alone.
+    /// The models that generated the answer, in order; empty if only the requested one did.
     pub models: Vec<String>,
-    /// What the model wrote and read in this turn after the user's message, for later prompts.
+    /// The model's messages and tool results of this turn after the user's message, for later prompts.
     pub transcript: Vec<Message>,
-    /// What it consumed.
+    /// Its usage.
     pub usage: Usage,
-    /// What stands for the oldest turns from now on, if it was made in this turn.
+    /// The summary that replaces the oldest turns from now on, if this turn created one.
     pub summary: Option<Summary>,
 }

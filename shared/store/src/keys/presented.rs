@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::StoreError;
 use crate::key::{hex, is_ulid};
 
-/// Tells a key from other texts, for people and for programs that look for lost secrets.
+/// Marks a text as a key, for people and for secret scanners.
 const PREFIX: &str = "lc_";
 
 /// The secret's length in bytes: 256 bits.
@@ -31,24 +31,24 @@ impl ApiKey {
         Ok(Self { id: new_id(), secret: hex(&secret).into() })
     }
 
-    /// Reads a key in its one spelling; anything else is none, and nothing is looked up for it.
+    /// Parses a key in its canonical spelling; any other text is `None` and causes no lookup.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
         let digits = secret.len() == 2 * SECRET && secret.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         (is_ulid(id) && digits).then(|| Self { id: id.to_owned(), secret: secret.into() })
     }
 
-    /// The part that names the key and proves nothing; a ULID.
+    /// The part that identifies the key but proves nothing; a ULID.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The whole key, to be shown once to whom it is made for.
+    /// The whole key, to be shown once to its holder.
     pub fn text(&self) -> SecretString {
         format!("{PREFIX}{}_{}", self.id, self.secret.expose_secret()).into()
     }
 
-    /// What is stored of it. A plain hash is enough: nobody can try 2²⁵⁶ secrets.
+    /// The stored hash. A plain SHA-256 is enough: nobody can try 2²⁵⁶ secrets.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.text().expose_secret().as_bytes()).into()
     }

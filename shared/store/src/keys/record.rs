@@ -9,31 +9,31 @@ use crate::item::{Item, Read, item, n, s};
 use crate::key::{SK, hex, unhex};
 use crate::{Owner, StoreError};
 
-/// Whom a key is made for.
+/// The properties of a key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
     /// The name of its owner; any text.
     pub owner: String,
-    /// Whether its holder administers.
+    /// Whether its holder is an administrator.
     pub administrator: bool,
-    /// From when on it is invalid; `None` for never.
+    /// When it expires; `None` for never.
     pub expires: Option<SystemTime>,
 }
 
-/// What is stored of a key; no key can be made from it. Times are whole milliseconds.
+/// The stored record of a key; the key cannot be derived from it. Times are whole milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
     /// A ULID.
     pub id: String,
     /// The name of its owner.
     pub owner: String,
-    /// Whether its holder administers.
+    /// Whether its holder is an administrator.
     pub administrator: bool,
-    /// When it was made.
+    /// When it was created.
     pub created: SystemTime,
-    /// From when on it is invalid; `None` for never.
+    /// When it expires; `None` for never.
     pub expires: Option<SystemTime>,
-    /// Since when it is invalid; `None` while it was not revoked.
+    /// When it was revoked; `None` while it is not.
     pub revoked: Option<SystemTime>,
     digest: [u8; 32],
 }
@@ -51,7 +51,7 @@ impl KeyRecord {
         }
     }
 
-    /// Whether `key` is this one, and valid now. Takes the same time whatever the secret.
+    /// Whether `key` is this one and valid now. The comparison takes constant time.
     pub fn admits(&self, key: &ApiKey, now: SystemTime) -> bool {
         let same = bool::from(self.digest.ct_eq(&key.digest()));
         same && self.id == key.id() && self.is_valid(now)
@@ -62,7 +62,7 @@ impl KeyRecord {
         self.revoked.is_none() && self.expires.is_none_or(|end| now < end)
     }
 
-    /// Whose things its holder reaches.
+    /// The owner whose items its holder can access.
     pub fn holder(&self) -> Owner {
         Owner::key_holder(&self.owner)
     }
@@ -79,7 +79,7 @@ impl KeyRecord {
         item
     }
 
-    /// Reads what was stored. What cannot be understood is a fault and admits nobody.
+    /// Reads a stored record. An unreadable record is a fault and admits nobody.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
         if !item.is_understood() {
             return Err(StoreError::fault("a key of another version"));
@@ -99,7 +99,7 @@ impl KeyRecord {
     }
 }
 
-/// A time that an item may have.
+/// Reads an optional time attribute.
 fn moment(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreError> {
     if item.contains_key(name) { item.number(name).map(|at| Some(time(at))) } else { Ok(None) }
 }

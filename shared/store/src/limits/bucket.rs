@@ -7,13 +7,13 @@ use crate::key::{Key, encode};
 use crate::table::Expression;
 use crate::{EXPIRES, StoreError};
 
-/// How long an item stays after its time has passed, in seconds, for clocks that differ.
+/// How long an item is kept after its time has passed, in seconds, for clocks that differ.
 const KEPT: i64 = 60;
 
-/// The difference between clocks, in microseconds, that is taken for ordinary whatever the limit.
+/// The clock difference that is tolerated with every limit, in microseconds.
 const SKEW: i64 = 1_000_000;
 
-/// What names the items of a key begin with, whatever its limit.
+/// The prefix of the partition keys of a limit key, for every limit.
 pub(crate) fn of_any_size(key: &str) -> String {
     format!("RL#{}#", encode(key))
 }
@@ -24,26 +24,26 @@ pub(super) struct Bucket {
     now: i64,
     interval: i64,
     pub(super) burst: u32,
-    /// The `tat` that this instance remembers by its own clock; at most `now` if it remembers none.
+    /// The `tat` in this instance's memory, by its own clock; at most `now` if it has none.
     remembered: i64,
 }
 
-/// The `tat` of a caller, as a write found it.
+/// The `tat` of a caller, as a write returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     stored: Option<i64>,
-    /// The one that counts.
+    /// The effective value.
     tat: i64,
 }
 
 impl Bucket {
-    /// What names the item; the limit is a part of it: another setting starts afresh instead of reading a number made for
-    /// other intervals.
+    /// The partition key of the item. It includes the limit, so that another limit starts with a new item instead of
+    /// reading a number made for other intervals.
     pub(super) fn id(key: &str, limit: RateLimit) -> String {
         format!("{}{}/{}", of_any_size(key), limit.burst, limit.window_micros())
     }
 
-    /// The key and the limit of which [`Bucket::id`] was made, at this time, for which this instance remembers a caller who
+    /// Creates a bucket from the result of [`Bucket::id`], its limit and the time. In this instance's memory the caller
     /// is back at a full burst after `remembered`.
     pub(super) fn new(id: &str, limit: RateLimit, now: i64, remembered: Duration) -> Self {
         let remembered = now.saturating_add(span_micros(remembered));
@@ -51,7 +51,8 @@ impl Bucket {
         Self { key, now, interval: limit.interval(), burst: limit.burst, remembered }
     }
 
-    /// The write that takes so many requests, judging by the item that the last write found; `None` before the first one.
+    /// Builds the write that takes `requests`, based on the item that the last write returned; `None` before the first
+    /// one.
     pub(super) fn spend(&self, requests: u32, found: Option<&Found>) -> Expression {
         match found {
             Some(found) if found.stored.unwrap_or(self.now) != found.tat => self.replace(requests, found),
@@ -61,12 +62,12 @@ impl Bucket {
         }
     }
 
-    /// The time of one request to come back.
+    /// The time after which one request is available again.
     pub(super) fn interval(&self) -> Duration {
         Duration::from_micros(self.interval.unsigned_abs())
     }
 
-    /// So many more of a caller who is not idle.
+    /// Takes `requests` of a caller who is not idle.
     fn follow(&self, requests: u32) -> Expression {
         Expression::update(format!("SET tat = tat + :spent, {EXPIRES} = :expires"))
             .and_when("tat >= :least AND tat <= :latest")
@@ -76,7 +77,7 @@ impl Bucket {
             .value(":latest", n(self.latest(requests)))
     }
 
-    /// So many of a caller who is idle; an item that outlived its time is the same as none.
+    /// Takes `requests` of a caller who is idle; an expired item is the same as none.
     fn start(&self, requests: u32) -> Expression {
         Expression::update(format!("SET tat = :next, {EXPIRES} = :expires, v = :v"))
             .and_when("attribute_not_exists(tat) OR tat <= :now")
@@ -86,7 +87,7 @@ impl Bucket {
             .value(":v", n(SHAPE))
     }
 
-    /// So many of a caller whose stored `tat` is not the one that counts.
+    /// Takes `requests` of a caller whose stored `tat` differs from the effective one.
     fn replace(&self, requests: u32, found: &Found) -> Expression {
         let change = Expression::update(format!("SET tat = :next, {EXPIRES} = :expires, v = :v"))
             .value(":next", n(found.tat.saturating_add(self.spent(requests))))
@@ -98,10 +99,10 @@ impl Bucket {
         }
     }
 
-    /// What an item, there or not, comes to by this instance's clock and memory.
+    /// Computes the effective `tat` of an item, which may be absent, by this instance's clock and memory.
     ///
-    /// A `tat` further ahead than [`Bucket::reach`] was written by a clock that is or was ahead. It is not waited for: what
-    /// counts is what this instance remembers, and without a memory one request may pass.
+    /// A `tat` further ahead than [`Bucket::max_lead`] was written by a clock that is or was ahead. No request waits
+    /// for it: the value in this instance's memory applies, and without one a single request may pass.
     pub(super) fn found(&self, item: Option<&Item>) -> Result<Found, StoreError> {
         let stored = item.map(|item| item.number::<i64>("tat")).transpose()?;
         let tat = match stored.unwrap_or(self.now) {
@@ -113,34 +114,35 @@ impl Bucket {
         Ok(Found { stored, tat })
     }
 
-    /// Whether this instance remembers the caller as not back at a full burst.
+    /// Whether this instance's memory shows the caller below a full burst.
     fn is_busy(&self) -> bool {
         self.remembered > self.now
     }
 
-    /// How far ahead of this clock a `tat` may lie: nobody then waits longer than the window, or an interval and [`SKEW`].
+    /// The maximum valid distance of a `tat` from this clock, in microseconds: a caller then waits at most for the
+    /// window, or an interval and [`MAX_SKEW_MICROS`].
     fn reach(&self) -> i64 {
         self.spent(self.burst).saturating_add(self.spent(self.burst.saturating_sub(1)).max(SKEW))
     }
 
-    /// How long it is until the caller is back at a full burst.
+    /// The time until the caller is back at a full burst.
     pub(super) fn ahead(&self, found: &Found) -> Duration {
         Duration::from_micros(u64::try_from(found.tat.saturating_sub(self.now)).unwrap_or(0))
     }
 
-    /// How many more may pass now.
+    /// The number of requests that may pass now.
     pub(super) fn free(&self, found: &Found) -> u32 {
         let ahead = found.tat.saturating_sub(self.now).max(0);
         let free = self.spent(self.burst).saturating_sub(ahead) / self.interval;
         u32::try_from(free.max(0)).unwrap_or(self.burst).min(self.burst)
     }
 
-    /// How long a full caller waits for the next place.
+    /// The time until a caller without free requests may send the next one.
     pub(super) fn wait(&self, found: &Found) -> Duration {
         Duration::from_micros(u64::try_from(found.tat.saturating_sub(self.latest(1))).unwrap_or(0))
     }
 
-    /// The latest `tat` at which so many may pass.
+    /// The latest `tat` at which `requests` may pass.
     fn latest(&self, requests: u32) -> i64 {
         self.now.saturating_add(self.spent(self.burst.saturating_sub(requests)))
     }

@@ -1,28 +1,28 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
-/// The most keys that are remembered; callers choose keys, so there must be an end.
+/// The maximum number of keys in memory; callers choose keys, so there must be a bound.
 const MOST_KEYS: usize = 10_000;
 
-/// Between two requests that pass without the store.
+/// The time between two requests that pass without the store.
 const ALLOWANCE: Duration = Duration::from_secs(1);
 
-/// What one instance remembers between decisions.
+/// The memory of one instance between decisions.
 #[derive(Debug, Default)]
 pub(super) struct Local {
-    /// Until when a key has been denied, so that a caller who hammers costs the store nothing.
+    /// The keys that are denied, so that a caller who retries in a loop causes no calls to the store.
     pub(super) denied: Until,
-    /// Until when a key is not back at its full burst, as far as is known here: what is tried first is mostly right, and
-    /// one write.
+    /// The keys that are below a full burst, by this instance's knowledge: it selects the first write, which is usually
+    /// right and then the only one.
     pub(super) busy: Until,
     spent: Option<SystemTime>,
 }
 
-/// Keys for which something holds for a while; some are forgotten when there are too many.
+/// Keys with an expiry; all are dropped when there are too many.
 #[derive(Debug, Default)]
 pub(super) struct Until(HashMap<String, Noted>);
 
-/// Since when something holds, and for how long from then on.
+/// The start and the length of a time span.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     since: SystemTime,
@@ -30,10 +30,10 @@ struct Noted {
 }
 
 impl Until {
-    /// For how long it still holds for a key, if it does.
+    /// The remaining time of a key, if it has not expired.
     ///
-    /// After the clock was set back it holds for the noted span from the new time on, and never for as long as the clock was
-    /// ahead.
+    /// After the clock was set back the whole span starts again at the new time, so that the size of the correction
+    /// does not matter.
     pub(super) fn left(&mut self, key: &str, now: SystemTime) -> Option<Duration> {
         let noted = self.0.get_mut(key)?;
         noted.since = noted.since.min(now);
@@ -44,7 +44,7 @@ impl Until {
         left
     }
 
-    /// Notes that it holds so long from now on.
+    /// Adds a key that expires after `left`.
     pub(super) fn note(&mut self, key: &str, now: SystemTime, left: Duration) {
         if self.0.len() >= MOST_KEYS {
             self.0.retain(|_, noted| noted.left(now).is_some());
@@ -64,22 +64,22 @@ impl Noted {
 }
 
 impl Local {
-    /// For how long a key is still denied, if it is.
+    /// The time for which a key is still denied, if it is.
     pub(super) fn denial(&mut self, key: &str, now: SystemTime) -> Option<Duration> {
-        // Looked up also while it is denied: it takes note of a clock that was set back.
+        // Also checked while the key is denied, to notice a clock that was set back.
         self.busy.left(key, now);
         self.denied.left(key, now)
     }
 
-    /// Forgets a key.
+    /// Removes a key.
     pub(super) fn forget(&mut self, key: &str) {
         self.denied.0.remove(key);
         self.busy.0.remove(key);
     }
 
-    /// Takes the one request of this second, if it is still there.
+    /// Takes the one request of this second, if it is unused.
     pub(super) fn spend_allowance(&mut self, now: SystemTime) -> bool {
-        // A clock that was set back must not close the instance: an error here counts as long ago.
+        // A clock that was set back must not block the instance: an error here counts as long ago.
         let since = self.spent.map_or(ALLOWANCE, |spent| now.duration_since(spent).unwrap_or(ALLOWANCE));
         let open = since >= ALLOWANCE;
         if open {

@@ -1,17 +1,18 @@
-//! Limits per caller: GCRA, one number in one item.
+//! Rate limits per caller: GCRA (generic cell rate algorithm), with one number in one item.
 //!
 //! The number is the theoretical arrival time `tat`, in microseconds: the time at which the caller is back at a full
-//! burst. A request moves it one interval on, and may do so while it is at most `burst - 1` intervals ahead of now; several
-//! requests move it as many intervals at once. Both moves are conditional updates, so a decision is a write and no read
-//! (two when the instance last saw the caller in another state), and no two instances can spend the same place. Requests of one key that come while a decision about it is on
-//! its way are decided together by the next one: a thousand at once cost a few writes, and never race each other.
-//! Between instances whose clocks differ by `e` at most, any window `w` admits at most `burst + (w + 2e) / interval`.
-//! This holds while `e` is at most [`Bucket::found`]'s reach: the window less an interval, or one second if that is longer.
+//! burst. A request advances it by one interval, and passes while it is at most `burst - 1` intervals ahead of now;
+//! several requests advance it by as many intervals at once. Both are conditional updates, so a decision is a write and
+//! no read (two when the caller's state has changed since this instance last saw it), and no two instances can spend
+//! the same request. Requests of one key that arrive during a decision share the next one: a thousand at once cost a
+//! few writes, and never race each other. Between instances whose clocks differ by `e` at most, any window `w` admits
+//! at most `burst + (w + 2e) / interval`. This holds while `e` is at most [`Bucket::max_lead`]: the window less an
+//! interval, or one second if that is longer.
 //!
-//! A `tat` that lies further ahead was written by a clock that is or was wrong, and delays no request: each instance then
-//! falls back to the `tat` that it remembers by its own clock, and one without a memory lets one request pass. So however
-//! far clocks differ, each instance admits at most `burst + w / interval` by its own clock, for as long as it remembers the
-//! key; `n` instances together at most `n` times as many.
+//! A `tat` further ahead was written by a clock that is or was wrong, and delays no request. Each instance then falls
+//! back to the `tat` in its memory, and one without it lets one request pass. So for any clock difference, each
+//! instance admits at most `burst + w / interval` by its own clock while it has the key in memory; `n` instances
+//! together admit at most `n` times as many.
 
 mod bucket;
 mod local;
@@ -31,28 +32,28 @@ use crate::StoreError;
 use crate::clock::micros;
 use crate::table::{Table, Write};
 
-/// The most writes of a decision: a second one when the caller is not in the state in which this instance saw him last,
-/// and further ones while requests of the same key at other instances get in between.
+/// The maximum number of writes of a decision. The second one follows if the caller's state has changed since this
+/// instance last saw it; further ones follow concurrent writes of other instances.
 const WRITES: u32 = 8;
 
-/// A limiter must not cost more than what it protects: longest wait for one decision of the store.
+/// Timeout of one decision of the store; a limiter must not cost more than it protects.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Whether a request may go on.
+/// Whether a request is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It may.
+    /// The request may proceed.
     Admitted,
-    /// It may not, until then.
+    /// The request is rejected until then.
     Denied {
-        /// How long to wait.
+        /// The time to wait.
         retry_after: Duration,
     },
 }
 
 /// GCRA over conditional updates in the ephemeral table.
 ///
-/// Clones share what the instance remembers: keys that were denied, and the allowance for times without a store.
+/// Clones share the instance's memory: denied keys, and the allowance for times without a store.
 #[derive(Clone)]
 pub struct RateLimiter {
     table: Table,
@@ -60,12 +61,12 @@ pub struct RateLimiter {
     together: Arc<Together>,
 }
 
-/// What a decision came to for requests of one key at one time.
+/// The decision about the requests of one key at one time.
 #[derive(Clone, Copy)]
 struct Decision {
-    /// So many of them pass.
+    /// The number of admitted requests.
     admitted: u32,
-    /// The others wait so long.
+    /// The time that the others have to wait.
     retry_after: Duration,
 }
 
@@ -76,8 +77,8 @@ impl RateLimiter {
 
     /// Counts one request of `key` (a scope and an owner) against `limit`.
     ///
-    /// While the store is busy, also at a second try, one request a second passes in this instance, whatever its key, and
-    /// the others get the error.
+    /// If the store is busy, also on the retry, one request a second passes in this instance, for all keys together.
+    /// The others get the error.
     pub async fn admit(&self, key: &str, limit: RateLimit, now: SystemTime) -> Result<Admission, StoreError> {
         if limit.burst == 0 {
             return Ok(Admission::Denied { retry_after: limit.window });
@@ -88,13 +89,13 @@ impl RateLimiter {
         }
         let (asker, decided) = Asker::new(now);
         if self.together.join(&id, asker) {
-            // A task of its own: the others' decision must not be lost when the first of them goes away.
+            // A separate task: cancelling the first request must not lose the decision of the others.
             tokio::spawn(self.clone().decide_all(id, limit));
         }
         decided.await.unwrap_or(Err(StoreError::Busy))
     }
 
-    /// Forgets what was counted of a key; gives the number of items.
+    /// Deletes the counter of a key; returns the number of items.
     pub(crate) async fn forget(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
         let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0, Duration::ZERO);
         self.local().forget(&bucket.key.pk);
@@ -102,7 +103,7 @@ impl RateLimiter {
         Ok(usize::from(matches!(gone, Write::Done(_))))
     }
 
-    /// Decides about everybody who asks for this key, until nobody does any more.
+    /// Decides about all waiting requests of this key, until none is left.
     async fn decide_all(self, id: String, limit: RateLimit) {
         let _deciding = self.together.deciding(&id);
         while let Some(mut askers) = self.together.next(&id) {
@@ -113,7 +114,7 @@ impl RateLimiter {
             match self.decide_twice(&bucket, requests, now).await {
                 Ok(decision) => self.tell(&id, now, askers, decision),
                 Err(error) => {
-                    // Whoever came meanwhile has waited for the same failure.
+                    // Requests that arrived meanwhile get the same failure.
                     askers.extend(self.together.waiting(&id));
                     for asker in askers {
                         self.fail(asker, &error);
@@ -134,7 +135,7 @@ impl RateLimiter {
         }
     }
 
-    /// While the store is busy the instance's own allowance decides.
+    /// Responds to a request after a failure; while the store is busy the instance's own allowance applies.
     fn fail(&self, asker: Asker, error: &StoreError) {
         let passes = *error == StoreError::Busy && self.local().spend_allowance(asker.asked());
         if passes {
@@ -174,7 +175,7 @@ impl RateLimiter {
     }
 
     fn local(&self) -> MutexGuard<'_, Local> {
-        // Nothing in it can be left half-changed by a panic.
+        // No panic can leave it half-changed.
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,11 +2,11 @@ use std::time::Duration;
 
 use crate::clock::span_micros;
 
-/// The largest burst and the longest window that make sense for a caller; beyond them a limit is a typing error.
+/// The maximum burst and window (in seconds) that make sense for a caller; a larger limit is a typing error.
 const MOST_BURST: u32 = 1_000_000;
 const LONGEST_WINDOW: u64 = 31_536_000;
 
-/// `N/Ws`: a burst of N, one back every W/N seconds.
+/// `N/Ws`: a burst of N requests, one of which becomes available again every W/N seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     /// N.
@@ -24,7 +24,8 @@ impl RateLimit {
         sensible.then(|| Self { burst, window: Duration::from_secs(window) })
     }
 
-    /// The time for one request to come back, in microseconds, rounded up so that a window never admits more.
+    /// The time after which one request is available again, in microseconds, rounded up so that a window never admits
+    /// more.
     pub(super) fn interval(self) -> i64 {
         let (window, burst) = (self.window_micros(), i64::from(self.burst.max(1)));
         (window / burst + i64::from(window % burst != 0)).max(1)

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::Admission;
 use crate::StoreError;
 
-/// What somebody who asks is told.
+/// The result for one waiting request.
 type Answer = Result<Admission, StoreError>;
 
 /// A request that waits for its decision.
@@ -27,19 +27,19 @@ impl Asker {
         self.asked
     }
 
-    /// Whoever went away needs no answer.
+    /// Sends the result; a cancelled request is ignored.
     pub(super) fn tell(self, answer: Answer) {
         let _gone = self.answer.send(answer);
     }
 }
 
-/// Those who wait, by what they ask for; a name is there for as long as somebody decides about it.
+/// Waiting requests by key; an entry exists while a task decides about its key.
 #[derive(Debug, Default)]
 pub(super) struct Together {
     waiting: Mutex<HashMap<String, Vec<Asker>>>,
 }
 
-/// Gives a name free when deciding about it panics; those who wait for it are told that the store is busy.
+/// Frees a key when its deciding task panics; its waiting requests then fail with `Busy`.
 pub(super) struct Deciding<'a> {
     together: &'a Together,
     id: &'a str,
@@ -47,7 +47,7 @@ pub(super) struct Deciding<'a> {
 
 impl Drop for Deciding<'_> {
     fn drop(&mut self) {
-        // Otherwise it is free already, or taken by the next to come.
+        // Without a panic it is free already, or belongs to the next task.
         if std::thread::panicking() {
             self.together.all().remove(self.id);
         }
@@ -55,7 +55,7 @@ impl Drop for Deciding<'_> {
 }
 
 impl Together {
-    /// Waits with the others; `true` if there are none, and whoever asks has to see to the decision.
+    /// Adds a waiting request; `true` if it is the first, whose caller must start the deciding task.
     pub(super) fn join(&self, id: &str, asker: Asker) -> bool {
         let mut waiting = self.all();
         if let Some(others) = waiting.get_mut(id) {
@@ -66,7 +66,7 @@ impl Together {
         true
     }
 
-    /// Those to decide about next; `None` when there is nobody, and the next to come has to see to it again.
+    /// Takes the next batch of requests; `None` if there is none, and the next caller must start a task again.
     pub(super) fn next(&self, id: &str) -> Option<Vec<Asker>> {
         let mut waiting = self.all();
         let askers = waiting.get_mut(id).map(std::mem::take).filter(|askers| !askers.is_empty());
@@ -76,18 +76,18 @@ impl Together {
         askers
     }
 
-    /// Those who wait at this moment.
+    /// Takes the requests that are waiting now.
     pub(super) fn waiting(&self, id: &str) -> Vec<Asker> {
         self.all().get_mut(id).map(std::mem::take).unwrap_or_default()
     }
 
-    /// A guard for whoever decides about a name.
+    /// Creates a guard for the task that decides about a key.
     pub(super) fn deciding<'a>(&'a self, id: &'a str) -> Deciding<'a> {
         Deciding { together: self, id }
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, Vec<Asker>>> {
-        // Nothing in it can be left half-changed by a panic.
+        // No panic can leave it half-changed.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
