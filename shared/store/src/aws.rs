@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_override_the_missing_variable_is_named() {
+    fn missing_variable_is_named_without_override() {
         let key = ("AWS_ACCESS_KEY_ID", "AKIA");
         assert_eq!(from(&[]).unwrap_err(), "AWS_REGION");
         assert_eq!(from(&[("AWS_REGION", "eu-west-1")]).unwrap_err(), "AWS_ACCESS_KEY_ID");
@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn an_override_needs_neither_region_nor_credentials() {
+    fn override_needs_neither_region_nor_credentials() {
         let config = from(&[(ENDPOINT, "http://127.0.0.1:8000")]).unwrap();
         assert_eq!(config.region().unwrap().as_ref(), "us-east-1");
         assert!(config.credentials_provider().is_some());
     }
 
     #[test]
-    fn the_override_holds_for_dynamodb_alone() {
+    fn override_applies_to_dynamodb_only() {
         let config = from(&[(ENDPOINT, "https://127.0.0.1:8000"), ("AWS_REGION", "eu-west-1")]).unwrap();
         assert_eq!(config.endpoint_url(), None);
         let asked = |service| {
@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[test]
-    fn secrets_do_not_show_in_debug_output() {
+    fn debug_output_hides_secrets() {
         let pairs = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
         assert!(!format!("{:?}", from(&pairs).unwrap()).contains("hunter2"));
     }
 
     #[test]
-    fn clients_build_with_every_choice_of_roots() {
+    fn client_builds_with_every_trust_store() {
         for endpoint in [None, Some("http://127.0.0.1:1"), Some("https://127.0.0.1:1")] {
             let mut settings = Settings::from_pairs([("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a")]);
             settings.set("AWS_SECRET_ACCESS_KEY", "b");

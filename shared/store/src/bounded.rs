@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 
 /// The maximum number of requests in flight.
 ///
-/// At DynamoDB's latency of a few milliseconds that allows more than ten thousand requests a second. A function's
+/// At DynamoDB's latency of some milliseconds that allows more than ten thousand requests a second. A function's
 /// instance with one turn never reaches it. Without this limit a thousand simultaneous turns open a thousand
 /// connections, which the server does not accept in time. Each of them then waits for a timeout, and nothing is stored
 /// meanwhile.
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f078_of_many_requests_a_few_dozen_are_on_their_way_and_the_others_follow() {
+    async fn f078_requests_in_flight_are_limited() {
         let (arrived, answers) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
         let inner = Counting { arrived: Arc::clone(&arrived), answers: Arc::clone(&answers) };
         let places = Arc::new(Semaphore::new(IN_FLIGHT));

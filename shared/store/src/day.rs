@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn f141_a_day_ends_at_midnight_in_utc_and_the_next_one_begins() {
+    fn f141_day_ends_at_midnight_utc() {
         let day = Day::of(at(1_795_219_200));
         assert_eq!(day.to_string(), "2026-11-21");
         assert_eq!(day.end(), at(1_795_305_600));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_is_read_as_it_is_shown_and_nothing_else_is() {
+    fn only_displayed_days_parse() {
         for seconds in [0, 951_782_400, 1_795_219_200, u64::from(LAST) * SECONDS] {
             let day = Day::of(at(seconds));
             assert_eq!(Day::parse(&day.to_string()), Some(day), "{day}");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn f089_no_time_is_beyond_the_days() {
+    fn f089_any_time_has_a_day() {
         assert_eq!(Day::of(at(u64::MAX / 4)).to_string(), "9999-12-31");
         assert_eq!(Day::of(at(0)).before(1).to_string(), "1970-01-01");
     }

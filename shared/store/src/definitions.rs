@@ -200,7 +200,7 @@ impl Definitions {
 fn document(kind: Kind, id: &str, name: &str, body: &Value, (created, updated): (i64, i64)) -> Item {
     let attributes = [
         ("id", s(id)),
-        // Not `name`, which is a reserved word in expressions.
+        // Not `name`, which is a reserved keyword in expressions.
         ("title", s(name)),
         ("body", s(body.to_string())),
         ("createdAt", n(created)),

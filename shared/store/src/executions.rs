@@ -27,7 +27,7 @@ const DAYS: usize = 31;
 /// The list's name in its cursors.
 const LIST: &str = "executions";
 
-/// The attribute with the partition of a row; its name is a reserved word in expressions.
+/// The attribute with the partition of a row; its name is a reserved keyword in expressions.
 pub(crate) const UNDER: &str = "under";
 
 /// One tool call.

@@ -61,6 +61,7 @@ pub enum Exported {
         /// The conversation.
         conversation_id: String,
         /// Whether another answer supersedes it, so that clients do not show it.
+        #[serde(rename = "aside")]
         aside: bool,
         /// The message.
         #[serde(flatten)]

@@ -7,7 +7,7 @@ use crate::conversations::cursor;
 use crate::{ApiKey, Check};
 
 #[test]
-fn fuzz_only_its_own_cursors_are_read() {
+fn fuzz_only_own_cursors_are_decoded() {
     let cursor = cursor::write("U#a", 7_u64).unwrap();
     let other = cursor::write("U#b", 7_u64).unwrap();
     let (own, other) = (cursor.as_str(), other.as_str());
@@ -49,7 +49,7 @@ const WORDS: [&str; 12] = [
 ];
 
 #[test]
-fn fuzz_a_changed_backup_is_not_taken_for_whole() {
+fn fuzz_changed_backup_never_passes_check() {
     run_text("backups", &[BACKUP, ""], &WORDS, |text| {
         let mut check = Check::default();
         for line in text.lines() {
@@ -63,7 +63,7 @@ fn fuzz_a_changed_backup_is_not_taken_for_whole() {
 }
 
 #[test]
-fn fuzz_only_keys_in_their_form_are_read() {
+fn fuzz_only_canonical_keys_are_parsed() {
     let key = ApiKey::generate().unwrap();
     let text = key.text().expose_secret().to_owned();
     run_text("keys", &[&text], &["_", ".", "-", "汉", "\0"], |text| {

@@ -6,7 +6,7 @@ use tokio::task::yield_now;
 
 use crate::StoreError;
 
-/// Combines simultaneous writes into one request: a request costs much more than its content.
+/// Combines simultaneous writes into one request: a request costs far more than its content.
 ///
 /// One request is in flight at a time; items that arrive meanwhile go with the next one. The first waiter sends the
 /// request, and the next one takes over if it is cancelled.
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_somebody_gave_up_goes_with_the_next_request_all_of_it() {
+    async fn items_of_cancelled_sender_are_resent() {
         let (gathering, requests) = (Gathering::default(), Mutex::new(Vec::new()));
         let ask = |all: Vec<u32>| requests.lock().unwrap().push(all);
         let mut first = Box::pin(gathering.send(0, |all| {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn everything_goes_once_and_everybody_is_told_of_it_on_several_threads() {
+    async fn concurrent_sends_share_requests_and_results() {
         let (gathering, requests) = (Gathering::default(), Arc::new(Mutex::new(Vec::new())));
         let sends = (0..20_000).map(|number| {
             let (gathering, requests) = (gathering.clone(), Arc::clone(&requests));

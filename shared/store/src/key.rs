@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f119_an_owner_cannot_write_another_owners_key() {
+    fn f119_owner_cannot_forge_keys_of_another() {
         let forged = Owner::new("a#C#01J");
         assert_eq!(forged.partition(), "U#a%23C%2301J");
         assert_ne!(forged.partition(), Owner::new("a").conversation_partition("01J"));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_owner_is_hashed_and_collides_with_no_short_one() {
+    fn long_owner_is_hashed_without_collision() {
         let long = "甲".repeat(5_000);
         let partition = Owner::new(long.clone()).partition();
         assert_eq!(partition.len(), "U#h:".len() + 64);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_counts_only_in_its_canonical_spelling() {
+    fn only_canonical_ulids_are_ids() {
         assert!(is_ulid("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
         for text in ["", "01arz3ndektsv4rrffq69g5fav", "01ARZ3NDEKTSV4RRFFQ69G5FA", "81ARZ3NDEKTSV4RRFFQ69G5FAV", "…"]
         {
@@ -150,18 +150,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn f119_different_names_have_different_parts(a in ".{0,300}", b in ".{0,300}") {
+        fn f119_different_names_have_different_encodings(a in ".{0,300}", b in ".{0,300}") {
             prop_assert_eq!(encode(&a) == encode(&b), a == b);
             prop_assert!(!encode(&a).contains('#'));
         }
 
         #[test]
-        fn hexadecimal_text_comes_back(bytes: Vec<u8>) {
+        fn hex_round_trips(bytes: Vec<u8>) {
             prop_assert_eq!(unhex(&hex(&bytes)), Some(bytes));
         }
 
         #[test]
-        fn any_text_is_hexadecimal_or_refused(text in ".{0,40}") {
+        fn malformed_hex_is_rejected(text in ".{0,40}") {
             if let Some(bytes) = unhex(&text) {
                 prop_assert_eq!(hex(&bytes), text.to_lowercase());
             }

@@ -15,7 +15,7 @@ use crate::key::{Key, is_ulid, primary};
 use crate::table::{Expression, Table, Write};
 use crate::{Owner, StoreError};
 
-/// The partition of all keys: it makes them listable, and a few hundred bytes each are read at most once a minute.
+/// The partition of all keys: it makes them listable, and some hundred bytes each are read at most once a minute.
 pub(crate) const PARTITION: &str = "K";
 
 /// Timeout of one lookup; a caller waits for it.

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f119_owners_of_different_kinds_never_meet() {
+    fn f119_owners_of_different_methods_never_collide() {
         let issuer = "https://id.example";
         let names = ["a", "name:a", "key:a", "token:https://id.example a", "https://id.example a", "", "#", " "];
         let owners: Vec<Owner> = names

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f094_a_long_pause_brings_a_new_client_and_a_short_one_does_not() {
+    fn f094_only_long_pause_renews_client() {
         let made = AtomicUsize::new(0);
         let renewing = Renewing::new(|| {
             made.fetch_add(1, Ordering::Relaxed);

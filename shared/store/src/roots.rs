@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_five_roots_of_amazon_trust_services_are_found() {
+    fn five_amazon_roots_are_selected() {
         let found = TLS_SERVER_ROOT_CERTS.iter().filter(|der| is_amazon(der)).count();
         assert_eq!(found, 5);
     }

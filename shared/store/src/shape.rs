@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_item_is_read_as_the_current_release_writes_it() {
+    fn older_item_is_upgraded_to_current_version() {
         let expected =
             item([("sk", s("C#1")), ("name", s("茶")), ("answers", n(0)), (VERSION, n(3)), (OLDEST_READER, n(2))]);
         let first = item([("sk", s("C#1")), ("title", s("茶")), (VERSION, n(1))]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_is_not_about_is_only_renumbered() {
+    fn unaffected_items_only_change_their_version() {
         let message = item([("sk", s("M#1")), ("title", s("茶")), (VERSION, n(1))]);
         let expected = item([("sk", s("M#1")), ("title", s("茶")), (VERSION, n(3)), (OLDEST_READER, n(2))]);
         assert_eq!(LATER.brought_up(message), expected);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_item_is_understood_by_releases_that_it_names_and_by_no_others() {
+    fn newer_item_is_readable_from_its_oldest_reader() {
         let mut newer = Item::new();
         LATER.stamp(&mut newer);
         let release = |current| Shapes { current, oldest_reader: current, steps: &[] };

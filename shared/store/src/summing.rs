@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sum_is_forgotten_when_the_last_who_waited_for_it_went() {
+    fn sum_is_removed_with_its_last_waiter() {
         let (summing, key, other) = (Summing::default(), Key::new("a", "b"), Key::new("a", "c"));
         let (first, second, third) = (summing.place(&key), summing.place(&key), summing.place(&other));
         drop(first);

@@ -135,14 +135,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_have_default_names_and_settings_replace_them() {
+    fn settings_override_default_table_names() {
         let names = TableNames::from_settings(&Settings::from_pairs([("DATA_TABLE", "my.data_1")]));
         let expected = TableNames { data: "my.data_1".to_owned(), ephemeral: "lambda-chat-ephemeral".to_owned() };
         assert_eq!(names, Ok(expected));
     }
 
     #[test]
-    fn a_name_that_is_none_and_one_table_for_both_are_refused() {
+    fn malformed_and_equal_table_names_are_rejected() {
         for (variable, value) in
             [("DATA_TABLE", "a b c"), ("EPHEMERAL_TABLE", "x"), ("EPHEMERAL_TABLE", "lambda-chat-data")]
         {

@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_item_comes_back_from_its_text_with_every_type(
+        fn every_attribute_type_round_trips(
             item in proptest::collection::hash_map(".{1,9}", values(), 0..6)
         ) {
             let text = to_json(&item).unwrap().to_string();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_json_of_dynamodb_and_sets_of_any_order_are_one_text() {
+    fn json_matches_dynamodb_and_sorts_sets() {
         let blobs = |all: [&[u8]; 2]| AttributeValue::Bs(all.map(Blob::new).into());
         let item = |set| Item::from([("b".to_owned(), set), ("n".to_owned(), AttributeValue::N("1e-7".to_owned()))]);
         let (one, other) = (item(blobs([b"\xff", b"a"])), item(blobs([b"a", b"\xff"])));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_refused() {
+    fn malformed_items_are_rejected() {
         for value in [
             json!([]),
             json!({ "a": "b" }),

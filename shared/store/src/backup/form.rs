@@ -39,6 +39,7 @@ pub(super) struct Header {
     /// RFC 3339, UTC.
     pub(super) at: String,
     /// The schema version of the release that made the backup.
+    #[serde(rename = "shape")]
     pub(super) shape: u32,
 }
 

@@ -36,7 +36,7 @@ const LONGEST_PAUSE: u32 = 4;
 /// How often a call is retried on a busy table, in addition to the SDK's own attempts.
 const ATTEMPTS: u32 = 8;
 
-/// The attribute of a head that changes every few seconds while a turn runs.
+/// The attribute of a head that changes every 3 seconds while a turn runs.
 const LEASE_END: &str = "leaseUntil";
 
 /// A backup in progress; it holds one page of the table at a time, which ends at 1 MB.
@@ -252,7 +252,7 @@ async fn get(table: &Table, key: &Key) -> Result<Option<Item>, StoreError> {
     .await
 }
 
-/// Retries a call while the table is busy: the backup itself causes most of the load.
+/// Retries a call while the table is busy: the backup itself causes the load.
 async fn patient<T, F>(call: impl Fn() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,

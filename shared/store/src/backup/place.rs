@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_key_table_has_its_place() {
+    fn every_documented_key_has_a_kind() {
         let owner = Owner::new("a#b");
         let under = owner.conversation_partition(ID);
         let at = |place| Some(Place::Under(under.clone(), place));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_row_of_it_has_none() {
+    fn undocumented_keys_have_no_kind() {
         let under = format!("U#a#C#{ID}");
         for (pk, sk) in [
             ("", ""),

@@ -78,7 +78,7 @@ enum Outcome {
 impl Store {
     /// Restores a backup into the data table; `contents` is the result of a check of the same lines.
     ///
-    /// Existing items with the same key are kept, unless `options` say otherwise. An API key is never overwritten,
+    /// Existing items with the same key are kept, unless `options` demand otherwise. An API key is never overwritten,
     /// because it may have been revoked since; neither is an item of a newer release.
     pub fn restore(&self, contents: Contents, wish: Wish) -> Restore {
         let [data, _] = &self.tables;

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn f086_a_megabyte_of_answer_is_kept_whole_in_pieces_that_fit() {
+    fn f086_megabyte_answer_is_split_into_pieces() {
         let (content, thinking) = ("好".repeat(1024 * 1024 / 3), "因".repeat(170_000));
         let pieces = pieces(&content, &thinking);
         assert!(pieces.iter().all(|piece| piece.content.len() + piece.thinking.len() <= PIECE));
@@ -118,12 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_message_is_one_empty_piece() {
+    fn empty_message_is_one_empty_piece() {
         assert_eq!(pieces("", ""), [Piece::default()]);
     }
 
     #[test]
-    fn f086_what_is_longer_still_is_cut_and_says_so() {
+    fn f086_oversized_text_is_truncated_and_marked() {
         let (content, _) = joined(&pieces(&"é".repeat(MAX_ANSWER_BYTES), ""));
         assert!(content.ends_with(CUT) && content.len() <= MAX_ANSWER_BYTES);
     }
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shortened_text_fits_and_begins_like_the_text(text in ".{0,200}", most in 8..400_usize) {
+        fn shortened_text_is_a_bounded_prefix(text in ".{0,200}", most in 8..400_usize) {
             let short = shorten(&text, most);
             prop_assert!(short.len() <= most);
             prop_assert!(text.starts_with(short.strip_suffix(CUT).unwrap_or(&short)));

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_of_another_list_or_version_is_malformed() {
+    fn cursor_of_another_list_or_version_is_malformed() {
         let cursor = write("U#a", 7_u64).unwrap();
         assert_eq!(read::<u64>("U#a", &cursor), Ok(7));
         assert_eq!(read::<u64>("U#b", &cursor), Err(ReadError::BadCursor));
@@ -60,7 +60,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_but_a_cursor_is_one(text in ".{0,600}") {
+        fn arbitrary_text_is_no_cursor(text in ".{0,600}") {
             prop_assert_eq!(read::<u64>("U#a", &text), Err(ReadError::BadCursor));
         }
     }

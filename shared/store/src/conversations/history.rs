@@ -11,7 +11,7 @@ use super::{ConversationStore, Role};
 use crate::StoreError;
 use crate::item::{Item, Read, s};
 
-/// Messages in one read, those of sixteen turns; this suffices for most budgets.
+/// Messages in one read, those of sixteen turns; usual budgets fit into them.
 const AT_ONCE: i32 = 32;
 
 /// Messages in one read for a user message; several regenerated answers are rare.

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f118_a_key_comes_back_from_its_text_and_no_two_are_alike() {
+    fn f118_keys_are_unique_and_round_trip() {
         let keys: Vec<ApiKey> = (0..100).map(|_| ApiKey::generate().unwrap()).collect();
         for key in &keys {
             let read = ApiKey::parse(key.text().expose_secret()).unwrap();
@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn f122_debug_output_shows_no_secret() {
+    fn f122_debug_output_hides_secret() {
         let key = ApiKey::generate().unwrap();
         let shown = format!("{key:?} {:?}", key.text());
         assert!(shown.contains(key.id()) && !shown.contains(key.secret.expose_secret()));
     }
 
     #[test]
-    fn f142_a_key_in_another_spelling_is_none() {
+    fn f142_noncanonical_key_is_rejected() {
         let good = ApiKey::generate().unwrap().text().expose_secret().to_owned();
         let (id, secret) = good[3..].split_once('_').unwrap();
         let bad = [
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_a_key_by_chance(text in "(lc_)?.{0,120}") {
+        fn arbitrary_text_is_no_key(text in "(lc_)?.{0,120}") {
             prop_assert!(ApiKey::parse(&text).is_none());
         }
     }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f090_a_denial_is_remembered_until_its_end_and_no_longer() {
+    fn f090_denial_is_cached_until_its_end() {
         let (mut denied, second) = (Until::default(), Duration::from_secs(1));
         denied.note("k", UNIX_EPOCH, second * 6);
         assert_eq!(denied.left("k", UNIX_EPOCH + second * 4), Some(second * 2));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn f089_a_clock_set_back_prolongs_no_denial() {
+    fn f089_clock_set_back_prolongs_no_denial() {
         let (mut denied, second) = (Until::default(), Duration::from_secs(1));
         denied.note("k", UNIX_EPOCH + second * 3600, second * 6);
         assert_eq!(denied.left("k", UNIX_EPOCH), Some(second * 6));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn f090_the_memory_of_denials_has_an_end() {
+    fn f090_denial_cache_is_bounded() {
         let mut denied = Until::default();
         for key in 0..=MOST_KEYS {
             denied.note(&key.to_string(), UNIX_EPOCH, ALLOWANCE);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn f088_the_allowance_is_one_request_a_second() {
+    fn f088_allowance_is_one_request_per_second() {
         let (mut local, step) = (Local::default(), Duration::from_millis(250));
         let passed: Vec<bool> = (0..9).map(|count| local.spend_allowance(UNIX_EPOCH + step * count)).collect();
         assert_eq!(passed, [true, false, false, false, true, false, false, false, true]);

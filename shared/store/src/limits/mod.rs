@@ -4,8 +4,8 @@
 //! burst. A request advances it by one interval, and passes while it is at most `burst - 1` intervals ahead of now;
 //! several requests advance it by as many intervals at once. Both are conditional updates, so a decision is a write and
 //! no read (two when the caller's state has changed since this instance last saw it), and no two instances can spend
-//! the same request. Requests of one key that arrive during a decision share the next one: a thousand at once cost a
-//! few writes, and never race each other. Between instances whose clocks differ by `e` at most, any window `w` admits
+//! the same request. Requests of one key that arrive during a decision share the next one: a thousand at once cost some
+//! writes, and never race each other. Between instances whose clocks differ by `e` at most, any window `w` admits
 //! at most `burst + (w + 2e) / interval`. This holds while `e` is at most [`Bucket::max_lead`]: the window less an
 //! interval, or one second if that is longer.
 //!

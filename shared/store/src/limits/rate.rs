@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_a_burst_and_a_window_in_seconds() {
+    fn limit_is_burst_and_window_in_seconds() {
         let expected = RateLimit { burst: 10, window: Duration::from_mins(1) };
         assert_eq!(RateLimit::parse("10/60s"), Some(expected));
         assert_eq!(expected.interval(), 6_000_000);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn f089_zero_and_nonsense_are_no_limits() {
+    fn f089_zero_and_malformed_limits_are_rejected() {
         let nonsense = [
             "", "10", "10/60", "/60s", "10/s", "0/60s", "10/0s", "+1/60s", "-1/60s", "1 /60s", "1/60ss", "1/60s ",
             "1/1/1s",

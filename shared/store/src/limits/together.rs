@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_while_deciding_leaves_nobody_waiting_and_the_name_free() {
+    fn panic_while_deciding_fails_waiters_and_frees_key() {
         let together = Together::default();
         let (asker, mut decided) = Asker::new(SystemTime::UNIX_EPOCH);
         assert!(together.join("a", asker));

@@ -1,4 +1,4 @@
-//! A question that is answered again.
+//! Regeneration of answers.
 
 use conversation::{ErrorCode, FinishReason, Summary};
 use store::{Answer, BeginError, ConversationStore, NewTurn, Question, Status, TurnEnd, TurnLease};
@@ -7,7 +7,7 @@ use crate::support::{
     alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at,
 };
 
-/// A conversation whose turns are over; gives the last one.
+/// A conversation whose turns have ended; returns the last lease.
 async fn conversation(store: &ConversationStore, turns: &[(&str, &str)]) -> TurnLease {
     let mut last: Option<TurnLease> = None;
     for (question, reply) in turns {
@@ -30,12 +30,12 @@ fn failed(text: &str) -> Answer {
     Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..answer(text) }
 }
 
-/// What the conversation says, and how far each message got.
+/// The texts and statuses of the conversation's messages.
 async fn shown(store: &ConversationStore, id: &str, seconds: u64) -> Vec<(String, Status)> {
     let mut cursor = None;
     let mut shown = Vec::new();
     loop {
-        // Pages of one message show what none of the pages must show.
+        // Pages of one message reveal what larger pages may hide.
         let page = store.messages(&alice(), id, 1, cursor.as_deref(), at(seconds)).await.unwrap();
         shown.extend(page.items.into_iter().map(|message| (message.content, message.status)));
         cursor = page.next_cursor;
@@ -55,7 +55,7 @@ fn complete(texts: &[&str]) -> Vec<(String, Status)> {
 }
 
 #[tokio::test]
-async fn another_answer_stands_for_the_first_one_from_its_begin_on() {
+async fn regenerated_answer_replaces_first_from_its_begin() {
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
     let id = &first.conversation_id;
@@ -74,7 +74,7 @@ async fn another_answer_stands_for_the_first_one_from_its_begin_on() {
 }
 
 #[tokio::test]
-async fn a_question_is_answered_as_often_as_one_likes_and_the_answers_before_are_kept() {
+async fn regeneration_can_repeat_and_keeps_earlier_answers() {
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q", "A")]).await;
     let id = &first.conversation_id;
@@ -90,7 +90,7 @@ async fn a_question_is_answered_as_often_as_one_likes_and_the_answers_before_are
 }
 
 #[tokio::test]
-async fn another_answer_that_says_nothing_or_breaks_off_leaves_the_first_one_where_it_is() {
+async fn failed_regeneration_keeps_first_answer() {
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
     let id = &first.conversation_id;
@@ -108,7 +108,7 @@ async fn another_answer_that_says_nothing_or_breaks_off_leaves_the_first_one_whe
 }
 
 #[tokio::test]
-async fn f101_when_the_process_dies_that_answers_again_the_first_answer_is_back_at_the_end_of_the_lease() {
+async fn f101_crash_during_regenerate_restores_previous_answer() {
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q", "A")]).await;
     let id = &first.conversation_id;
@@ -128,7 +128,7 @@ async fn f101_when_the_process_dies_that_answers_again_the_first_answer_is_back_
 }
 
 #[tokio::test]
-async fn f101_a_turn_that_died_is_answered_again() {
+async fn f101_dead_turn_can_be_regenerated() {
     let store = store().await.conversations;
     let dead = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let lease = store.begin(&alice(), &again(&dead.conversation_id), at(15)).await.unwrap();
@@ -138,7 +138,7 @@ async fn f101_a_turn_that_died_is_answered_again() {
 }
 
 #[tokio::test]
-async fn f100_a_question_is_not_answered_again_while_a_turn_runs() {
+async fn f100_running_turn_blocks_regeneration() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let refused = store.begin(&alice(), &again(&lease.conversation_id), at(1)).await.unwrap_err();
@@ -153,7 +153,7 @@ async fn f100_a_question_is_not_answered_again_while_a_turn_runs() {
 }
 
 #[tokio::test]
-async fn there_is_nothing_to_answer_again_where_nothing_was_asked() {
+async fn empty_conversation_cannot_be_regenerated() {
     let store = store().await.conversations;
     let nowhere = NewTurn { conversation_id: None, ..again("") };
     assert_eq!(store.begin(&alice(), &nowhere, at(0)).await.unwrap_err(), BeginError::NothingAsked);
@@ -162,7 +162,7 @@ async fn there_is_nothing_to_answer_again_where_nothing_was_asked() {
 }
 
 #[tokio::test]
-async fn a_summary_never_covers_an_answer_that_another_one_stands_for() {
+async fn summary_never_covers_superseded_answer() {
     let store = store().await.conversations;
     let first = conversation(&store, &[("Q1", "A1"), ("Q2", "A2")]).await;
     let id = &first.conversation_id;
@@ -178,7 +178,7 @@ async fn a_summary_never_covers_an_answer_that_another_one_stands_for() {
 }
 
 #[tokio::test]
-async fn f086_the_pieces_of_a_long_answer_are_not_shown_where_another_stands_for_it() {
+async fn f086_pieces_of_superseded_answer_are_hidden() {
     let store = store().await.conversations;
     let (long, longer) = ("好".repeat(300_000), "新".repeat(400_000));
     let first = conversation(&store, &[("Q1", &long)]).await;
@@ -192,7 +192,7 @@ async fn f086_the_pieces_of_a_long_answer_are_not_shown_where_another_stands_for
 }
 
 #[tokio::test]
-async fn f150_a_deletion_takes_the_answers_along_that_are_not_shown() {
+async fn f150_deletion_removes_superseded_answers() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let first = conversation(&store, &[("Q", "A")]).await;

@@ -1,4 +1,4 @@
-//! The data table as lines, and back into the same table and into others.
+//! Backup of the data table, and restore into the same table and into others.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::wire::{Fault, Gate, Wire};
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
-/// All lines of a backup; no step may give more than a page of the table and the head before it.
+/// All lines of a backup; each step must return at most a page of the table and the head before it.
 pub(crate) async fn backed_up(store: &Store) -> Vec<String> {
     let (mut backup, mut lines) = (store.backup(at(5)), Vec::new());
     while let Some(step) = backup.next().await.unwrap() {
@@ -35,7 +35,7 @@ pub(crate) fn checked(lines: &[String]) -> Result<Contents, Unusable> {
     check.end()
 }
 
-/// Restores few lines at a time, so that conversations are parted.
+/// Restores in small batches, so that conversations are split.
 pub(crate) async fn restored(store: &Store, lines: &[String], wish: Wish) -> Restored {
     let mut restore = store.restore(checked(lines).unwrap(), wish);
     for some in lines.chunks(3) {
@@ -44,7 +44,7 @@ pub(crate) async fn restored(store: &Store, lines: &[String], wish: Wish) -> Res
     restore.restored()
 }
 
-/// Everything that the data table holds, in an order of its own.
+/// All items of the data table, sorted.
 pub(crate) async fn data(endpoint: &str) -> Vec<Item> {
     let mut all = rows(endpoint, "data").await;
     all.sort_by_key(|item| (item["pk"].as_s().unwrap().clone(), item["sk"].as_s().unwrap().clone()));
@@ -61,7 +61,7 @@ fn of_chat(chat_id: &str) -> NewTurn {
     NewTurn { chat_id: Some(chat_id.to_owned()), ..first_turn("问") }
 }
 
-/// One of everything; gives a conversation of four messages.
+/// Stores one item of each kind; returns a conversation of four messages.
 async fn filled(store: &Store) -> String {
     let id = turn(store, of_chat("x"), &"长".repeat(200_000)).await;
     turn(store, next_turn(&id, "又问"), "好").await;
@@ -80,7 +80,7 @@ fn written(written: u64) -> Restored {
 }
 
 #[tokio::test]
-async fn everything_comes_back_in_an_empty_table_and_a_second_time_changes_nothing() {
+async fn restore_is_complete_and_idempotent() {
     let (from, to) = (database().await, database().await);
     let store = store_at(&from).await;
     filled(&store).await;
@@ -105,7 +105,7 @@ async fn everything_comes_back_in_an_empty_table_and_a_second_time_changes_nothi
 }
 
 #[tokio::test]
-async fn what_went_on_since_is_kept_and_what_is_missing_below_it_comes_back() {
+async fn restore_keeps_later_messages_and_fills_gaps() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let id = turn(&store, first_turn("问"), "好").await;
@@ -129,7 +129,7 @@ pub(crate) async fn delete(endpoint: &str, item: &Item) {
     call.send().await.unwrap();
 }
 
-/// Sets the conversation back to its first turn, from where it goes another way.
+/// Resets the conversation to its first turn, after which it diverges.
 async fn parted(endpoint: &str, store: &Store, id: &str, first: &[String]) {
     store.conversations.delete(&alice(), id).await.unwrap();
     restored(store, first, Wish::default()).await;
@@ -143,7 +143,7 @@ pub(crate) async fn said(store: &Store, id: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_conversation_that_went_another_way_stays_or_is_replaced_as_a_whole() {
+async fn diverged_conversation_is_kept_or_replaced_whole() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let id = turn(&store, first_turn("问"), "好").await;
@@ -166,7 +166,7 @@ async fn a_conversation_that_went_another_way_stays_or_is_replaced_as_a_whole() 
 }
 
 #[tokio::test]
-async fn a_key_that_was_revoked_since_stays_revoked_and_keys_may_be_left_out() {
+async fn revoked_key_stays_revoked_after_restore() {
     let (from, to) = (database().await, database().await);
     let store = store_at(&from).await;
     let key = ApiKey::generate().unwrap();
@@ -185,7 +185,7 @@ async fn a_key_that_was_revoked_since_stays_revoked_and_keys_may_be_left_out() {
 }
 
 #[tokio::test]
-async fn what_a_newer_release_has_to_itself_is_never_written_over() {
+async fn restore_never_overwrites_newer_items() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     turn(&store, first_turn("问"), "好").await;
@@ -203,7 +203,7 @@ async fn what_a_newer_release_has_to_itself_is_never_written_over() {
 }
 
 #[tokio::test]
-async fn f081_a_restore_that_broke_off_is_completed_by_the_next() {
+async fn f081_next_restore_completes_interrupted_one() {
     let (wire, endpoint) = Wire::new().await;
     let (from, to) = (store_at(&database().await).await, impatient_store_at(&endpoint).await);
     filled(&from).await;
@@ -222,7 +222,7 @@ async fn f081_a_restore_that_broke_off_is_completed_by_the_next() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_changes_while_it_is_read_is_read_again() {
+async fn changed_conversation_is_read_again() {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await, store_at(&wire.database).await);
     let id = turn(&fast, of_chat("x"), "好").await;
@@ -244,7 +244,7 @@ async fn a_conversation_that_changes_while_it_is_read_is_read_again() {
     assert_eq!(fast.conversations.get(&alice(), &gone).await, Err(ReadError::NotFound));
 }
 
-/// A backup during which a turn falls into each of the first readings of a conversation, and a copy of what is there then.
+/// Makes a backup with a turn during each of the first readings of a conversation, and a copy of the final items.
 async fn restless(turns: usize) -> (Result<Vec<String>, BackupError>, Vec<Item>) {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await, store_at(&wire.database).await);
@@ -267,7 +267,7 @@ async fn restless(turns: usize) -> (Result<Vec<String>, BackupError>, Vec<Item>)
 }
 
 #[tokio::test]
-async fn a_busy_conversation_is_backed_up_when_it_rests() {
+async fn busy_conversation_is_backed_up_once_idle() {
     let (lines, all) = restless(12).await;
     let to = database().await;
     restored(&store_at(&to).await, &lines.unwrap(), Wish::default()).await;
@@ -275,14 +275,14 @@ async fn a_busy_conversation_is_backed_up_when_it_rests() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_never_rests_is_named_as_the_reason() {
+async fn never_idle_conversation_fails_backup() {
     let (lines, _) = restless(21).await;
     assert_eq!(lines, Err(BackupError::Restless));
     assert_eq!(BackupError::Restless.to_string(), "a conversation changes all the time: back up again when it rests");
 }
 
 #[tokio::test]
-async fn a_turn_that_runs_is_backed_up_as_running_and_a_renewal_is_no_change() {
+async fn running_turn_is_backed_up_despite_renewals() {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await, store_at(&wire.database).await);
     let lease = fast.conversations.begin(&alice(), &first_turn("问"), at(0)).await.unwrap();
@@ -301,7 +301,7 @@ async fn a_turn_that_runs_is_backed_up_as_running_and_a_renewal_is_no_change() {
 }
 
 #[tokio::test]
-async fn a_large_table_is_read_page_by_page() {
+async fn large_table_is_backed_up_by_pages() {
     let (to, (wire, endpoint)) = (database().await, Wire::new().await);
     let (store, text) = (store_at(&wire.database).await, "长".repeat(600_000));
     let id = turn(&store, first_turn("问"), &text).await;

@@ -1,4 +1,4 @@
-//! What is no backup, or not a whole one, is told before anything is written.
+//! Foreign and incomplete files are reported before anything is written.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -16,7 +16,7 @@ async fn lines() -> Vec<String> {
     backed_up(&store).await
 }
 
-/// The lines with one of them changed.
+/// Returns the lines with one of them changed.
 fn changed(lines: &[String], at: usize, change: impl Fn(&mut Value)) -> Vec<String> {
     let mut lines = lines.to_vec();
     let mut line = serde_json::from_str(&lines[at]).unwrap();
@@ -26,7 +26,7 @@ fn changed(lines: &[String], at: usize, change: impl Fn(&mut Value)) -> Vec<Stri
 }
 
 #[tokio::test]
-async fn a_backup_begins_with_what_it_is_and_ends_with_its_count() {
+async fn backup_has_header_and_final_count() {
     let lines = lines().await;
     assert_eq!(lines[0], r#"{"backup":{"form":1,"table":"data","at":"2027-01-15T08:00:05.000Z","shape":1}}"#);
     assert!(lines[1].starts_with(r#"{"Item":{"#) && lines[1].contains(r#""seq":{"N":"2"}"#), "{}", lines[1]);
@@ -35,7 +35,7 @@ async fn a_backup_begins_with_what_it_is_and_ends_with_its_count() {
 }
 
 #[tokio::test]
-async fn a_cut_or_damaged_backup_is_told() {
+async fn truncated_or_damaged_backup_is_reported() {
     let lines = lines().await;
     for end in 1..lines.len() {
         assert_eq!(checked(&lines[..end]), Err(Unusable::Cut));
@@ -51,7 +51,7 @@ async fn a_cut_or_damaged_backup_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_no_backup_is_told() {
+async fn foreign_file_is_reported() {
     for text in
         ["", "\u{1f}\u{8b}", "{}", r#"{"kind":"export","form":1}"#, r#"{"Item":{}}"#, r#"{"backup":{"form":1}}"#]
     {
@@ -61,7 +61,7 @@ async fn what_is_no_backup_is_told() {
 }
 
 #[tokio::test]
-async fn what_a_newer_release_made_is_told() {
+async fn newer_backup_is_reported() {
     let lines = lines().await;
     for header in [r#"{"backup":{"form":2,"of":[]}}"#, r#"{"backup":{"form":2,"table":"t","at":"","shape":9}}"#] {
         assert_eq!(checked(&[header.to_owned()]), Err(Unusable::NewerForm(2)));
@@ -76,7 +76,7 @@ async fn what_a_newer_release_made_is_told() {
 }
 
 #[tokio::test]
-async fn what_this_release_cannot_restore_is_backed_up_all_the_same_and_counted() {
+async fn unknown_items_are_backed_up_and_counted() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     for (pk, v) in [("K", "1"), ("K", "2"), ("X", "1"), ("Y", "x")] {
@@ -93,7 +93,7 @@ async fn what_this_release_cannot_restore_is_backed_up_all_the_same_and_counted(
 }
 
 #[tokio::test]
-async fn items_that_are_not_of_the_data_table_are_told() {
+async fn foreign_items_are_reported() {
     let lines = lines().await;
     let foreign = Err(Unusable::Line(3, "no item of the data table of Lambda Chat"));
     let set = |name: &'static str, value: &'static str| move |item: &mut Value| item["Item"][name]["S"] = value.into();

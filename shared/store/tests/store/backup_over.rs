@@ -1,4 +1,4 @@
-//! Restores over what another answer, or a deletion that broke off, has left in the table.
+//! Restores over leftovers of another answer or of an interrupted deletion.
 
 use serde_json::Value;
 use store::{Answer, Kind, Restored, Wish};
@@ -8,14 +8,14 @@ use crate::support::{alice, answer, at, database, first_turn, next_turn, store_a
 
 const REPLACE: Wish = Wish { replace: true, dry_run: false, without_keys: false };
 
-/// What a backup holds of a conversation, and what the table does.
+/// A conversation in a backup and in the table.
 struct Version {
     lines: Vec<String>,
     items: Vec<Item>,
     said: Vec<String>,
 }
 
-/// One conversation while its turn runs, when that ended with a long answer, and when it ended with a short one instead.
+/// One conversation in three versions: with a running turn, with a long answer, and with a short one.
 async fn versions() -> (String, [Version; 3]) {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
@@ -41,7 +41,7 @@ async fn versions() -> (String, [Version; 3]) {
 }
 
 #[tokio::test]
-async fn an_answer_is_never_mixed_with_the_pieces_of_another_one() {
+async fn restore_never_mixes_pieces_of_answers() {
     let (id, versions) = versions().await;
     for (first, there) in versions.iter().enumerate() {
         for (second, other) in versions.iter().enumerate().filter(|(second, _)| first != *second) {
@@ -61,7 +61,7 @@ async fn an_answer_is_never_mixed_with_the_pieces_of_another_one() {
 }
 
 #[tokio::test]
-async fn a_definition_whose_name_another_one_has_by_now_is_kept_out() {
+async fn definition_with_taken_name_is_not_restored() {
     let endpoint = database().await;
     let definitions = store_at(&endpoint).await.definitions;
     let create = async |id| definitions.create(Kind::Tool, id, "a name", &Value::Null, at(0)).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_definition_whose_name_another_one_has_by_now_is_kept_out() {
 }
 
 #[tokio::test]
-async fn what_a_deletion_that_broke_off_has_left_does_not_come_back_with_the_conversation() {
+async fn leftovers_of_deletion_do_not_return() {
     for wish in [Wish::default(), REPLACE] {
         let endpoint = database().await;
         let store = store_at(&endpoint).await;

@@ -10,7 +10,7 @@ use crate::wire::{Fault, Wire};
 const LEASE: Duration = Duration::from_secs(12);
 const HOUR: Duration = Duration::from_hours(1);
 
-/// A claim in short: what it says to do, and the value that comes with it, empty for none.
+/// A claim in short: its variant, and its value, which may be empty.
 async fn claim(cache: &SearchCache, seconds: u64) -> (&'static str, String) {
     match cache.claim("k", LEASE, at(seconds)).await.unwrap() {
         Claim::Fresh(value) => ("fresh", value),
@@ -31,7 +31,7 @@ async fn lead(cache: &SearchCache, seconds: u64) -> Lead {
 }
 
 #[tokio::test]
-async fn f075_a_value_is_fresh_then_stale_then_nothing_though_it_is_still_stored() {
+async fn f075_value_becomes_stale_then_missing() {
     let cache = store().await.search_cache;
     let lead = lead(&cache, 0).await;
     assert_eq!(claim(&cache, 1).await, is("follow", ""));
@@ -46,7 +46,7 @@ async fn f075_a_value_is_fresh_then_stale_then_nothing_though_it_is_still_stored
 }
 
 #[tokio::test]
-async fn f070_of_many_simultaneous_misses_one_leads() {
+async fn f070_one_of_simultaneous_misses_leads() {
     let endpoint = database().await;
     let caches = [store_at(&endpoint).await.search_cache, store_at(&endpoint).await.search_cache];
     let tasks: Vec<_> = (0..20)
@@ -65,7 +65,7 @@ async fn f070_of_many_simultaneous_misses_one_leads() {
 }
 
 #[tokio::test]
-async fn f071_a_dead_leaders_lease_ends_by_itself() {
+async fn f071_lease_of_dead_leader_expires() {
     let cache = store().await.search_cache;
     assert_eq!(claim(&cache, 0).await, is("lead", ""));
     assert_eq!(claim(&cache, 11).await, is("follow", ""));
@@ -73,7 +73,7 @@ async fn f071_a_dead_leaders_lease_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn f072_a_late_leader_overwrites_nothing_and_takes_nobodys_lead() {
+async fn f072_late_leader_overwrites_nothing() {
     let cache = store().await.search_cache;
     let late = lead(&cache, 0).await;
     let next = lead(&cache, 12).await;
@@ -86,7 +86,7 @@ async fn f072_a_late_leader_overwrites_nothing_and_takes_nobodys_lead() {
 }
 
 #[tokio::test]
-async fn f069_a_failed_fetch_leaves_the_old_value_and_the_lead_to_the_next() {
+async fn f069_failed_fetch_keeps_value_and_releases_lease() {
     let cache = store().await.search_cache;
     cache.put(lead(&cache, 0).await, "old", Duration::from_secs(10), at(0)).await.unwrap();
     let failing = lead(&cache, 20).await;
@@ -95,7 +95,7 @@ async fn f069_a_failed_fetch_leaves_the_old_value_and_the_lead_to_the_next() {
 }
 
 #[tokio::test]
-async fn f076_a_value_of_another_version_is_a_miss_and_is_replaced() {
+async fn f076_value_of_another_version_is_replaced() {
     let endpoint = database().await;
     let cache = store_at(&endpoint).await.search_cache;
     cache.put(lead(&cache, 0).await, "old shape", HOUR, at(0)).await.unwrap();
@@ -110,7 +110,7 @@ async fn f076_a_value_of_another_version_is_a_miss_and_is_replaced() {
 }
 
 #[tokio::test]
-async fn f077_a_value_too_large_for_an_item_is_not_stored_and_no_error() {
+async fn f077_oversized_value_is_silently_not_stored() {
     let cache = store().await.search_cache;
     let largest = "x".repeat(380_000);
     cache.put(lead(&cache, 0).await, &format!("{largest}x"), HOUR, at(0)).await.unwrap();
@@ -120,7 +120,7 @@ async fn f077_a_value_too_large_for_an_item_is_not_stored_and_no_error() {
 }
 
 #[tokio::test]
-async fn f078_a_cache_that_cannot_be_reached_is_busy() {
+async fn f078_unreachable_cache_is_busy() {
     let retries = aws_smithy_types::retry::RetryConfig::disabled();
     let config = config("http://127.0.0.1:9").to_builder().retry_config(retries).build();
     let cache = Store::new(&config, names()).search_cache;
@@ -128,7 +128,7 @@ async fn f078_a_cache_that_cannot_be_reached_is_busy() {
 }
 
 #[tokio::test]
-async fn f081_a_lead_whose_answer_was_lost_is_still_led() {
+async fn f081_lease_with_lost_response_is_still_held() {
     let (wire, endpoint) = Wire::new().await;
     let cache = store_at(&endpoint).await.search_cache;
     wire.fail("UpdateItem", &[Fault::LostAnswer]);
@@ -137,7 +137,7 @@ async fn f081_a_lead_whose_answer_was_lost_is_still_led() {
 }
 
 #[tokio::test]
-async fn a_hit_is_one_read() {
+async fn hit_is_one_read() {
     let (wire, endpoint) = Wire::new().await;
     let cache = impatient_store_at(&endpoint).await.search_cache;
     cache.put(lead(&cache, 0).await, "value", HOUR, at(0)).await.unwrap();

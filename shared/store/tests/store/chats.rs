@@ -18,7 +18,7 @@ async fn begun(store: &ConversationStore, owner: &Owner, chat_id: &str) -> Strin
 }
 
 #[tokio::test]
-async fn a_chat_id_leads_to_the_conversation_that_was_made_under_it_for_its_owner_alone() {
+async fn chat_id_maps_to_its_owners_conversation() {
     let store = store().await.conversations;
     let (bob, long) = (Owner::new("bob"), "长".repeat(255));
     for chat_id in ["x7", "", "a#C#b", "%41", "../..", &long] {
@@ -34,7 +34,7 @@ async fn a_chat_id_leads_to_the_conversation_that_was_made_under_it_for_its_owne
 }
 
 #[tokio::test]
-async fn a_conversations_own_id_is_a_chat_id_too() {
+async fn conversation_id_is_also_a_chat_id() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = lease.conversation_id;
@@ -43,7 +43,7 @@ async fn a_conversations_own_id_is_a_chat_id_too() {
 }
 
 #[tokio::test]
-async fn what_was_asked_last_is_the_question_of_the_last_turn() {
+async fn last_user_message_belongs_to_last_turn() {
     let store = store().await.conversations;
     assert_eq!(store.last_asked(&alice(), "01ARZ3NDEKTSV4RRFFQ69G5FAV").await, Ok(None));
     let id = begun(&store, &alice(), "x").await;
@@ -53,7 +53,7 @@ async fn what_was_asked_last_is_the_question_of_the_last_turn() {
 }
 
 #[tokio::test]
-async fn f100_two_first_messages_of_a_chat_meet_in_one_conversation() {
+async fn f100_concurrent_first_messages_share_one_conversation() {
     let store = store().await.conversations;
     let (one, other) = (chat_turn("x", "Q1"), chat_turn("x", "Q2"));
     let (owner, now) = (alice(), at(0));
@@ -69,7 +69,7 @@ async fn f100_two_first_messages_of_a_chat_meet_in_one_conversation() {
 }
 
 #[tokio::test]
-async fn f081_a_chat_is_made_whole_or_not_at_all() {
+async fn f081_chat_is_created_atomically() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     wire.fail("TransactWriteItems", &[Fault::Refused("ThrottlingException")]);
@@ -85,7 +85,7 @@ async fn f081_a_chat_is_made_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_conversation_frees_its_chat_id() {
+async fn f150_deleted_conversation_frees_its_chat_id() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     let first = begun(&store, &alice(), "x").await;
@@ -99,7 +99,7 @@ async fn f150_a_deleted_conversation_frees_its_chat_id() {
 }
 
 #[tokio::test]
-async fn f150_nothing_is_left_of_the_chats_of_a_deleted_owner() {
+async fn f150_deleted_owner_leaves_no_chat_ids() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     begun(&store.conversations, &alice(), "x").await;

@@ -1,4 +1,4 @@
-//! Conditions that do not hold: each is an answer of the database that the caller understands, after one call.
+//! Failed conditions: each is a response that the caller can handle after one call.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use store::{ApiKey, Claim, Claimed, LeaseError, ReadError, Store};
 use crate::support::{alice, answer, at, first_turn, next_turn, store_at};
 use crate::wire::Wire;
 
-/// How long a search may be fetched.
+/// The lease of a search.
 const LEASE: Duration = Duration::from_secs(10);
 
 async fn store_and_wire() -> (Store, Wire) {
@@ -19,7 +19,7 @@ async fn store_and_wire() -> (Store, Wire) {
 }
 
 #[tokio::test]
-async fn f080_a_missing_conversation_is_not_found_in_one_call() {
+async fn f080_missing_conversation_needs_one_call() {
     let (store, wire) = store_and_wire().await;
     let conversations = &store.conversations;
     assert_eq!(conversations.rename(&alice(), &new_id(), "新", at(0)).await.err(), Some(ReadError::NotFound));
@@ -29,14 +29,14 @@ async fn f080_a_missing_conversation_is_not_found_in_one_call() {
 }
 
 #[tokio::test]
-async fn f080_an_absent_key_is_revoked_as_none() {
+async fn f080_revoking_absent_key_returns_none() {
     let (store, wire) = store_and_wire().await;
     assert_eq!(store.keys.revoke(ApiKey::generate().unwrap().id(), at(0)).await, Ok(None));
     assert_eq!(wire.seen(), ["UpdateItem"]);
 }
 
 #[tokio::test]
-async fn f080_a_lease_that_ended_is_lost_at_its_renewal() {
+async fn f080_ended_lease_is_lost_on_renewal() {
     let (store, wire) = store_and_wire().await;
     let conversations = &store.conversations;
     let lease = conversations.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
@@ -48,7 +48,7 @@ async fn f080_a_lease_that_ended_is_lost_at_its_renewal() {
 }
 
 #[tokio::test]
-async fn f080_a_second_claim_gets_what_the_first_stored() {
+async fn f080_second_claim_returns_first_turn() {
     let (store, wire) = store_and_wire().await;
     let claim = async |turn, body| store.idempotency.claim(&alice(), "k", body, turn, at(0)).await.unwrap();
     assert!(matches!(claim("t1", b"x".as_slice()).await, Claimed::New(_)));
@@ -58,7 +58,7 @@ async fn f080_a_second_claim_gets_what_the_first_stored() {
 }
 
 #[tokio::test]
-async fn f080_a_search_in_flight_makes_the_next_one_follow() {
+async fn f080_search_in_flight_makes_next_one_follow() {
     let (store, _wire) = store_and_wire().await;
     let first = store.search_cache.claim("k", LEASE, at(0)).await.unwrap();
     assert!(matches!(first, Claim::Lead { stale: None, .. }));

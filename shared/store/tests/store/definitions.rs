@@ -15,7 +15,7 @@ fn definition(id: &str, name: &str, tag: u8, (created, updated): (u64, u64)) -> 
 }
 
 #[tokio::test]
-async fn a_definition_is_kept_changed_listed_and_deleted() {
+async fn definition_is_stored_replaced_listed_and_deleted() {
     let store = store().await.definitions;
     let now = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
     let made = store.create(Kind::Tool, "b", "weather", &json!({"tag": 1}), now(1)).await.unwrap();
@@ -35,7 +35,7 @@ async fn a_definition_is_kept_changed_listed_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_name_belongs_to_one_definition_of_its_kind_until_it_is_given_up() {
+async fn name_is_unique_within_its_kind() {
     let store = store().await.definitions;
     let body = json!({});
     store.create(Kind::Agent, "1", "helper", &body, at(0)).await.unwrap();

@@ -4,7 +4,7 @@ use crate::support::{alice, answer, at, database, first_turn, impatient_store_at
 use crate::wire::{Fault, Wire};
 
 #[tokio::test]
-async fn f150_a_deleted_conversation_leaves_nothing_and_others_stay() {
+async fn f150_deleted_conversation_leaves_nothing() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let kept = store.begin(&alice(), &first_turn("kept"), at(0)).await.unwrap();
@@ -24,7 +24,7 @@ async fn f150_a_deleted_conversation_leaves_nothing_and_others_stay() {
 }
 
 #[tokio::test]
-async fn a_running_turn_of_a_deleted_conversation_writes_nothing_any_more() {
+async fn turn_of_deleted_conversation_writes_nothing() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -35,7 +35,7 @@ async fn a_running_turn_of_a_deleted_conversation_writes_nothing_any_more() {
 }
 
 #[tokio::test]
-async fn f084_what_a_batch_leaves_unprocessed_is_sent_again() {
+async fn f084_unprocessed_batch_items_are_resent() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -45,7 +45,7 @@ async fn f084_what_a_batch_leaves_unprocessed_is_sent_again() {
 }
 
 #[tokio::test]
-async fn f081_a_deletion_that_broke_off_is_completed_by_the_next() {
+async fn f081_next_deletion_completes_interrupted_one() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();

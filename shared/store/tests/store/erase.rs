@@ -7,7 +7,7 @@ use crate::wire::{Fault, Gate, Wire};
 
 const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
-/// Everything that an owner may have: keys, conversations of several kinds, sums, calls, and records of requests.
+/// Stores everything that an owner may have: keys, conversations of several kinds, usage, calls, and idempotency keys.
 async fn furnish(store: &Store, name: &str) -> Owner {
     let (owner, key) = (Owner::key_holder(name), ApiKey::generate().unwrap());
     let new = NewKey { owner: name.to_owned(), administrator: false, expires: None };
@@ -44,14 +44,14 @@ fn call(id: &str, conversation: &str) -> Execution {
     }
 }
 
-/// What of both tables names somebody, anywhere in an item. A name that hexadecimal digits can spell is in some digest.
+/// The items of both tables that contain a name. Digests may contain a name of hexadecimal digits.
 async fn traces(endpoint: &str, name: &str) -> Vec<String> {
     let all = [rows(endpoint, "data").await, rows(endpoint, "ephemeral").await].concat();
     all.iter().map(|item| format!("{item:?}")).filter(|item| item.contains(name)).collect()
 }
 
 #[tokio::test]
-async fn every_item_says_its_version_and_stands_in_the_table_of_the_crates_documentation() {
+async fn every_item_is_versioned_and_documented() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let olga = furnish(&store, "olga").await;
@@ -74,7 +74,7 @@ async fn every_item_says_its_version_and_stands_in_the_table_of_the_crates_docum
 }
 
 #[tokio::test]
-async fn f150_an_erased_owner_is_in_neither_table_and_others_have_all_that_they_had() {
+async fn f150_erased_owner_leaves_no_items() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     furnish(&store, "bob").await;
@@ -88,13 +88,13 @@ async fn f150_an_erased_owner_is_in_neither_table_and_others_have_all_that_they_
     assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::Deleted::default()));
 }
 
-/// Erases a caller who, right after no conversation of his was found, has another one; `running` is whether a turn of his
-/// ran at first. Gives what was deleted.
+/// Erases a caller who begins a new conversation right after the list was empty. With `running` a turn of the caller
+/// runs at first. Returns the counts.
 async fn erased_while_talking(running: bool) -> store::Deleted {
     let (wire, endpoint) = Wire::new().await;
     let (erasing, talking) = (store_at(&endpoint).await, Store::new(&config(&wire.database), names()));
     let olga = Owner::key_holder("olga");
-    // A conversation is a list and three partitions, and then a list finds none; another look follows when its turn ran.
+    // A conversation needs a list and three partitions; then a list is empty. Another list follows when a turn ran.
     let mut lists = Vec::new();
     if running {
         talking.conversations.begin(&olga, &first_turn("Q"), at(0)).await.unwrap();
@@ -117,14 +117,14 @@ async fn erased_while_talking(running: bool) -> store::Deleted {
 }
 
 #[tokio::test]
-async fn f150_what_an_erased_caller_says_meanwhile_goes_too() {
+async fn f150_conversation_begun_during_erasure_is_erased() {
     let deleted = |conversations| store::Deleted { conversations, ..store::Deleted::default() };
     assert_eq!(erased_while_talking(false).await, deleted(1));
     assert_eq!(erased_while_talking(true).await, deleted(2));
 }
 
 #[tokio::test]
-async fn f150_an_operators_deletion_finds_the_same() {
+async fn f150_operator_deletion_removes_the_same_items() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let olga = furnish(&store, "olga").await;
@@ -134,7 +134,7 @@ async fn f150_an_operators_deletion_finds_the_same() {
 }
 
 #[tokio::test]
-async fn f150_of_a_deleted_conversation_no_call_is_left() {
+async fn f150_deleted_conversation_leaves_no_calls() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let olga = furnish(&store, "olga").await;
@@ -153,7 +153,7 @@ async fn exported(store: &Store, owner: &Owner) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_export_holds_everything_of_its_owner_whole_and_nothing_of_others() {
+async fn export_is_complete_and_limited_to_owner() {
     let store = store_at(&database().await).await;
     furnish(&store, "bob").await;
     let olga = furnish(&store, "olga").await;
@@ -171,7 +171,7 @@ async fn an_export_holds_everything_of_its_owner_whole_and_nothing_of_others() {
 }
 
 #[tokio::test]
-async fn an_export_has_answers_that_others_stand_for() {
+async fn export_includes_superseded_answers() {
     let store = store_at(&database().await).await;
     let olga = furnish(&store, "olga").await;
     let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;

@@ -42,7 +42,7 @@ async fn pages(store: &Executions, limit: u32, now: SystemTime) -> Vec<Vec<Strin
 }
 
 #[tokio::test]
-async fn calls_of_all_owners_are_listed_by_day_newest_first_page_by_page() {
+async fn calls_are_paged_by_day_newest_first() {
     let store = store().await.executions;
     let bob = store::Owner::new("bob");
     store.record(&alice(), &[call("1-01", "A"), call("1-02", "A")], day(100)).await.unwrap();
@@ -62,7 +62,7 @@ async fn calls_of_all_owners_are_listed_by_day_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn the_calls_for_one_answer_are_its_owners_alone() {
+async fn calls_of_answer_belong_to_its_owner() {
     let store = store().await.executions;
     let (one, another, unknown) = (new_id(), new_id(), new_id());
     let all = [format!("{one}-01"), format!("{one}-02"), format!("{another}-01"), "1-01".to_owned()];
@@ -80,7 +80,7 @@ async fn the_calls_for_one_answer_are_its_owners_alone() {
 }
 
 #[tokio::test]
-async fn f150_the_calls_of_a_deleted_conversation_and_of_a_deleted_owner_are_gone() {
+async fn f150_deletion_removes_calls() {
     let store = store().await;
     let calls: Vec<Execution> = (10..70).map(|number| call(&format!("1-{number}"), "A")).collect();
     store.executions.record(&alice(), &calls, day(1)).await.unwrap();

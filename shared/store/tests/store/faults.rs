@@ -7,7 +7,7 @@ use crate::support::{
 use crate::wire::{Fault, Wire};
 
 #[tokio::test]
-async fn f081_a_lost_answer_to_a_begin_is_found_to_have_worked() {
+async fn f081_begin_with_lost_response_succeeds() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
@@ -21,7 +21,7 @@ async fn f081_a_lost_answer_to_a_begin_is_found_to_have_worked() {
 }
 
 #[tokio::test]
-async fn f082_the_sdks_own_second_attempt_writes_once() {
+async fn f082_sdk_retry_writes_once() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     wire.fail("TransactWriteItems", &[Fault::LostAnswer]);
@@ -31,7 +31,7 @@ async fn f082_the_sdks_own_second_attempt_writes_once() {
 }
 
 #[tokio::test]
-async fn a_begin_that_never_arrived_is_busy_and_leaves_nothing() {
+async fn undelivered_begin_is_busy_and_writes_nothing() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     wire.fail("TransactWriteItems", &[Fault::Refused("ThrottlingException")]);
@@ -41,7 +41,7 @@ async fn a_begin_that_never_arrived_is_busy_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn f082_a_conflict_is_tried_again_at_begin_and_end() {
+async fn f082_conflicts_are_retried_at_begin_and_end() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -63,7 +63,7 @@ async fn f082_a_conflict_is_tried_again_at_begin_and_end() {
 }
 
 #[tokio::test]
-async fn f079_throttling_is_tried_again_and_then_busy() {
+async fn f079_throttling_is_retried_then_busy() {
     let (wire, endpoint) = Wire::new().await;
     let patient = store_at(&endpoint).await.conversations;
     wire.fail("TransactWriteItems", &[Fault::Refused("ProvisionedThroughputExceededException")]);
@@ -78,7 +78,7 @@ async fn f079_throttling_is_tried_again_and_then_busy() {
 }
 
 #[tokio::test]
-async fn a_fault_names_the_operation_and_the_code_and_no_words_of_the_user() {
+async fn fault_names_operation_and_code_only() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     wire.fail("TransactWriteItems", &[Fault::Refused("ValidationException")]);
@@ -90,7 +90,7 @@ async fn a_fault_names_the_operation_and_the_code_and_no_words_of_the_user() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_not_there_is_busy() {
+async fn unreachable_database_is_busy() {
     let nobody = "http://127.0.0.1:9";
     let config = config(nobody).to_builder().retry_config(aws_smithy_types::retry::RetryConfig::disabled()).build();
     let store = store::Store::new(&config, names());

@@ -33,7 +33,7 @@ fn with_transcript(transcript: Vec<Message>) -> Answer {
 }
 
 #[tokio::test]
-async fn a_first_turn_has_no_history_and_makes_no_call_for_it() {
+async fn first_turn_reads_no_history() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = after(&store, &[]).await;
@@ -43,7 +43,7 @@ async fn a_first_turn_has_no_history_and_makes_no_call_for_it() {
 }
 
 #[tokio::test]
-async fn f102_the_newest_whole_turns_that_fit_are_kept_in_order() {
+async fn f102_newest_fitting_turns_are_kept_in_order() {
     let store = store().await.conversations;
     let turns = [("11", answer("aa")), ("22", answer("bb")), ("33", answer("cc"))];
     let lease = after(&store, &turns).await;
@@ -54,11 +54,11 @@ async fn f102_the_newest_whole_turns_that_fit_are_kept_in_order() {
 }
 
 #[tokio::test]
-async fn f102_a_budget_counts_characters_of_any_language_calls_and_results_too() {
+async fn f102_budget_counts_characters_calls_and_results() {
     let store = store().await.conversations;
     let transcript = vec![calling("好", &["1"]), result("1", "天气"), said("晴")];
     let lease = after(&store, &[("问", with_transcript(transcript.clone()))]).await;
-    // One for the question, one and the call's name and arguments, two, one.
+    // One for the user message, one and the call's name and arguments, two, one.
     let length = 1 + 1 + 1 + r#"{"id":"1"}"#.len() + 2 + 1;
     assert_eq!(history_of(&store, &lease, 0).await, []);
     let expected: Vec<Message> = std::iter::once(asked("问")).chain(transcript).collect();
@@ -66,7 +66,7 @@ async fn f102_a_budget_counts_characters_of_any_language_calls_and_results_too()
 }
 
 #[tokio::test]
-async fn f102_a_call_without_its_result_and_a_result_without_its_call_are_left_out() {
+async fn f102_unpaired_calls_and_results_are_dropped() {
     let store = store().await.conversations;
     let transcript = vec![
         result("0", "of nothing"),
@@ -83,7 +83,7 @@ async fn f102_a_call_without_its_result_and_a_result_without_its_call_are_left_o
 }
 
 #[tokio::test]
-async fn an_interrupted_answer_that_said_nothing_leaves_the_question_alone() {
+async fn empty_interrupted_answer_leaves_user_message_only() {
     let store = store().await.conversations;
     let cut = Answer {
         end: TurnEnd::Failed(ErrorCode::Interrupted),
@@ -95,7 +95,7 @@ async fn an_interrupted_answer_that_said_nothing_leaves_the_question_alone() {
 }
 
 #[tokio::test]
-async fn a_long_history_is_read_page_by_page() {
+async fn long_history_is_read_by_pages() {
     let store = store().await.conversations;
     let texts: Vec<String> = (0..35).map(|number| number.to_string()).collect();
     let turns: Vec<_> = texts.iter().map(|text| (text.as_str(), answer(text))).collect();
@@ -105,7 +105,7 @@ async fn a_long_history_is_read_page_by_page() {
 }
 
 #[tokio::test]
-async fn f086_a_transcript_that_is_too_long_loses_old_results_and_keeps_its_pairs_and_answer() {
+async fn f086_long_transcript_shortens_old_results() {
     let store = store().await.conversations;
     let mut transcript = Vec::new();
     for id in ["1", "2", "3"] {

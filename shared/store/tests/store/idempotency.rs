@@ -5,7 +5,7 @@ use store::{Claimed, KnownTurn, Owner};
 use crate::support::{alice, at, first_turn, store};
 
 #[tokio::test]
-async fn f098_a_key_leads_the_same_request_to_its_turn_and_refuses_another() {
+async fn f098_key_maps_equal_request_to_its_turn() {
     let (store, owner) = (store().await, alice());
     let claim = |owner: Owner, body: &'static [u8], turn: &'static str| {
         let idempotency = store.idempotency.clone();
@@ -23,7 +23,7 @@ async fn f098_a_key_leads_the_same_request_to_its_turn_and_refuses_another() {
 }
 
 #[tokio::test]
-async fn a_claim_that_led_to_no_turn_is_free_again() {
+async fn claim_without_turn_becomes_free() {
     let (store, owner) = (store().await, alice());
     let Claimed::New(first) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
         panic!("a fresh key is new")
@@ -36,7 +36,7 @@ async fn a_claim_that_led_to_no_turn_is_free_again() {
 }
 
 #[tokio::test]
-async fn f150_the_keys_of_a_deleted_conversation_are_forgotten() {
+async fn f150_deletion_removes_idempotency_keys() {
     let (store, owner) = (store().await, alice());
     let Claimed::New(claim) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
         panic!("a fresh key is new")

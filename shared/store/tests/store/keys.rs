@@ -21,7 +21,7 @@ async fn created(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
 }
 
 #[tokio::test]
-async fn a_key_is_found_by_its_id_as_it_was_made() {
+async fn key_is_found_by_id() {
     let store = store().await;
     let new = NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)) };
     let (key, record) = created(&store, &new).await;
@@ -34,7 +34,7 @@ async fn a_key_is_found_by_its_id_as_it_was_made() {
 }
 
 #[tokio::test]
-async fn f118_only_the_key_itself_is_admitted_and_only_while_it_is_valid() {
+async fn f118_only_valid_key_is_admitted() {
     let store = store().await;
     let (key, record) = created(&store, &NewKey { expires: Some(at(10)), ..of("ada") }).await;
     assert!(record.admits(&key, at(0)) && record.admits(&key, at(10) - Duration::from_millis(1)));
@@ -47,7 +47,7 @@ async fn f118_only_the_key_itself_is_admitted_and_only_while_it_is_valid() {
 }
 
 #[tokio::test]
-async fn f118_a_revocation_is_for_good_and_its_time_the_first() {
+async fn f118_revocation_is_permanent() {
     let store = store().await;
     let (key, _) = created(&store, &of("ada")).await;
     store.keys.revoke(key.id(), at(5)).await.unwrap();
@@ -58,7 +58,7 @@ async fn f118_a_revocation_is_for_good_and_its_time_the_first() {
 }
 
 #[tokio::test]
-async fn f118_the_table_holds_nothing_of_which_a_key_could_be_made() {
+async fn f118_table_reveals_no_key() {
     let endpoint = database().await;
     let (key, _) = created(&store_at(&endpoint).await, &of("ada")).await;
     let text = key.text();
@@ -68,7 +68,7 @@ async fn f118_the_table_holds_nothing_of_which_a_key_could_be_made() {
 }
 
 #[tokio::test]
-async fn all_keys_are_listed_oldest_first_over_every_page() {
+async fn keys_are_listed_oldest_first() {
     let store = store().await;
     // More than a page of 1 MB.
     let long = "x".repeat(100_000);
@@ -82,7 +82,7 @@ async fn all_keys_are_listed_oldest_first_over_every_page() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_version_admits_nobody() {
+async fn key_of_another_version_is_rejected() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let (key, _) = created(&store, &of("ada")).await;
@@ -93,7 +93,7 @@ async fn a_key_of_another_version_admits_nobody() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_owner_leaves_nothing_and_others_stay() {
+async fn f150_deleted_owner_leaves_nothing() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let (ada, other) = (Owner::key_holder("ada"), Owner::key_holder("ada#"));
@@ -122,7 +122,7 @@ async fn f150_a_deleted_owner_leaves_nothing_and_others_stay() {
 }
 
 #[tokio::test]
-async fn f150_what_an_earlier_deletion_left_goes_with_its_owner() {
+async fn f150_owner_deletion_removes_earlier_leftovers() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await;
     let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();

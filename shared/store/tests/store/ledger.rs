@@ -20,7 +20,7 @@ async fn own(ledger: &Ledger) -> Spent {
 }
 
 #[tokio::test]
-async fn turns_add_up_for_their_owner_and_for_everybody() {
+async fn turns_add_to_user_and_global_totals() {
     let ledger = store().await.ledger;
     assert_eq!(own(&ledger).await, Spent::default());
     ledger.add(&alice(), today(), &used(100, 20, None)).await.unwrap();
@@ -41,7 +41,7 @@ async fn turns_add_up_for_their_owner_and_for_everybody() {
 }
 
 #[tokio::test]
-async fn f141_turns_that_end_at_the_same_time_are_all_counted() {
+async fn f141_concurrent_turn_ends_are_all_counted() {
     let ledger = store().await.ledger;
     let owner = alice();
     let usage = used(3, 4, Some(5));
@@ -55,7 +55,7 @@ async fn f141_turns_that_end_at_the_same_time_are_all_counted() {
 }
 
 #[tokio::test]
-async fn turns_that_end_at_the_same_moment_are_one_write_for_each_sum_with_one_outcome() {
+async fn simultaneous_turn_ends_share_one_write_per_sum() {
     let (wire, endpoint) = Wire::new().await;
     let ledger = store_at(&endpoint).await.ledger;
     let (ada, bob, usage) = (alice(), Owner::new("bob"), used(3, 4, Some(5)));
@@ -77,7 +77,7 @@ async fn turns_that_end_at_the_same_moment_are_one_write_for_each_sum_with_one_o
 }
 
 #[tokio::test]
-async fn no_sum_waits_for_another() {
+async fn sums_are_written_independently() {
     let (wire, endpoint) = Wire::new().await;
     let (ledger, usage) = (store_at(&endpoint).await.ledger, used(3, 4, None));
     let (bob, gates) = (Owner::new("bob"), [(); 3].map(|()| Gate::default()));
@@ -97,7 +97,7 @@ async fn no_sum_waits_for_another() {
 }
 
 #[tokio::test]
-async fn turns_that_end_while_others_are_written_go_with_the_next_write_also_when_the_first_went_away() {
+async fn later_entries_survive_a_cancelled_first_writer() {
     let (wire, endpoint) = Wire::new().await;
     let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
     for goes_away in [false, true] {
@@ -114,7 +114,7 @@ async fn turns_that_end_while_others_are_written_go_with_the_next_write_also_whe
         let mut first = Some(first).filter(|_| !goes_away);
         let later = join_all((0..9).map(|_| ledger.add(&owner, today(), &usage)));
         let open = async {
-            // The later ones are in their places by then.
+            // The later entries are waiting by then.
             tokio::task::yield_now().await;
             gates.iter().for_each(Gate::open);
         };
@@ -128,7 +128,7 @@ async fn turns_that_end_while_others_are_written_go_with_the_next_write_also_whe
 }
 
 #[tokio::test]
-async fn a_write_that_hangs_is_sent_again_for_all_who_wait_for_it() {
+async fn hanging_write_is_resent_for_all_waiters() {
     let (wire, endpoint) = Wire::new().await;
     let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
     wire.fail("UpdateItem", &[Fault::Held(Gate::default()), Fault::Held(Gate::default())]);
@@ -138,7 +138,7 @@ async fn a_write_that_hangs_is_sent_again_for_all_who_wait_for_it() {
 }
 
 #[tokio::test]
-async fn f141_no_more_searches_are_booked_than_a_day_has_and_a_new_day_has_all_again() {
+async fn f141_search_reservations_are_limited_per_day() {
     let ledger = store().await.ledger;
     let owner = alice();
     let booked = join_all((0..12).map(|_| ledger.book_search(Account::Own(&owner), today(), 5))).await;
@@ -153,14 +153,14 @@ async fn f141_no_more_searches_are_booked_than_a_day_has_and_a_new_day_has_all_a
 }
 
 #[tokio::test]
-async fn a_place_that_was_never_booked_is_not_given_back() {
+async fn unreserved_search_is_not_released() {
     let ledger = store().await.ledger;
     ledger.return_search(Account::Own(&alice()), today()).await.unwrap();
     assert_eq!(own(&ledger).await.searches, 0);
 }
 
 #[tokio::test]
-async fn days_are_listed_in_their_order_and_each_owner_has_their_own() {
+async fn days_are_listed_in_order_per_owner() {
     let ledger = store().await.ledger;
     let owner = alice();
     for day in [3, 0, 1] {
@@ -174,7 +174,7 @@ async fn days_are_listed_in_their_order_and_each_owner_has_their_own() {
 }
 
 #[tokio::test]
-async fn an_entry_whose_answer_was_lost_is_counted_at_least_once() {
+async fn entry_with_lost_response_counts_at_least_once() {
     let (wire, endpoint) = Wire::new().await;
     let ledger = impatient_store_at(&endpoint).await.ledger;
     wire.fail("UpdateItem", &[Fault::LostAnswer]);
@@ -184,7 +184,7 @@ async fn an_entry_whose_answer_was_lost_is_counted_at_least_once() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_owner_leaves_no_sums_and_those_of_others_stay() {
+async fn f150_deleted_owner_leaves_no_usage() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let bob = Owner::new("bob");

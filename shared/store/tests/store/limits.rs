@@ -17,7 +17,7 @@ fn denied(millis: u64) -> Admission {
 }
 
 #[tokio::test]
-async fn f089_a_burst_passes_and_then_one_request_for_each_interval() {
+async fn f089_burst_passes_then_one_per_interval() {
     let limiter = store().await.rate_limiter;
     for _ in 0..3 {
         assert_eq!(limiter.admit("search:alice", limit("3/30s"), at(0)).await.unwrap(), Admission::Admitted);
@@ -31,7 +31,7 @@ async fn f089_a_burst_passes_and_then_one_request_for_each_interval() {
 }
 
 #[tokio::test]
-async fn f089_callers_scopes_and_limits_do_not_touch_each_other() {
+async fn f089_limits_are_independent() {
     let limiter = store().await.rate_limiter;
     for key in ["search:alice", "search:bob", "chat:alice", "search:alice#", ""] {
         assert_eq!(limiter.admit(key, limit("1/60s"), at(0)).await.unwrap(), Admission::Admitted, "{key}");
@@ -41,7 +41,7 @@ async fn f089_callers_scopes_and_limits_do_not_touch_each_other() {
 }
 
 #[tokio::test]
-async fn f089_a_limit_of_zero_admits_nothing_and_idle_ages_do_not_overflow() {
+async fn f089_zero_limit_and_long_idle_are_safe() {
     let limiter = store().await.rate_limiter;
     let zero = RateLimit { burst: 0, window: Duration::from_mins(1) };
     assert_eq!(limiter.admit("k", zero, at(0)).await.unwrap(), denied(60_000));
@@ -54,7 +54,7 @@ async fn f089_a_limit_of_zero_admits_nothing_and_idle_ages_do_not_overflow() {
 }
 
 #[tokio::test]
-async fn f089_simultaneous_requests_are_admitted_up_to_the_burst_exactly() {
+async fn f089_concurrent_requests_never_exceed_burst() {
     let endpoint = database().await;
     let instances = [store_at(&endpoint).await, store_at(&endpoint).await];
     let tasks: Vec<_> = (0..30)
@@ -70,7 +70,7 @@ async fn f089_simultaneous_requests_are_admitted_up_to_the_burst_exactly() {
     assert_eq!(admitted, 10);
 }
 
-/// What requests of one key come to that all ask while the first one's decision is on its way, and what they cost.
+/// The results and the calls of concurrent requests of one key, all sent during the first one's decision.
 async fn crowd(limiter: &RateLimiter, wire: &Wire, limit: RateLimit, size: usize) -> (Vec<Admission>, Vec<String>) {
     let gate = Gate::default();
     wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
@@ -78,7 +78,7 @@ async fn crowd(limiter: &RateLimiter, wire: &Wire, limit: RateLimit, size: usize
     let others = async {
         gate.arrival().await;
         let mut others = Box::pin(join_all((1..size).map(|_| ask())));
-        // All of them have asked once they were polled.
+        // All of them have sent their requests after the first poll.
         assert!(futures_util::poll!(&mut others).is_pending());
         gate.open();
         others.await
@@ -88,7 +88,7 @@ async fn crowd(limiter: &RateLimiter, wire: &Wire, limit: RateLimit, size: usize
 }
 
 #[tokio::test]
-async fn f089_requests_that_come_during_a_decision_are_decided_together_and_exactly() {
+async fn f089_requests_during_decision_are_coalesced() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     wire.seen();
@@ -99,7 +99,7 @@ async fn f089_requests_that_come_during_a_decision_are_decided_together_and_exac
 }
 
 #[tokio::test]
-async fn f089_a_crowd_that_fits_costs_one_write_more_than_the_first_of_it() {
+async fn f089_fitting_load_spike_costs_two_writes() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     wire.seen();
@@ -110,7 +110,7 @@ async fn f089_a_crowd_that_fits_costs_one_write_more_than_the_first_of_it() {
 }
 
 #[tokio::test]
-async fn f096_a_decision_reaches_the_others_when_the_first_who_asked_went_away() {
+async fn f096_cancelled_first_request_keeps_others_decision() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     let gate = Gate::default();
@@ -127,7 +127,7 @@ async fn f096_a_decision_reaches_the_others_when_the_first_who_asked_went_away()
 }
 
 #[tokio::test]
-async fn f090_a_denied_key_costs_the_store_nothing_until_its_time() {
+async fn f090_denied_key_makes_no_store_calls() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     limiter.admit("k", limit("1/10s"), at(0)).await.unwrap();
@@ -139,11 +139,11 @@ async fn f090_a_denied_key_costs_the_store_nothing_until_its_time() {
 }
 
 #[tokio::test]
-async fn a_decision_is_one_write_and_no_read_where_the_instance_knows_the_caller() {
+async fn decision_for_known_caller_is_one_write() {
     let (wire, endpoint) = Wire::new().await;
     let (here, elsewhere) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
     let mut costs = Vec::new();
-    // The last one finds the caller back at the full burst.
+    // For the last one the caller is back at the full burst.
     for (limiter, seconds) in [(&here, 0), (&here, 1), (&elsewhere, 2), (&here, 400)] {
         wire.seen();
         assert_eq!(limiter.admit("k", limit("3/300s"), at(seconds)).await.unwrap(), Admission::Admitted);
@@ -153,7 +153,7 @@ async fn a_decision_is_one_write_and_no_read_where_the_instance_knows_the_caller
 }
 
 #[tokio::test]
-async fn f090_who_was_denied_costs_one_write_when_his_time_has_come_wherever_he_was_busy() {
+async fn f090_caller_after_denial_costs_one_write() {
     let (wire, endpoint) = Wire::new().await;
     let (here, elsewhere) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
     for _ in 0..3 {
@@ -170,7 +170,7 @@ async fn f090_who_was_denied_costs_one_write_when_his_time_has_come_wherever_he_
 }
 
 #[tokio::test]
-async fn f088_one_failure_of_the_store_is_tried_again_and_counts() {
+async fn f088_one_store_failure_is_retried() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = impatient_store_at(&endpoint).await.rate_limiter;
     wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
@@ -179,7 +179,7 @@ async fn f088_one_failure_of_the_store_is_tried_again_and_counts() {
 }
 
 #[tokio::test]
-async fn f088_without_a_store_one_request_a_second_passes_and_the_rest_fail() {
+async fn f088_unreachable_store_admits_one_request_per_second() {
     let retries = aws_smithy_types::retry::RetryConfig::disabled();
     let config = config("http://127.0.0.1:9").to_builder().retry_config(retries).build();
     let limiter = Store::new(&config, names()).rate_limiter;
@@ -191,7 +191,7 @@ async fn f088_without_a_store_one_request_a_second_passes_and_the_rest_fail() {
 }
 
 #[tokio::test]
-async fn f088_a_fault_of_the_store_admits_nobody() {
+async fn f088_store_fault_admits_no_request() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = impatient_store_at(&endpoint).await.rate_limiter;
     wire.fail("UpdateItem", &[Fault::Refused("AccessDeniedException")]);
@@ -200,7 +200,7 @@ async fn f088_a_fault_of_the_store_admits_nobody() {
 }
 
 #[tokio::test]
-async fn an_item_says_in_seconds_when_it_is_of_no_more_use() {
+async fn item_expires_in_seconds() {
     let endpoint = database().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     limiter.admit("k", limit("10/60s"), at(0)).await.unwrap();
@@ -209,7 +209,7 @@ async fn an_item_says_in_seconds_when_it_is_of_no_more_use() {
     assert_eq!(rows[0]["tat"].as_n().unwrap(), "1800000006000000");
 }
 
-/// The number that pass of so many requests, one at each of these times.
+/// The number of admitted requests, with one request at each of these times.
 async fn passing(limiter: &RateLimiter, rate: RateLimit, times: impl IntoIterator<Item = SystemTime>) -> usize {
     let mut passing = 0;
     for now in times {
@@ -221,7 +221,7 @@ async fn passing(limiter: &RateLimiter, rate: RateLimit, times: impl IntoIterato
 const YEAR: u64 = 365 * 86_400;
 
 #[tokio::test]
-async fn f089_a_clock_that_was_ahead_locks_nobody_out() {
+async fn f089_clock_ahead_locks_no_caller_out() {
     for ahead in [61, 3600, 86_400, 10 * YEAR] {
         let endpoint = database().await;
         let limiter = store_at(&endpoint).await.rate_limiter;
@@ -242,7 +242,7 @@ async fn f089_a_clock_that_was_ahead_locks_nobody_out() {
 }
 
 #[tokio::test]
-async fn f089_without_a_memory_one_request_passes_under_a_far_time() {
+async fn f089_far_tat_admits_one_request_without_memory() {
     let endpoint = database().await;
     store_at(&endpoint).await.rate_limiter.admit("k", limit("20/60s"), at(3600)).await.unwrap();
     let restarted = store_at(&endpoint).await.rate_limiter;
@@ -251,7 +251,7 @@ async fn f089_without_a_memory_one_request_passes_under_a_far_time() {
 }
 
 #[tokio::test]
-async fn f087_instances_an_hour_apart_admit_a_limit_each() {
+async fn f087_instances_with_far_clocks_admit_separately() {
     let endpoint = database().await;
     let (ahead, here) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
     let (mut there, mut passed) = (0, 0);
@@ -267,14 +267,14 @@ async fn f087_instances_an_hour_apart_admit_a_limit_each() {
 }
 
 #[tokio::test]
-async fn f089_a_clock_set_back_in_one_instance_gives_no_second_burst() {
+async fn f089_clock_set_back_gives_no_second_burst() {
     let limiter = store().await.rate_limiter;
     assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(3600))).await, 20);
     assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(0))).await, 0);
     assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(30))).await, 10);
 }
 
-/// Requests of one key: at which millisecond, and how far its instance's clock is off.
+/// Requests of one key: the time in milliseconds, and the offset of the instance's clock.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, i64)>> {
     prop::collection::vec((0..20_000_u64, -500..=500_i64), 1..60).prop_map(|mut requests| {
         requests.sort_unstable();
@@ -287,7 +287,7 @@ async fn admitted(requests: &[(u64, i64)], limit: RateLimit) -> Vec<u64> {
     store_at(&endpoint).await;
     let mut admitted = Vec::new();
     for (millis, skew) in requests {
-        // An instance of its own for each request: none remembers a denial.
+        // A separate instance for each request: none has a denial in memory.
         let limiter = Store::new(&config(&endpoint), names()).rate_limiter;
         let now = at(100) + Duration::from_millis(millis.saturating_add_signed(*skew + 500));
         if limiter.admit("k", limit, now).await.unwrap() == Admission::Admitted {
@@ -301,7 +301,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn f087_no_window_admits_more_than_the_burst_and_what_came_back(
+    fn f087_no_window_exceeds_its_limit(
         requests in arrivals(), burst in 1..6_u32, seconds in 1..10_u64,
     ) {
         let limit = RateLimit { burst, window: Duration::from_secs(seconds) };

@@ -3,7 +3,7 @@ use store::{BeginError, Owner, ReadError};
 use crate::support::{alice, answer, at, first_turn, next_turn, store};
 
 #[tokio::test]
-async fn conversations_are_listed_by_last_update_page_by_page() {
+async fn conversations_are_paged_by_last_update() {
     let store = store().await.conversations;
     let mut ids = Vec::new();
     for number in 0..7 {
@@ -28,7 +28,7 @@ async fn conversations_are_listed_by_last_update_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_list_that_ends_with_its_page_has_no_cursor() {
+async fn last_full_page_has_no_cursor() {
     let store = store().await.conversations;
     assert_eq!(store.list(&alice(), 20, None).await.unwrap().items, []);
     for number in 0..2 {
@@ -39,7 +39,7 @@ async fn a_list_that_ends_with_its_page_has_no_cursor() {
 }
 
 #[tokio::test]
-async fn many_conversations_of_one_moment_are_each_listed_once() {
+async fn conversations_with_equal_times_are_listed_once() {
     let store = store().await.conversations;
     let mut expected = Vec::new();
     for _ in 0..6 {
@@ -54,7 +54,7 @@ async fn many_conversations_of_one_moment_are_each_listed_once() {
 }
 
 #[tokio::test]
-async fn messages_are_read_page_by_page() {
+async fn messages_are_paged() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q0"), at(0)).await.unwrap();
     store.finish(&lease, &answer("A0"), at(0)).await.unwrap();
@@ -68,7 +68,7 @@ async fn messages_are_read_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_another_list_owner_or_conversation_is_malformed() {
+async fn foreign_cursor_is_malformed() {
     let store = store().await.conversations;
     let mut ids = Vec::new();
     for owner in [alice(), alice(), Owner::new("bob")] {
@@ -90,7 +90,7 @@ async fn a_cursor_of_another_list_owner_or_conversation_is_malformed() {
 }
 
 #[tokio::test]
-async fn a_conversation_gets_another_title_of_at_most_200_characters() {
+async fn rename_truncates_title_to_200_characters() {
     let store = store().await.conversations;
     let id = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap().conversation_id;
     let renamed = store.rename(&alice(), &id, &"标".repeat(300), at(9)).await.unwrap();
@@ -99,7 +99,7 @@ async fn a_conversation_gets_another_title_of_at_most_200_characters() {
 }
 
 #[tokio::test]
-async fn f119_foreign_absent_and_malformed_conversations_are_all_not_found() {
+async fn f119_foreign_conversation_is_not_found() {
     let store = store().await.conversations;
     let bobs = store.begin(&Owner::new("bob"), &first_turn("Q"), at(0)).await.unwrap().conversation_id;
     let lower = bobs.to_lowercase();

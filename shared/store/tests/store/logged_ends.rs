@@ -1,4 +1,4 @@
-//! Answers that are stored together with the end of their turn's log.
+//! Answers that are stored together with the tail of their turn's log.
 
 use store::{LeaseError, LoggedEnd, Store, StoreError, TurnLease};
 
@@ -6,7 +6,7 @@ use crate::stream_log::{begun, json, of};
 use crate::support::{alice, answer, at, config, impatient_store_at, next_turn, rows, store, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
-/// A log whose first event is written, and whose second one ends it.
+/// Writes the first event of a log; returns the tail with the second one, which ends it.
 async fn logged(store: &Store, lease: &TurnLease) -> LoggedEnd {
     store.streams.append(&alice(), lease, 0, &json(&["a"]), at(1)).await.unwrap();
     end(store, lease, "z")
@@ -16,13 +16,13 @@ fn end(store: &Store, lease: &TurnLease, event: &str) -> LoggedEnd {
     store.streams.end(&alice(), lease, 1, &json(&[event]), at(2)).unwrap()
 }
 
-/// What is stored of a conversation's answer.
+/// The stored text of a conversation's answer.
 async fn content(store: &Store, lease: &TurnLease) -> String {
     store.conversations.turn(&alice(), &lease.conversation_id, lease.answer, at(3)).await.unwrap().message.content
 }
 
 #[tokio::test]
-async fn an_answer_and_the_end_of_its_log_are_one_request_and_a_second_end_changes_neither() {
+async fn answer_and_log_tail_share_one_transaction() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await;
     let (lease, known) = begun(&store).await;
@@ -37,7 +37,7 @@ async fn an_answer_and_the_end_of_its_log_are_one_request_and_a_second_end_chang
 }
 
 #[tokio::test]
-async fn an_end_that_went_into_a_conversation_that_is_not_the_turns_any_more_leaves_its_log_as_it_was() {
+async fn end_after_lost_lease_leaves_log_unchanged() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     let log = logged(&store, &lease).await;
@@ -50,7 +50,7 @@ async fn an_end_that_went_into_a_conversation_that_is_not_the_turns_any_more_lea
 }
 
 #[tokio::test]
-async fn f079_an_answer_is_stored_without_an_end_of_its_log_that_cannot_be_stored_with_it() {
+async fn f079_answer_is_stored_without_failing_log_tail() {
     for (fault, along) in [
         (Fault::Refused("ValidationException"), false),
         (Fault::Refused("AccessDeniedException"), false),
@@ -73,21 +73,21 @@ async fn f079_an_answer_is_stored_without_an_end_of_its_log_that_cannot_be_store
 }
 
 #[tokio::test]
-async fn f079_an_answer_does_not_wait_for_a_transaction_with_the_end_of_its_log_that_is_not_answered() {
+async fn f079_answer_never_waits_for_hanging_log_tail() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await;
     let (lease, known) = begun(&store).await;
     let log = logged(&store, &lease).await;
     let gate = Gate::default();
     wire.fail("TransactWriteItems", &[Fault::Held(gate.clone())]);
-    // The gate stays shut.
+    // The gate stays closed.
     assert_eq!(store.conversations.finish_logged(&lease, &answer("A"), log, at(2)).await, Ok(false));
     assert_eq!(content(&store, &lease).await, "A");
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), of(&["a"]));
 }
 
 #[tokio::test]
-async fn f079_an_answer_is_stored_where_the_table_of_its_log_is_gone() {
+async fn f079_answer_is_stored_without_log_table() {
     let (_, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await;
     let (lease, _) = begun(&store).await;
@@ -99,7 +99,7 @@ async fn f079_an_answer_is_stored_where_the_table_of_its_log_is_gone() {
 }
 
 #[tokio::test]
-async fn an_end_that_cannot_be_stored_at_all_leaves_neither() {
+async fn failed_end_stores_neither_answer_nor_log() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await;
     let (lease, known) = begun(&store).await;
@@ -112,14 +112,14 @@ async fn an_end_that_cannot_be_stored_at_all_leaves_neither() {
     assert_eq!(store.streams.read(&alice(), &known, 0, at(3)).await.unwrap(), of(&["a"]));
 }
 
-/// What deletes a conversation, as callers ask for it.
+/// Deletes a conversation like the API does.
 async fn delete(store: &Store, lease: &TurnLease) {
     store.conversations.delete(&alice(), &lease.conversation_id).await.unwrap();
     store.streams.forget(&alice(), &lease.conversation_id, None).await.unwrap();
 }
 
 #[tokio::test]
-async fn f150_a_deletion_comes_wholly_before_an_end_or_wholly_after_it() {
+async fn f150_deletion_and_end_are_serialized() {
     for stored_first in [false, true] {
         let (wire, endpoint) = Wire::new().await;
         let (store, beside) = (store_at(&endpoint).await, store_at(&wire.database).await);
@@ -142,7 +142,7 @@ async fn f150_a_deletion_comes_wholly_before_an_end_or_wholly_after_it() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_to_go_along_goes_by_itself() {
+async fn oversized_log_tail_is_written_separately() {
     let store = store().await;
     let (lease, _) = begun(&store).await;
     let end = |bytes: usize| {

@@ -15,7 +15,7 @@ async fn known(outages: &Outages, now: u64) -> Option<Outage> {
 }
 
 #[tokio::test]
-async fn what_was_found_last_counts_for_its_endpoint_and_for_ten_minutes() {
+async fn last_breaker_state_is_valid_for_ten_minutes() {
     let outages = store().await.outages;
     assert_eq!(known(&outages, 0).await, None);
     for outage in [down(5, 15), over(20), down(30, 40), down(3, 13), over(29)] {
@@ -28,7 +28,7 @@ async fn what_was_found_last_counts_for_its_endpoint_and_for_ten_minutes() {
 }
 
 #[tokio::test]
-async fn an_outage_is_the_same_for_every_instance_and_the_database_may_drop_it_in_time() {
+async fn breaker_state_is_shared_and_expires() {
     let endpoint = database().await;
     let (one, other) = (store_at(&endpoint).await, store_at(&endpoint).await);
     one.outages.put("Openai http://a", &down(0, 10)).await.unwrap();

@@ -6,13 +6,13 @@ use tokio::runtime::Runtime;
 
 use crate::support::{answer, at, first_turn, next_turn, store};
 
-/// Names that try to look like each other's keys.
+/// Names that imitate each other's keys.
 const NAMES: [&str; 4] = ["a", "a#C#", "A%23C", ""];
 
-/// One step: who, which conversation (of anybody), and what to do with it.
+/// One step: the owner, the conversation (of any owner), and the action.
 type Step = (usize, usize, u8);
 
-/// Does the steps, and keeps by itself what must be there: for each owner, conversations and their texts.
+/// Runs the steps, and tracks the expected state: for each owner, conversations and their texts.
 async fn play(store: &ConversationStore, steps: &[Step]) -> [BTreeMap<String, Vec<String>>; 4] {
     let mut expected: [BTreeMap<String, Vec<String>>; 4] = Default::default();
     let mut ids: Vec<String> = Vec::new();
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn f119_owners_see_and_change_their_own_conversations_only(
+    fn f119_owners_access_only_their_conversations(
         steps in prop::collection::vec((0..4_usize, 0..20_usize, 0..4_u8), 1..40),
     ) {
         Runtime::new().unwrap().block_on(check(&steps));

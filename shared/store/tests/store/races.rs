@@ -1,4 +1,4 @@
-//! One call stands still on the wire while another runs through.
+//! Races: one call is held on the wire while another completes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, rows, said, store_at};
 use crate::wire::{Fault, Gate, Wire};
 
-/// A store whose calls go over the wire, one beside it, and the wire.
+/// A store on the wire, another one without it, and the wire.
 async fn two_stores() -> (ConversationStore, ConversationStore, Wire) {
     let (wire, endpoint) = Wire::new().await;
     let beside = store_at(&wire.database).await.conversations;
@@ -21,7 +21,7 @@ fn begin(store: &ConversationStore, id: &str, text: &str, seconds: u64) -> JoinH
 }
 
 #[tokio::test]
-async fn f100_a_turn_that_was_overtaken_by_a_whole_other_turn_goes_after_it() {
+async fn f100_overtaken_turn_follows_the_other_turn() {
     let (slow, fast, wire) = two_stores().await;
     let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
@@ -39,7 +39,7 @@ async fn f100_a_turn_that_was_overtaken_by_a_whole_other_turn_goes_after_it() {
 }
 
 #[tokio::test]
-async fn f100_a_turn_that_is_renewed_at_the_last_moment_is_not_taken_over() {
+async fn f100_last_moment_renewal_keeps_the_lease() {
     let (slow, fast, wire) = two_stores().await;
     let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     let gate = Gate::default();
@@ -54,7 +54,7 @@ async fn f100_a_turn_that_is_renewed_at_the_last_moment_is_not_taken_over() {
 }
 
 #[tokio::test]
-async fn f150_a_turn_whose_conversation_is_deleted_meanwhile_finds_nothing_and_writes_nothing() {
+async fn f150_begin_during_deletion_writes_nothing() {
     let (slow, fast, wire) = two_stores().await;
     let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
@@ -69,7 +69,7 @@ async fn f150_a_turn_whose_conversation_is_deleted_meanwhile_finds_nothing_and_w
 }
 
 #[tokio::test]
-async fn f085_a_turn_that_begins_while_messages_are_read_is_not_taken_for_a_dead_one() {
+async fn f085_turn_begun_during_read_is_running() {
     let (slow, fast, wire) = two_stores().await;
     let lease = fast.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     fast.finish(&lease, &answer("A1"), at(0)).await.unwrap();
@@ -87,7 +87,7 @@ async fn f085_a_turn_that_begins_while_messages_are_read_is_not_taken_for_a_dead
 }
 
 #[tokio::test]
-async fn f070_a_caller_who_comes_just_after_the_leader_takes_its_value_and_does_not_lead() {
+async fn f070_caller_after_leader_gets_its_value() {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await.search_cache, store_at(&wire.database).await.search_cache);
     let lease = Duration::from_secs(12);

@@ -17,7 +17,7 @@ async fn spent(credits: &SearchCredits, now: SystemTime) -> (u64, u64) {
 }
 
 #[tokio::test]
-async fn credits_are_counted_by_day_and_by_month_and_for_their_provider() {
+async fn credits_are_counted_per_day_month_and_provider() {
     let credits = store().await.search_credits;
     for (day, count) in [(1, 2), (1, 1), (31, 2), (32, 5)] {
         credits.add("provider", count, noon(day)).await.unwrap();
@@ -31,7 +31,7 @@ async fn credits_are_counted_by_day_and_by_month_and_for_their_provider() {
 }
 
 #[tokio::test]
-async fn instances_count_together_also_at_the_same_time() {
+async fn instances_count_together_concurrently() {
     let endpoint = database().await;
     let (one, other) = (store_at(&endpoint).await.search_credits, store_at(&endpoint).await.search_credits);
     let adding = (0..20).map(|number| {
@@ -48,7 +48,7 @@ async fn instances_count_together_also_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn f064_a_pause_is_the_same_for_every_instance_and_ends_with_its_month() {
+async fn f064_pause_is_shared_and_ends_with_month() {
     let endpoint = database().await;
     let (one, other) = (store_at(&endpoint).await.search_credits, store_at(&endpoint).await.search_credits);
     one.add("provider", 3, noon(30)).await.unwrap();

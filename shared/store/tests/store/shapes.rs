@@ -8,7 +8,7 @@ use crate::support::{alice, answer, at, config, database, first_turn, next_turn,
 
 type Item = HashMap<String, AttributeValue>;
 
-/// Rewrites items as a release two versions on would, which releases from `oldest` on can read.
+/// Rewrites items like a release two versions ahead, which releases from `oldest` on can read.
 async fn rewritten(endpoint: &str, begins: &str, oldest: Option<u32>) -> Vec<Item> {
     let mut all = rows(endpoint, "data").await;
     all.retain(|item| item["sk"].as_s().unwrap().starts_with(begins));
@@ -34,7 +34,7 @@ async fn one_conversation(store: &Store) -> String {
 }
 
 #[tokio::test]
-async fn what_a_newer_release_wrote_for_itself_alone_is_a_fault_and_stays_as_it_is() {
+async fn unreadable_newer_items_are_faults_and_unchanged() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let id = one_conversation(&store).await;
@@ -49,7 +49,7 @@ async fn what_a_newer_release_wrote_for_itself_alone_is_a_fault_and_stays_as_it_
 }
 
 #[tokio::test]
-async fn what_a_newer_release_wrote_for_this_one_too_is_read_and_written() {
+async fn compatible_newer_items_are_read_and_written() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let id = one_conversation(&store).await;
@@ -65,7 +65,7 @@ async fn what_a_newer_release_wrote_for_this_one_too_is_read_and_written() {
 }
 
 #[tokio::test]
-async fn a_lease_under_a_newer_head_is_not_written_over() {
+async fn lease_under_newer_head_is_not_overwritten() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_lease_under_a_newer_head_is_not_written_over() {
 }
 
 #[tokio::test]
-async fn definitions_and_keys_of_a_newer_release_stay_as_they_are() {
+async fn newer_definitions_and_keys_stay_unchanged() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let body = serde_json::json!({});

@@ -4,7 +4,7 @@ use store::Answer;
 
 use crate::support::{alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store_at};
 
-/// Numbers, so that a piece out of place shows.
+/// Numbers, so that a misplaced piece is visible.
 fn long_text(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes);
     for number in 0.. {
@@ -17,7 +17,7 @@ fn long_text(bytes: usize) -> String {
 }
 
 #[tokio::test]
-async fn f086_a_megabyte_of_answer_comes_back_whole() {
+async fn f086_megabyte_answer_round_trips() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn(&long_text(500_000)), at(0)).await.unwrap();
@@ -36,7 +36,7 @@ async fn f086_a_megabyte_of_answer_comes_back_whole() {
 }
 
 #[tokio::test]
-async fn a_page_of_very_long_messages_ends_early_and_the_next_goes_on() {
+async fn page_of_long_messages_ends_early() {
     let store = store_at(&database().await).await.conversations;
     let text = long_text(900_000);
     let mut id = None;
@@ -57,7 +57,7 @@ async fn a_page_of_very_long_messages_ends_early_and_the_next_goes_on() {
 }
 
 #[tokio::test]
-async fn f083_a_list_longer_than_a_page_of_the_database_is_read_to_its_end() {
+async fn f083_list_beyond_one_database_page_is_complete() {
     let store = store_at(&database().await).await.conversations;
     let text = "x".repeat(200_000);
     let mut lease = store.begin(&alice(), &first_turn(&text), at(0)).await.unwrap();
@@ -75,7 +75,7 @@ async fn f083_a_list_longer_than_a_page_of_the_database_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn the_largest_answer_of_all_is_stored_and_stays_in_the_history() {
+async fn largest_answer_is_stored_and_in_history() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! A turn that is asked to stop.
+//! Stop requests of turns.
 
 use conversation::FinishReason;
 use store::{Answer, ReadError, Renewed, Status, TurnEnd};
@@ -9,7 +9,7 @@ use crate::support::{
 use crate::wire::{Fault, Gate, Wire};
 
 #[tokio::test]
-async fn whoever_runs_a_turn_is_told_at_the_next_renewal_that_it_shall_stop() {
+async fn stop_request_arrives_with_next_renewal() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
@@ -21,7 +21,7 @@ async fn whoever_runs_a_turn_is_told_at_the_next_renewal_that_it_shall_stop() {
 }
 
 #[tokio::test]
-async fn a_stopped_answer_is_whole_says_that_it_was_stopped_and_is_a_part_of_what_follows() {
+async fn stopped_answer_is_complete_and_in_history() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
@@ -34,7 +34,7 @@ async fn a_stopped_answer_is_whole_says_that_it_was_stopped_and_is_a_part_of_wha
 }
 
 #[tokio::test]
-async fn where_no_turn_runs_there_is_nothing_to_stop() {
+async fn stop_without_running_turn_returns_false() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
@@ -47,7 +47,7 @@ async fn where_no_turn_runs_there_is_nothing_to_stop() {
 }
 
 #[tokio::test]
-async fn a_stop_that_nobody_saw_does_not_reach_the_next_turn() {
+async fn unseen_stop_never_reaches_next_turn() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_stop_that_nobody_saw_does_not_reach_the_next_turn() {
 }
 
 #[tokio::test]
-async fn a_stop_that_comes_when_its_turn_is_over_changes_nothing() {
+async fn stop_after_turn_end_changes_nothing() {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await.conversations, store_at(&wire.database).await.conversations);
     let lease = fast.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();

@@ -26,7 +26,7 @@ pub(crate) fn of(deltas: &[&str]) -> Logged {
 }
 
 #[tokio::test]
-async fn events_are_read_from_any_batch_on_and_a_batch_that_is_written_twice_is_one() {
+async fn events_are_read_from_any_batch() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     assert_eq!(store.streams.read(&alice(), &known, 0, at(1)).await.unwrap(), Logged::default());
@@ -43,7 +43,7 @@ async fn events_are_read_from_any_batch_on_and_a_batch_that_is_written_twice_is_
 }
 
 #[tokio::test]
-async fn logs_that_are_written_at_the_same_moment_are_one_request_with_one_outcome() {
+async fn simultaneous_logs_share_one_request() {
     let (wire, endpoint) = Wire::new().await;
     let (store, owner) = (store_at(&endpoint).await, alice());
     let ((one, first), (other, second)) = (begun(&store).await, begun(&store).await);
@@ -66,7 +66,7 @@ async fn logs_that_are_written_at_the_same_moment_are_one_request_with_one_outco
 }
 
 #[tokio::test]
-async fn logs_that_come_while_others_are_on_their_way_go_with_the_next_request() {
+async fn later_logs_share_the_next_request() {
     let (wire, endpoint) = Wire::new().await;
     let (store, owner) = (store_at(&endpoint).await, alice());
     let ((one, _), (two, _), (three, _)) = (begun(&store).await, begun(&store).await, begun(&store).await);
@@ -86,7 +86,7 @@ async fn logs_that_come_while_others_are_on_their_way_go_with_the_next_request()
 }
 
 #[tokio::test]
-async fn what_comes_behind_a_gap_waits_until_the_gap_is_filled() {
+async fn events_after_gap_wait_for_it() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     store.streams.append(&alice(), &lease, 0, &json(&["a"]), at(2)).await.unwrap();
@@ -97,7 +97,7 @@ async fn what_comes_behind_a_gap_waits_until_the_gap_is_filled() {
 }
 
 #[tokio::test]
-async fn a_long_log_is_read_page_by_page_and_no_item_is_too_large() {
+async fn long_log_is_split_into_items_and_pages() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     let long = "茶".repeat(40_000);
@@ -117,7 +117,7 @@ async fn a_long_log_is_read_page_by_page_and_no_item_is_too_large() {
 }
 
 #[tokio::test]
-async fn an_event_that_no_item_can_hold_is_a_fault_and_leaves_nothing() {
+async fn oversized_event_is_fault_and_writes_nothing() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     let long = "a".repeat(400_000);
@@ -127,7 +127,7 @@ async fn an_event_that_no_item_can_hold_is_a_fault_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_another_version_wrote_ends_what_is_read() {
+async fn unreadable_version_ends_the_page() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     let lines = [json(&["a"]), vec![r#"{"mood":{}}"#.to_owned()], json(&["b"])].concat();
@@ -137,7 +137,7 @@ async fn what_another_version_wrote_ends_what_is_read() {
 }
 
 #[tokio::test]
-async fn texts_that_follow_one_another_are_one_list_among_lines_and_come_back_as_they_were() {
+async fn consecutive_texts_are_stored_as_one_list() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let (lease, known) = begun(&store).await;
@@ -162,7 +162,7 @@ async fn texts_that_follow_one_another_are_one_list_among_lines_and_come_back_as
 }
 
 #[tokio::test]
-async fn a_log_is_kept_for_an_hour_and_is_its_owners_and_its_conversations_own() {
+async fn log_expires_after_one_hour() {
     let store = store().await;
     let (lease, known) = begun(&store).await;
     store.streams.append(&alice(), &lease, 0, &json(&["a"]), at(0)).await.unwrap();
@@ -182,7 +182,7 @@ async fn a_log_is_kept_for_an_hour_and_is_its_owners_and_its_conversations_own()
 }
 
 #[tokio::test]
-async fn f150_the_logs_of_a_deleted_conversation_and_of_a_deleted_owner_are_gone() {
+async fn f150_deletion_removes_logs() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let ((first, _), (second, _), (third, _)) = (begun(&store).await, begun(&store).await, begun(&store).await);

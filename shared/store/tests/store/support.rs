@@ -1,4 +1,4 @@
-//! A database of its own for each test, behind the real SDK over loopback.
+//! Access to a separate database for each test, through the real SDK over loopback.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ pub(crate) async fn store() -> Store {
     store_at(&database().await).await
 }
 
-/// Serves an empty database; gives its address.
+/// Serves an empty database; returns its address.
 pub(crate) async fn database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -28,20 +28,20 @@ pub(crate) async fn database() -> String {
     format!("http://{address}")
 }
 
-/// A store over the database at an address, with its tables made.
+/// Creates the tables of the database at an address, and a store over it.
 pub(crate) async fn store_at(endpoint: &str) -> Store {
     create_tables(&config(endpoint), &names()).await.unwrap();
     Store::new(&config(endpoint), names())
 }
 
-/// A store whose SDK does not try again, so that one fault of the wire is one failed call.
+/// A store whose SDK never retries, so that one fault of the wire is one failed call.
 pub(crate) async fn impatient_store_at(endpoint: &str) -> Store {
     create_tables(&config(endpoint), &names()).await.unwrap();
     let config = config(endpoint).to_builder().retry_config(RetryConfig::disabled()).build();
     Store::new(&config, names())
 }
 
-/// Everything that a table holds.
+/// All items of a table.
 pub(crate) async fn rows(endpoint: &str, table: &str) -> Vec<HashMap<String, AttributeValue>> {
     let scan = Client::new(&config(endpoint)).scan().table_name(table).consistent_read(true);
     scan.into_paginator().items().send().collect::<Result<_, _>>().await.unwrap()
@@ -60,7 +60,7 @@ pub(crate) fn config(endpoint: &str) -> aws_types::SdkConfig {
     sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])).unwrap()
 }
 
-/// A point in time, in seconds after the tests' beginning of time.
+/// A time, in seconds after the tests' epoch.
 pub(crate) fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds)
 }
@@ -111,7 +111,7 @@ pub(crate) fn said(text: &str) -> Message {
     Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: Vec::new() }
 }
 
-/// What the earlier turns say, one after the other.
+/// The messages of the earlier turns.
 pub(crate) async fn history_of(store: &ConversationStore, lease: &TurnLease, budget: usize) -> Vec<Message> {
     store.history(lease, budget).await.unwrap().into_iter().flat_map(|past| past.messages).collect()
 }

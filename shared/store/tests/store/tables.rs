@@ -4,7 +4,7 @@ use store::{EXPIRES, Store, UPDATED_INDEX, create_tables};
 use crate::support::{alice, at, config, database, first_turn, names};
 
 #[tokio::test]
-async fn tables_are_made_once_and_keep_what_they_hold() {
+async fn creating_tables_again_keeps_items() {
     let endpoint = database().await;
     let config = config(&endpoint);
     create_tables(&config, &names()).await.unwrap();
@@ -15,7 +15,7 @@ async fn tables_are_made_once_and_keep_what_they_hold() {
 }
 
 #[tokio::test]
-async fn the_ephemeral_table_expires_and_the_data_table_has_its_index() {
+async fn tables_have_expiry_and_index() {
     let endpoint = database().await;
     let config = config(&endpoint);
     create_tables(&config, &names()).await.unwrap();

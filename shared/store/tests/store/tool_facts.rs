@@ -15,7 +15,7 @@ async fn known(facts: &ToolFacts, hours: u64) -> Option<ToolFact> {
 }
 
 #[tokio::test]
-async fn a_fact_counts_until_its_time_is_over_and_for_its_model_only() {
+async fn record_is_valid_until_expiry_for_its_model() {
     let facts = store().await.tool_facts;
     assert_eq!(known(&facts, 0).await, None);
     let listed = fact(true, false, 24);
@@ -28,7 +28,7 @@ async fn a_fact_counts_until_its_time_is_over_and_for_its_model_only() {
 }
 
 #[tokio::test]
-async fn what_an_endpoint_showed_is_not_replaced_by_what_a_list_says_while_it_counts() {
+async fn listed_support_never_replaces_valid_observed_support() {
     let facts = store().await.tool_facts;
     let (listed, shown, later) = (fact(true, false, 24), fact(false, true, 168), fact(true, false, 192));
     for put in [&listed, &shown, &listed] {
@@ -40,7 +40,7 @@ async fn what_an_endpoint_showed_is_not_replaced_by_what_a_list_says_while_it_co
 }
 
 #[tokio::test]
-async fn a_fact_is_the_same_for_every_instance_and_the_database_may_drop_it_in_time() {
+async fn tool_support_is_shared_and_expires() {
     let endpoint = database().await;
     let (one, other) = (store_at(&endpoint).await, store_at(&endpoint).await);
     let shown = fact(false, true, 168);

@@ -1,4 +1,4 @@
-//! What is kept of a turn for prompts beside its messages, when it counts, and what becomes of it when it never does.
+//! Transcripts of turns: when they are stored, when they are valid, and when they are deleted.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ fn result(characters: usize) -> Message {
     Message::Tool(ToolResult { call_id, name, ok: true, content: "茶".repeat(characters) })
 }
 
-/// What was said and read in a turn with a search that finds so much.
+/// The transcript of a turn with a search result of this length.
 fn searched(characters: usize) -> Vec<Message> {
     vec![calling("looking"), result(characters), said("A")]
 }
@@ -33,10 +33,10 @@ fn searching(characters: usize) -> Answer {
     Answer { transcript: searched(characters), ..answer("looking\n\nA") }
 }
 
-/// A search whose transcript is written by itself.
+/// The result length of a search whose transcript is written separately.
 const LARGE: usize = 7_000;
 
-/// A call that is neither lost nor refused.
+/// A call without a fault.
 fn passed() -> Fault {
     let gate = Gate::default();
     gate.open();
@@ -47,7 +47,7 @@ async fn transcripts(endpoint: &str) -> usize {
     rows(endpoint, "data").await.iter().filter(|row| row["sk"].as_s().unwrap().starts_with("T#")).count()
 }
 
-/// What the next turn after a conversation's last one reads.
+/// The history of the next turn of a conversation.
 async fn read_next(store: &ConversationStore, id: &str, seconds: u64) -> Vec<Message> {
     let next = store.begin(&alice(), &next_turn(id, "now"), at(seconds)).await.unwrap();
     history_of(store, &next, usize::MAX).await
@@ -59,7 +59,7 @@ fn finishing(store: &ConversationStore, lease: &TurnLease) -> JoinHandle<Result<
 }
 
 #[tokio::test]
-async fn an_answer_that_tells_all_is_stored_once_and_read_from_where_it_is() {
+async fn single_reply_needs_no_transcript() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     wire.seen();
@@ -76,7 +76,7 @@ async fn an_answer_that_tells_all_is_stored_once_and_read_from_where_it_is() {
 }
 
 #[tokio::test]
-async fn whatever_an_answer_does_not_tell_is_kept_beside_it_as_it_is() {
+async fn other_messages_are_stored_as_transcript() {
     let tellings = [
         searched(1),
         searched(LARGE),
@@ -100,7 +100,7 @@ async fn whatever_an_answer_does_not_tell_is_kept_beside_it_as_it_is() {
 }
 
 #[tokio::test]
-async fn transcripts_beyond_the_budget_are_not_read() {
+async fn transcripts_beyond_budget_are_not_read() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -116,7 +116,7 @@ async fn transcripts_beyond_the_budget_are_not_read() {
 }
 
 #[tokio::test]
-async fn what_older_releases_stored_reads_as_it_did() {
+async fn transcripts_of_older_releases_stay_readable() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer("half") };
@@ -152,7 +152,7 @@ async fn what_older_releases_stored_reads_as_it_did() {
     assert_eq!(history_of(&store, &lease, usize::MAX).await, now);
 }
 
-/// Makes each turn what releases stored that kept a transcript of every turn, from its begin on.
+/// Converts each turn to the items of releases that stored a transcript of every turn, from its begin on.
 async fn age(endpoint: &str) {
     let all = rows(endpoint, "data").await;
     let text =
@@ -178,7 +178,7 @@ async fn age(endpoint: &str) {
 }
 
 #[tokio::test]
-async fn a_large_transcript_is_written_by_itself_and_a_small_one_with_the_answer() {
+async fn only_large_transcript_is_written_separately() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     for (characters, requests) in [(1_000, 1), (LARGE, 3)] {
@@ -192,7 +192,7 @@ async fn a_large_transcript_is_written_by_itself_and_a_small_one_with_the_answer
     }
 }
 
-/// A turn whose transcript is written and whose last transaction failed.
+/// Runs a turn whose transcript is written and whose last transaction failed.
 async fn broken_off() -> (String, ConversationStore, TurnLease) {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
@@ -204,7 +204,7 @@ async fn broken_off() -> (String, ConversationStore, TurnLease) {
 }
 
 #[tokio::test]
-async fn f101_a_transcript_of_a_turn_that_died_before_its_end_is_read_by_nobody_and_deleted_with_the_rest() {
+async fn f101_transcript_of_dead_turn_is_never_read() {
     let (endpoint, store, lease) = broken_off().await;
     assert_eq!(transcripts(&endpoint).await, 1);
     assert_eq!(read_next(&store, &lease.conversation_id, 15).await, [asked("Q")]);
@@ -215,7 +215,7 @@ async fn f101_a_transcript_of_a_turn_that_died_before_its_end_is_read_by_nobody_
 }
 
 #[tokio::test]
-async fn a_turn_that_lost_its_lease_writes_no_transcript_and_one_that_loses_it_then_leaves_one_that_is_not_read() {
+async fn turn_without_lease_adds_no_valid_transcript() {
     for held in ["TransactWriteItems", "UpdateItem"] {
         let (wire, endpoint) = Wire::new().await;
         let beside = store_at(&wire.database).await.conversations;
@@ -234,7 +234,7 @@ async fn a_turn_that_lost_its_lease_writes_no_transcript_and_one_that_loses_it_t
 }
 
 #[tokio::test]
-async fn f150_a_transcript_that_comes_after_a_deletion_goes_nowhere() {
+async fn f150_transcript_after_deletion_is_not_written() {
     let last = [passed(), passed()];
     for (held, before) in [("TransactWriteItems", 0), ("UpdateItem", 0), ("TransactWriteItems", 1)] {
         let (wire, endpoint) = Wire::new().await;
@@ -254,7 +254,7 @@ async fn f150_a_transcript_that_comes_after_a_deletion_goes_nowhere() {
 }
 
 #[tokio::test]
-async fn f150_a_transcript_that_comes_in_the_middle_of_a_deletion_is_deleted_too() {
+async fn f150_transcript_during_deletion_is_deleted() {
     for held in ["DeleteItem", "Query", "BatchWriteItem"] {
         let (wire, endpoint) = Wire::new().await;
         let beside = impatient_store_at(&wire.database).await.conversations;
@@ -279,7 +279,7 @@ async fn f150_a_transcript_that_comes_in_the_middle_of_a_deletion_is_deleted_too
 }
 
 #[tokio::test]
-async fn f081_an_end_in_three_writes_is_whole_whichever_answer_is_lost_and_however_often_it_is_said() {
+async fn f081_end_in_three_writes_survives_lost_responses() {
     let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(LARGE)).collect();
     for faults in [vec![Fault::LostAnswer], vec![passed(), Fault::LostAnswer]] {
         let (wire, endpoint) = Wire::new().await;
@@ -297,7 +297,7 @@ async fn f081_an_end_in_three_writes_is_whole_whichever_answer_is_lost_and_howev
 }
 
 #[tokio::test]
-async fn f079_an_answer_is_stored_without_a_transcript_that_the_table_is_too_busy_or_too_slow_for() {
+async fn f079_busy_table_drops_transcript_but_stores_answer() {
     let slow = || Fault::Held(Gate::default());
     for (operation, fault) in [
         ("TransactWriteItems", Fault::Refused("ThrottlingException")),
@@ -319,7 +319,7 @@ async fn f079_an_answer_is_stored_without_a_transcript_that_the_table_is_too_bus
 }
 
 #[tokio::test]
-async fn f082_the_place_of_a_transcript_that_is_kept_once_more_holds_what_it_held() {
+async fn f082_repeated_reservation_keeps_transcript() {
     let (wire, endpoint) = Wire::new().await;
     let store = impatient_store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -334,7 +334,7 @@ async fn f082_the_place_of_a_transcript_that_is_kept_once_more_holds_what_it_hel
 }
 
 #[tokio::test]
-async fn a_try_that_does_not_stand_keeps_no_transcript_and_one_that_does_takes_the_place_of_the_first() {
+async fn only_current_answer_keeps_its_transcript() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
@@ -352,7 +352,7 @@ async fn a_try_that_does_not_stand_keeps_no_transcript_and_one_that_does_takes_t
 }
 
 #[tokio::test]
-async fn f086_a_long_question_is_shortened_in_prompts_and_its_further_pieces_are_passed_over() {
+async fn f086_long_user_message_is_shortened_in_prompts() {
     let store = store_at(&database().await).await.conversations;
     let lease = store.begin(&alice(), &first_turn(&"问".repeat(300_000)), at(0)).await.unwrap();
     store.finish(&lease, &answer(&"答".repeat(200_000)), at(1)).await.unwrap();

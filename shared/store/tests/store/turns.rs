@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn a_turn_is_stored_whole_and_counted() {
+async fn turn_is_stored_and_counted() {
     let store = store().await.conversations;
     let turn = first_turn("Q");
     let lease = store.begin(&alice(), &turn, at(0)).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_turn_is_stored_whole_and_counted() {
 }
 
 #[tokio::test]
-async fn f099_a_second_turn_is_told_how_long_the_first_holds() {
+async fn f099_second_turn_gets_remaining_lease_time() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     let next = next_turn(&lease.conversation_id, "Q2");
@@ -80,7 +80,7 @@ async fn f099_a_second_turn_is_told_how_long_the_first_holds() {
 }
 
 #[tokio::test]
-async fn f087_a_lease_of_a_clock_far_ahead_holds_nobody_up() {
+async fn f087_lease_of_far_clock_blocks_no_turn() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q1"), at(30)).await.unwrap();
     let next = next_turn(&lease.conversation_id, "Q2");
@@ -96,7 +96,7 @@ async fn f087_a_lease_of_a_clock_far_ahead_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn f100_of_many_simultaneous_turns_one_runs_and_nothing_is_lost_or_doubled() {
+async fn f100_one_of_simultaneous_turns_runs() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q0"), at(0)).await.unwrap();
     store.finish(&lease, &answer("A0"), at(0)).await.unwrap();
@@ -120,7 +120,7 @@ async fn f100_of_many_simultaneous_turns_one_runs_and_nothing_is_lost_or_doubled
 }
 
 #[tokio::test]
-async fn f101_a_dead_turn_reads_as_interrupted_and_frees_the_conversation_when_its_lease_ends() {
+async fn f101_dead_turn_is_interrupted_after_lease() {
     let store = store().await.conversations;
     let dead = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
     let id = dead.conversation_id.clone();
@@ -140,7 +140,7 @@ async fn f101_a_dead_turn_reads_as_interrupted_and_frees_the_conversation_when_i
 }
 
 #[tokio::test]
-async fn f101_the_next_turn_marks_a_dead_one_in_the_table() {
+async fn f101_next_turn_marks_dead_one_interrupted() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let dead = store.begin(&alice(), &first_turn("Q1"), at(0)).await.unwrap();
@@ -154,7 +154,7 @@ async fn f101_the_next_turn_marks_a_dead_one_in_the_table() {
 }
 
 #[tokio::test]
-async fn a_late_end_counts_while_nobody_else_took_the_conversation() {
+async fn late_end_is_valid_without_next_turn() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     store.finish(&lease, &answer("A"), at(60)).await.unwrap();
@@ -163,7 +163,7 @@ async fn a_late_end_counts_while_nobody_else_took_the_conversation() {
 }
 
 #[tokio::test]
-async fn a_turn_ends_once_and_saying_it_again_changes_nothing() {
+async fn finishing_again_changes_nothing() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     store.finish(&lease, &answer("A"), at(1)).await.unwrap();
@@ -175,7 +175,7 @@ async fn a_turn_ends_once_and_saying_it_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_interrupted_answer_keeps_what_was_said() {
+async fn interrupted_answer_keeps_partial_text() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer("half an ans") };
@@ -185,7 +185,7 @@ async fn an_interrupted_answer_keeps_what_was_said() {
 }
 
 #[tokio::test]
-async fn order_is_the_sequence_whatever_the_clocks_say() {
+async fn messages_are_ordered_by_seq_not_clock() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("1"), at(1000)).await.unwrap();
     store.finish(&lease, &answer("2"), at(1000)).await.unwrap();

@@ -1,4 +1,4 @@
-//! A wire between the SDK and the database that loses answers, refuses calls and counts them.
+//! A proxy between the SDK and the database that loses responses, rejects calls and counts them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -19,11 +19,11 @@ use crate::support::database;
 pub(crate) enum Fault {
     /// The call waits on the wire until the gate opens.
     Held(Gate),
-    /// The database does what was asked, and its answer waits on the wire until the gate opens.
+    /// The database executes the call, and its response waits on the wire until the gate opens.
     HeldAnswer(Gate),
-    /// The database does what was asked, and its answer is lost.
+    /// The database executes the call, and its response is lost.
     LostAnswer,
-    /// The database never hears of it; the answer is this error code.
+    /// The database never receives the call; the response is this error code.
     Refused(&'static str),
     /// A transaction is cancelled before it begins, for this reason at its first item.
     Cancelled(&'static str),
@@ -31,7 +31,7 @@ pub(crate) enum Fault {
     HalfBatch,
 }
 
-/// Stops one call on its way, for something else to happen first.
+/// Holds one call on the wire, so that something else can happen first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     arrived: Arc<Notify>,
@@ -39,7 +39,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Waits until the call stands at the gate; a test whose call never comes fails and does not hang.
+    /// Waits until the call is at the gate; times out if it never arrives.
     pub(crate) async fn arrival(&self) {
         tokio::time::timeout(Duration::from_secs(20), self.arrived.notified()).await.unwrap();
     }
@@ -50,7 +50,7 @@ impl Gate {
     }
 }
 
-/// Passes calls on, except for the faults that it was told of.
+/// Forwards calls, except for the configured faults.
 #[derive(Clone)]
 pub(crate) struct Wire {
     /// The database's own address, without the wire.
@@ -72,12 +72,12 @@ impl Wire {
         (wire, endpoint)
     }
 
-    /// The next calls of an operation meet these faults, one each.
+    /// Sets the faults of the next calls of an operation, one each.
     pub(crate) fn fail(&self, operation: &'static str, faults: &[Fault]) {
         self.faults.lock().unwrap().entry(operation).or_default().extend(faults.iter().cloned());
     }
 
-    /// The operations called since the last time this was asked.
+    /// The operations called since the last call of this function.
     pub(crate) fn seen(&self) -> Vec<String> {
         std::mem::take(&mut *self.seen.lock().unwrap())
     }
