@@ -76,7 +76,7 @@ enum Outcome {
 }
 
 impl Store {
-    /// Restores a backup into the data table; `contents` is the result of a check of the same lines.
+    /// Restores a backup into the data table; `summary` is the result of a check of the same lines.
     ///
     /// Existing items with the same key are kept, unless `options` demand otherwise. An API key is never overwritten,
     /// because it may have been revoked since; neither is an item of a newer release.
