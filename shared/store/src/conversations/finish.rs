@@ -58,10 +58,10 @@ impl ConversationStore {
         self.ended(lease, end).await.map(drop)
     }
 
-    /// Does the same and stores the end of the turn's log in the same transaction; returns whether the log surely has
-    /// it.
+    /// Like [`finish`](Self::finish), but also stores the tail of the turn's log in the same transaction; returns
+    /// whether the log surely has it.
     ///
-    /// So the log has such an end only if the answer is stored, and a deletion of the conversation finds it. If the two
+    /// So the log has its tail only if the answer is stored, and a deletion of the conversation finds it. If the two
     /// cannot be stored together within two seconds, the answer is stored without the log.
     pub async fn finish_logged(
         &self,
