@@ -44,7 +44,7 @@ impl Until {
         left
     }
 
-    /// Adds a key that expires after `left`.
+    /// Adds a key that expires after `remaining`.
     pub(super) fn note(&mut self, key: &str, now: SystemTime, left: Duration) {
         if self.0.len() >= MOST_KEYS {
             self.0.retain(|_, noted| noted.left(now).is_some());
