@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Deepest nesting of arrays and objects in the arguments of a call.
 const MAX_DEPTH: usize = 16;
 
-/// The arguments as the tool takes them, or what the model has to change.
+/// Coerces the arguments to the schema; the error names what the model has to change.
 pub(crate) fn checked(schema: &Value, arguments: &Value) -> Result<Value, String> {
     if nested_deeper_than(arguments, MAX_DEPTH) {
         return Err(format!("the arguments may be nested at most {MAX_DEPTH} deep"));
@@ -21,7 +21,7 @@ pub(crate) fn checked(schema: &Value, arguments: &Value) -> Result<Value, String
     calls::fit(schema, arguments.clone()).map_err(|misfit| misfit.to_string())
 }
 
-/// The arguments of a call as the type from which the tool's schema is derived.
+/// Parses the arguments of a call as the type from which the tool's schema is derived.
 pub(crate) fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
     serde_json::from_value(arguments)
         .map_err(|_| Refusal::invalid_arguments("the arguments must fit the schema").into())

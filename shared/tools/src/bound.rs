@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// A tool as one agent uses it: some of its arguments are fixed, and the model neither sees nor chooses them.
+/// A tool with fixed arguments, as one agent uses it; the model neither sees nor chooses them.
 pub(crate) struct Bound {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) fixed: Map<String, Value>,

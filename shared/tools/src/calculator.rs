@@ -34,19 +34,19 @@ use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 const DESCRIPTION: &str = "计算器。凡是需要算出准确数字的问题（四则运算、百分比、乘方、开方、三角函数、对数、阶乘、单位换算）\
     都用它计算，不要心算。";
 
-/// What can be calculated, for a model whose expression could not be.
+/// The supported syntax, for a model whose expression is invalid.
 const ACCEPTED: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff、0b101、0o17，sqrt、cbrt、abs、round、floor、ceil、\
     sin、cos、tan、asin、acos、atan、ln、log、log2、log10、exp、min(a, b)、max(a, b)、pow(a, b)、mod(a, b)、log(x, 底数)、\
     round(x, 小数位数)、factorial(n)，常数 pi 和 e，以及长度、面积、体积、质量、时间（秒到周）、速度、温度、数据、角度、\
     力、压强、能量、功率的单位换算，例如 5 km to miles";
 
-/// Calculations at a time, at most one of each owner; others wait, at most as long as a call may take.
+/// Concurrent calculations, at most one of each owner; others wait, at most for the timeout of a call.
 static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// Longest expression in a status line, in characters.
 const MAX_SHOWN: usize = 60;
 
-/// Calculates; needs nothing and knows nothing.
+/// The calculator; it has no state.
 pub struct Calculator;
 
 #[derive(Deserialize, JsonSchema)]
@@ -76,16 +76,16 @@ impl Tool for Calculator {
     }
 }
 
-/// The value, calculated off the threads that serve; `None` when the calculation panicked.
+/// Calculates the value on a blocking thread; `None` if the calculation panicked.
 ///
-/// The size of every number is bounded, so that no operation takes longer than milliseconds; between two of them a
-/// calculation stops when its work is spent or this future is dropped. Its slot is free when the thread is.
+/// The size of every number is bounded, so each operation takes at most milliseconds. Between two operations a
+/// calculation stops if its work budget is spent or this future is dropped. Its slot is released with the thread.
 async fn calculated(expression: String, owner: &Owner, budget: CalculationBudget) -> Option<Result<Answer, Fault>> {
     let slot = SLOTS.acquire(owner).await.ok()?;
     let (limit, _stop) = Stop::new(budget);
     let calculate = move || {
         let value = evaluate::evaluate(&expression, &limit);
-        // What was spent counts for the owner's next calculation, which may begin now.
+        // The spent work counts for the owner's next calculation, which may start now.
         drop(limit);
         drop(slot);
         value

@@ -1,4 +1,4 @@
-//! `current_time`: the date and the time of day, anywhere.
+//! `current_time`: the date and the time of day in any time zone.
 
 mod zones;
 
@@ -17,7 +17,7 @@ use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 const DESCRIPTION: &str =
     "查询当前的日期和时间。凡是问现在几点、今天几号、星期几，或者需要从今天推算日期的问题，都用它查询。";
 
-/// Tells the time.
+/// Returns the current time.
 pub struct CurrentTime;
 
 #[derive(Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ impl Tool for CurrentTime {
     }
 }
 
-/// What the clocks of `zone` show at `now`.
+/// Formats `now` in `zone`.
 fn told(zone: &str, now: SystemTime) -> Result<ToolOutput, ToolError> {
     let (name, zone) = zones::find(zone).map_err(|near| unknown(&near))?;
     let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?;

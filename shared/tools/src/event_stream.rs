@@ -1,11 +1,11 @@
-//! Server-sent events as servers of tools write them: the data of each, nothing else.
+//! Decoder for the server-sent events of tool servers: it returns the data of each event and nothing else.
 
 use std::mem;
 
-/// The longest line and the longest data of one event, in bytes; the rest of a longer one is lost.
+/// Longest line and longest data of one event, in bytes; the excess is dropped.
 const LONGEST: usize = 1024 * 1024;
 
-/// Reads events out of bytes as they come.
+/// Decodes events from chunks of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct EventStream {
     line: Vec<u8>,
@@ -14,12 +14,12 @@ pub(crate) struct EventStream {
 }
 
 impl EventStream {
-    /// Takes more bytes and gives the data of each event that they complete; what is no UTF-8 is replaced.
+    /// Decodes more bytes and returns the data of each event that they complete; invalid UTF-8 is replaced.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
         bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
     }
 
-    /// The event that has no end, if there is one.
+    /// Returns the unterminated event at the end, if there is one.
     pub(crate) fn finish(mut self) -> Option<String> {
         self.end_line();
         self.end_line()

@@ -1,4 +1,4 @@
-//! What hosts, pages and administrators write, changed at random.
+//! Fuzzing of the input from hosts, pages and administrators.
 
 use conversation::{Message, ToolResult};
 use fuzz::{cuts, holds, run, run_text};

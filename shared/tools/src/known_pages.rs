@@ -1,4 +1,4 @@
-//! The web pages that a conversation has brought up.
+//! The URL allowlist of a conversation.
 
 mod addresses;
 
@@ -8,39 +8,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use conversation::{Message, Source};
 use reqwest::Url;
 
-/// The tools whose results name pages, each on a line of its own; nothing else in a result can look like that line.
+/// Tools whose results list pages, each on its own line; no other text in a result can imitate such a line.
 const NAMING: [&str; 2] = ["search_web", "read_url"];
 
-/// How a line begins that names a page.
+/// Prefix of a line that names a page.
 const NAMES: &str = "来源：";
 
-/// Longest address that counts, in bytes.
+/// Longest accepted address, in bytes.
 const MAX_URL: usize = 2048;
 
-/// Longest host with its port, in bytes: a domain name has 253 ASCII characters, in other scripts some more bytes.
+/// Longest host with its port, in bytes: a domain name has 253 ASCII characters, and more bytes in other scripts.
 const MAX_AUTHORITY: usize = 512;
 
-/// Maximum number of pages that are known at a time; the oldest are forgotten first.
+/// Maximum number of pages in the allowlist; the oldest is removed first.
 const MAX_PAGES: usize = 1000;
 
-/// The web addresses that a conversation has brought up: those in the user's messages, and the sources of results.
+/// The web addresses that the model may read: those in the user's messages, and the sources of results.
 ///
-/// No other page is read for a model, so that nothing it was made to believe can carry data away in an address. Clones
-/// share what they know. Addresses are equal whatever the case of scheme and host, a default port, one slash at the end
-/// and a fragment. Of equal addresses the first one that came up is requested, never the model's own spelling.
+/// No other page is read for a model, so that a prompt injection cannot send data away in an address. Clones share
+/// their state. Addresses are compared without the case of scheme and host, the default port, one slash at the end, and
+/// the fragment. Of equal addresses, the first one in the conversation is requested, never the model's own spelling.
 #[derive(Clone, Debug, Default)]
 pub struct KnownPages(Arc<Mutex<Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    /// The first spelling of each page, by what equal addresses have in common.
+    /// The first spelling of each page, by its identity.
     spellings: HashMap<String, Url>,
     /// The keys, oldest first.
     order: VecDeque<String>,
 }
 
 impl KnownPages {
-    /// Adds the pages that a message brings up, in time linear in its text.
+    /// Adds the pages that a message names, in time linear in its text.
     pub fn note(&self, message: &Message) {
         match message {
             Message::User { text } => self.add(addresses::candidates(text)),
@@ -56,7 +56,7 @@ impl KnownPages {
         self.add(sources.iter().map(|source| source.url.as_str()));
     }
 
-    /// The known spelling of a page; `None` for a page that has not come up.
+    /// Returns the first spelling of a page; `None` for a page that is not allowed.
     pub(crate) fn spelling(&self, page: &Url) -> Option<Url> {
         self.pages().spellings.get(&identity(page)).cloned()
     }
@@ -90,9 +90,9 @@ impl Pages {
     }
 }
 
-/// The page at an address as it may be asked for, without its fragment; `None` when it is not on the public web.
+/// Parses an address as a page that may be requested, without its fragment; `None` when it is not on the public web.
 ///
-/// Addresses by number are left out altogether: pages for people have names, and numbers have many spellings.
+/// IP addresses are rejected: pages for people have names, and IP addresses have many spellings.
 pub(crate) fn page(address: &str) -> Option<Url> {
     let address = Some(address.trim()).filter(|address| is_short(address))?;
     let mut url = Url::parse(address).ok()?;
@@ -113,7 +113,7 @@ fn is_short(address: &str) -> bool {
     address.len() <= MAX_URL && end <= MAX_AUTHORITY
 }
 
-/// What equal addresses have in common; parsing has already dealt with case and ports.
+/// Returns the normalised form by which addresses are compared; parsing has already normalised case and ports.
 fn identity(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(page(" https://a.example/b?c#d ").unwrap().as_str(), "https://a.example/b?c");
     }
 
-    /// What is requested when a model asks for `address` after a user wrote `text`.
+    /// The address that is requested for the model's `address` after a user wrote `text`.
     fn requested(text: &str, address: &str) -> Option<String> {
         let pages = KnownPages::default();
         pages.note(&user(text));

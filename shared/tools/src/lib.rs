@@ -1,9 +1,8 @@
-//! What the model may call.
+//! The tools that a model may call.
 //!
-//! A tool is one file here and one line in the list with which a function fills its [`ToolRegistry`]. The registry
-//! knows the tools of a deployment; a [`ToolSession`] runs the calls of one turn, and makes a result of everything that
-//! can go wrong with them: unknown names, arguments that do not fit, timeouts, panics, results that are too long, and
-//! calls that were made before.
+//! Each tool is one file in this crate and one line in the list that fills a function's [`ToolRegistry`]. The registry
+//! holds the tools of a deployment; a [`ToolSession`] runs the calls of one turn. The session turns every problem into
+//! a result: unknown names, arguments that do not fit, timeouts, panics, results that are too long, and repeated calls.
 
 mod arguments;
 mod bound;

@@ -1,20 +1,20 @@
-//! Results as users read them.
+//! Markdown for users.
 
 use serde_json::Value;
 
-/// A link whose words and address cannot end it early.
+/// Formats a link; neither the title nor the address can end it early.
 pub(crate) fn link(title: &str, url: &str) -> String {
     let url = url.replace('(', "%28").replace(')', "%29");
     format!("[{}]({url})", line(title))
 }
 
-/// Text from elsewhere on one line, in which nothing is a link, a picture or a tag.
+/// Formats untrusted text as one line without links, pictures or tags.
 pub(crate) fn line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('[', "(").replace(']', ")").replace('<', "＜")
 }
 
-/// A result as it is, and JSON so that it stays as it is.
+/// Returns a result unchanged, or JSON in a code block.
 pub(crate) fn text(content: &str) -> String {
     match serde_json::from_str::<Value>(content) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => format!("```json\n{value:#}\n```"),

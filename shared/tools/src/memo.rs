@@ -8,17 +8,17 @@ use tokio::sync::OnceCell;
 use crate::ToolOutput;
 use crate::refusal::Refusal;
 
-/// How a call ended that is not fatal to its turn.
+/// The outcome of a call that is not fatal to its turn.
 pub(crate) type Outcome = Result<ToolOutput, Refusal>;
 
-/// What had the outcome of a call made.
+/// What produced the outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The call itself.
     Own,
-    /// It was run ahead of its call, which is this one.
+    /// A prefetch, which this call is the first to use.
     Ahead,
-    /// An equal call of this turn.
+    /// An equal call of the same turn.
     Equal,
 }
 
@@ -27,21 +27,21 @@ type Cell = Arc<Place>;
 #[derive(Default)]
 struct Place {
     outcome: OnceCell<Outcome>,
-    /// Whether a call has it, or had it made; not so while it is only run ahead.
+    /// Whether a call has used or produced the outcome; `false` while it is only prefetched.
     taken: AtomicBool,
 }
 
-/// The calls of one turn that succeeded or still run.
+/// The calls of one turn that succeeded or are still running.
 #[derive(Default)]
 pub(crate) struct Memo {
     cells: Mutex<HashMap<String, Cell>>,
 }
 
 impl Memo {
-    /// The outcome of the call under `key`, and what had it made.
+    /// Returns the outcome of the call under `key`, and its source.
     ///
-    /// Equal calls at the same time share one run; when the caller that runs it goes away, the next one takes over. A
-    /// failure is shared with those who wait for it and then forgotten, so that the model may try again.
+    /// Equal concurrent calls share one run; when the caller that runs it goes away, the next one takes over. A failure
+    /// is shared with the waiting callers and then forgotten, so that the model may try again.
     pub(crate) async fn once<F>(&self, key: &str, run: F) -> Result<(Outcome, Origin), anyhow::Error>
     where
         F: AsyncFnOnce() -> Result<Outcome, anyhow::Error>,
@@ -67,8 +67,8 @@ impl Memo {
         Ok((outcome, origin))
     }
 
-    /// Makes the outcome under `key` ahead of its call, the first of which takes it as its own; `None` where a call
-    /// came before.
+    /// Produces the outcome under `key` before its call; the first call takes it as its own. `None` if a call came
+    /// first.
     pub(crate) async fn ahead<F>(&self, key: &str, run: F) -> Result<Option<Outcome>, anyhow::Error>
     where
         F: AsyncFnOnce() -> Result<Outcome, anyhow::Error>,
@@ -102,7 +102,7 @@ impl Memo {
     }
 }
 
-/// Equal for calls that mean the same: the name and the arguments with their keys in order.
+/// Returns a key that is equal for equivalent calls: the name and the arguments with sorted keys.
 pub(crate) fn key(name: &str, arguments: &Value) -> String {
     let mut sorted = arguments.clone();
     sorted.sort_all_objects();

@@ -4,12 +4,12 @@ use redaction::{CARD, Redactor};
 use reqwest::Url;
 use serde_json::{Map, Value};
 
-/// How often percent-encoding is taken off, plus one.
+/// How many times percent-encoding is decoded, plus one.
 const MOST_READINGS: usize = 5;
 
-/// Replaces personal data in the arguments of a call before they leave this process; by default none.
+/// Replaces personal data in the arguments of a call before they leave this process; by default it replaces none.
 ///
-/// Users and models keep the original arguments, and values that an agent fixes are sent as its administrator wrote them.
+/// Users and models keep the original arguments. Values that an agent fixes are sent as the administrator wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
     redactor: Redactor,
@@ -17,23 +17,23 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Replaces what `redactor` replaces.
+    /// Creates it from the deployment's redactor.
     pub fn new(redactor: Redactor) -> Self {
         Self { redactor, fixed: Vec::new() }
     }
 
-    /// The same for a call some of whose arguments an agent fixes.
+    /// Returns a copy that leaves the agent's fixed arguments unchanged.
     pub(crate) fn with_fixed<'a>(&self, names: impl Iterator<Item = &'a String>) -> Self {
         let fixed = if self.redactor.is_off() { Vec::new() } else { names.cloned().collect() };
         Self { redactor: self.redactor.clone(), fixed }
     }
 
-    /// The text that is sent.
+    /// Redacts a text.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.redactor.text(text)
     }
 
-    /// The arguments that are sent.
+    /// Redacts the arguments of a call.
     pub(crate) fn arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
         if self.redactor.is_off() {
             return arguments.clone();
@@ -45,13 +45,13 @@ impl Outgoing {
         arguments.iter().map(sent).collect()
     }
 
-    /// Whether there is something in a text that is replaced.
+    /// Whether a text contains personal data.
     pub(crate) fn finds(&self, text: &str) -> bool {
         self.redactor.finds(text)
     }
 
-    /// Whether an address holds personal data, which cannot be replaced without making it another address. Many sites
-    /// number their pages like cards, so a card's number counts in the query alone.
+    /// Whether an address contains personal data. It cannot be replaced, as that would make another address. Many sites
+    /// number their pages like payment cards, so a card number counts only in the query.
     pub(crate) fn is_personal(&self, address: &Url) -> bool {
         let but_cards = |text: &str| self.redactor.spans(text).iter().any(|span| span.placeholder != CARD);
         let query = address.query().unwrap_or_default();
@@ -64,13 +64,13 @@ impl Outgoing {
     }
 }
 
-/// A part of a URL, and what is left each time that its percent-encoding is taken off.
+/// Yields a part of a URL and the results of decoding its percent-encoding repeatedly.
 fn readings(part: &str) -> impl Iterator<Item = String> {
     let next = |part: &String| Some(decoded(part)).filter(|decoded| decoded != part);
     std::iter::successors(Some(part.to_owned()), next).take(MOST_READINGS)
 }
 
-/// A part of a URL without its percent-encoding.
+/// Decodes the percent-encoding of a part of a URL.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

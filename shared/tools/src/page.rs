@@ -1,4 +1,4 @@
-//! The text of one page, as the search provider reads it.
+//! The text of one page, as the search provider extracts it.
 
 use conversation::Source;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::markdown;
 use crate::search::{Question, Reply, SearchFailure, from_the_web, visible, web_address};
 use crate::tavily::wire;
 
-/// Longest text of a page that is kept and told, in characters.
+/// Longest text of a page that is cached and shown, in characters.
 const MAX_TEXT: usize = 16_000;
 
 /// Longest title, in characters.
@@ -19,12 +19,12 @@ pub(crate) struct PageText {
     title: String,
     url: String,
     text: String,
-    /// How long the text was before it was cut, in characters.
+    /// Length of the text before truncation, in characters.
     characters: usize,
 }
 
 impl PageText {
-    /// The text in the form in which it is kept; `None` for an address that is not on the web, and for an empty page.
+    /// Cleans the text of a page for the cache; `None` for an address that is not on the web, and for an empty page.
     pub(crate) fn new(title: Option<&str>, url: &str, text: &str) -> Option<Self> {
         let url = web_address(url)?;
         let text = visible(text);
@@ -39,7 +39,7 @@ impl PageText {
         Some(Self { title, url, text: text.chars().take(MAX_TEXT).collect(), characters: text.chars().count() })
     }
 
-    /// The page as the model reads it, with nothing in it that could be read as a tag.
+    /// Renders the page for the model, without anything that could be read as a tag.
     pub(crate) fn told(&self) -> String {
         let Self { title, url, text, characters } = self;
         let (title, url, text) = (calls::escape(title), calls::escape(url), from_the_web(text));
@@ -51,14 +51,14 @@ impl PageText {
         format!("标题：{title}\n来源：{url}\n内容：{text}{cut}")
     }
 
-    /// The page as a user reads it: a link to it, and its text, which is Markdown.
+    /// Renders the page for the user: a link to it, and its text, which is Markdown.
     pub(crate) fn shown(&self) -> String {
         let Self { text, characters, .. } = self;
         let more = if *characters > MAX_TEXT { "…" } else { "" };
         format!("{}\n\n{text}{more}", markdown::link(&self.title, &self.url))
     }
 
-    /// A few words for a status line.
+    /// Returns a short text for a status line.
     pub(crate) fn summary(&self) -> String {
         match self.characters {
             all if all > MAX_TEXT => format!("{MAX_TEXT} of {all} characters"),
@@ -66,13 +66,13 @@ impl PageText {
         }
     }
 
-    /// The page as something to cite.
+    /// Returns the page as a source to cite.
     pub(crate) fn source(&self) -> Source {
         Source { index: 1, title: self.title.clone(), url: self.url.clone() }
     }
 }
 
-/// A page as the provider is asked for it, in the provider's own words.
+/// A request for the text of a page, with the provider's field names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct PageRequest {
     urls: [String; 1],
@@ -82,7 +82,7 @@ pub(crate) struct PageRequest {
 }
 
 impl PageRequest {
-    /// The request for the page at `url`.
+    /// Creates the request for the page at `url`.
     pub(crate) fn new(url: String) -> Self {
         Self { urls: [url], extract_depth: "basic", format: "markdown", include_usage: true }
     }

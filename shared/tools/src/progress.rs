@@ -1,4 +1,4 @@
-//! What a running call says of itself, as far as it is passed on.
+//! Progress of a running call, limited in rate and size.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-/// The most that is passed on of one call, in bytes.
+/// Maximum size of the progress of one call, in bytes.
 const MOST: usize = 64 * 1024;
 
-/// The shortest time between two parts.
+/// Minimum interval between two parts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Where a call tells how far it is; nowhere by default.
+/// The channel to which a call reports its progress; by default it discards everything.
 ///
-/// What it is told reaches the user only, ten times a second and 64 KiB at most; the model reads the result.
+/// Only the user receives the progress, at most ten times a second and at most 64 KiB; the model reads the result.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Option<Telling>);
 
@@ -27,14 +27,14 @@ struct Telling {
 }
 
 impl Progress {
-    /// A call's end of it, and the end from which its parts are passed on.
+    /// Creates the sender for a call and the receiver that forwards its parts.
     pub(crate) fn channel() -> (Self, Parts) {
         let (parts, received) = unbounded_channel();
         let telling = Telling { parts, left: Arc::new(AtomicUsize::new(MOST)) };
         (Self(Some(telling)), Parts { received, held: String::new(), last: None })
     }
 
-    /// Tells more; what is more than a call may tell is lost.
+    /// Sends more text; text over the limit is dropped.
     pub fn tell(&self, text: &str) {
         let Some(Telling { parts, left }) = &self.0 else { return };
         let shown = |room: usize| text.get(..text.floor_char_boundary(room)).unwrap_or_default();
@@ -42,13 +42,13 @@ impl Progress {
         let room = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or_default();
         let shown = shown(room);
         if !shown.is_empty() {
-            // Nobody is there any more when the call is being given up.
+            // The receiver is gone when the call is being cancelled.
             let _gone = parts.send(shown.to_owned());
         }
     }
 }
 
-/// The parts that a call tells, in the order in which it does.
+/// The receiver for the progress of a call, in order.
 pub(crate) struct Parts {
     received: UnboundedReceiver<String>,
     held: String,
@@ -56,7 +56,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Runs a call to its end, and passes on what it tells meanwhile: as it comes, joined where it comes too fast.
+    /// Runs a call to its end and forwards its progress meanwhile. Parts within the minimum interval are joined.
     pub(crate) async fn beside<T>(&mut self, call: impl Future<Output = T>, tell: &(dyn Fn(String) + Sync)) -> T {
         let mut call = pin!(call);
         let ended = tokio::select! {
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// What is passed on of a call that tells something every so many milliseconds, and when.
+    /// Runs a call that sends a text after each pause in milliseconds; returns the forwarded parts with their times.
     async fn told(steps: &[(u64, &str)]) -> Vec<(u128, String)> {
         let (progress, mut parts) = Progress::channel();
         let (began, told) = (Instant::now(), Mutex::new(Vec::new()));

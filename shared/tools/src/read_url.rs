@@ -1,4 +1,4 @@
-//! `read_url`: reads a page that came up in the conversation, through the search provider.
+//! `read_url`: reads a page of the conversation's URL allowlist through the search provider.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, known_pages, sc
 const DESCRIPTION: &str = "读取一个网页的正文。用户发来网址，或者搜索结果里的摘录不够用时，用它读取全文。\
     只能读取用户消息里出现过的网址和本对话结果里列出的来源。";
 
-/// Reads pages; equal readings share their results, and count like searches.
+/// Reads pages; equal requests share their results and count like searches.
 pub struct ReadUrl {
     search: Arc<Search>,
 }
@@ -31,7 +31,7 @@ struct Arguments {
 }
 
 impl ReadUrl {
-    /// The tool over the search provider.
+    /// Creates the tool over the search provider.
     pub fn new(search: Arc<Search>) -> Self {
         Self { search }
     }
@@ -77,7 +77,7 @@ impl Tool for ReadUrl {
         }
     }
 
-    /// A little more than a question takes at most, so that it ends with a reason of its own.
+    /// Slightly more than the maximum duration of a request, so that the request ends with its own reason.
     fn timeout(&self) -> Duration {
         search::LONGEST + Duration::from_secs(5)
     }

@@ -7,16 +7,16 @@ use crate::bound::Bound;
 use crate::memo;
 use crate::{Tool, ToolContext, ToolSession};
 
-/// A tool and what it says of itself, asked once.
+/// A tool with its description, which is read once.
 pub(crate) struct Entry {
     pub(crate) spec: ToolSpec,
     pub(crate) tool: Arc<dyn Tool>,
-    /// Whether what it gives is the answer.
+    /// Whether its result is the final answer.
     pub(crate) direct: bool,
 }
 
 impl Entry {
-    /// Equal for calls that mean the same.
+    /// Returns a key that is equal for equivalent calls.
     pub(crate) fn key(&self, arguments: &Value) -> String {
         memo::key(&self.spec.name, &self.tool.meaning(arguments))
     }
@@ -33,9 +33,9 @@ impl From<Arc<dyn Tool>> for Entry {
 pub struct ToolBinding {
     /// The tool's name.
     pub name: String,
-    /// Arguments that hold for every call; models neither see nor choose them.
+    /// Arguments that are fixed for every call; models neither see nor choose them.
     pub fixed: Map<String, Value>,
-    /// Whether what it gives is the answer, which no model words anew.
+    /// Whether its result is the final answer, which no model rephrases.
     pub direct: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct ToolRegistry {
 }
 
 impl ToolRegistry {
-    /// The registry of these tools; a later one of the same name replaces an earlier one.
+    /// Creates the registry of these tools. A later tool replaces an earlier one of the same name.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         Self::of(tools.into_iter().map(Entry::from))
     }
@@ -64,7 +64,7 @@ impl ToolRegistry {
         Self { entries: Arc::new(entries), specs }
     }
 
-    /// The tools of these names, in that order, as an agent uses them; names that no tool has are passed over.
+    /// Returns the tools of these names, in that order, as an agent uses them. Names without a tool are skipped.
     #[must_use]
     pub fn bound(&self, bindings: &[ToolBinding]) -> Self {
         let bind = |binding: &ToolBinding| {
@@ -77,7 +77,7 @@ impl ToolRegistry {
         Self::of(bindings.iter().filter_map(bind))
     }
 
-    /// These tools and further ones, as far as their names are free.
+    /// Returns these tools and `more`; on equal names the tools of `self` win.
     #[must_use]
     pub fn beside(&self, more: Vec<Arc<dyn Tool>>) -> Self {
         let own = self.entries.iter().map(|entry| Arc::clone(&entry.tool));
@@ -89,22 +89,22 @@ impl ToolRegistry {
         self.entries.iter().any(|entry| entry.spec.name == name)
     }
 
-    /// Whether what the tool of that name gives is the answer.
+    /// Whether the result of the tool of that name is the final answer.
     pub fn is_direct(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.spec.name == name && entry.direct)
     }
 
-    /// What models are told, in order: the same list for as long as these are the tools.
+    /// The descriptions for models, in order. It is the same list until the tools change.
     pub fn specs(&self) -> &Arc<[ToolSpec]> {
         &self.specs
     }
 
-    /// What they are called, in order.
+    /// The names of the tools, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.spec.name.as_str())
     }
 
-    /// The state of one turn: its memo of calls.
+    /// Creates the state of one turn: its memo of calls.
     pub fn session(&self, context: ToolContext) -> ToolSession {
         ToolSession::new(Arc::clone(&self.entries), context)
     }

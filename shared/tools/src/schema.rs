@@ -1,27 +1,28 @@
-//! What a tool says of its arguments, derived from the type that reads them.
+//! Parameter schemas of tools, derived from the types that parse the arguments.
 
 use conversation::{ToolExample, ToolSpec};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-/// Keys that some endpoints refuse and no model needs.
+/// Keys that some endpoints reject and no model needs.
 const UNWANTED: [&str; 3] = ["$schema", "title", "format"];
 
-/// What models are told about a tool whose arguments are an `A`.
+/// Returns the description of a tool whose arguments are an `A`.
 ///
-/// The comments on the fields of `A` are their descriptions; they and `description` are written for models.
+/// The doc comments on the fields of `A` are the descriptions of the parameters. They and `description` are written for
+/// models.
 pub(crate) fn spec<A: JsonSchema>(name: &str, description: &str, examples: Vec<ToolExample>) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: of::<A>(), examples }
 }
 
-/// An example for the prompt of models that write calls as text.
+/// Builds an example for the prompt of models that write calls as text.
 pub(crate) fn example(question: &str, arguments: Value) -> ToolExample {
     ToolExample { question: question.to_owned(), arguments }
 }
 
-/// A JSON Schema in the plain form that every endpoint takes: nothing is referred to, `null` is never offered (a field
-/// that is optional is left out), and a choice is an `enum`.
+/// Builds a JSON Schema in the plain form that every endpoint accepts: no references, no `null` (an optional field is
+/// left out), and a choice is an `enum`.
 fn of<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = Schema::to_value(settings.into_generator().into_root_schema_for::<A>());
@@ -53,7 +54,7 @@ fn is_empty(default: &Value) -> bool {
     default.is_null() || default.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Takes `null` out of what a field may hold.
+/// Removes `null` from the values that a field accepts.
 fn without_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| !value.is_null());
@@ -77,7 +78,7 @@ fn without_null(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Writes a choice of constants, as an enumeration with comments on its variants gives it, as one list.
+/// Replaces a `oneOf` of constants, which an enumeration with doc comments on its variants produces, by one `enum`.
 fn listed(schema: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = schema.get("oneOf") else { return };
     let values: Option<Vec<Value>> = choices.iter().map(|choice| choice.get("const").cloned()).collect();

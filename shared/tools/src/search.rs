@@ -1,4 +1,4 @@
-//! Questions to the provider behind the cache, the limiter and the budget: who asks, who waits, and who is told no.
+//! Requests to the search provider, with a shared cache, rate limiter and budgets.
 
 mod allowance;
 mod budget;
@@ -38,16 +38,16 @@ pub(crate) use self::text::{Told, failed, from_the_web, told};
 pub use self::watch::{CreditWatch, RefusedBy};
 use crate::tavily::{Fetched, Tavily};
 
-/// Longest time of a question, with its waits and second attempts.
+/// Maximum duration of a request, with its waits and second attempt.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10);
 
-/// How long the one who asks the provider keeps the others waiting when it dies.
+/// Lease of the instance that requests the provider: how long the others wait if it crashes.
 const LEASE: Duration = Duration::from_secs(12);
 
-/// First and last pause between two looks at a question that another one asks.
+/// First and longest pause between two polls of the cache while another instance sends the same request.
 const POLLS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
 
-/// The search provider of one deployment, as all its tools share it.
+/// The search provider of one deployment, shared by all its tools.
 pub struct Search {
     tavily: Tavily,
     base_url: String,
@@ -60,47 +60,47 @@ pub struct Search {
     allowance: Allowance,
 }
 
-/// What a question brought.
+/// The outcome of a request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found<A> {
     pub(crate) answer: A,
-    /// Whether an earlier or an equal question brought it.
+    /// Whether an earlier or a concurrent equal request fetched it.
     pub(crate) cached: bool,
-    /// Whether the caller's own question brought it: no caller learns what another one asked.
+    /// Whether the caller's own request fetched it: no caller finds out what another one searched.
     pub(crate) own: bool,
-    /// What it cost now.
+    /// The credits spent by this request.
     pub(crate) credits: u64,
-    /// What it cost the other caller whose question brought it; 0 for the caller's own.
+    /// The credits spent by the other caller whose request fetched it; 0 for the caller's own.
     pub(crate) others_credits: u64,
-    /// What the model should know of it.
+    /// A note for the model.
     pub(crate) notice: Option<Notice>,
 }
 
-/// Why an answer is less, or more, than what was asked for.
+/// How an answer differs from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// The budget runs low: it was asked for at the lowest price.
+    /// The budget is low: the request was replaced by its cheapest form.
     Cheap,
-    /// The budget is spent: it is out of date.
+    /// The budget is spent: the answer is stale.
     Old,
-    /// The first answer fitted badly: it was asked for again, in more depth.
+    /// The first answer was not relevant: the request was repeated in more depth.
     Deepened,
 }
 
-/// An answer as it is cached.
+/// A cached answer.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept<A> {
     answer: A,
     cheap: bool,
-    /// What it cost.
+    /// The credits spent.
     #[serde(default)]
     credits: u64,
-    /// Who asked, as a digest that only an equal question of the same caller has.
+    /// A digest of the caller and the request, equal only for equal requests of the same caller.
     #[serde(default)]
     asker: String,
 }
 
-/// What the cache leaves to be done.
+/// The result of a cache lookup.
 enum Place<A> {
     Known(Kept<A>),
     Leader { lead: Lead, stale: Option<Kept<A>> },
@@ -109,7 +109,7 @@ enum Place<A> {
 }
 
 impl Search {
-    /// The provider with the cache, the limiter and the counts that all processes share; makes no call.
+    /// Creates the provider with the cache, the limiter and the counters that all instances share; makes no call.
     pub fn new(config: SearchConfig, http: transport::Client, store: &Store) -> Self {
         let SearchConfig { base_url, api_key, ttl, limit, daily, budget } = config;
         Self {
@@ -125,17 +125,17 @@ impl Search {
         }
     }
 
-    /// Tells `watch` how the credits stand.
+    /// Reports the state of the credits to `observer`.
     #[must_use]
     pub fn watched_by(self, watch: Arc<dyn CreditWatch>) -> Self {
         Self { account: self.account.watched_by(watch), ..self }
     }
 
-    /// The answer to `question`: from the cache, from an equal question that is being asked, or from the provider.
+    /// Returns the answer to `request`: from the cache, from an equal request in flight, or from the provider.
     ///
-    /// Only the last counts against the limit of `owner` and the day's budgets. As the provider's budget runs low the provider is
-    /// asked for what is cheap. Where the provider, the limiter or the budget says no, an answer that is no longer fresh
-    /// serves as well.
+    /// Only a request to the provider counts against the rate limit of `owner` and the daily quotas. When the
+    /// provider's budget is low, the cheaper form is requested. If the provider, the limiter or the budget rejects the
+    /// request, a stale answer is returned if there is one.
     pub(crate) async fn find<Q: Question>(
         &self,
         question: &Q,
@@ -157,18 +157,18 @@ impl Search {
         }
     }
 
-    /// Whether the budget leaves room for more than what is needed.
+    /// Whether the budget allows more than the necessary requests.
     pub(crate) async fn has_plenty(&self, clock: &Clock) -> bool {
         self.account.standing(clock.now()).await == Standing::Enough
     }
 
-    /// The same for questions whose answers are the same, whoever asks them.
+    /// Returns a key that is equal for requests with equal answers, for any caller.
     fn key<Q: Question>(&self, question: &Q) -> String {
         let asked = serde_json::json!([Q::FORMAT, self.base_url, question]);
         format!("{:x}", Sha256::digest(asked.to_string()))
     }
 
-    /// The same for equal questions of one caller.
+    /// Returns a digest that is equal for equal requests of one caller.
     fn asker<Q: Question>(&self, question: &Q, owner: &Owner) -> String {
         let asked = serde_json::json!([self.key(question), owner.as_str()]);
         format!("{:x}", Sha256::digest(asked.to_string()))
@@ -243,7 +243,7 @@ impl Search {
         Ok((Kept { answer, cheap: cheaper.is_some(), credits, asker }, credits))
     }
 
-    /// Asks the provider, within the day's budgets.
+    /// Sends the request to the provider within the daily quotas.
     async fn paid<Q: Question>(
         &self,
         question: &Q,
@@ -277,7 +277,7 @@ impl Search {
 }
 
 impl<A> Kept<A> {
-    /// What this caller finds in the cache, which costs nothing.
+    /// Converts a cached answer to the outcome for this caller, which costs nothing.
     fn found(self, asker: &str) -> Found<A> {
         let own = self.asker == asker;
         let (notice, others_credits) = (self.cheap.then_some(Notice::Cheap), if own { 0 } else { self.credits });
@@ -286,12 +286,13 @@ impl<A> Kept<A> {
 }
 
 impl<A> Found<A> {
-    /// Whether the caller sees that it came from the cache: only of the caller's own earlier question.
+    /// Whether the caller may see that it came from the cache: only after an earlier request of the same caller.
     pub(crate) fn is_known_as_cached(&self) -> bool {
         self.cached && self.own
     }
 
-    /// The credits that are reported to the caller: of another caller's answer what it cost then, as if it were fetched again.
+    /// Returns the credits that are reported to the caller. Another caller's answer is reported at its original cost,
+    /// as if fetched again.
     pub(crate) fn reported_credits(&self) -> u64 {
         self.credits + self.others_credits
     }

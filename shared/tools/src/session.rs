@@ -12,13 +12,13 @@ use crate::refusal::Refusal;
 use crate::registry::Entry;
 use crate::{Progress, ToolContext, ToolError, ToolOutput, arguments, markdown};
 
-/// Longest text that a call gives to the model, in bytes.
+/// Longest text of a result for the model, in bytes.
 const MAX_CONTENT: usize = 256 * 1024;
 
-/// Ends a text that was cut.
+/// Suffix of a truncated text.
 const CUT: &str = "\n（内容过长，已截断）";
 
-/// Ends the result of a call that was made before; not its beginning, by which a result's kind is told.
+/// Suffix of the result of a repeated call. It is not a prefix, because the beginning identifies the kind of a result.
 const REPEATED: &str =
     "\n（本轮已经用相同的参数调用过这个工具，以上是同一个结果。请直接使用它，不要再次重复这个调用。）";
 
@@ -29,18 +29,18 @@ pub struct ToolSession {
     memo: Memo,
 }
 
-/// A call that was dealt with.
+/// The outcome of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
     /// For the user.
     pub report: ToolReport,
     /// For the model.
     pub result: ToolResult,
-    /// For the user, if what this tool gives is the answer.
+    /// For the user, if the result of this tool is the final answer.
     pub answer: Option<String>,
     /// What it cost.
     pub credits: u64,
-    /// Whether it was run ahead of its call.
+    /// Whether it was prefetched before the model made the call.
     pub ahead: bool,
 }
 
@@ -49,16 +49,16 @@ impl ToolSession {
         Self { entries, context, memo: Memo::default() }
     }
 
-    /// Runs a call: unknown names, unfit arguments, timeouts and panics are results too; only a fatal error ends the
+    /// Runs a call. Unknown names, invalid arguments, timeouts and panics are results too; only a fatal error ends the
     /// turn.
     ///
-    /// Calls may run at the same time; equal ones share one run, and a repeated one gets the first one's result and a
-    /// note for the model. Dropping the future ends the call.
+    /// Calls may run concurrently. Equal calls share one run; a repeated call gets the first one's result and a note
+    /// for the model. Dropping the future ends the call.
     pub async fn run(&self, call: &ToolCall) -> Result<Ran, anyhow::Error> {
         self.run_telling(call, &|_| {}).await
     }
 
-    /// The same, with what the call says of itself while it runs; equal calls hear it once.
+    /// Runs a call like [`run`](Self::run) and reports its progress to `on_progress`; equal calls report it once.
     pub async fn run_telling(&self, call: &ToolCall, tell: &(dyn Fn(String) + Sync)) -> Result<Ran, anyhow::Error> {
         let started = Instant::now();
         let (outcome, origin) = match self.admitted(call) {
@@ -71,13 +71,15 @@ impl ToolSession {
         Ok(ran(call, outcome, origin, started.elapsed()))
     }
 
-    /// The result of a call that is not run, because its reply made `limit` calls before it.
+    /// Returns the result of a call that is not run, because its reply made `limit` calls before it.
     pub fn beyond(&self, call: &ToolCall, limit: usize) -> Ran {
         ran(call, Err(Refusal::too_many_calls(limit)), Origin::Own, Duration::ZERO)
     }
 
-    /// The most that a call costs, and the call, run ahead of the model's: the first that means the same takes the
-    /// result as its own. It gives what it cost, which that one counts too; `None` for a call that cannot run.
+    /// Returns the maximum cost of a call, and a future that prefetches it before the model makes it.
+    ///
+    /// The first equivalent call takes the result as its own. The future resolves to the credits spent, which that call
+    /// counts too. `None` for a call that cannot run.
     pub fn ahead(&self, call: &ToolCall) -> Option<(u64, impl Future<Output = u64>)> {
         let (entry, arguments) = self.admitted(call).ok()?;
         let price = entry.tool.price(&arguments);

@@ -1,4 +1,4 @@
-//! The client of Tavily, and of what speaks like it.
+//! Client for Tavily and compatible services.
 
 mod pause;
 pub(crate) mod wire;
@@ -14,16 +14,16 @@ use tokio::time::{sleep, timeout_at};
 use self::pause::Pause;
 use crate::search::{Clock, Question, SearchFailure};
 
-/// Longest answer that is read, in bytes.
+/// Longest reply that is read, in bytes.
 const MAX_BODY: usize = 2 * 1024 * 1024;
 
-/// Wait before a second attempt when the provider names none.
+/// Pause before a second attempt if the provider states none.
 const RETRY_PAUSE: Duration = Duration::from_millis(300);
 
-/// Longest wait that the provider may ask for before a second attempt.
+/// Longest pause before a second attempt that is accepted from the provider.
 const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(3);
 
-/// Speaks to one endpoint.
+/// A client for one endpoint.
 pub(crate) struct Tavily {
     http: transport::Client,
     base_url: String,
@@ -31,14 +31,14 @@ pub(crate) struct Tavily {
     pause: Pause,
 }
 
-/// What a question brought and what it cost.
+/// An answer and its cost.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fetched<A> {
     pub(crate) answer: A,
     pub(crate) credits: u64,
 }
 
-/// An attempt that failed; `again_after` when a second one may help.
+/// A failed attempt; `retry_after` is set if a second one may help.
 #[derive(Debug, PartialEq)]
 struct Missed {
     failure: SearchFailure,
@@ -56,9 +56,9 @@ impl Tavily {
         Self { http, base_url, api_key, pause: Pause::default() }
     }
 
-    /// Asks, with one short second attempt where it may help, and ends with the clock at the latest.
+    /// Sends a request, with one second attempt where it may help, and ends at the clock's deadline.
     ///
-    /// A refused key and a used-up allowance keep further questions away from the provider for a while.
+    /// A rejected key and an exhausted plan pause further requests.
     pub(crate) async fn ask<Q: Question>(
         &self,
         question: &Q,
@@ -84,7 +84,7 @@ impl Tavily {
         self.attempt(question).await.map_err(|missed| missed.failure)
     }
 
-    /// A refused key that is kept elsewhere may have been replaced there: no pause, as it is read again.
+    /// A rejected key from a secret store may have been replaced: it is read again without a pause.
     fn after_new_key(&self, failure: SearchFailure) -> Option<Duration> {
         let key = self.api_key.as_ref().filter(|_| failure == SearchFailure::Refused)?;
         key.refused().then_some(Duration::ZERO)
@@ -110,12 +110,13 @@ impl Tavily {
     }
 }
 
-/// No answer, or half of one.
+/// The failure for no reply or an incomplete one.
 fn broken() -> Missed {
     Missed { failure: SearchFailure::Unavailable, again_after: Some(RETRY_PAUSE) }
 }
 
-/// The provider's own codes are in its documentation; 432 and 433 are the limits of a plan and of paying as one goes.
+/// Maps a status to a failed attempt. The provider documents its own codes: 432 and 433 are the limits of a plan and of
+/// pay-as-you-go.
 fn missed(status: StatusCode, headers: &HeaderMap) -> Missed {
     match status.as_u16() {
         400 | 413 | 422 => SearchFailure::Rejected.into(),
@@ -127,7 +128,7 @@ fn missed(status: StatusCode, headers: &HeaderMap) -> Missed {
     }
 }
 
-/// The wait before a second attempt; `None` when the provider asks for one that is too long.
+/// Returns the pause before a second attempt; `None` if the provider requests one that is too long.
 fn retry_pause(headers: &HeaderMap) -> Option<Duration> {
     let asked = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let asked = asked.and_then(|seconds: f64| Duration::try_from_secs_f64(seconds).ok());

@@ -8,84 +8,85 @@ use tokio::time::Instant;
 
 use crate::{CalculationBudget, KnownPages, Outgoing, Progress};
 
-/// Something that a model may call; one file each under this crate, and one line in the list.
+/// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What the model is told about it.
+    /// Returns the description that the model reads.
     fn spec(&self) -> ToolSpec;
 
     /// Runs one call whose arguments fit the schema.
     ///
-    /// The future is dropped when the turn ends, when the time is over, or never; it must not leave work behind. That
-    /// is the one signal to stop: a token would say the same a second time, and what computes without yielding needs a
-    /// guard that stops it on drop either way (see the calculator).
+    /// The caller may drop the future at any time: when the turn ends or when the timeout has passed. A dropped call
+    /// must not leave work running. Dropping is the only stop signal; a cancellation token would add nothing. A
+    /// computation that does not yield needs a guard that stops it on drop in any case (see the calculator).
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 
-    /// What arguments ask for: calls that mean the same are one within a turn, however they are worded.
+    /// Returns the deduplication key of `arguments`: within a turn, calls with equal keys are one call, whatever their
+    /// spelling.
     fn meaning(&self, arguments: &Value) -> Value {
         arguments.clone()
     }
 
-    /// The most credits that a call is listed to cost.
+    /// Returns the maximum number of credits that a call costs by the price list.
     fn price(&self, _arguments: &Value) -> u64 {
         0
     }
 
-    /// The longest time that one call may take; the turn's own end comes before it.
+    /// Returns the timeout of one call; the turn's own deadline comes first.
     fn timeout(&self) -> Duration {
         Duration::from_secs(10)
     }
 
-    /// The content of a result as the model reads it, after it was cut to what a result may hold; as it is unless a tool
-    /// wants a form of its own around it.
+    /// Wraps the content of a result for the model, after the session has truncated it. The default returns it
+    /// unchanged.
     fn framed(&self, content: String) -> String {
         content
     }
 
-    /// How the model reads that a call of this tool failed for `reason`, a short sentence in the prompt's language.
+    /// Returns the text for the model when a call failed for `reason`, a short sentence in the prompt's language.
     fn failure_text(&self, reason: &str) -> String {
         format!("工具调用失败：{reason}")
     }
 }
 
-/// What a call may know of the turn it belongs to.
+/// The part of a turn that its calls can see.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
-    /// On whose behalf it runs.
+    /// The user for whom the call runs.
     pub owner: Owner,
     /// When the turn ends.
     pub deadline: Instant,
-    /// The pages that have come up, from those of the history on; the session adds those of its results.
+    /// The URLs of the conversation so far, including its history; the session adds the sources of each result.
     pub pages: KnownPages,
-    /// Where the call tells how far it is; the session gives each call its own.
+    /// The channel for the call's progress; the session gives each call its own.
     pub progress: Progress,
-    /// Replaces personal data in what a call sends to a host.
+    /// Replaces personal data in the arguments that a call sends to a host.
     pub outgoing: Outgoing,
-    /// The work that the calculations of the turn may take together.
+    /// The work budget that the calculations of the turn share.
     pub calculations: CalculationBudget,
 }
 
-/// What a call gives back.
+/// The result of a successful call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOutput {
     /// The text for the model.
     pub content: String,
-    /// What a user reads of it, in Markdown, where that differs; blank where it gives a user nothing to read.
+    /// The text for the user, in Markdown, where it differs; blank if there is nothing for a user to read.
     pub shown: Option<String>,
-    /// A few words for a status line.
+    /// A short text for a status line.
     pub summary: String,
     /// Pages to cite.
     pub sources: Vec<Source>,
-    /// Whether it came from a cache that this caller's own earlier call had filled.
+    /// Whether it came from a cache that an earlier call of the same user had filled.
     pub cached: bool,
-    /// Credits that it cost this caller, or the other one who had it fetched.
+    /// Credits that it cost this user, or the other user whose call fetched it.
     pub credits: u64,
 }
 
-/// Why a call gives nothing back.
+/// Why a call has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// Told to the model, and the turn goes on.
+    /// The model reads it, and the turn continues.
     #[error("{}", failure.message)]
     Model {
         /// What the user sees.

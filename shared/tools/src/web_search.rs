@@ -21,13 +21,13 @@ use crate::{Outgoing, Tool, ToolContext, ToolError, ToolOutput, arguments, schem
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
     可能已经变化的事实时，必须先用它搜索，再根据搜索结果回答。闲聊、翻译、写作和计算不需要搜索。";
 
-/// Below this score of the best page a quick search is not good enough.
+/// Below this score of the best page, a quick search is repeated in more depth; from 0 to 1.
 const GOOD_ENOUGH: f64 = 0.8;
 
-/// With less time left than this no deeper search is begun.
+/// Minimum time left for starting a deeper search.
 const TIME_TO_DEEPEN: Duration = Duration::from_secs(3);
 
-/// Searches the web; equal searches share their results, and each caller has a limit.
+/// Searches the web; equal searches share their results, and each user has a rate limit.
 pub struct WebSearch {
     search: Arc<Search>,
 }
@@ -53,16 +53,16 @@ struct Arguments {
 }
 
 impl WebSearch {
-    /// What models call it.
+    /// The name of the tool.
     pub const NAME: &str = "search_web";
 
-    /// The tool over the search provider.
+    /// Creates the tool over the search provider.
     pub fn new(search: Arc<Search>) -> Self {
         Self { search }
     }
 
-    /// The results, after a second and deeper search at most: where a quick one found nothing that fits, and time, the
-    /// limit and the budget allow. The other modes are never searched twice.
+    /// Searches, and repeats a quick search at most once in more depth if nothing relevant was found. The time, the
+    /// rate limit and the budget must allow it. The other modes are never repeated.
     async fn searched(
         &self,
         request: &SearchRequest,
@@ -119,7 +119,7 @@ impl Tool for WebSearch {
         read(arguments).map_or(0, |request| request.list_price())
     }
 
-    /// A little more than a search takes at most, so that a search ends with a reason of its own.
+    /// Slightly more than the maximum duration of a search, so that the search ends with its own reason.
     fn timeout(&self) -> Duration {
         search::LONGEST + Duration::from_secs(5)
     }

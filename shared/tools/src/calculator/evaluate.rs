@@ -11,11 +11,11 @@ pub(super) struct Answer {
 /// Why there is no value; the texts are for the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It is no expression.
+    /// It is not an expression.
     Unreadable(String),
-    /// It is one, and has no value.
+    /// The expression has no value.
     Undefined(String),
-    /// It has one that takes too long.
+    /// The value takes too long to compute.
     TooLarge,
 }
 

@@ -183,7 +183,7 @@ fn wave(x: &Number, shift: i64, function: fn(f64) -> f64) -> Result<Number, Faul
     x.interval()?.wave(function).map(Approximate)
 }
 
-/// Twice the sine of so many sixths of π, where it is a whole number.
+/// Returns twice the sine of `sixths` × π/6, if it is a whole number.
 fn sine_of_sixths(sixths: i64) -> Option<i64> {
     match sixths {
         0 | 6 => Some(0),

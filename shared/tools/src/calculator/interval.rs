@@ -6,7 +6,7 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use super::evaluate::Fault;
 use super::rational::Rational;
 
-/// How far a function of the platform's mathematics may be off, in units of the last place; those in use are within two.
+/// Maximum error of the platform's mathematical functions, in units of the last place; those in use are within two.
 const ULPS: usize = 4;
 
 /// The bounds of a real number that is not known exactly; both are finite.
@@ -28,12 +28,12 @@ impl Interval {
         self.high
     }
 
-    /// Bounds with room for the rounding of one operation.
+    /// Widens bounds by the rounding error of one operation.
     fn rounded(low: f64, high: f64) -> Result<Self, Fault> {
         Self::checked(low.next_down(), high.next_up())
     }
 
-    /// Bounds with room for the error of a function.
+    /// Widens bounds by the error of a function.
     fn widened(low: f64, high: f64) -> Result<Self, Fault> {
         let (mut low, mut high) = (low, high);
         for _ in 0..ULPS {
@@ -46,7 +46,7 @@ impl Interval {
         if low.is_finite() && high.is_finite() { Ok(Self { low, high }) } else { Err(Fault::TooLarge) }
     }
 
-    /// The bounds of a fraction that is in the range of machine numbers.
+    /// Returns the bounds of a fraction within the range of `f64`.
     pub(super) fn of(number: &Rational) -> Result<Self, Fault> {
         let (mantissa, exponent) = scaled(number);
         let Some(power) = i32::try_from(exponent).ok().filter(|power| power.abs() < 960) else {
@@ -126,7 +126,7 @@ impl Interval {
         if power.low <= f64::MIN_POSITIVE { Err(Fault::TooLarge) } else { Ok(power) }
     }
 
-    /// The whole number that both bounds give.
+    /// Returns the whole number on which both bounds agree.
     pub(super) fn whole(self, function: fn(f64) -> f64) -> Result<i64, Fault> {
         let (low, high) = (function(self.low), function(self.high));
         let is_certain = low.to_bits() == high.to_bits() && low.abs() < 9e15;

@@ -2,7 +2,7 @@ use super::evaluate::Fault;
 use super::functions;
 use super::rational::Rational;
 
-/// A part of an expression.
+/// A token of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Number(Rational),
@@ -11,7 +11,7 @@ pub(super) enum Token {
     Sign(char),
 }
 
-/// The parts of an expression in plain notation.
+/// Splits an expression in plain notation into tokens.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { rest: text, tokens: Vec::new(), separates: Vec::new() };
     while let Some(next) = lexer.rest.chars().next() {
@@ -23,7 +23,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
 struct Lexer<'a> {
     rest: &'a str,
     tokens: Vec<Token>,
-    /// Of each open parenthesis, whether commas in it separate arguments.
+    /// For each open parenthesis, whether commas in it separate arguments.
     separates: Vec<bool>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Lexer<'a> {
 
     fn name(&mut self) {
         let letters = self.taken(|c| c.is_ascii_alphabetic() || matches!(c, '°' | 'π'));
-        // The digits of `log10` and `log2`, but not those of a number behind a name.
+        // The digits of `log10` and `log2`, but not those of a number after a name.
         let digits = ["10", "2"].into_iter().find(|digits| letters == "log" && self.rest.starts_with(digits));
         self.rest = self.rest.get(digits.map_or(0, str::len)..).unwrap_or_default();
         self.tokens.push(Token::Name(format!("{letters}{}", digits.unwrap_or_default())));
@@ -97,7 +97,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// The power of ten behind a number: `e5`, `E-3`.
+    /// Parses the power of ten after a number: `e5`, `E-3`.
     fn exponent(&mut self) -> Result<i64, Fault> {
         let Some(rest) = self.rest.strip_prefix(['e', 'E']) else { return Ok(0) };
         let unsigned = rest.strip_prefix(['+', '-']).unwrap_or(rest);

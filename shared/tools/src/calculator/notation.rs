@@ -1,15 +1,15 @@
-//! Expressions as people and models write them, in the one notation that is calculated.
+//! Normalises expressions of people and models to the notation of the lexer.
 
 /// Longest expression, in characters.
 const MAX_LENGTH: usize = 1000;
 
-/// Deepest parentheses; what reads them uses the stack.
+/// Maximum nesting of parentheses; parsing them uses the stack.
 const MAX_DEPTH: usize = 64;
 
-/// Signs beside letters and digits that mean something.
+/// Accepted characters in addition to letters and digits.
 const SIGNS: &str = " +-*/^!%().,°π";
 
-/// The expression in plain signs, or why it is none.
+/// Normalises an expression; the error is the reason why it is invalid.
 pub(super) fn plain(expression: &str) -> Result<String, String> {
     if expression.chars().count() > MAX_LENGTH {
         return Err(format!("超过 {MAX_LENGTH} 个字符"));
@@ -19,7 +19,7 @@ pub(super) fn plain(expression: &str) -> Result<String, String> {
     if text.is_empty() {
         return Err("算式是空的".to_owned());
     }
-    // What is not listed could define and repeat things; nobody needs that to calculate.
+    // Other characters could define and repeat things; no calculation needs them.
     if let Some(odd) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || SIGNS.contains(*c))) {
         return Err(format!("不认识的符号 {odd}"));
     }
@@ -27,7 +27,8 @@ pub(super) fn plain(expression: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Full-width signs, superscripts and the operators of print and of programs as the plain ones.
+/// Replaces full-width characters, superscripts, and the operators of typography and programming languages by plain
+/// ones.
 fn uniform(expression: &str) -> String {
     let mut text = String::with_capacity(expression.len());
     let mut raised = false;

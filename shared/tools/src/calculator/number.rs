@@ -4,7 +4,7 @@ use super::evaluate::Fault;
 use super::interval::Interval;
 use super::rational::Rational;
 
-/// Largest denominator of an exponent for which an exact root is looked for.
+/// Largest denominator of an exponent for which an exact root is tried.
 const MAX_ROOT: u32 = 64;
 
 /// A real number: exact, an exact multiple of π, or between two bounds.
@@ -74,7 +74,7 @@ impl Number {
         if factor.is_zero() { Exact(factor) } else { Pi(factor) }
     }
 
-    /// A power; exact for whole exponents and for roots that come out even, unless the exact result is too large.
+    /// Raises to a power; exact for whole exponents and for exact roots, unless the exact result is too large.
     pub(super) fn power(&self, exponent: &Self) -> Result<Self, Fault> {
         if let (Exact(base), Exact(exponent)) = (self, exponent) {
             if let Some(power) = exact_power(base, exponent)? {
@@ -144,7 +144,7 @@ fn exact_power(base: &Rational, exponent: &Rational) -> Result<Option<Rational>,
         2..=MAX_ROOT if !base.is_negative() => base.root(degree),
         _ => None,
     };
-    // What is too large to be exact may still have a magnitude.
+    // A number that is too large to be exact may still have a magnitude.
     Ok(root.and_then(|root| root.power(power).ok()))
 }
 

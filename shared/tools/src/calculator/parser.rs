@@ -1,4 +1,4 @@
-//! Reads an expression and calculates it on the way: nothing but what is named here has a meaning.
+//! Parses an expression and evaluates it at the same time; only the syntax in this module has a meaning.
 
 use super::evaluate::Fault;
 use super::functions;
@@ -9,10 +9,10 @@ use super::quantity::{Factor, Quantity};
 use super::units;
 use super::work::Limit;
 
-/// Deepest nesting of parentheses, exponents and functions without parentheses; reading them uses the stack.
+/// Maximum nesting of parentheses, exponents and functions without parentheses; parsing them uses the stack.
 const MAX_DEPTH: usize = 100;
 
-/// Words between operands.
+/// Keywords between operands.
 const WORDS: [&str; 7] = ["to", "into", "as", "in", "of", "mod", "per"];
 
 /// The value of an expression.
@@ -27,11 +27,11 @@ struct Parser<'a> {
     next: usize,
     depth: usize,
     limit: &'a Limit,
-    /// Whether the last factor ended in an exponent: what follows directly may belong to either.
+    /// Whether the last factor ended in an exponent: a directly following factor may belong to either.
     ends_in_power: bool,
 }
 
-/// What stands before an operand.
+/// A prefix of an operand.
 enum Prefix {
     Minus,
     Function(String),
@@ -90,7 +90,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An operand with its signs and with functions that are written without parentheses.
+    /// Parses an operand with its signs and with functions without parentheses.
     fn signed(&mut self, is_divisor: bool) -> Result<Quantity, Fault> {
         let mut prefixes = Vec::new();
         loop {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Factors without an operator between them: a number with its units, or `2 pi`.
+    /// Parses factors without an operator between them: a number with its units, or `2 pi`.
     fn juxtaposed(&mut self, only_units: bool) -> Result<Quantity, Fault> {
         let mut product = self.powered()?;
         while self.starts_factor() {
@@ -242,7 +242,7 @@ impl Parser<'_> {
         Ok(Quantity { number: functions::call(name, &numbers)?, units: first.units.clone() })
     }
 
-    /// The units behind `to`.
+    /// Parses the units after `to`.
     fn units(&mut self) -> Result<Vec<Factor>, Fault> {
         let mut units = self.powered_unit()?;
         loop {
@@ -266,7 +266,7 @@ impl Parser<'_> {
         self.powered()
     }
 
-    /// A function whose argument follows without parentheses.
+    /// Parses a function whose argument follows without parentheses.
     fn bare_function(&mut self) -> Option<String> {
         let name = self.name_at(0)?.to_lowercase();
         let is_bare = functions::exists(&name) && self.sign_at(1) != Some('(') && !functions::takes_several(&name);

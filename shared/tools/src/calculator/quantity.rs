@@ -7,7 +7,7 @@ mod conversion;
 /// Largest power of a unit; units multiply up to this.
 const MAX_POWER: i32 = 12;
 
-/// A power of a unit under the name by which it was written.
+/// A power of a unit, with the unit's name as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Factor {
     pub(super) unit: usize,
@@ -77,7 +77,7 @@ impl Quantity {
         self.multiply(&Self { number, units })
     }
 
-    /// Multiplies by a power of a unit, which is converted to one of the same kind that is there already.
+    /// Multiplies by a power of a unit, converted to a unit of the same dimension if the quantity has one.
     fn take(&mut self, factor: &Factor) -> Result<(), Fault> {
         let alike = |known: &&mut Factor| known.unit().dimension == factor.unit().dimension;
         let Some(known) = self.units.iter_mut().find(alike) else {
@@ -126,7 +126,7 @@ impl Quantity {
         Ok(Self { number, units: target.to_vec() })
     }
 
-    /// The number in another unit, whose zero may be another one too.
+    /// Converts the number to another unit, whose zero may differ.
     fn converted_scale(&self, from: &Unit, to: &Unit) -> Result<Number, Fault> {
         if from.dimension != to.dimension {
             return Err(conversion::mismatch());

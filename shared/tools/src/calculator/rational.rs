@@ -7,7 +7,7 @@ use super::evaluate::Fault;
 /// Largest numerator and denominator, in bits: some 12 000 decimal digits. One operation takes milliseconds at most.
 const MAX_BITS: u64 = 40_000;
 
-/// Largest exponent of ten in a written number.
+/// Largest exponent of ten in a decimal literal.
 const MAX_EXPONENT: i64 = 12_000;
 
 /// An exact fraction in lowest terms, of bounded size; the denominator is positive.

@@ -16,7 +16,7 @@ const VOLUME: Dimension = [3, 0, 0, 0, 0, 0];
 const MASS: Dimension = [0, 1, 0, 0, 0, 0];
 const TIME: Dimension = [0, 0, 1, 0, 0, 0];
 const FREQUENCY: Dimension = [0, 0, -1, 0, 0, 0];
-/// Turns per time; a frequency counts cycles, which are no angle.
+/// Turns per time; a frequency counts cycles, which are not angles.
 const ROTATION: Dimension = [0, 0, -1, 0, 0, 1];
 const ANGLE: Dimension = [0, 0, 0, 0, 0, 1];
 const SPEED: Dimension = [1, 0, -1, 0, 0, 0];
@@ -30,12 +30,12 @@ const POWER: Dimension = [2, 1, -3, 0, 0, 0];
 
 /// A unit.
 pub(super) struct Unit {
-    /// Its names, apart by spaces; some are case-sensitive.
+    /// Its names, separated by spaces; some are case-sensitive.
     names: &'static str,
     pub(super) dimension: Dimension,
     /// Its size in base units: numbers between `*` and `/`, from left to right; `pi` may be the first.
     size: &'static str,
-    /// The zero of a temperature scale, in its own degrees below zero; empty for all else.
+    /// The distance of a temperature scale's zero from absolute zero, in its own degrees; empty for other units.
     offset: &'static str,
 }
 
@@ -180,7 +180,7 @@ impl Unit {
         self.dimension == FREQUENCY
     }
 
-    /// Whether it measures an angle in parts of another kind than whole turns.
+    /// Whether it measures an angle in units other than whole turns.
     pub(super) fn divides_turns(&self) -> bool {
         self.dimension[RADIAN] != 0 && !self.size.starts_with("pi*2")
     }
@@ -196,7 +196,7 @@ impl Unit {
     }
 }
 
-/// Takes the power of the radian out of a dimension.
+/// Removes the power of the radian from a dimension and returns it.
 pub(super) fn take_angle(dimension: &mut Dimension) -> i32 {
     std::mem::take(&mut dimension[RADIAN])
 }
@@ -206,7 +206,7 @@ pub(super) fn is_time_alone(dimension: Dimension) -> bool {
     dimension[2] != 0 && dimension.iter().enumerate().all(|(at, power)| at == 2 || *power == 0)
 }
 
-/// The unit of a name: as it is written, or in small letters.
+/// Finds a unit by its exact name, or by its lower-case name.
 pub(super) fn find(name: &str) -> Option<usize> {
     let of = |name: &str| UNITS.iter().position(|unit| unit.names().any(|known| known == name));
     // Short names differ by case alone: `Mb` and `MB`, `mW` and `MW`.

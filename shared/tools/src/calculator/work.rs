@@ -1,4 +1,4 @@
-//! Bounds the work of calculations by the sizes of their numbers: the same expression always takes the same work.
+//! Bounds the work of calculations by the sizes of their numbers: an expression always costs the same work.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ const MAX_WORK: u64 = 4_000_000;
 /// Maximum work of the calculations of one turn together; at most about 1 s.
 const MAX_TURN_WORK: u64 = 10 * MAX_WORK;
 
-/// Longest time of one calculation on a processor with little time for it.
+/// Timeout of one calculation on an overloaded processor.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Bits of a number that one step of an operation reads.
+/// Bits of a number that one step of an operation processes.
 const WORD_BITS: u64 = 64;
 
-/// How many times less work an operation on integers takes than one on fractions of the same size.
+/// Divisor for the work of an operation on integers, compared with fractions of the same size.
 const INTEGER_SHARE: u64 = 16;
 
-/// The work that the calculations of one turn have left; clones share it.
+/// The remaining work of the calculations of one turn; clones share it.
 #[derive(Clone, Debug)]
 pub struct CalculationBudget(Arc<AtomicU64>);
 
@@ -46,7 +46,8 @@ impl CalculationBudget {
     }
 }
 
-/// Stops a calculation: after its work or its time, or when its caller has gone. What it took is spent when it is dropped.
+/// Stops a calculation when its work or time is spent, or when its caller is gone. Dropping it spends the work from the
+/// budget.
 pub(super) struct Limit {
     until: Instant,
     stopped: Arc<AtomicBool>,
@@ -60,7 +61,7 @@ impl Limit {
         Self { until: Instant::now() + TIMEOUT, stopped, budget, spent: Cell::new(0) }
     }
 
-    /// Fails once the calculation has to stop; called before each operation, which takes milliseconds at most.
+    /// Fails if the calculation must stop; called before each operation, which takes milliseconds at most.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let is_spent = self.spent.get() >= MAX_WORK.min(self.budget.left());
         let is_over = is_spent || self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.until;
@@ -84,7 +85,7 @@ impl Limit {
         self.spend_words(numbers, true)
     }
 
-    /// Finding lowest terms grows with the square of the size; all else takes much less than that.
+    /// Spends work. Reducing a fraction grows with the square of the size; all other work is small in comparison.
     fn spend_words(&self, numbers: &[&Number], is_fraction: bool) -> Result<(), Fault> {
         let words: u64 = numbers.iter().map(|number| exact(number).map_or(1, words)).sum();
         let work = if is_fraction { words.pow(2) } else { 1 + words.pow(2) / INTEGER_SHARE };

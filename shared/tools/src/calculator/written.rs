@@ -1,4 +1,4 @@
-//! Writes results: every digit that is shown is right.
+//! Formats results: every digit in the text is correct.
 
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -11,19 +11,19 @@ use super::number::Number;
 use super::quantity::{Factor, Quantity};
 use super::rational::Rational;
 
-/// Longest number that is written out, in characters.
+/// Longest number that is formatted in full, in characters.
 const MAX_LENGTH: usize = 400;
 
-/// Digits of a longer one.
+/// Digits of a longer number.
 const LEADING_DIGITS: usize = 15;
 
-/// Decimal places of a number that has no end or is not known exactly.
+/// Digits after the decimal point of a non-terminating or approximate number.
 const PLACES: usize = 10;
 
-/// Below this, and from this on, an approximate number is written with a power of ten.
+/// Range in which an approximate number is formatted without a power of ten.
 const DECIMAL: std::ops::Range<f64> = 1e-4..1e15;
 
-/// A result as it is reported.
+/// Formats a result.
 pub(super) fn answer(value: &Quantity) -> Result<Answer, Fault> {
     let Answer { text, exact } = match &value.number {
         Number::Exact(number) => exact(number),
@@ -44,7 +44,8 @@ fn exact(number: &Rational) -> Answer {
     Answer { text: rounded.unwrap_or_else(|| scientific(number)), exact: false }
 }
 
-/// How many decimal places a fraction with this denominator has; `None` without end, or with more than are shown.
+/// Returns the number of digits after the decimal point of a fraction with this denominator; `None` if it does not
+/// terminate or has more digits than the maximum.
 fn places(denominator: &BigInt) -> Option<usize> {
     let mut rest = denominator.magnitude().clone();
     let twos = rest.trailing_zeros().unwrap_or(0);
@@ -57,12 +58,12 @@ fn places(denominator: &BigInt) -> Option<usize> {
         }
         (rest, fives) = (quotient, fives + 1);
     }
-    // The text of a longer one would be refused all the same.
+    // The text of a longer number is rejected in any case.
     Some(fives.max(usize::try_from(twos).unwrap_or(usize::MAX)).min(MAX_LENGTH + 1))
         .filter(|_| rest.is_one() || fives > MAX_LENGTH)
 }
 
-/// The number with so many decimal places, rounded; `None` with more places than are ever shown.
+/// Rounds a number to `decimals` digits after the decimal point; `None` if this exceeds the maximum length.
 fn fixed(number: &Rational, places: usize) -> Option<String> {
     if places > MAX_LENGTH {
         return None;
@@ -76,7 +77,7 @@ fn fixed(number: &Rational, places: usize) -> Option<String> {
     Some(if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
 }
 
-/// The first digits of a number and its power of ten.
+/// Formats the first digits of a number and its power of ten.
 fn scientific(number: &Rational) -> String {
     let (top, bottom) = (number.numerator().magnitude(), number.denominator().magnitude());
     let bits = top.bits().to_f64().unwrap_or(0.0) - bottom.bits().to_f64().unwrap_or(0.0);
@@ -91,7 +92,7 @@ fn scientific(number: &Rational) -> String {
     format!("{sign}{first}.{rest}e{exponent}")
 }
 
-/// The digits of a number from the place of this power of ten on, one more than are told for each power too low.
+/// Returns the leading digits of a number from this power of ten on; one digit more for each power below the right one.
 fn leading(top: &BigUint, bottom: &BigUint, exponent: i64) -> String {
     let shift = i64::try_from(LEADING_DIGITS).unwrap_or(0) - 1 - exponent;
     let power = BigUint::from(10_u32).pow(shift.unsigned_abs());
@@ -99,7 +100,7 @@ fn leading(top: &BigUint, bottom: &BigUint, exponent: i64) -> String {
     digits.to_string()
 }
 
-/// A number with as many digits as both bounds agree in.
+/// Formats a number with the digits on which both bounds agree.
 fn approximate(bounds: Interval) -> Result<String, Fault> {
     let size = bounds.low().abs().max(bounds.high().abs());
     let agreed = |most: usize, write: fn(f64, usize) -> String| {
@@ -121,13 +122,13 @@ fn approximate(bounds: Interval) -> Result<String, Fault> {
     text.ok_or_else(Fault::unprovable)
 }
 
-/// Without zeros at the end of the decimal places, and zero without a sign.
+/// Removes trailing zeros after the decimal point, and the sign of zero.
 fn trimmed(text: &str) -> String {
     let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
-/// Units as people write them: `km/h`, `m^2`, `s^-1`.
+/// Formats units: `km/h`, `m^2`, `s^-1`.
 fn units(units: &[Factor]) -> String {
     let name = |factor: &Factor, power: i32| match power {
         1 => factor.name.clone(),

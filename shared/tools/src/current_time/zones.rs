@@ -33,16 +33,16 @@ const ALIASES: &[(&str, &str)] = &[
     ("seattle", "America/Los_Angeles"),
 ];
 
-/// Longest name that is looked for, in bytes.
+/// Longest accepted name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// The most names that are suggested.
+/// Maximum number of suggested names.
 const MOST_NEAR: usize = 5;
 
-/// Shortest part of a name by which others count as near, in characters.
+/// Shortest part of a name for which similar names are suggested, in characters.
 const SHORTEST_PART: usize = 3;
 
-/// The zone that is meant, with its proper name; otherwise names that are near.
+/// Finds a time zone and its IANA name; the error lists similar names.
 pub(super) fn find(asked: &str) -> Result<(String, TimeZone), Vec<String>> {
     let asked = asked.trim().replace(' ', "_");
     if asked.is_empty() {
@@ -70,7 +70,7 @@ fn named(is_it: impl Fn(&str) -> bool) -> Option<String> {
     names().find(|name| is_it(name))
 }
 
-/// The one zone of a city of this name.
+/// Returns the zone of a city if only one zone has this city name.
 fn only_city(wanted: &str) -> Option<String> {
     let mut cities = names().filter(|name| name.contains('/') && last_part(&name.to_lowercase()) == wanted);
     cities.next().filter(|_| cities.next().is_none())
@@ -88,7 +88,7 @@ fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// `UTC+8`, `GMT-03:30`, `+05:30`: a distance from UTC.
+/// Parses an offset from UTC: `UTC+8`, `GMT-03:30`, `+05:30`.
 fn fixed(asked: &str) -> Option<(String, TimeZone)> {
     let upper = asked.to_uppercase();
     let distance = upper.strip_prefix("UTC").or_else(|| upper.strip_prefix("GMT")).unwrap_or(&upper);
@@ -107,7 +107,7 @@ fn fixed(asked: &str) -> Option<(String, TimeZone)> {
     Some((name, TimeZone::fixed(offset)))
 }
 
-/// One or two digits as a number.
+/// Parses one or two digits.
 fn digits(text: &str) -> Option<i32> {
     let plain = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten()

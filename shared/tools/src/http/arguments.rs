@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-/// A value as it stands in a URL or a header: text as it is, lists joined by commas, objects as JSON.
+/// Formats a value for a URL or a header: text unchanged, lists joined by commas, objects as JSON.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -10,7 +10,7 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// A parameter as it stands in a query: a list is one pair for each item.
+/// Formats a parameter for a query: a list is one pair for each item.
 pub(crate) fn pairs(name: &str, value: &Value) -> Vec<(String, String)> {
     let pair = |value: &Value| (name.to_owned(), text(value));
     match value {

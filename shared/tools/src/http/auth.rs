@@ -9,11 +9,11 @@ use super::SecretReference;
 
 const SCHEMES: &str = "\"none\", \"bearer\", \"api_key\" or \"basic\"";
 
-/// How a defined tool proves who asks.
+/// Authentication of a custom tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Auth {
-    /// It does not.
+    /// No authentication.
     #[default]
     None,
     /// `Authorization: Bearer …`.
@@ -62,7 +62,7 @@ impl Auth {
         Ok(auth)
     }
 
-    /// Where the secret is.
+    /// Returns the reference to the secret.
     pub(crate) fn reference(&self) -> Option<&SecretReference> {
         match self {
             Self::None => None,
@@ -70,7 +70,7 @@ impl Auth {
         }
     }
 
-    /// The name of the header that carries it.
+    /// Returns the name of the authentication header.
     pub(crate) fn header(&self) -> Option<&str> {
         match self {
             Self::None => None,
@@ -79,7 +79,7 @@ impl Auth {
         }
     }
 
-    /// What stands in that header.
+    /// Returns the value of the authentication header.
     pub(crate) fn value(&self, secret: &SecretString) -> SecretString {
         let secret = secret.expose_secret();
         match self {

@@ -5,12 +5,12 @@ use super::failure::HttpFailure;
 use super::mask::{Mask, SHORTEST};
 use super::{Auth, ToolSecrets};
 
-/// How a definition proves who asks, with the secret that it names.
+/// The authentication of a definition, with the secret that it references.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     auth: Auth,
     secret: Option<Secret>,
-    /// Whether the definition names a secret that cannot be had: its calls fail, the others go on.
+    /// Whether the referenced secret is unavailable: calls of this tool fail, other tools work.
     without_secret: bool,
 }
 
@@ -21,7 +21,7 @@ impl Credentials {
         Self { auth, secret, without_secret }
     }
 
-    /// The header to send, if there is one, and what hides its secret in what comes back.
+    /// Returns the authentication header, if there is one, and the mask for its secret.
     pub(crate) async fn reveal(&self) -> Result<(Option<(&str, SecretString)>, Mask), HttpFailure> {
         if self.without_secret {
             return Err(HttpFailure::NoSecret);
@@ -36,8 +36,7 @@ impl Credentials {
         Ok((self.auth.header().map(|name| (name, value)), mask))
     }
 
-    /// Takes note of an answer's status: a secret that was refused is read again for the next call, if it is kept
-    /// elsewhere.
+    /// Handles a response's status: after a rejection, a secret from a secret store is read again for the next call.
     pub(crate) fn answered(&self, status: u16) {
         if let (401 | 403, Some(secret)) = (status, &self.secret) {
             secret.refused();

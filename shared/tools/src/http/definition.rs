@@ -16,19 +16,19 @@ use crate::Outgoing;
 const ACCEPTED: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
     `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`, `mask`";
 
-/// The longest name of a server, in bytes: those of its tools need room behind it.
+/// Longest name of a server, in bytes: it is the prefix of its tools' names.
 const LONGEST_PREFIX: usize = 32;
 
-/// What definitions of a deployment are held to.
+/// The rules of a deployment for definitions.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// Where their requests may go.
+    /// The allowed targets of requests.
     pub policy: Policy,
-    /// Names that other tools have.
+    /// Names of other tools.
     pub taken: &'a [String],
 }
 
-/// A tool as an administrator writes it; its id and its times belong to the row that holds it.
+/// A custom tool as an administrator writes it; its id and times belong to the row that stores it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
@@ -37,60 +37,60 @@ pub struct ToolDefinition {
     /// For people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// For the model: what it does and when to use it.
+    /// For the model: its purpose and when to use it.
     pub description: String,
     /// For lists; `custom` by default.
     pub category: String,
-    /// How its answer comes.
+    /// How its response arrives.
     #[serde(rename = "type")]
     pub kind: ToolKind,
-    /// What is asked.
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// A JSON Schema of type `object`, references written out; `null` for a tool of the product.
+    /// A JSON Schema of type `object` with resolved references; `null` for a built-in tool.
     pub parameters: Value,
-    /// What of a JSON answer the model reads; all of it by default.
+    /// Selects the part of a JSON response that the model reads; all of it by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_transform: Option<Transform>,
-    /// `N/Ws`, over all callers.
+    /// `N/Ws`, for all callers together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<String>,
     /// `1.0.0` by default.
     pub version: String,
     /// For lists.
     pub tags: Vec<String>,
-    /// Whether it may be used.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Whether the same call twice does no more than once; only such a call is repeated when the host fails.
+    /// Whether repeating a call has no further effect; only such a call is retried when the host fails.
     pub idempotent: bool,
-    /// Whether personal data in arguments is replaced as `MASK` says; `false` for a tool that needs it.
+    /// Whether personal data in arguments is replaced according to `MASK`; `false` for a tool that needs it.
     #[serde(skip_serializing_if = "is_usual")]
     pub mask: bool,
 }
 
-/// Whether `mask` has the value that it has when it is left out.
+/// Whether `mask` has its default value.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
 fn is_usual(mask: &bool) -> bool {
     *mask
 }
 
-/// How the answer of a tool comes.
+/// How the response of a tool arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
-    /// At once.
+    /// Whole.
     #[default]
     Invokable,
-    /// Little by little, over a longer time.
+    /// As a stream, over a longer time.
     Streamable,
-    /// From the tools of a server of the Model Context Protocol.
+    /// From the tools of a Model Context Protocol server.
     Mcp,
 }
 
 impl ToolDefinition {
-    /// Reads what an administrator sent.
+    /// Parses a definition from an administrator's request.
     ///
     /// # Errors
-    /// `invalid_request` that names the field and what is accepted.
+    /// `invalid_request` with the field and what is accepted.
     pub fn parse(body: &[u8], rules: Rules<'_>) -> Result<Self, Failure> {
         let mut fields = Fields::parse(body)?;
         let kind = kind(&mut fields)?;
@@ -117,7 +117,7 @@ impl ToolDefinition {
         Ok(definition)
     }
 
-    /// What is stored and shown again; [`parse`](Self::parse) reads it back.
+    /// Returns the stored document; [`parse`](Self::parse) reads it back.
     pub fn document(&self) -> Value {
         let mut document = json!(self);
         if self.parameters.is_null()
@@ -128,12 +128,12 @@ impl ToolDefinition {
         document
     }
 
-    /// The arguments that are sent.
+    /// Returns the arguments to send.
     pub(crate) fn sent(&self, arguments: &Map<String, Value>, outgoing: &Outgoing) -> Map<String, Value> {
         if self.mask { outgoing.arguments(arguments) } else { arguments.clone() }
     }
 
-    /// Counts a call against the definition's limit.
+    /// Counts a call against the definition's rate limit.
     pub(crate) async fn admit(&self, limiter: &RateLimiter) -> Result<(), HttpFailure> {
         let Some(limit) = self.rate_limit.as_deref().and_then(RateLimit::parse) else { return Ok(()) };
         match limiter.admit(&format!("tool#{}", self.name), limit, SystemTime::now()).await {

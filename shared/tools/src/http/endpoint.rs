@@ -15,23 +15,23 @@ const ACCEPTED_OF_A_SERVER: &str = "`url`, `headers`, `auth`, `timeoutSeconds`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// What a tool asks.
+/// The endpoint of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Endpoint {
     /// A host.
     Web(WebEndpoint),
-    /// A server that says itself which tools it has.
+    /// A server that lists its own tools.
     Server(ServerEndpoint),
-    /// A tool of the product.
+    /// A built-in tool.
     Internal {
-        /// Which one.
+        /// The tool.
         #[serde(rename = "urlTemplate")]
         tool: Internal,
     },
 }
 
-/// The tools of the product that a definition can stand for.
+/// The built-in tools that a definition can expose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Internal {
     /// `calculator`.
@@ -52,13 +52,13 @@ pub struct WebEndpoint {
     pub method: String,
     /// Headers, whose values may hold `{parameter}`s.
     pub headers: BTreeMap<String, String>,
-    /// How it proves who asks.
+    /// Its authentication.
     pub auth: Auth,
-    /// The longest time for one call.
+    /// The timeout of one call, in seconds.
     pub timeout_seconds: u32,
 }
 
-/// A server of the Model Context Protocol, spoken to by streamable HTTP.
+/// A Model Context Protocol server, reached by streamable HTTP.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerEndpoint {
@@ -66,9 +66,9 @@ pub struct ServerEndpoint {
     pub url: String,
     /// Headers of every request.
     pub headers: BTreeMap<String, String>,
-    /// How it proves who asks.
+    /// Its authentication.
     pub auth: Auth,
-    /// The longest time for one call.
+    /// The timeout of one call, in seconds.
     pub timeout_seconds: u32,
 }
 
@@ -77,13 +77,13 @@ impl WebEndpoint {
         Duration::from_secs(u64::from(self.timeout_seconds))
     }
 
-    /// Whether parameters without a place of their own go into the query.
+    /// Whether parameters without a slot are sent in the query.
     pub(crate) fn asks_by_query(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "DELETE")
     }
 }
 
-/// Reads what a definition asks.
+/// Parses the endpoint of a definition.
 pub(super) fn endpoint(fields: &mut Fields, policy: Policy, kind: ToolKind) -> Result<Endpoint, Failure> {
     let inner = fields.inner("endpoint")?;
     let mut fields = inner.ok_or_else(|| fields.wrong("endpoint", "given: an object"))?;
@@ -139,7 +139,7 @@ fn headers(fields: &mut Fields, auth: &Auth) -> Result<BTreeMap<String, String>,
     Ok(headers)
 }
 
-/// The names of the places in a header's value.
+/// Returns the names of the slots in a header's value.
 pub(crate) fn slots(text: &str) -> Vec<String> {
     let name = |piece| if let Piece::Slot { name, .. } = piece { Some(name) } else { None };
     pieces(text).unwrap_or_default().into_iter().filter_map(name).collect()

@@ -4,25 +4,26 @@ use egress::EgressError;
 use crate::ToolError;
 use crate::search::visible;
 
-/// Why a call of a defined tool gave nothing.
+/// Why a call of a custom tool failed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HttpFailure {
-    /// The secret is not to be had, or is none that a header can carry.
+    /// The secret is unavailable, or no header can carry it.
     NoSecret,
-    /// The tool was called too often.
+    /// The tool's rate limit is exceeded.
     TooOften,
-    /// The definition's address is one that the deployment does not allow.
+    /// The deployment's policy does not allow the definition's address.
     Address,
-    /// Nothing came.
+    /// The request failed.
     Egress(EgressError),
-    /// The host refuses; the status and the beginning of what it says.
+    /// The host replied with an error: the status and the beginning of the body.
     Status(u16, String),
-    /// The answer holds nothing of what the definition looks for.
+    /// The response has no part that the transform selects.
     Nothing,
 }
 
 impl HttpFailure {
-    /// What the user sees and what the model reads; `changes` when what was asked may have been done all the same.
+    /// Converts it to the failure for the user and the text for the model. `has_side_effects`: the request may have
+    /// taken effect.
     pub(crate) fn told(self, changes: bool) -> ToolError {
         let reason = match &self {
             Self::NoSecret => "工具没有配置好密钥".to_owned(),

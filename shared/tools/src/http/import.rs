@@ -1,4 +1,4 @@
-//! Definitions out of an `OpenAPI` document (3.0 or 3.1, JSON).
+//! Imports definitions from an `OpenAPI` document (3.0 or 3.1, JSON).
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 use super::inline::inlined;
 use super::{Rules, ToolDefinition};
 
-/// The longest document, in bytes.
+/// Longest document, in bytes.
 const LONGEST: usize = 2 * 1024 * 1024;
 
-/// The most operations that are looked at.
+/// Maximum number of operations that are read.
 const MOST: usize = 200;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// What a document gave.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
-    /// A definition for each operation that can be one; without secrets, which an administrator adds.
+    /// A definition for each usable operation; without secrets, which an administrator adds.
     pub tools: Vec<ToolDefinition>,
     /// The others.
     pub unusable: Vec<Unusable>,
@@ -35,7 +35,7 @@ pub struct Unusable {
 /// Reads the operations of a document; nothing outside of it is read.
 ///
 /// # Errors
-/// A sentence that says what the document as a whole lacks.
+/// A sentence that names what the whole document lacks.
 pub fn import(document: &[u8], rules: Rules<'_>) -> Result<Imported, String> {
     if document.len() > LONGEST {
         return Err(format!("The document has more than {} MiB.", LONGEST / 1024 / 1024));
@@ -66,7 +66,7 @@ struct Operation<'a> {
     says: &'a Value,
 }
 
-/// What a definition is made of.
+/// The parts of a definition.
 #[derive(Default)]
 struct Parts {
     properties: Map<String, Value>,
@@ -114,7 +114,7 @@ impl Operation<'_> {
         }))
     }
 
-    /// Queries of methods with a body have places of their own.
+    /// Builds the URL template; methods with a body get a slot for each query parameter.
     fn url(&self, root: &Value, query: &[String]) -> Result<String, String> {
         let servers = [self.says, self.item, root].into_iter().find_map(|place| place.pointer("/servers/0"));
         let server = servers.and_then(|server| server.get("url")?.as_str());
@@ -131,7 +131,7 @@ impl Operation<'_> {
 impl Parts {
     fn parameter(&mut self, parameter: &Value) -> Result<(), String> {
         let name = parameter.get("name").and_then(Value::as_str).ok_or("A parameter has no name.")?;
-        // One of an operation replaces that of its path.
+        // A parameter of an operation replaces that of its path.
         self.query.retain(|other| other != name);
         self.required.retain(|other| other != name);
         let required = parameter.get("required") == Some(&Value::Bool(true));
@@ -172,7 +172,7 @@ fn sentence(accepted: &str) -> String {
     format!("It needs {accepted}.")
 }
 
-/// `listPetsById` as `list_pets_by_id`, and anything else that is no letter or digit as one `_`.
+/// Converts `listPetsById` to `list_pets_by_id`, and each run of other characters to one `_`.
 fn snake(id: &str) -> String {
     let mut name = String::new();
     for letter in id.chars() {

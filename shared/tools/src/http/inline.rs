@@ -1,17 +1,17 @@
-//! References within one document, written out.
+//! Resolves the references within one document.
 
 use serde_json::{Map, Value};
 
-/// How deep a schema may be, references written out.
+/// Maximum depth of a schema with resolved references.
 const MAX_DEPTH: usize = 16;
 
-/// How many values a schema may have, references written out.
+/// Maximum number of values in a schema with resolved references.
 const MAX_VALUES: usize = 2000;
 
-/// How long the names and texts of a schema may be together, in bytes, references written out.
+/// Maximum size of the names and texts of a schema with resolved references, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What may still be written out.
+/// The remaining size budget.
 struct Left {
     values: usize,
     bytes: usize,
@@ -31,9 +31,9 @@ impl Left {
     }
 }
 
-/// `schema` with every `$ref` into `root` replaced by what it refers to; the error says what is accepted.
+/// Replaces every `$ref` in `schema` by its target in `root`; the error describes what is accepted.
 ///
-/// What refers to another document or to itself is refused.
+/// References to other documents and recursive references are rejected.
 pub(crate) fn inlined(root: &Value, schema: &Value) -> Result<Value, String> {
     let mut left = Left { values: MAX_VALUES, bytes: MAX_BYTES };
     written_out(root, schema, MAX_DEPTH, &mut left)

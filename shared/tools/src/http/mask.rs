@@ -1,4 +1,4 @@
-//! Secrets that come back.
+//! Masks secrets in responses.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use super::template::encoded;
 
-/// Stands where a secret stood.
+/// Replacement for a secret.
 const MASK: &str = "[hidden]";
 
-/// The shortest secret that is sent: a shorter one would be found everywhere.
+/// Shortest secret that is sent, in bytes: a shorter one would match everywhere.
 pub(crate) const SHORTEST: usize = 4;
 
-/// Takes a secret out of what comes back, in the forms in which it may be repeated.
+/// Replaces a secret in responses, in all encodings in which it may be repeated.
 #[derive(Clone, Default)]
 pub(crate) struct Mask {
-    /// The longest first, so that no form is cut by a part of it.
+    /// The longest first, so that no form is broken by a part of it.
     forms: Vec<SecretString>,
 }
 
 impl Mask {
-    /// A mask of a secret and of the header's value that was made of it.
+    /// Creates the mask of a secret and of the header value that contains it.
     pub(crate) fn of(secret: &SecretString, sent: &SecretString) -> Self {
         let sent = sent.expose_secret();
-        // Without the scheme, which is no secret.
+        // The scheme is not secret.
         let credentials = sent.rsplit(' ').next().unwrap_or(sent);
         let mut forms: Vec<String> = [secret.expose_secret(), credentials].into_iter().flat_map(forms).collect();
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
@@ -32,22 +32,23 @@ impl Mask {
         Self { forms: forms.into_iter().map(SecretString::from).collect() }
     }
 
-    /// What stands for a secret.
+    /// Returns the replacement for a secret.
     pub(crate) fn hidden() -> String {
         MASK.to_owned()
     }
 
-    /// The text without the secret.
+    /// Masks a complete text.
     pub(crate) fn text(&self, text: &str) -> String {
         self.forms.iter().fold(text.to_owned(), |text, form| text.replace(form.expose_secret(), MASK))
     }
 
-    /// The same for an answer that was cut, perhaps in the middle of the secret.
+    /// Masks a truncated text, which may end inside the secret.
     pub(crate) fn cut_text(&self, text: &str) -> String {
         self.text(text.get(..self.certain(text)).unwrap_or_default())
     }
 
-    /// Takes off a growing text what can be shown of it; what may be the beginning of the secret stays.
+    /// Removes the part of a growing text that can be shown, and returns it masked; a possible beginning of the secret
+    /// stays.
     pub(crate) fn take(&self, growing: &mut String) -> String {
         let end = self.certain(growing);
         let shown = self.text(growing.get(..end).unwrap_or_default());
@@ -55,7 +56,7 @@ impl Mask {
         shown
     }
 
-    /// The end of the text that stays as it is, whatever may follow: before what may be the beginning of the secret.
+    /// Returns the end of the text that no continuation can change: before a possible beginning of the secret.
     fn certain(&self, text: &str) -> usize {
         let mut end = self.forms.iter().filter_map(|form| beginning(text, form.expose_secret())).min();
         while let Some(start) = end.and_then(|end| self.crossing(text, end)) {
@@ -64,7 +65,7 @@ impl Mask {
         end.unwrap_or(text.len())
     }
 
-    /// Where a secret begins that stands on both sides of `end`.
+    /// Returns the start of a secret that crosses `end`.
     fn crossing(&self, text: &str, end: usize) -> Option<usize> {
         let start = |form: &SecretString| {
             let form = form.expose_secret();
@@ -75,7 +76,7 @@ impl Mask {
         self.forms.iter().filter_map(start).min()
     }
 
-    /// The value without the secret in any of its texts.
+    /// Masks all texts in a value.
     pub(crate) fn value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(&text)),
@@ -92,7 +93,7 @@ impl Mask {
     }
 }
 
-/// Where the longest end of a text begins with which a form begins, but does not end.
+/// Returns the start of the longest suffix of a text that is an incomplete prefix of a form.
 fn beginning(text: &str, form: &str) -> Option<usize> {
     let from = text.ceil_char_boundary((text.len() + 1).saturating_sub(form.len()));
     let mut ends = text.get(from..)?.char_indices().map(|(at, _)| from + at);
@@ -123,13 +124,13 @@ fn forms(secret: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every character as an entity.
+/// Encodes every character as an entity.
 fn entities(secret: &str, entity: fn(char) -> String) -> String {
     secret.chars().map(entity).collect()
 }
 
-/// The part of the secret's Base64 that does not depend on what is before and after it, for each offset; none that is
-/// too short to be distinguished from other text.
+/// Returns the part of the secret's Base64 that does not depend on the surrounding bytes, for each offset; parts that
+/// are too short to be distinctive are left out.
 fn inside_base64(secret: &str) -> impl Iterator<Item = String> {
     /// Shortest part that is masked, in characters.
     const SHORTEST_PART: usize = 8;

@@ -1,10 +1,11 @@
-//! Tools that are defined as data: a request to a public host, described by a document.
+//! Tools defined as data: each definition describes a request to a public host.
 //!
-//! Data chooses what is asked, never where an answer may come from: scheme, host and port are fixed text of the
-//! definition and are held to the deployment's [`egress::Policy`]; arguments are encoded so that they stay within their
-//! place; secrets are named, are resolved when they are sent, and are masked in whatever comes back.
+//! A definition cannot choose its target by its arguments. Scheme, host and port are fixed text and are checked against
+//! the deployment's [`egress::Policy`]; arguments are encoded so that they stay in their slots. Secrets are named,
+//! resolved when the request is sent, and masked in every response.
 //!
-//! What a `streamable` tool sends is told as it comes, and given to the model as one text at the end.
+//! The response of a `streamable` tool is forwarded as progress while it arrives, and the model gets it as one text at
+//! the end.
 
 mod arguments;
 mod auth;

@@ -1,4 +1,4 @@
-//! The schema of a defined tool's parameters.
+//! Parameter schemas of custom tools.
 
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 use super::inline::inlined;
 use super::template::is_name;
 
-/// The longest schema, in bytes of JSON.
+/// Longest schema, in bytes of JSON.
 const LONGEST: usize = 16 * 1024;
 
-/// The longest pattern, in bytes.
+/// Longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 500;
 
-/// The largest compiled pattern, in bytes.
+/// Largest compiled pattern, in bytes.
 const LARGEST_PATTERN: usize = 256 * 1024;
 
-/// The schema as it is used, references written out and with patterns that texts are held to; the error says what is
+/// Checks a schema and resolves its references; texts are checked against its patterns. The error describes what is
 /// accepted.
 pub(crate) fn checked(schema: &Value) -> Result<Value, String> {
     let schema = bounded(schema)?;
@@ -23,7 +23,7 @@ pub(crate) fn checked(schema: &Value) -> Result<Value, String> {
     Ok(schema)
 }
 
-/// The same with any patterns: whoever sent the schema holds texts to them.
+/// The same with any patterns, for a schema from a server that checks its own patterns.
 pub(crate) fn bounded(schema: &Value) -> Result<Value, String> {
     check_length(schema)?;
     let mut schema = inlined(schema, schema)?;
@@ -64,13 +64,13 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
     }
 }
 
-/// A pattern whose time is linear in the text, whatever it is.
+/// Compiles a pattern; matching takes time linear in the text for any pattern.
 fn compiled(pattern: &str) -> Option<Regex> {
     let short = pattern.len() <= LONGEST_PATTERN;
     short.then(|| RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build().ok()).flatten()
 }
 
-/// Checks the texts among arguments that otherwise fit; the error names the first field and what is accepted.
+/// Checks the texts in arguments that otherwise fit; the error names the first wrong field and what is accepted.
 pub(crate) fn check_texts(schema: &Value, arguments: &Value) -> Result<(), String> {
     check_text_at("", schema, arguments)
 }

@@ -1,4 +1,4 @@
-//! The request that a call makes.
+//! Builds the request of a call.
 
 use egress::{Limits, OverCap, Request};
 use reqwest::Method;
@@ -9,10 +9,10 @@ use super::arguments::{pairs, text};
 use super::endpoint::{WebEndpoint, slots};
 use super::template::{Piece, UrlTemplate, pieces};
 
-/// Longest answer that is read, in bytes.
+/// Longest response that is read, in bytes.
 const MAX_BODY: usize = 256 * 1024;
 
-/// The request of a definition with these arguments; the error says what the model has to change.
+/// Builds the request of a definition with these arguments; the error names what the model has to change.
 pub(crate) fn request(
     endpoint: &WebEndpoint,
     template: &UrlTemplate,

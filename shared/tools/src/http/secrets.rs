@@ -1,19 +1,19 @@
-//! Secrets that definitions may name.
+//! Secrets that definitions may reference.
 
 use ::secrets::Secret;
 use serde::Serialize;
 use settings::{SettingError, Settings};
 
-/// What variables begin with that definitions may name.
+/// Prefix of the variables that definitions may reference.
 const VARIABLES: &str = "TOOL_SECRET_";
 
-/// The variable that says what the names of kept secrets begin with that definitions may name.
+/// Variable with the name prefix of the stored secrets that definitions may reference.
 const UNDER: &str = "TOOL_SECRETS_UNDER";
 
-/// Stands in the settings for the place that a definition names; in small letters, as no operator's variable is.
+/// Setting that temporarily holds the secret path of a definition; in lower case, as no operator's variable is.
 const NAMED: &str = "TOOL_SECRET_named";
 
-/// Where a secret is; a definition never holds the secret itself.
+/// A reference to a secret; a definition never holds the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SecretReference {
@@ -25,7 +25,7 @@ pub enum SecretReference {
     SecretsManager(String),
 }
 
-/// The secrets of a deployment that definitions may name, and no others.
+/// The secrets of a deployment that definitions may reference, and no others.
 #[derive(Clone, Debug)]
 pub struct ToolSecrets {
     settings: Settings,
@@ -33,23 +33,24 @@ pub struct ToolSecrets {
 }
 
 impl ToolSecrets {
-    /// Reads `TOOL_SECRETS_UNDER`: what the names of SSM parameters and of secrets begin with; unset, none may be named.
+    /// Reads `TOOL_SECRETS_UNDER`, the name prefix of SSM parameters and Secrets Manager secrets; if unset, none of
+    /// them may be referenced.
     ///
     /// # Errors
-    /// A prefix that is none.
+    /// An invalid prefix.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let prefix = |text: &str| (is_place(text) && text.len() > 1).then(|| text.to_owned());
         let under = settings.parsed(UNDER, "the beginning of names, such as /lambda-chat/tools/", prefix)?;
         Ok(Self { settings: settings.clone(), under })
     }
 
-    /// The secrets that variables hold, whether or not a definition names them.
+    /// Returns all secrets in variables, including those that no definition references.
     pub fn in_variables(&self) -> Vec<Secret> {
         let named = |name: &str| self.find(&SecretReference::Env(name.to_owned()));
         self.settings.names(VARIABLES).filter_map(named).collect()
     }
 
-    /// The secret that a definition names; `None` if there is none that it may name.
+    /// Returns the referenced secret; `None` if there is none or it may not be referenced.
     pub(crate) fn find(&self, reference: &SecretReference) -> Option<Secret> {
         let mut settings = self.settings.clone();
         let variable = match reference {
@@ -71,7 +72,7 @@ impl ToolSecrets {
     }
 }
 
-/// A variable for a secret's value: not one that says where a secret is kept.
+/// Whether a variable holds a secret's value; a variable with the path of a stored secret does not.
 fn is_variable(name: &str) -> bool {
     let plain = name.len() <= 100 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let kept = ["_PARAMETER", "_SECRET"].iter().any(|end| name.ends_with(end));

@@ -1,4 +1,4 @@
-//! The progress of an answer that comes little by little.
+//! Forwards a streamed response as progress.
 
 use std::ops::ControlFlow;
 use std::str;
@@ -10,14 +10,14 @@ use super::mask::Mask;
 use crate::Progress;
 use crate::event_stream::EventStream;
 
-/// Tells an answer's text while it comes: whole characters, and never a part of a secret.
+/// Forwards the text of a response as it arrives: whole characters, and never a part of a secret.
 pub(crate) struct Telling<'a> {
     progress: &'a Progress,
     mask: &'a Mask,
     events: Option<EventStream>,
-    /// The beginning of a character.
+    /// An incomplete character.
     bytes: Vec<u8>,
-    /// What may be the beginning of a secret.
+    /// Text that may be the beginning of a secret.
     held: String,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Telling<'a> {
         Self { progress, mask, events: None, bytes: Vec::new(), held: String::new() }
     }
 
-    /// Takes the next part of the answer; one document of JSON says nothing before it is whole.
+    /// Forwards the next chunk of the response; a JSON document has no progress before it is complete.
     pub(crate) fn part(&mut self, part: Part<'_>) -> ControlFlow<()> {
         let kind = part.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -42,7 +42,7 @@ impl<'a> Telling<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Tells what was held back; the answer is whole.
+    /// Forwards the held text at the end of the response.
     pub(crate) fn finish(mut self) {
         if let Some(data) = self.events.take().and_then(EventStream::finish) {
             self.text(&data);
@@ -54,7 +54,7 @@ impl<'a> Telling<'a> {
     fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         let cut = match self.bytes.utf8_chunks().last() {
-            // What is no character yet may become one with the next part.
+            // An incomplete character may be completed by the next chunk.
             Some(last) if str::from_utf8(last.invalid()).is_err_and(|error| error.error_len().is_none()) => {
                 last.invalid().len()
             }
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// What is told of a body that comes in these parts.
+    /// Returns the progress of a body that arrives in these chunks.
     async fn told(kind: &str, parts: &[&[u8]]) -> String {
         let (progress, mut told) = Progress::channel();
         let mask = Mask::of(&"canary&1".into(), &"Bearer canary&1".into());

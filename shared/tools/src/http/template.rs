@@ -1,4 +1,4 @@
-//! URLs with places for parameters.
+//! URL templates with slots for parameters.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use url::Url;
 
 use super::arguments::text;
 
-/// The longest template, in bytes.
+/// Longest template, in bytes.
 const LONGEST: usize = 2048;
 
 /// A URL whose path and query may hold `{parameter}`; its scheme, host and port are fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UrlTemplate {
     pieces: Vec<Piece>,
-    /// The URL with a letter in every place: what a filled one is held against.
+    /// The URL with a letter in every slot; every filled URL must match its structure.
     shape: Url,
 }
 
-/// A piece of a text with places in it.
+/// A fixed text or a slot of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
     Text(String),
@@ -27,7 +27,7 @@ pub(crate) enum Piece {
 }
 
 impl UrlTemplate {
-    /// Reads a template; the error says what is accepted.
+    /// Parses a template; the error describes what is accepted.
     pub(crate) fn parse(text: &str, policy: Policy) -> Result<Self, String> {
         if text.len() > LONGEST || text.bytes().any(|byte| byte <= b' ' || byte == 0x7f || b"\\#".contains(&byte)) {
             return Err(format!("a URL of at most {LONGEST} bytes without white space, `\\` and `#`"));
@@ -44,12 +44,12 @@ impl UrlTemplate {
         Ok(Self { pieces, shape })
     }
 
-    /// The names of the places in the path, which cannot be left empty.
+    /// Returns the names of the slots in the path, which cannot be left empty.
     pub(crate) fn in_path(&self) -> impl Iterator<Item = &str> {
         self.slots().filter(|(_, in_query)| !in_query).map(|(name, _)| name)
     }
 
-    /// The names of all places.
+    /// Returns the names of all slots.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.slots().map(|(name, _)| name)
     }
@@ -61,7 +61,7 @@ impl UrlTemplate {
         })
     }
 
-    /// The URL with the arguments in their places and `query` behind it; the error says what a value must be.
+    /// Fills the slots with the arguments and appends `query`; the error describes what a value must be.
     pub(crate) fn fill(&self, arguments: &Map<String, Value>, query: &[(String, String)]) -> Result<Url, String> {
         let mut filled = String::new();
         for piece in &self.pieces {
@@ -81,14 +81,14 @@ impl UrlTemplate {
         url.ok_or_else(|| "what stands in a path must not be empty, `.` or `..`".to_owned())
     }
 
-    /// Whether a filled URL goes to the same host and has as many parts of a path, none of them empty in a place.
+    /// Whether a filled URL has the same origin and the same number of path segments, none of them empty in a slot.
     fn has_shape(&self, url: &Url) -> bool {
         let parts = |url: &Url| url.path().split('/').map(str::is_empty).collect::<Vec<_>>();
         url.origin() == self.shape.origin() && parts(url) == parts(&self.shape) && url.fragment().is_none()
     }
 }
 
-/// Splits a text at its `{name}`s; `None` where braces do not match or hold no name.
+/// Splits a text at its `{name}`s; `None` if braces do not match or contain no name.
 pub(crate) fn pieces(text: &str) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -121,7 +121,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(letters)
 }
 
-/// Percent-encoded but for letters, digits and `-_.~`.
+/// Percent-encodes all bytes except letters, digits and `-_.~`.
 pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

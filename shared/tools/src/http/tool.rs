@@ -19,16 +19,16 @@ use crate::refusal::Refusal;
 use crate::search::visible;
 use crate::{Calculator, CurrentTime, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput};
 
-/// Ends a text that was cut.
+/// Suffix of a truncated text.
 const CUT: &str = "\n（内容过长，已截断）";
 
-/// Longest text that a transform makes of an answer, in bytes.
+/// Longest text that a transform selects from a response, in bytes.
 const MAX_FOUND: usize = 256 * 1024;
 
-/// Longest part of a refusal's body that the model reads, in bytes.
+/// Longest part of an error body that the model reads, in bytes.
 const REFUSAL: usize = 2000;
 
-/// A tool that asks a public host as its definition says.
+/// A tool that sends the request of its definition to a public host.
 pub struct HttpTool {
     definition: ToolDefinition,
     endpoint: WebEndpoint,
@@ -37,14 +37,14 @@ pub struct HttpTool {
     limiter: RateLimiter,
 }
 
-/// A request, and how to look at what comes back.
+/// A request with the mask for its response.
 pub(crate) struct Prepared {
     pub(crate) request: Request,
     pub(crate) mask: Mask,
     pub(crate) secret: Option<String>,
 }
 
-/// What a definition stands for.
+/// The tool or server of a definition.
 #[derive(Clone)]
 pub enum Defined {
     /// One tool.
@@ -53,7 +53,7 @@ pub enum Defined {
     Server(Arc<McpServer>),
 }
 
-/// Makes of a definition what it stands for; asks nobody.
+/// Builds the tool or server of a definition; makes no call.
 pub fn defined(definition: ToolDefinition, egress: &Egress, secrets: &ToolSecrets, limiter: &RateLimiter) -> Defined {
     match definition.endpoint.clone() {
         Endpoint::Web(endpoint) => {
@@ -70,7 +70,7 @@ pub fn defined(definition: ToolDefinition, egress: &Egress, secrets: &ToolSecret
 }
 
 impl HttpTool {
-    /// The tool of a definition whose endpoint is a host; makes no call.
+    /// Creates the tool of a definition whose endpoint is a host; makes no call.
     pub fn new(
         definition: ToolDefinition,
         endpoint: WebEndpoint,
@@ -86,7 +86,7 @@ impl HttpTool {
         &self.definition.parameters
     }
 
-    /// The request of a call with arguments that fit the schema.
+    /// Builds the request of a call with arguments that fit the schema.
     pub(super) async fn prepared(
         &self,
         arguments: &Map<String, Value>,
@@ -98,7 +98,7 @@ impl HttpTool {
         let secret = header.as_ref().map(|(name, value)| (*name, value));
         let template = UrlTemplate::parse(&self.endpoint.url_template, self.egress.policy())
             .map_err(|_| self.told(HttpFailure::Address))?;
-        // Long arguments take milliseconds to mask: between two calls other turns run.
+        // Redacting long arguments takes milliseconds: between two calls other turns run.
         tokio::task::yield_now().await;
         let arguments = self.definition.sent(arguments, outgoing);
         let request = request::request(&self.endpoint, &template, &arguments, secret)
@@ -106,7 +106,7 @@ impl HttpTool {
         Ok(Prepared { request, mask, secret: secret.map(|(name, _)| name.to_owned()) })
     }
 
-    /// Sends a request; once more where nothing can have come of the first time, or nothing more than once.
+    /// Sends a request, and once more after a transient failure if the tool is idempotent.
     pub(super) async fn send(&self, request: Request, mask: &Mask, progress: &Progress) -> Result<Response, ToolError> {
         let first = self.sent(request.clone(), mask, progress).await;
         let again = match &first {
@@ -132,7 +132,7 @@ impl HttpTool {
         Ok(response)
     }
 
-    /// What the model reads of an answer.
+    /// Returns the text of a response for the model.
     pub(super) async fn read(&self, owner: &Owner, response: &Response, mask: &Mask) -> Result<String, HttpFailure> {
         let text = response.text();
         if !response.status.is_success() {
@@ -142,7 +142,7 @@ impl HttpTool {
         }
         if response.truncated {
             let cut = || format!("{}{CUT}", mask.cut_text(&text));
-            // A part of a document that is not whole would be a guess.
+            // A part of an incomplete document would be a guess.
             let whole = self.definition.response_transform.is_some();
             return if whole { Err(HttpFailure::Egress(EgressError::TooLarge)) } else { Ok(cut()) };
         }
@@ -183,18 +183,18 @@ impl Tool for HttpTool {
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }
 
-    /// A little more than the request may take, so that it ends with a reason of its own.
+    /// Slightly more than the request's timeout, so that the request ends with its own reason.
     fn timeout(&self) -> Duration {
         self.endpoint.timeout() + Duration::from_secs(5)
     }
 
-    /// A host's text is no markup: calls and frames that it writes stay text, and nothing in it is invisible.
+    /// Escapes a host's text: tool calls and frames in it stay text, and no character in it is invisible.
     fn framed(&self, content: String) -> String {
         calls::escape(&visible(&content))
     }
 }
 
-/// A tool of the product under the name and the words of a definition.
+/// A built-in tool with the name and description of a definition.
 struct Named<T> {
     definition: ToolDefinition,
     tool: T,
@@ -225,12 +225,12 @@ fn spec(definition: &ToolDefinition, parameters: Value) -> ToolSpec {
     ToolSpec { name, description, parameters, examples: Vec::new() }
 }
 
-/// A text as it is, anything else as JSON.
+/// Returns a text unchanged, any other value as JSON.
 fn shown(value: Value) -> String {
     if let Value::String(text) = value { text } else { value.to_string() }
 }
 
-/// A text as long as a result may be; the notice of a cut comes on top.
+/// Truncates a text to the maximum result size; the suffix is extra.
 fn bounded(mut text: String) -> String {
     if text.len() > MAX_FOUND {
         text.truncate(text.floor_char_boundary(MAX_FOUND));
@@ -239,7 +239,7 @@ fn bounded(mut text: String) -> String {
     text
 }
 
-/// The data of an event stream, a line each; any other text as it is.
+/// Returns the data of an event stream, one line each; any other text is unchanged.
 fn events(text: &str) -> String {
     let data: Vec<&str> = text.lines().filter_map(|line| Some(line.strip_prefix("data:")?.trim())).collect();
     let data: Vec<&str> = data.into_iter().filter(|line| *line != "[DONE]").collect();

@@ -1,4 +1,4 @@
-//! What of an answer the model reads.
+//! Selects the part of a response that the model reads.
 
 mod cost;
 
@@ -12,25 +12,25 @@ use store::Owner;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// The longest expression, in bytes.
+/// Longest expression, in bytes.
 const LONGEST: usize = 500;
 
-/// The most characters of an expression that can nest one part in another: parsing and searching recurse.
+/// Maximum number of characters in an expression that can nest one part in another: parsing and searching recurse.
 const MOST_NESTING: usize = 64;
 
-/// How often an expression may repeat what it reads.
+/// Maximum growth of an expression: how often it may repeat its input.
 const MOST_GROWTH: usize = 64;
 
-/// Maximum work of one search: the answer's size in bytes times what the expression makes of a byte.
+/// Maximum work of one search: the response's size in bytes times the output of the expression for each byte.
 const MAX_WORK: usize = 48 * 1024 * 1024;
 
-/// Searches at a time, at most one of each owner; one cannot be interrupted, so that its work is bounded beforehand.
+/// Concurrent searches, at most one of each owner. A search cannot be interrupted, so its work is bounded in advance.
 static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
-/// Longest time that a search waits for its turn and takes.
+/// Timeout of a search, with the wait for its slot.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A part or a rearrangement of a JSON answer.
+/// Selects or rearranges parts of a JSON response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Transform {
@@ -41,7 +41,7 @@ pub enum Transform {
 }
 
 impl Transform {
-    /// Checks that it can be applied within bounds; the error says what is accepted.
+    /// Checks that it can be applied within bounds; the error describes what is accepted.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (Self::Pointer(text) | Self::Jmespath(text)) = self;
         if text.len() > LONGEST {
@@ -62,8 +62,8 @@ impl Transform {
         }
     }
 
-    /// The part of an answer, found off the threads that serve; `None` where there is none, and where looking for it
-    /// would be too much work. Dropping the future leaves at most the bounded work of one search behind.
+    /// Selects the part of a response on a blocking thread; `None` if there is none, or if the search would exceed the
+    /// work limit. Dropping the future leaves at most one bounded search running.
     pub(crate) async fn apply(&self, owner: &Owner, answer: Value) -> Option<Value> {
         let Self::Jmespath(expression) = self else { return self.found_in(&answer) };
         let size = serde_json::to_string(&answer).map_or(usize::MAX, |text| text.len());
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// No expression that is accepted makes more of an answer than its counted work.
+    /// No accepted expression produces more than its counted work.
     #[tokio::test]
     async fn f134_results_are_no_larger_than_their_counted_work() {
         let answer = json!({

@@ -13,19 +13,19 @@ use super::tool::Prepared;
 use crate::refusal::Refusal;
 use crate::{Outgoing, Progress, Tool, ToolError, arguments};
 
-/// Longest body that is shown, in bytes.
+/// Longest body that is returned, in bytes.
 const SHOWN: usize = 16 * 1024;
 
-/// What a definition asked for and got, for its administrator; secrets are masked.
+/// The report of a test call for an administrator; secrets are masked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
-    /// What was sent; `None` for arguments that do not fit and for a tool that asks nobody.
+    /// The request; `None` for invalid arguments and for a tool that sends no request.
     pub request: Option<TrialRequest>,
-    /// What came back.
+    /// The response.
     pub response: Option<TrialResponse>,
-    /// What the model would read.
+    /// The text that the model would read.
     pub content: String,
-    /// Why it would be a failure.
+    /// The failure that the user would see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolFailure>,
 }
@@ -35,7 +35,7 @@ pub struct Trial {
 pub struct TrialRequest {
     /// The method.
     pub method: String,
-    /// With the arguments in their places.
+    /// The URL with the filled slots.
     pub url: String,
     /// Secrets are masked.
     pub headers: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ pub struct TrialRequest {
     pub body: Option<String>,
 }
 
-/// An answer as it came.
+/// A response as it was received.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialResponse {
     /// The HTTP status.
@@ -52,12 +52,12 @@ pub struct TrialResponse {
     pub headers: BTreeMap<String, String>,
     /// Its beginning, secrets masked.
     pub body: String,
-    /// Whether the body was longer than what is shown.
+    /// Whether the body was longer than the returned part.
     pub truncated: bool,
 }
 
 impl HttpTool {
-    /// Makes one call, outside of any turn and limit, and shows what was sent and what came back, as far as it came.
+    /// Makes one call, outside of any turn and rate limit; reports the request and the response, as far as they exist.
     pub async fn test_call(&self, owner: &Owner, arguments: &Value, outgoing: &Outgoing) -> Trial {
         let mut trial = Trial { request: None, response: None, content: String::new(), error: None };
         match self.tried(owner, arguments, outgoing, &mut trial).await {

@@ -2,19 +2,19 @@
 
 use super::MAX_URL;
 
-/// Maximum number of places of one message at which an address is looked for.
+/// Maximum number of positions in one message that are searched for an address.
 const MAX_STARTS: usize = 256;
 
-/// Maximum number of bytes handed out as candidates, as a multiple of the text; only nested addresses overlap.
+/// Maximum size of all candidates, as a multiple of the text's bytes; only nested addresses overlap.
 const MAX_OVERLAP: usize = 4;
 
-/// Longest scheme that counts, in bytes: `https`.
+/// Longest accepted scheme, in bytes: `https`.
 const MAX_SCHEME: usize = 5;
 
-/// The candidates for addresses in a text, each at most [`MAX_URL`] bytes long.
+/// Returns the candidates for addresses in a text, each at most [`MAX_URL`] bytes long.
 ///
-/// The end of an address inside a sentence is a guess, so each start yields up to four candidates. The bytes of all
-/// candidates together are bounded by a multiple of the text's length, whatever the text holds.
+/// The end of an address inside a sentence is a guess, so each start yields up to four candidates. The total size of
+/// the candidates is bounded by a multiple of the text's length, for any text.
 pub(super) fn candidates(text: &str) -> Vec<&str> {
     let mut budget = text.len().saturating_mul(MAX_OVERLAP);
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn candidates(text: &str) -> Vec<&str> {
     found
 }
 
-/// The text from the scheme whose `://` is at `at`; `None` unless the scheme is `http` or `https` as a whole.
+/// Returns the text from the scheme whose `://` is at `at`; `None` unless the whole scheme is `http` or `https`.
 fn beginning_before(text: &str, at: usize) -> Option<&str> {
     let letters = text.as_bytes().get(..at)?.iter().rev().take(MAX_SCHEME + 1);
     let length = letters.take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -36,13 +36,13 @@ fn beginning_before(text: &str, at: usize) -> Option<&str> {
     is_web.then(|| text.get(at - length..)).flatten()
 }
 
-/// The beginning of a text that is searched for the end of an address: one character more than an address may have.
+/// Returns the part of a text that is searched for the end of an address: one character more than the maximum length.
 fn window(text: &str) -> &str {
     text.get(..text.ceil_char_boundary(text.len().min(MAX_URL + 1))).unwrap_or(text)
 }
 
-/// An address that begins a text: up to white space or a character that no address contains, and up to the first letter
-/// of another script; each with and without the punctuation of a sentence.
+/// Returns the possible addresses at the start of a text: up to white space or a character that no address contains,
+/// and up to the first letter of another script; each with and without trailing punctuation.
 fn ends(text: &str) -> Vec<&str> {
     let whole = text
         .split(|c: char| c.is_whitespace() || "<>\"'`，。；：！？、）】》」”’".contains(c))

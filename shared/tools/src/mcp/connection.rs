@@ -1,4 +1,4 @@
-//! How a server wants to be asked, found out and remembered.
+//! Detects and caches the protocol mode of a server.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,36 +13,36 @@ use super::exchange::{Audience, Question, client};
 use super::failure::{McpFailure, has_handshake};
 use crate::http::{Credentials, ServerEndpoint, ToolDefinition};
 
-/// The latest version of the protocol with a handshake.
+/// The latest protocol version with a handshake.
 const WITH_HANDSHAKE: &str = "2025-11-25";
 
-/// The longest name of a session, in bytes.
+/// Longest session id, in bytes.
 const LONGEST_SESSION: usize = 1024;
 
-/// A server, as this process knows it.
+/// The state of a server in this process.
 pub(super) struct Connection {
     pub(super) definition: ToolDefinition,
     pub(super) endpoint: ServerEndpoint,
     pub(super) egress: Egress,
     pub(super) credentials: Credentials,
     pub(super) limiter: RateLimiter,
-    /// `None` until the server has answered.
+    /// `None` until the server has replied.
     pub(super) peer: Mutex<Option<Peer>>,
     pub(super) ids: AtomicU64,
 }
 
-/// The generation of the protocol that a server speaks.
+/// The protocol mode of a server.
 #[derive(Clone, Debug)]
 pub(super) enum Peer {
-    /// Every request stands for itself.
+    /// Every request is independent.
     Stateless,
-    /// A handshake is about to be made.
+    /// The handshake is not done yet.
     New,
-    /// A handshake was made.
+    /// The handshake is done.
     Session {
-        /// The session, if the server wants one.
+        /// The session id, if the server uses sessions.
         id: Option<SecretString>,
-        /// The version that both speak.
+        /// The negotiated version.
         version: String,
     },
 }
@@ -69,7 +69,7 @@ impl Connection {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The result of a request: asked again only where nothing came of it, or where that does no harm.
+    /// Returns the result of a request, with one retry if the first attempt was not executed or is idempotent.
     pub(super) async fn ask(&self, question: &Question, audience: &Audience) -> Result<Value, McpFailure> {
         let known = self.known();
         let peer = known.clone().unwrap_or(Peer::Stateless);
@@ -82,7 +82,7 @@ impl Connection {
                 return Ok(result);
             }
             Err(failure) if known.is_none() && failure.may_want_handshake(question.idempotent) => {
-                // Where the handshake fails too, the server is of the other generation and meant what it said first.
+                // If the handshake fails too, the server uses the stateless protocol and its first reply is valid.
                 self.shake_hands(audience).await.map_err(|second| worse(failure, second))?
             }
             Err(failure) if peer.session().is_some() && failure.is_session_over() => {
@@ -115,12 +115,12 @@ impl Connection {
         *self.peer.lock().unwrap_or_else(PoisonError::into_inner) = Some(peer);
     }
 
-    /// Finds out anew, at the next question, how the server wants to be asked.
+    /// Detects the protocol mode again with the next request.
     pub(super) fn forget_peer(&self) {
         *self.peer.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Forgets a session, unless another call has found that out and made a new one.
+    /// Forgets an expired session, unless another call has already replaced it.
     fn forget(&self, over: &Peer) {
         let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
         if peer.as_ref() == Some(over) {
@@ -129,12 +129,12 @@ impl Connection {
     }
 }
 
-/// Which of two failures says more: that of a server which refuses both ways is the one that it answered with words.
+/// Returns the more informative of two failures: a server that rejects both modes explains it in its first error.
 fn worse(first: McpFailure, second: McpFailure) -> McpFailure {
     if matches!(first, McpFailure::Rpc(_)) && !matches!(second, McpFailure::Rpc(_)) { first } else { second }
 }
 
-/// The session that an answer begins: visible ASCII.
+/// Returns the id of the session that a response starts: visible ASCII.
 fn session(response: &Response) -> Option<SecretString> {
     let id = response.headers.get("mcp-session-id")?.to_str().ok()?;
     (!id.is_empty() && id.len() <= LONGEST_SESSION && id.bytes().all(|byte| byte.is_ascii_graphic())).then(|| id.into())

@@ -1,10 +1,10 @@
-//! What the model reads of a result.
+//! Renders results for the model.
 
 use serde_json::Value;
 
 use super::failure::McpFailure;
 
-/// The text of a result, and whether the tool did what was asked.
+/// Returns the text of a result, and whether the tool succeeded.
 pub(super) fn read(result: &Value) -> Result<(String, bool), McpFailure> {
     match result.get("resultType").map(Value::as_str) {
         None | Some(Some("complete")) => {}
@@ -13,7 +13,7 @@ pub(super) fn read(result: &Value) -> Result<(String, bool), McpFailure> {
     }
     let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut text = blocks.iter().filter_map(block).collect::<Vec<_>>().join("\n");
-    // Servers repeat it in the text for clients that do not know it; where they do not, it is the result.
+    // Servers repeat it in the text for clients that do not support it; otherwise it is the result.
     let structured = result.get("structuredContent").filter(|value| !value.is_null());
     if let Some(structured) = structured.filter(|_| text.trim().is_empty()) {
         text = structured.to_string();

@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! Sends one request and reads its reply.
 
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
@@ -22,33 +22,33 @@ use crate::http::trial::{answered, asked};
 /// The version of the protocol without a handshake.
 const STATELESS: &str = "2026-07-28";
 
-/// Longest answer that is read, in bytes.
+/// Longest reply that is read, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
 
-/// What is asked of a server.
+/// A request to a server.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) method: &'static str,
     pub(super) params: Value,
-    /// Parameters that headers repeat where the protocol wants that.
+    /// Headers that repeat parameters, for the stateless protocol.
     pub(super) headers: Vec<(String, String)>,
-    /// Whether asking twice does no more than asking once.
+    /// Whether repeating the request has no further effect.
     pub(super) idempotent: bool,
 }
 
-/// Who looks on while something is asked.
+/// Observes the requests of a call.
 #[derive(Default)]
 pub(super) struct Audience {
     pub(super) progress: Progress,
-    /// What an administrator is shown of the last exchange.
+    /// The report of the last exchange for an administrator.
     pub(super) trial: Option<Mutex<Trial>>,
 }
 
-/// The header that proves who asks.
+/// The authentication header.
 type Proof<'a> = Option<(&'a str, SecretString)>;
 
 impl Connection {
-    /// Asks once, as this server wants to be asked.
+    /// Sends a request once, in this protocol mode.
     pub(super) async fn exchange(
         &self,
         question: &Question,
@@ -74,7 +74,7 @@ impl Connection {
         Ok((listening.finish(&response)?, response))
     }
 
-    /// Says what has no answer.
+    /// Sends a notification, which has no reply.
     pub(super) async fn notify(&self, method: &str, peer: &Peer) -> Result<(), McpFailure> {
         let (proof, _) = self.credentials.reveal().await?;
         let request = self.request(&json!({"jsonrpc": "2.0", "method": method}), peer, &proof)?;
@@ -83,7 +83,7 @@ impl Connection {
         status.is_success().then_some(()).ok_or_else(|| refused().into())
     }
 
-    /// Sends replies to what the server asks while it answers; one that does not arrive is the server's loss.
+    /// Sends replies to the server's own requests while its response is read; a lost reply is not resent.
     async fn reply(&self, mut replies: UnboundedReceiver<Value>, peer: &Peer, proof: &Proof<'_>) -> Infallible {
         loop {
             let Some(reply) = replies.recv().await else { return std::future::pending().await };
@@ -124,7 +124,7 @@ impl Audience {
     }
 }
 
-/// The message of a request; its id also names its progress.
+/// Builds the message of a request; its id is also its progress token.
 fn message(question: &Question, id: u64, peer: &Peer) -> Value {
     let mut meta = json!({"progressToken": id});
     if *peer == Peer::Stateless {
@@ -137,12 +137,12 @@ fn message(question: &Question, id: u64, peer: &Peer) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params})
 }
 
-/// How the product names itself.
+/// Returns the client's name and version.
 pub(super) fn client() -> Value {
     json!({"name": "lambda-chat", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// The request with the headers that repeat what its message says.
+/// Adds the headers that repeat parts of the message.
 fn mirroring(request: Request, question: &Question) -> Result<Request, McpFailure> {
     let mut request = with(request, "mcp-method", question.method)?;
     if let Some(name) = question.params.get("name").and_then(Value::as_str) {

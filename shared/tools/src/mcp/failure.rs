@@ -5,41 +5,41 @@ use serde_json::Value;
 use crate::ToolError;
 use crate::http::failure::HttpFailure;
 
-/// Codes of errors that only servers of the stateless protocol send.
+/// Error codes that only servers with the stateless protocol send.
 const STATELESS: std::ops::RangeInclusive<i64> = -32022..=-32020;
 
-/// Statuses of a request that was not understood.
+/// Statuses of a request that the server did not understand.
 const REFUSED: [u16; 5] = [400, 404, 405, 406, 415];
 
-/// Codes of errors about a message that is no request and about an unknown method.
+/// Error codes for an invalid request and for an unknown method.
 const UNKNOWN: [i64; 2] = [-32600, -32601];
 
-/// Why a server gave nothing.
+/// Why a request to a server failed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum McpFailure {
-    /// What can befall any request.
+    /// A failure of HTTP.
     Http(HttpFailure),
-    /// The server answers the request with an error.
+    /// The server replied with an error.
     Rpc(RpcError),
-    /// The answer holds no response to the request, or one of an unknown form.
+    /// The reply contains no response to the request, or one of an unknown form.
     Unreadable,
-    /// The tool wants more from the user, which cannot be given here.
+    /// The tool requests input from the user, which is not supported.
     WantsInput,
 }
 
-/// An error as the protocol has it; its text is masked.
+/// A JSON-RPC error; its text is masked.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RpcError {
-    /// The HTTP status that it came with.
+    /// The HTTP status of the reply.
     pub(super) status: u16,
     pub(super) code: i64,
     pub(super) message: String,
-    /// Versions that the server speaks, if it says so.
+    /// Protocol versions that the server supports, if the error lists them.
     pub(super) supported: Vec<String>,
 }
 
 impl RpcError {
-    /// The error in a message, if it is one.
+    /// Parses the error in a message, if there is one.
     pub(super) fn of(status: u16, message: &Value) -> Option<Self> {
         let error = message.get("error")?;
         let supported = error.pointer("/data/supported").and_then(Value::as_array).map(Vec::as_slice);
@@ -53,8 +53,8 @@ impl RpcError {
 }
 
 impl McpFailure {
-    /// Whether a server that may be of the generation with a handshake refused a stateless request, which then is made
-    /// again: one that is not idempotent only if nothing of it was done.
+    /// Whether a server may need a handshake because it rejected a stateless request. The request is then repeated; one
+    /// that is not idempotent only if the server did not execute it.
     pub(super) fn may_want_handshake(&self, idempotent: bool) -> bool {
         if !idempotent && !self.is_before_any_work() {
             return false;
@@ -69,7 +69,7 @@ impl McpFailure {
         }
     }
 
-    /// Whether the server did not understand the request, and so did nothing of it.
+    /// Whether the server did not understand the request, and so did not execute it.
     fn is_before_any_work(&self) -> bool {
         match self {
             Self::Http(HttpFailure::Status(status, _)) => REFUSED.contains(status),
@@ -80,7 +80,7 @@ impl McpFailure {
         }
     }
 
-    /// Whether the session is over: nothing of the request was done.
+    /// Whether the session has expired: the request was not executed.
     pub(super) fn is_session_over(&self) -> bool {
         match self {
             Self::Http(HttpFailure::Status(status, _)) | Self::Rpc(RpcError { status, .. }) => {
@@ -90,7 +90,7 @@ impl McpFailure {
         }
     }
 
-    /// Whether a call that does no harm twice may be made again.
+    /// Whether an idempotent call may be retried.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Http(HttpFailure::Egress(error)) => *error == EgressError::Broken,
@@ -99,7 +99,8 @@ impl McpFailure {
         }
     }
 
-    /// What the user sees and what the model reads; `changes` when what was asked may have been done all the same.
+    /// Converts it to the failure for the user and the text for the model. `has_side_effects`: the request may have
+    /// taken effect.
     pub(super) fn told(self, changes: bool) -> ToolError {
         let reason = match self {
             Self::Http(failure) => return failure.told(changes),
@@ -113,7 +114,7 @@ impl McpFailure {
         ToolError::Model { failure, content: format!("工具调用失败：{reason}") }
     }
 
-    /// The kind of failure, for the log: nothing that the server wrote.
+    /// Returns the kind of failure for the log, without any text of the server.
     pub(super) fn kind(&self) -> String {
         match self {
             Self::Http(HttpFailure::Egress(error)) => error.to_string(),
@@ -138,7 +139,7 @@ impl From<HttpFailure> for McpFailure {
     }
 }
 
-/// Whether a version of the protocol begins with a handshake; versions are dates.
+/// Whether a protocol version has a handshake; versions are dates.
 pub(super) fn has_handshake(version: &str) -> bool {
     version.len() == 10 && version < "2026"
 }

@@ -1,10 +1,10 @@
-//! What of a call stands in headers too (protocol 2026-07-28).
+//! Parameters of a call that headers repeat (protocol 2026-07-28).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// A value as a header carries it: as it is where that is safe, else in Base64 between markers.
+/// Encodes a value for a header: unchanged where that is safe, else as Base64 between markers.
 pub(super) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.trim() == value && !value.is_empty();
     if plain && !(value.starts_with("=?base64?") && value.ends_with("?=")) {
@@ -16,13 +16,13 @@ pub(super) fn encoded(value: &str) -> String {
 /// A parameter that a header repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mirrored {
-    /// The properties that lead to it.
+    /// The path of properties to it.
     path: Vec<String>,
     header: String,
 }
 
 impl Mirrored {
-    /// The header with the value that the arguments hold, if they hold one.
+    /// Returns the header with its value from the arguments, if they contain one.
     pub(super) fn header(&self, arguments: &Value) -> Option<(String, String)> {
         let value = self.path.iter().try_fold(arguments, |value, name| value.get(name))?;
         let value = match value {
@@ -34,7 +34,7 @@ impl Mirrored {
     }
 }
 
-/// The parameters of a schema that headers repeat; `None` for a schema that marks them in a way that is not allowed.
+/// Returns the parameters of a schema that headers repeat; `None` for a schema with an invalid mark.
 pub(super) fn mirrored(schema: &Value) -> Option<Vec<Mirrored>> {
     let mut found = Vec::new();
     along(schema, &mut Vec::new(), &mut found)?;
@@ -44,7 +44,8 @@ pub(super) fn mirrored(schema: &Value) -> Option<Vec<Mirrored>> {
     (names.len() == found.len() && found.len() == marks(schema)).then_some(found)
 }
 
-/// Looks along `properties` only: a mark elsewhere is not found, and is one too many.
+/// Collects the marks under `properties` only; [`count_marks`] also counts marks in other positions, so the numbers
+/// then differ.
 fn along(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Option<()> {
     if let Some(mark) = schema.get("x-mcp-header") {
         let name = mark.as_str().filter(|name| egress::is_free(&format!("mcp-param-{name}")) && !name.is_empty())?;
@@ -59,7 +60,7 @@ fn along(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> O
     Some(())
 }
 
-/// How many schemas are marked, wherever they stand; a property may have any name.
+/// Counts the marked schemas in any position; a property may have any name.
 fn marks(schema: &Value) -> usize {
     match schema {
         Value::Object(fields) => {

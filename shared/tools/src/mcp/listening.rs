@@ -1,4 +1,4 @@
-//! Reads the answer to a request: one JSON document, or events of which one is the response.
+//! Reads the reply to a request: one JSON document, or events that include the response.
 
 use std::ops::ControlFlow;
 
@@ -13,21 +13,21 @@ use crate::event_stream::EventStream;
 use crate::http::failure::HttpFailure;
 use crate::http::mask::Mask;
 
-/// Longest text of one step of progress, in bytes.
+/// Longest text of one progress step, in bytes.
 const STEP: usize = 1000;
 
-/// Longest text of a refusal that the model reads, in bytes.
+/// Longest error body that the model reads, in bytes.
 const REFUSAL: usize = 2000;
 
-/// How many questions of a server are answered while it answers one request.
+/// Maximum number of server requests that are answered during one reply.
 const MOST_QUESTIONS: usize = 20;
 
-/// Listens to the answer to one request.
+/// Reads the reply to one request.
 pub(super) struct Listening<'a> {
     id: u64,
     mask: &'a Mask,
     progress: &'a Progress,
-    /// Where the replies to what the server asks meanwhile go.
+    /// The channel for the replies to the server's own requests.
     replies: UnboundedSender<Value>,
     questions: usize,
     events: EventStream,
@@ -39,7 +39,7 @@ impl<'a> Listening<'a> {
         Self { id, mask, progress, replies, questions: 0, events: EventStream::default(), response: None }
     }
 
-    /// Takes the next part of the body; nothing after the response is needed.
+    /// Reads the next chunk of the body; breaks after the response.
     pub(super) fn part(&mut self, part: Part<'_>) -> ControlFlow<()> {
         if is_events(part.headers) {
             self.events.push(part.bytes).iter().for_each(|data| self.message(data));
@@ -47,7 +47,7 @@ impl<'a> Listening<'a> {
         if self.response.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// The result, when the body has ended.
+    /// Returns the result at the end of the body.
     pub(super) fn finish(mut self, response: &Response) -> Result<Value, McpFailure> {
         let status = response.status.as_u16();
         if is_events(&response.headers) {
@@ -72,7 +72,7 @@ impl<'a> Listening<'a> {
         }
     }
 
-    /// The response in a document, which may be a list; that of a refusal may have no id.
+    /// Returns the response in a document, which may be a list; that of a failed request may have no id.
     fn found(&self, value: Value, refused: bool) -> Option<Value> {
         let messages = if let Value::Array(messages) = value { messages } else { vec![value] };
         let none = |message: &Value| message.get("id").is_none_or(Value::is_null) && message.get("error").is_some();
@@ -90,7 +90,7 @@ impl<'a> Listening<'a> {
             (Some("notifications/progress"), None) => self.step(message.get("params")),
             (Some(method), Some(id)) if self.questions < MOST_QUESTIONS => {
                 self.questions += 1;
-                // It is there as long as the answer is listened to.
+                // The receiver exists while the reply is read.
                 let _gone = self.replies.send(reply(method, id));
             }
             _ => {}
@@ -112,7 +112,7 @@ impl<'a> Listening<'a> {
     }
 }
 
-/// The reply to what a server asks while it answers: it may ask whether somebody is there, and for nothing else.
+/// Returns the reply to a server's own request: only `ping` is supported.
 fn reply(method: &str, id: &Value) -> Value {
     match method {
         "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),

@@ -1,4 +1,4 @@
-//! The tools that a server says it has, as far as they can be used.
+//! Lists the usable tools of a server.
 
 use std::collections::HashSet;
 
@@ -10,44 +10,45 @@ use super::failure::McpFailure;
 use super::headers::{Mirrored, mirrored};
 use crate::http::parameters;
 
-/// The most pages of a list that are asked for.
+/// Maximum number of pages of a list that are requested.
 const MOST_PAGES: usize = 20;
 
-/// The most tools of one server; the others are left out.
+/// Maximum number of tools of one server; the others are left out.
 const MOST_TOOLS: usize = 128;
 
-/// The longest name that servers give, in bytes.
+/// Longest name on the server, in bytes.
 const LONGEST_OWN_NAME: usize = 128;
 
-/// The longest name that models take, in bytes.
+/// Longest name for models, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// The longest description, in characters.
+/// Longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 1000;
 
 /// A tool of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Listed {
-    /// As the server calls it.
+    /// The name on the server.
     pub(super) own_name: String,
-    /// As models and agents call it.
+    /// The name for models and agents.
     pub(super) name: String,
     pub(super) description: String,
     pub(super) parameters: Value,
     pub(super) mirrored: Vec<Mirrored>,
-    /// Whether the server says that the same call twice does no more than once.
+    /// Whether the server declares that repeating a call has no further effect.
     pub(super) idempotent: bool,
 }
 
-/// What a server has.
+/// The tools of a server.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Listing {
     pub(super) tools: Vec<Listed>,
-    /// How many cannot be used: a schema that is too large or refers elsewhere, a name that is none, or one too many.
+    /// The number of unusable tools: a schema that is too large or has external references, an invalid name, or one
+    /// tool too many.
     pub(super) unusable: usize,
 }
 
-/// Asks a server for all of its tools.
+/// Requests all tools of a server.
 pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result<Listing, McpFailure> {
     let mut all = Listing::default();
     let (mut cursor, mut asked) = (None, HashSet::new());
@@ -60,7 +61,7 @@ pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result
         };
         all.add(&connection.definition.name, &tools);
         cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-        // A list that leads back to a page that was read has no end.
+        // A list that leads back to an earlier page has no end.
         let goes_on = cursor.as_ref().is_some_and(|cursor| asked.insert(cursor.clone()));
         if !goes_on || all.seen() > MOST_TOOLS {
             break;
@@ -70,7 +71,7 @@ pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result
 }
 
 impl Listing {
-    /// Takes the next page; what comes after the most tools that one server may have is counted and not looked at.
+    /// Adds the next page; tools over the limit are counted but not parsed.
     fn add(&mut self, row: &str, page: &[Value]) {
         for tool in page {
             let listed = if self.seen() < MOST_TOOLS { listed(row, tool) } else { None };
@@ -108,13 +109,13 @@ fn listed(row: &str, tool: &Value) -> Option<Listed> {
     })
 }
 
-/// The name under the row's: letters, digits, `_` and `-`.
+/// Builds the name with the row's name as prefix: letters, digits, `_` and `-`.
 fn name(row: &str, own: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     format!("{row}_{}", own.chars().map(clean).collect::<String>()).chars().take(LONGEST_NAME).collect()
 }
 
-/// The name, or where another tool has it the name with the first number that is free.
+/// Returns the name, or if it is in use the name with the first free number.
 fn free(name: &str, taken: &[Listed]) -> String {
     let numbered = |number: usize| {
         let end = format!("_{number}");
@@ -124,14 +125,14 @@ fn free(name: &str, taken: &[Listed]) -> String {
     names.find(|name| taken.iter().all(|known| known.name != *name)).unwrap_or_default()
 }
 
-/// One line that is no heading, no tag and not too long: it stands among the words that instruct the model.
+/// Formats a text as one line without headings and tags, and limits its length: the line is part of the prompt.
 fn line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
     line.chars().take(LONGEST_DESCRIPTION).map(|c| if c == '<' { '＜' } else { c }).collect()
 }
 
-/// Makes one line of each description in a schema, and takes out what models need not know.
+/// Formats each description in a schema as one line, and removes what models do not need.
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

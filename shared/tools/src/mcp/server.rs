@@ -17,16 +17,16 @@ use crate::http::{Credentials, ServerEndpoint, ToolDefinition, ToolSecrets, Tria
 use crate::refusal::Refusal;
 use crate::{Outgoing, Progress, Tool, ToolError, arguments};
 
-/// How long a list is believed.
+/// How long a list of tools is cached.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// How long a server that gave none is left alone.
+/// Delay before the list is requested again after a failure.
 const REST: Duration = Duration::from_secs(30);
 
-/// The longest time that a list may take: a turn waits for it.
+/// Timeout of a list: a turn waits for it.
 const LIST: Duration = Duration::from_secs(3);
 
-/// A server of the Model Context Protocol, with the tools that it was last seen to have.
+/// A Model Context Protocol server with its last known tools.
 pub struct McpServer {
     connection: Arc<Connection>,
     known: tokio::sync::Mutex<Known>,
@@ -35,12 +35,12 @@ pub struct McpServer {
 #[derive(Default)]
 struct Known {
     tools: Vec<Arc<dyn Tool>>,
-    /// When the list is to be asked for again, by the wall clock: a frozen process has no other.
+    /// When the list expires, by the wall clock: a frozen process has no other clock.
     until: Option<SystemTime>,
 }
 
 impl McpServer {
-    /// The server of a definition; asks nothing.
+    /// Creates the server of a definition; makes no call.
     pub fn new(
         definition: ToolDefinition,
         endpoint: ServerEndpoint,
@@ -54,8 +54,8 @@ impl McpServer {
         Self { connection: Arc::new(connection), known: tokio::sync::Mutex::default() }
     }
 
-    /// Its tools: as known for five minutes, else asked for. Where that fails they are those that it had, and it is
-    /// asked again after half a minute.
+    /// Returns the server's tools: cached for 5 minutes, else requested. After a failure it returns the last known
+    /// tools and retries after 30 s.
     pub async fn tools(&self, now: SystemTime) -> Vec<Arc<dyn Tool>> {
         let mut known = self.known.lock().await;
         let rests = known.until.and_then(|until| until.duration_since(now).ok()).is_some_and(|left| left <= FRESH);
@@ -66,7 +66,7 @@ impl McpServer {
                 Err(failure) => {
                     let (server, reason) = (&self.connection.definition.name, failure.kind());
                     tracing::warn!(server, reason, "a server of tools did not say which it has");
-                    // It may have been replaced by one of the other generation.
+                    // The server may have been replaced by one with another protocol version.
                     self.connection.forget_peer();
                     known.until = Some(now + REST);
                 }
@@ -87,8 +87,8 @@ impl McpServer {
         tools.into_iter().map(tool).collect()
     }
 
-    /// Asks for the list, and calls one tool if one is named, outside of any turn and limit but within `time`; shows the
-    /// last that was sent and what came back.
+    /// Requests the list and calls one tool if one is named, outside of any turn and rate limit but within `time`;
+    /// reports the last request and its response.
     pub async fn test_call(&self, tool: Option<&str>, arguments: &Value, outgoing: &Outgoing, time: Duration) -> Trial {
         let empty = Trial { request: None, response: None, content: String::new(), error: None };
         let audience = Audience { progress: Progress::default(), trial: Some(Mutex::new(empty.clone())) };

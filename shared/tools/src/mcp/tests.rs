@@ -12,7 +12,7 @@ use super::tool::McpTool;
 use crate::http::tests::support::{Host, answer, parse, read, store, told};
 use crate::http::{Credentials, Endpoint, ServerEndpoint, ToolDefinition, ToolSecrets, Trial};
 
-/// An answer to the request with this id.
+/// A reply to the request with this id.
 fn response(status: &str, id: u32, message: &Value) -> String {
     let mut message = message.clone();
     (message["jsonrpc"], message["id"]) = (json!("2.0"), json!(id));
@@ -35,7 +35,7 @@ fn row() -> (ToolDefinition, ServerEndpoint, ToolSecrets) {
     (definition, endpoint, ToolSecrets::from_settings(&Settings::default()).unwrap())
 }
 
-/// A tool of a server that was not asked yet.
+/// A tool of a server without earlier requests.
 async fn tool(host: &Host, idempotent: bool) -> McpTool {
     let (definition, endpoint, secrets) = row();
     let (credentials, limiter) = (Credentials::new(endpoint.auth.clone(), &secrets), store().await.rate_limiter);
@@ -86,7 +86,7 @@ async fn f059_a_call_that_may_have_been_made_is_not_made_again_to_try_a_handshak
     }
 }
 
-/// What an administrator sees of a tool whose server answers at once.
+/// The report of a test call of a tool whose server replies at once.
 async fn trial(time: Duration) -> Trial {
     let list = json!({"result": {"tools": [{"name": "x", "inputSchema": {"type": "object"}}]}});
     let called = response("200 OK", 2, &content("<done>", false));

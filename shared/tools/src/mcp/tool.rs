@@ -28,7 +28,7 @@ impl McpTool {
         audience: &Audience,
     ) -> Result<String, ToolError> {
         let fields = arguments.as_object().cloned().unwrap_or_default();
-        // As for a tool over HTTP: other turns run between two calls.
+        // As for an HTTP tool, other turns run between two calls.
         tokio::task::yield_now().await;
         let arguments = Value::Object(self.connection.definition.sent(&fields, outgoing));
         let told = |failure: McpFailure| failure.told(!self.is_idempotent());
@@ -66,12 +66,12 @@ impl Tool for McpTool {
         Ok(ToolOutput { content: text, summary, ..ToolOutput::default() })
     }
 
-    /// A little more than a request may take, so that it ends with a reason of its own.
+    /// Slightly more than the request's timeout, so that the request ends with its own reason.
     fn timeout(&self) -> Duration {
         self.connection.timeout() + Duration::from_secs(5)
     }
 
-    /// A server's text is no markup: calls and frames that it writes stay text, and nothing in it is invisible.
+    /// Escapes a server's text: tool calls and frames in it stay text, and no character in it is invisible.
     fn framed(&self, content: String) -> String {
         calls::escape(&visible(&content))
     }

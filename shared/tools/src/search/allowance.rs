@@ -5,15 +5,15 @@ use store::{Account, Day, Ledger, Owner};
 
 use super::SearchFailure;
 
-/// More searches than a day can hold are a typing error.
+/// Maximum number of searches in a setting; more must be a typing error.
 const MOST: u64 = 1_000_000_000;
 
-/// How many searches may be paid for on a day.
+/// Daily limits on paid searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DailySearches {
-    /// Of one caller; `None` for any number.
+    /// For one caller; `None` for no limit.
     pub own: Option<u64>,
-    /// Of all callers together; `None` for any number.
+    /// For all callers together; `None` for no limit.
     pub total: Option<u64>,
 }
 
@@ -31,13 +31,13 @@ impl DailySearches {
     }
 }
 
-/// Books a place in the day's budgets for each search that is paid for.
+/// Reserves each paid search in the daily quotas.
 pub(crate) struct Allowance {
     limits: DailySearches,
     ledger: Ledger,
 }
 
-/// Places that were booked, of a caller and of all.
+/// The reservation of one search, for its caller and for all callers.
 pub(crate) struct Booking<'a> {
     day: Day,
     accounts: Vec<Account<'a>>,
@@ -48,9 +48,9 @@ impl Allowance {
         Self { limits, ledger }
     }
 
-    /// Books before the search is made, so that searches at the same time do not all see the last place.
+    /// Reserves a search before it is made, so that concurrent searches cannot all take the last one.
     ///
-    /// A ledger that cannot be asked books nothing and refuses nothing: `unasked` then decides.
+    /// If the ledger is unavailable, it reserves nothing and `fallback` decides.
     pub(crate) async fn book<'a>(
         &self,
         owner: &'a Owner,
@@ -76,7 +76,7 @@ impl Allowance {
         Ok(booking)
     }
 
-    /// Gives the places of a search back that cost nothing.
+    /// Releases the reservation of a search that cost nothing.
     pub(crate) async fn give_back(&self, booking: Booking<'_>) {
         for account in booking.accounts {
             if let Err(error) = self.ledger.return_search(account, booking.day).await {

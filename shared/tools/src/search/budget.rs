@@ -5,29 +5,29 @@ use store::{SearchCredits, SpentCredits};
 
 use super::{CreditWatch, RefusedBy, SearchFailure};
 
-/// Below this part of an allowance, in percent, searches are cheap ones.
+/// Below this remaining part of a budget, in percent, only cheap requests are sent.
 const LOW: u64 = 25;
 
-/// A used-up allowance is asked for again when the next hour of the clock begins.
+/// Seconds in an hour: an exhausted plan is tried again when the next clock hour begins.
 const HOUR: u64 = 3600;
 
-/// How many credits searches may cost; `None` for any number.
+/// Limits on the credits of searches; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// In a month of UTC.
+    /// Per UTC month.
     pub month: Option<u64>,
-    /// On a day of UTC.
+    /// Per UTC day.
     pub day: Option<u64>,
 }
 
-/// What may still be spent.
+/// The level of the remaining credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Enough for anything.
+    /// Enough for all requests.
     Enough,
-    /// Less than a quarter: enough for what is cheap.
+    /// Less than a quarter: cheap requests only.
     Low,
-    /// Nothing: only what is cached.
+    /// None: cached answers only.
     Nothing(RefusedBy),
 }
 
@@ -48,14 +48,14 @@ impl Budget {
         }
     }
 
-    /// How much of the tighter of the two is spent; `None` without a budget.
+    /// Returns the spent part of the tighter budget in percent; `None` without a budget.
     fn percent(self, spent: SpentCredits) -> Option<u64> {
         let of = |budget: Option<u64>, spent: u64| spent.saturating_mul(100).checked_div(budget?);
         of(self.month, spent.month).max(of(self.day, spent.day))
     }
 }
 
-/// Counts what the provider charges, and knows what may still be spent.
+/// Counts the credits that the provider charges, and computes what remains.
 pub(super) struct Account {
     provider: String,
     budget: Budget,
@@ -72,7 +72,7 @@ impl Account {
         Self { watch, ..self }
     }
 
-    /// What may still be spent; when the counts cannot be read, searches go on, as they do without the cache.
+    /// Returns the remaining level. If the counters cannot be read, searches continue, as they do without the cache.
     pub(super) async fn standing(&self, now: SystemTime) -> Standing {
         let Ok(spent) = self.credits.spent(&self.provider, now).await else {
             tracing::warn!("the spent credits cannot be read");
@@ -84,19 +84,19 @@ impl Account {
         self.budget.standing(spent, now)
     }
 
-    /// Tells that a question is not asked.
+    /// Reports that a request was not sent.
     pub(super) fn tell_refused(&self, by: RefusedBy, now: SystemTime) {
         self.watch.refused(by, now);
     }
 
-    /// Counts what an answer cost.
+    /// Counts the cost of an answer.
     pub(super) async fn count(&self, credits: u64, now: SystemTime) {
         if credits > 0 && self.credits.add(&self.provider, credits, now).await.is_err() {
             tracing::warn!(credits, "spent credits could not be counted");
         }
     }
 
-    /// Takes note of a failure: a plan that is used up keeps all instances away until the next hour.
+    /// Records a failure: an exhausted plan stops the requests of all instances until the next hour.
     pub(super) async fn note(&self, failure: SearchFailure, now: SystemTime) {
         if failure == SearchFailure::Exhausted && self.credits.pause(&self.provider, next_hour(now), now).await.is_err()
         {
@@ -105,7 +105,7 @@ impl Account {
     }
 }
 
-/// When the next hour of the clock begins.
+/// Returns the start of the next clock hour.
 pub(crate) fn next_hour(now: SystemTime) -> SystemTime {
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     SystemTime::UNIX_EPOCH + Duration::from_secs((seconds / HOUR + 1) * HOUR)

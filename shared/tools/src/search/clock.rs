@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, sleep_until};
 
-/// The time of one search: what the clock on the wall says, and when the search has to end.
+/// The time of one search: wall-clock time and deadline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     wall: SystemTime,
@@ -11,27 +11,27 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock that starts at `wall` and ends at `end`.
+    /// Creates a clock that starts at `wall` and has its deadline at `end`.
     pub(crate) fn starting(wall: SystemTime, end: Instant) -> Self {
         Self { wall, started: Instant::now(), end }
     }
 
-    /// The time of day.
+    /// Returns the wall-clock time.
     pub(crate) fn now(&self) -> SystemTime {
         self.wall + self.started.elapsed()
     }
 
-    /// When the search has to end.
+    /// Returns the deadline.
     pub(crate) fn end(&self) -> Instant {
         self.end
     }
 
-    /// How much time is left.
+    /// Returns the time left.
     pub(crate) fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 
-    /// Waits for `time`; `false` at once when the end comes before it.
+    /// Waits for `time`; returns `false` at once if the deadline comes first.
     pub(crate) async fn wait(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let in_time = until < self.end;

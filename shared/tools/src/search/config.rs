@@ -13,27 +13,28 @@ const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
 const MOST_CREDITS: u64 = 1_000_000_000;
 const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_mins(1) };
 
-/// How the web is searched.
+/// Configuration of the web search.
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// Tavily or something that speaks like it; `http` or `https`, without a trailing slash.
+    /// URL of Tavily or of a compatible service; `http` or `https`, without a trailing slash.
     pub base_url: String,
     /// Absent for an endpoint without authentication.
     pub api_key: Option<Secret>,
     /// How long a result is fresh.
     pub ttl: Duration,
-    /// How many searches a caller may cause; hits, followers and repeats are free.
+    /// Rate limit of one caller for provider requests; cache hits, waiting for an equal search and repeated calls are
+    /// free.
     pub limit: RateLimit,
-    /// How many may be paid for on a day.
+    /// Daily limits on paid searches.
     pub daily: DailySearches,
-    /// What all of them may cost.
+    /// Budget for all searches.
     pub budget: Budget,
 }
 
 impl SearchConfig {
-    /// Reads `TAVILY_API_KEY` (or the place where it is kept), `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS`,
-    /// `SEARCH_RATE_LIMIT`, `TAVILY_MONTHLY_CREDITS`, `TAVILY_DAILY_CREDITS` and the daily budgets of callers; `None` when
-    /// neither a key nor an address is given.
+    /// Reads `TAVILY_API_KEY` (or the reference to the secret), `TAVILY_BASE_URL`, `SEARCH_CACHE_TTL_SECONDS`,
+    /// `SEARCH_RATE_LIMIT`, `TAVILY_MONTHLY_CREDITS`, `TAVILY_DAILY_CREDITS` and the daily limits of callers; `None`
+    /// without both a key and a URL.
     ///
     /// # Errors
     /// A setting that cannot be parsed, also when search is not configured.

@@ -3,9 +3,9 @@ use std::time::SystemTime;
 
 use store::{Admission, RateLimit};
 
-/// Limits the searches of this process while the shared limiter cannot be asked; one limit for all callers together.
+/// Limits the searches of this process while the shared limiter is unavailable; one limit for all callers together.
 ///
-/// GCRA, as in the shared limiter: it keeps the time at which the allowance will be whole again.
+/// It uses GCRA like the shared limiter: the state is the time at which the full burst is available again.
 #[derive(Debug)]
 pub(crate) struct EmergencyLimiter {
     limit: RateLimit,

@@ -2,45 +2,45 @@ use std::time::Duration;
 
 use conversation::ToolFailure;
 
-/// Why a search found nothing, named by what happens next.
+/// Why a search failed, named by the next action.
 ///
-/// Nothing here comes from the provider's answer or from the query: a failure may be logged and shown as it is.
+/// It holds no text of the provider's reply or of the query, so that it may be logged and shown unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchFailure {
-    /// The caller searches too often.
+    /// The caller exceeded the rate limit.
     Limited {
         /// How long to wait.
         retry_after: Duration,
     },
-    /// The day's budget for searches is used up.
+    /// The daily quota is used up.
     OutOfBudget,
-    /// No answer in time.
+    /// No reply before the deadline.
     Timeout,
     /// The provider is too busy.
     Busy,
-    /// The provider does not take the query.
+    /// The provider rejects the query.
     Rejected,
-    /// The provider does not take the key: off for a while.
+    /// The provider rejects the key: searches pause.
     Refused,
-    /// The allowance is used up: off until the next hour.
+    /// The provider's plan is exhausted: searches pause until the next hour.
     Exhausted,
-    /// The budget is spent, or the provider was found exhausted before: nothing is asked.
+    /// The budget is spent, or the plan is known to be exhausted: no request is sent.
     Spent,
     /// The provider cannot be reached or is broken.
     Unavailable,
-    /// What came is not an answer.
+    /// The reply is not a valid answer.
     BadResponse,
     /// The provider cannot read the page.
     Unreadable,
 }
 
 impl SearchFailure {
-    /// Whether the provider did nothing for it; what broke off or came late may have been charged.
+    /// Whether the provider surely charged nothing; it may charge for an interrupted or late reply.
     pub(crate) fn is_free(self) -> bool {
         matches!(self, Self::Busy | Self::Rejected | Self::Refused | Self::Exhausted | Self::Unreadable)
     }
 
-    /// The failure as the user sees it.
+    /// Returns the failure for the user.
     pub(crate) fn shown(self) -> ToolFailure {
         let (code, message) = match self {
             Self::Limited { .. } => ("rate_limited", "Too many searches."),
@@ -61,7 +61,7 @@ impl SearchFailure {
         ToolFailure { code: code.to_owned(), message }
     }
 
-    /// The reason as the model reads it.
+    /// Returns the reason for the model.
     pub(crate) fn reason(self) -> String {
         let reason = match self {
             Self::Limited { retry_after } => {
@@ -81,7 +81,7 @@ impl SearchFailure {
     }
 }
 
-/// Rounded up and at least one, so that whoever waits as long is not early.
+/// Rounds up to at least 1 s, so that a retry after this time is not too early.
 fn whole_seconds(time: Duration) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
 }

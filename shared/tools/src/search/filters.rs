@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outgoing;
 
-/// The most host names in one list.
+/// Maximum number of host names in one list.
 pub(crate) const MOST_DOMAINS: usize = 10;
 
 /// Longest host name, in bytes.
 const LONGEST_DOMAIN: usize = 253;
 
-/// What kind of pages is searched; the provider takes any kind for general.
+/// The kind of pages to search; the provider accepts any kind for general.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Topic {
@@ -29,7 +29,7 @@ pub(crate) enum TimeRange {
     Year,
 }
 
-/// What a search is narrowed to, in the provider's own words and in one spelling.
+/// Search filters with the provider's field names, in normalised form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Filters {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// The filters, or which argument cannot be used and what is accepted.
+    /// Creates the filters; the error names the invalid argument and what is accepted.
     pub(crate) fn new(
         topic: Option<Topic>,
         time_range: Option<TimeRange>,
@@ -60,7 +60,7 @@ impl Filters {
     }
 }
 
-/// Host names in one spelling and order, each once; none that is personal data in that spelling.
+/// Normalises, sorts and deduplicates host names; rejects personal data in the normalised form.
 fn domains(field: &str, names: &[String], outgoing: &Outgoing) -> Result<Vec<String>, String> {
     if names.len() > MOST_DOMAINS {
         return Err(format!("`{field}` must have at most {MOST_DOMAINS} items"));

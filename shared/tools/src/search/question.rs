@@ -5,24 +5,24 @@ use serde::de::DeserializeOwned;
 
 use super::SearchFailure;
 
-/// Something that the provider is asked, in the provider's own words; equal ones have equal answers.
+/// A request to the provider, with the provider's field names; equal requests have equal answers.
 pub(crate) trait Question: Serialize + Sync {
-    /// What it answers, also the form in which that is cached.
+    /// The answer; also the cached form.
     type Answer: Serialize + DeserializeOwned + Send;
 
-    /// Part of every key: changes when the cached form or its meaning does.
+    /// Part of every cache key; it changes when the cached form or its meaning changes.
     const FORMAT: &'static str;
 
-    /// Where it is asked.
+    /// The path of the endpoint.
     const PATH: &'static str;
 
-    /// What the provider charges when it does not say so itself.
+    /// Returns the credits by the price list, for replies that do not state their cost.
     fn list_price(&self) -> u64;
 
-    /// Reads the body of an answer.
+    /// Parses the body of a reply.
     fn read(&self, body: &[u8]) -> Result<Reply<Self::Answer>, SearchFailure>;
 
-    /// The same question for fewer credits, if it can be had.
+    /// Returns an equivalent request for fewer credits, if there is one.
     fn cheaper(&self) -> Option<Self>
     where
         Self: Sized,
@@ -30,16 +30,16 @@ pub(crate) trait Question: Serialize + Sync {
         None
     }
 
-    /// How long an answer is fresh where `ttl` is usual.
+    /// Returns how long an answer is fresh; `ttl` is the usual time.
     fn freshness(_answer: &Self::Answer, ttl: Duration) -> Duration {
         ttl
     }
 }
 
-/// An answer as this product keeps it.
+/// A parsed reply of the provider.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Reply<A> {
     pub(crate) answer: A,
-    /// `None` when the provider does not say.
+    /// `None` if the reply does not state it.
     pub(crate) credits: Option<u64>,
 }

@@ -10,39 +10,39 @@ use super::{Filters, Question, Reply, SearchFailure, SearchResults};
 use crate::Outgoing;
 use crate::tavily::wire;
 
-/// Longest query that the provider takes, in characters.
+/// Longest query that the provider accepts, in characters.
 const MAX_QUERY: usize = 400;
 
-/// How far before the end of a query that is too long a word may be left out rather than broken.
+/// Distance from the cut, in characters, within which a long query is cut at a space.
 const LONGEST_WORD: usize = 60;
 
-/// How often a query is cut at most.
+/// Maximum number of times that a query is cut.
 const MOST_CUTS: usize = 8;
 
-/// How long "nothing was found" is fresh: what was searched for may just have happened.
+/// How long an empty result is fresh: the searched event may just have happened.
 const EMPTY_TTL: Duration = Duration::from_mins(1);
 
-/// What may end a question, or not, without a change of its meaning.
+/// Punctuation at the end of a query that does not change its meaning.
 const SIGNS: &str = " ?!.,;:~…？！。，、；：～";
 
 /// The provider's depths.
 const BASIC: &str = "basic";
 const ADVANCED: &str = "advanced";
 
-/// How much is searched for.
+/// The depth of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mode {
-    /// A few results of a basic search.
+    /// Three results of a basic search.
     Quick,
     /// Ten results of an advanced search with a summary.
     #[default]
     Normal,
-    /// The same with a summary that is written at length.
+    /// The same with a long summary.
     Deep,
 }
 
-/// A search as the provider is asked, in the provider's own words; equal ones have equal results.
+/// A search request with the provider's field names; equal requests have equal results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SearchRequest {
     query: String,
@@ -55,7 +55,7 @@ pub(crate) struct SearchRequest {
     filters: Filters,
 }
 
-/// The provider takes a truth value or the name of a length.
+/// A boolean or the name of a length, as the provider accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 enum IncludeAnswer {
@@ -64,8 +64,8 @@ enum IncludeAnswer {
 }
 
 impl SearchRequest {
-    /// The request for `query`, whose form is made uniform and which is shortened to what the provider takes; `None`
-    /// when it says nothing. What the provider may not read is replaced in the form that it would get.
+    /// Creates the request for `query`: normalised, with personal data replaced in the form that is sent, and shortened
+    /// to the provider's limit. `None` for an empty query.
     pub(crate) fn new(query: &str, mode: Mode, filters: Filters, outgoing: &Outgoing) -> Option<Self> {
         let query = sent(&uniform(query), outgoing);
         if query.is_empty() {
@@ -74,7 +74,7 @@ impl SearchRequest {
         Some(Self::of(query, mode, filters))
     }
 
-    /// The same for searches that differ only in case and in the signs that end a sentence.
+    /// Returns the deduplication key, which ignores case and the punctuation at the end.
     pub(crate) fn meaning(&self) -> Value {
         let words = self.query.trim_end_matches(|sign: char| SIGNS.contains(sign));
         let query = if words.is_empty() { &self.query } else { words }.to_lowercase();
@@ -91,8 +91,8 @@ impl SearchRequest {
         Self { query, search_depth, max_results, include_answer, include_raw_content, include_usage, filters }
     }
 
-    /// The search that follows when this one finds nothing that fits: for a quick one the normal one of the same words,
-    /// which others may have made already; the other modes are as deep as searches go.
+    /// Returns the search to make if this one finds nothing relevant: for a quick search the normal one with the same
+    /// query, which may be cached already. The other modes have no deeper search.
     pub(crate) fn deeper(&self) -> Option<Self> {
         (self.search_depth == BASIC).then(|| Self::of(self.query.clone(), Mode::Normal, self.filters.clone()))
     }
@@ -121,14 +121,14 @@ impl Question for SearchRequest {
     }
 }
 
-/// NFC, without white space around it and with single spaces within; the case stays, as it may matter.
+/// Normalises to NFC, without surrounding white space and with single spaces; the case stays, as it may matter.
 fn uniform(query: &str) -> String {
     let composed: String = query.nfc().collect();
     composed.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A query without what may not leave, as long as the provider takes it. A cut may set free what hung together with the
-/// rest, so what is cut is searched again; nothing is left of what never comes to an end.
+/// Redacts a query and shortens it to the provider's limit. A cut may expose personal data that was part of a longer
+/// text, so the result is redacted again. The query is empty if this does not end.
 fn sent(query: &str, outgoing: &Outgoing) -> String {
     let mut sent = outgoing.text(query).into_owned();
     for _ in 0..MOST_CUTS {

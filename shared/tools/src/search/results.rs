@@ -1,16 +1,16 @@
 use conversation::Source;
 use serde::{Deserialize, Serialize};
 
-/// Longest title that is kept, in characters.
+/// Longest title in the cache, in characters.
 const MAX_TITLE: usize = 300;
 
-/// Longest content that is kept of a page, in characters; no more than this is ever shown.
+/// Longest content of a page in the cache, in characters; no more than this is ever rendered.
 const MAX_CONTENT: usize = super::text::MAX_LENGTH;
 
-/// Longest address that is kept, in bytes.
+/// Longest address in the cache, in bytes.
 const MAX_URL: usize = 2048;
 
-/// What a search found, best first; also the form in which it is cached.
+/// The results of a search, best first; also the cached form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SearchResults {
     /// The provider's own summary.
@@ -19,18 +19,18 @@ pub(crate) struct SearchResults {
     pub(crate) pages: Vec<FoundPage>,
 }
 
-/// A page that was found.
+/// A page in the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FoundPage {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) content: String,
-    /// How well it fits, from 0 to 1; `None` when the provider does not say.
+    /// Relevance from 0 to 1; `None` if the provider does not state it.
     pub(crate) score: Option<f64>,
 }
 
 impl SearchResults {
-    /// How well the best page fits, from 0 to 1: 0 without pages, 1 when the provider does not say.
+    /// Returns the relevance of the best page from 0 to 1: 0 without pages, 1 if the provider does not state it.
     pub(crate) fn confidence(&self) -> f64 {
         let scores: Option<Vec<f64>> = self.pages.iter().map(|page| page.score).collect();
         scores.map_or(1.0, |scores| scores.into_iter().fold(0.0, f64::max))
@@ -38,8 +38,7 @@ impl SearchResults {
 }
 
 impl FoundPage {
-    /// The page in the form in which it is kept; `None` for an address that is not on the web, and for a page
-    /// without content.
+    /// Cleans a page for the cache; `None` for an address that is not on the web, and for a page without content.
     pub(crate) fn new(title: &str, url: &str, content: &str) -> Option<Self> {
         let url = web_address(url)?;
         let content = start(visible(content).trim(), MAX_CONTENT);
@@ -51,13 +50,13 @@ impl FoundPage {
         Some(Self { title, url, content, score: None })
     }
 
-    /// The page as something to cite under `index`.
+    /// Returns the page as a source to cite under `index`.
     pub(crate) fn source(&self, index: usize) -> Source {
         Source { index, title: self.title.clone(), url: self.url.clone() }
     }
 }
 
-/// A provider's summary in the form in which it is kept.
+/// Cleans a provider's summary for the cache.
 pub(crate) fn summary(text: &str) -> Option<String> {
     let text = start(visible(text).trim(), MAX_CONTENT);
     (!text.is_empty()).then_some(text)
@@ -71,13 +70,13 @@ pub(crate) fn web_address(text: &str) -> Option<String> {
     (address.len() <= MAX_URL).then_some(address)
 }
 
-/// Without the characters that a reader does not see but a model does.
+/// Removes the characters that are invisible to people but not to models.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || hidden(c))).collect()
 }
 
-/// Zero-width characters that no script needs, direction overrides, tag characters, and the variation selectors that no
-/// emoji needs.
+/// Whether a character is invisible: zero-width characters that no script needs, direction overrides, tag characters,
+/// and variation selectors that no emoji needs.
 fn hidden(c: char) -> bool {
     matches!(c,
         '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'

@@ -3,13 +3,14 @@ use super::results::{FoundPage, SearchResults};
 use super::text::{MAX_SUMMARY, fitted};
 use crate::markdown::{line, link};
 
-/// The longest excerpt of a page, in characters.
+/// Longest excerpt of a page, in characters.
 const MAX_EXCERPT: usize = 300;
 
-/// Told where the provider could not be asked; whoever reads it may read either language.
+/// Note on stale results, in both languages.
 const OLD: &str = "（较早的结果，可能已经过时 / These results may be out of date.）";
 
-/// What a search found, for a user: the summary, then `most` numbered pages with their links; empty when it found none.
+/// Renders results for a user: the summary, then at most `max_pages` numbered pages with their links. Empty without
+/// pages.
 pub(super) fn shown(results: &SearchResults, most: usize, notice: Option<Notice>) -> String {
     let entries = (1..).zip(results.pages.iter().take(most)).map(|(index, page)| entry(index, page));
     let entries = entries.collect::<Vec<_>>().join("\n");

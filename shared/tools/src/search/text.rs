@@ -4,29 +4,30 @@ use conversation::Source;
 use super::results::{FoundPage, SearchResults};
 use super::{Notice, shown};
 
-/// Longest text of a search, in characters; the notice of a cut and the tags come on top.
+/// Longest text of a search, in characters; the notice of truncation and the tags are extra.
 pub(crate) const MAX_LENGTH: usize = 8000;
 
-/// Longest summary, in characters, so that it leaves room for the results.
+/// Longest summary, in characters; the limit leaves space for the results.
 pub(super) const MAX_SUMMARY: usize = 2000;
 
 const HEADER: &str = "搜索结果：\n\n";
 const ENTRY_END: &str = "\n\n";
 
-/// What a search found, as the model reads it.
+/// Search results, rendered for the model and for the user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Told {
     /// In `<search_results>` tags, with nothing in it that could be read as a tag.
     pub(crate) text: String,
-    /// The same for a user, in Markdown; empty when nothing was found.
+    /// The text for a user, in Markdown; empty when nothing was found.
     pub(crate) shown: String,
-    /// The pages that are in the text, under the numbers that they have there.
+    /// The pages in the text, with the numbers that they have there.
     pub(crate) sources: Vec<Source>,
 }
 
-/// Writes `results` for the model: the summary, then one numbered entry a page as far as [`MAX_LENGTH`] allows.
+/// Renders `results` for the model: the summary, then one numbered entry a page within [`MAX_LENGTH`].
 ///
-/// Entries are left out whole. Only a first entry that is too long by itself is cut, as the model would get nothing.
+/// Entries are never truncated but left out, except a first entry that is too long by itself: the model would get
+/// nothing.
 pub(crate) fn told(results: &SearchResults, notice: Option<Notice>) -> Told {
     let mut text = results.answer.as_deref().map(summary).unwrap_or_default();
     text.push_str(HEADER);
@@ -51,17 +52,17 @@ pub(crate) fn told(results: &SearchResults, notice: Option<Notice>) -> Told {
     Told { text: format!("<search_results>\n{text}</search_results>"), shown, sources }
 }
 
-/// How the model reads that a search failed for `reason`.
+/// Renders the failure of a search for the model.
 pub(crate) fn failed(reason: &str) -> String {
     format!("<search_error>搜索失败: {}</search_error>", escape(reason))
 }
 
-/// Text from a page in which nothing can be read as a tag, nor as the line that names a source.
+/// Escapes text from a page, so that nothing in it can be read as a tag or as the line that names a source.
 pub(crate) fn from_the_web(text: &str) -> String {
     escape(text).replace("\n来源：", "\n 来源：")
 }
 
-/// What the model should know of the results.
+/// Returns the notice on the results for the model.
 fn remark(notice: Notice) -> &'static str {
     match notice {
         Notice::Cheap => "\n（说明：搜索额度不多了，这是省额度的基础搜索。）\n",
@@ -87,7 +88,7 @@ fn ending(shown: usize, all: usize) -> String {
     }
 }
 
-/// The text, or its beginning with `…` where it has more characters.
+/// Returns the text, or its beginning with `…` if it is too long.
 pub(super) fn fitted(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();

@@ -1,24 +1,24 @@
 use std::time::SystemTime;
 
-/// Who is told how the search provider's credits stand.
+/// Receives reports on the search provider's credits.
 pub trait CreditWatch: Send + Sync {
-    /// A question was not asked for want of credits; an older answer may have served.
+    /// A request was not sent for lack of credits; a stale answer may have been used.
     fn refused(&self, by: RefusedBy, now: SystemTime);
 
-    /// How much of the tighter budget is spent, in percent; 100 and more when nothing is left.
+    /// The spent part of the tighter budget, in percent; at least 100 when nothing is left.
     fn spent(&self, percent: u64, now: SystemTime);
 }
 
-/// Whose credits are used up.
+/// The limit that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedBy {
-    /// The plan's, as the provider says.
+    /// The provider's plan.
     Plan,
-    /// Those of `TAVILY_MONTHLY_CREDITS` or `TAVILY_DAILY_CREDITS`.
+    /// `TAVILY_MONTHLY_CREDITS` or `TAVILY_DAILY_CREDITS`.
     Budget,
 }
 
-/// Nobody is told.
+/// Discards all reports.
 impl CreditWatch for () {
     fn refused(&self, _: RefusedBy, _: SystemTime) {}
 

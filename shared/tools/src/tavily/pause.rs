@@ -3,17 +3,17 @@ use std::time::{Duration, SystemTime};
 
 use crate::search::{SearchFailure, next_hour};
 
-/// How long a provider that refused the key is left alone.
+/// Pause after the provider rejected the key.
 const AFTER_REFUSAL: Duration = Duration::from_mins(5);
 
-/// Keeps searches away from a provider that has said no for longer; one for each process.
+/// Pauses searches after a lasting failure of the provider; one for each process.
 #[derive(Debug, Default)]
 pub(super) struct Pause {
     until: Mutex<Option<(SystemTime, SearchFailure)>>,
 }
 
 impl Pause {
-    /// The failure that every search has at `now`, if the provider is left alone.
+    /// Returns the failure of every search at `now` while searches are paused.
     pub(super) fn check(&self, now: SystemTime) -> Result<(), SearchFailure> {
         match *self.until.lock().unwrap_or_else(PoisonError::into_inner) {
             Some((until, failure)) if now < until => Err(failure),
@@ -21,7 +21,7 @@ impl Pause {
         }
     }
 
-    /// Takes note of a failure at `now`; most are of the moment and change nothing.
+    /// Records a failure at `now`; a transient one changes nothing.
     pub(super) fn note(&self, failure: SearchFailure, now: SystemTime) {
         let until = match failure {
             SearchFailure::Refused => now + AFTER_REFUSAL,

@@ -1,4 +1,4 @@
-//! The answers of Tavily's `POST /search` and `POST /extract`, read as leniently as it can be without making something up.
+//! Replies of Tavily's `POST /search` and `POST /extract`, parsed as leniently as possible without inventing data.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -15,10 +15,10 @@ struct Body {
     answer: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<Usage>,
-    /// An error that came with a success's status: text or an object.
+    /// An error with a success status: text or an object.
     #[serde(default)]
     detail: Option<Value>,
-    /// The same, as an endpoint without keys writes it.
+    /// The same, as an endpoint without keys sends it.
     #[serde(default)]
     error: Option<Value>,
 }
@@ -46,7 +46,7 @@ struct Extract {
     title: Option<String>,
 }
 
-/// Reads what was found; rows that make no sense are passed over, and `None` means that it is no answer at all.
+/// Parses search results; invalid rows are skipped. `None` if the body is not a reply.
 pub(crate) fn found(body: &[u8], max_results: usize) -> Option<Reply<SearchResults>> {
     let body = Body::read(body)?;
     let credits = body.credits();
@@ -56,7 +56,7 @@ pub(crate) fn found(body: &[u8], max_results: usize) -> Option<Reply<SearchResul
     Some(Reply { answer, credits })
 }
 
-/// Reads the text of the one page that was asked for.
+/// Parses the text of the requested page.
 pub(crate) fn extracted(body: &[u8]) -> Result<Reply<PageText>, SearchFailure> {
     let body = Body::read(body).ok_or(SearchFailure::BadResponse)?;
     let credits = body.credits();
@@ -85,17 +85,17 @@ fn page(row: Value) -> Option<FoundPage> {
     Some(FoundPage { score: row.score, ..page })
 }
 
-/// An array is no object, although its items could be read as fields in their order.
+/// Deserializes an object. An array is rejected, although serde would read its items as fields in their order.
 fn object<T: DeserializeOwned>(value: Value) -> Option<T> {
     value.is_object().then(|| serde_json::from_value(value).ok()).flatten()
 }
 
-/// Credits are whole, but some servers write them as `2.0`.
+/// Parses credits, which are whole; some servers write them as `2.0`.
 fn whole(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| number.to_string().strip_suffix(".0")?.parse().ok())
 }
 
-/// The value if it is of the type that is expected, else nothing.
+/// Deserializes a value of the expected type; any other value is `None`.
 fn lenient<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
 }

@@ -1,4 +1,4 @@
-//! The calls of a turn, as the loop makes them.
+//! Tests of the calls of a turn through the public API.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 

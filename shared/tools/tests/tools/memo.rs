@@ -1,4 +1,4 @@
-//! A call that was made before in its turn.
+//! Repeated and prefetched calls of a turn.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

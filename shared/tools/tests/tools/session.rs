@@ -1,4 +1,4 @@
-//! What runs, what is refused, and how that is told.
+//! Runs, rejected calls and their results.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -169,7 +169,7 @@ async fn dropping_a_call_ends_its_work() {
     assert_eq!(probe.ended.load(Ordering::SeqCst), 1);
 }
 
-/// What a user and the model read of a call of the probe whose results are the answer.
+/// Calls the probe as a direct tool; returns the texts for the user and for the model.
 async fn direct(behaviour: &str) -> (Option<String>, String) {
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default())]);
     let binding = ToolBinding { name: "probe".into(), fixed: Map::new(), direct: true };

@@ -1,4 +1,4 @@
-//! Tools that behave as they are told.
+//! Fake tools with configurable behaviour.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tools::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
 
-/// Behaves as its `behaviour` argument says and counts its runs.
+/// Behaves according to its `behaviour` argument and counts its runs.
 #[derive(Default)]
 pub(crate) struct Probe {
     pub(crate) runs: AtomicUsize,

@@ -1,14 +1,14 @@
 //! Converts between units of the same dimension, of which an angle may be a part.
 //!
 //! A radian may be left out where only one reading exists: `sin(1 rad)`, `2 rad * 3 m to m`. A cycle of a frequency is
-//! one turn, so `50 Hz to rpm` has a value. What could be meant in two ways, a factor of 2π apart, is refused.
+//! one turn, so `50 Hz to rpm` has a value. Expressions with two readings, a factor of 2π apart, are rejected.
 
 use super::super::evaluate::Fault;
 use super::super::number::Number;
 use super::super::units::{self, Dimension};
 use super::Factor;
 
-/// The number of units `from` in units `to`.
+/// Converts a number in units `from` to units `to`.
 pub(super) fn number(number: &Number, from: &[Factor], to: &[Factor]) -> Result<Number, Fault> {
     let turns = turns_per_cycle(from, to)?;
     // π is divided by π before anything else can make an approximation of it.
@@ -65,7 +65,7 @@ fn dimension(units: &[Factor]) -> Dimension {
     sum
 }
 
-/// The size in base units of those with a power of this sign, each to its power without the sign.
+/// Returns the size in base units of the units whose power has this sign, each to its power without the sign.
 fn size(units: &[Factor], sign: i32) -> Result<Number, Fault> {
     let powers = units.iter().map(|factor| (factor, factor.power * sign)).filter(|(_, power)| *power > 0);
     powers.into_iter().try_fold(Number::Exact(1.into()), |product, (factor, power)| {
@@ -73,7 +73,7 @@ fn size(units: &[Factor], sign: i32) -> Result<Number, Fault> {
     })
 }
 
-/// So many turns in radians, multiplied; 1 for none and for negative ones.
+/// Returns `count` turns in radians, multiplied; 1 for zero and negative counts.
 fn whole_turns(count: i32) -> Result<Number, Fault> {
     let count = Number::Exact(i64::from(count.max(0)).into());
     Number::Pi(2.into()).power(&count)

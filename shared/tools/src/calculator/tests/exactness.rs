@@ -1,4 +1,4 @@
-//! Results against exact arithmetic: nothing that is wrong is called exact, and every digit that is shown is right.
+//! Results against exact arithmetic: no inexact result is marked exact, and every digit in the text is correct.
 
 use num_bigint::BigInt;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Calculations without end: each allowed notation with extreme numbers ends, and nothing else is calculated.
+//! Extreme calculations: each supported notation terminates with extreme numbers, and other notations are rejected.
 
 use std::time::Instant as Clock;
 
@@ -36,7 +36,7 @@ const CALLS: [&str; 27] = [
     "arctan",
 ];
 
-/// Calculates within one test, so that the time of an expression is its own.
+/// Calculates within one test, so that each expression has its own time.
 fn timed(expression: &str) -> (Result<Answer, Fault>, Duration) {
     let (limit, _stop) = Stop::new(CalculationBudget::default());
     let started = Clock::now();
@@ -146,7 +146,7 @@ async fn f053_calculations_share_two_slots_and_leave_no_thread() {
     assert!(free.is_ok(), "each calculation gives its slot back");
 }
 
-/// Forty fractions whose sum never gets lowest terms of small size.
+/// Forty fractions whose sum has no small lowest terms.
 fn heavy_sum() -> String {
     (0..40).map(|at| format!("1/({}^900+{at})", 97 + at)).collect::<Vec<_>>().join("+")
 }

@@ -1,4 +1,4 @@
-//! A host named `api.example.com` on loopback, and definitions that ask it.
+//! A host named `api.example.com` on loopback, and definitions that call it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -18,10 +18,10 @@ use tokio::time::{Duration, Instant};
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
 use crate::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
-/// TLS is not what these tests are about.
+/// These tests do not use TLS.
 pub(crate) const OPEN: Policy = Policy::public().with_http();
 
-/// Answers each connection with the next of its answers, the last one again and again, and keeps what it was sent.
+/// Replies to each connection with the next reply, and repeats the last one; it records the requests.
 pub(crate) struct Host {
     address: SocketAddr,
     received: Arc<Mutex<Vec<String>>>,
@@ -64,7 +64,7 @@ impl Host {
         self.received.lock().unwrap().clone()
     }
 
-    /// The tool of a definition that asks this host.
+    /// The tool of a definition that calls this host.
     pub(crate) async fn tool(&self, definition: &Value) -> HttpTool {
         self.tool_with(definition, &[("TOOL_SECRET_KEY", "canary/7f3a")]).await
     }
@@ -116,14 +116,14 @@ fn context() -> ToolContext {
     }
 }
 
-/// What the model reads of a call within a turn.
+/// Returns the text for the model of a call within a turn.
 pub(crate) async fn told(tool: impl Tool + 'static, arguments: Value) -> String {
     let call = ToolCall { id: "c1".to_owned(), name: tool.spec().name, arguments };
     let session = ToolRegistry::new(vec![Arc::new(tool)]).session(context());
     session.run(&call).await.unwrap().result.content
 }
 
-/// What the model reads: of an answer, or of a failure after its code.
+/// Returns the text for the model: of a result, or of a failure after its code.
 pub(crate) async fn read(tool: &dyn Tool, arguments: Value) -> String {
     match call(tool, arguments).await {
         Ok(output) => output.content,

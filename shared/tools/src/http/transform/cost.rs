@@ -1,27 +1,27 @@
-//! What a `JMESPath` expression may cost, before it is applied.
+//! Upper bounds on the cost of a `JMESPath` expression, computed before it is applied.
 
 use jmespath::ast::Ast;
 
-/// How much longer a text may become when it is quoted: a control character takes six.
+/// Maximum growth of a text by quoting: a control character takes six bytes.
 const QUOTED: usize = 6;
 
-/// Nodes of an expression that take about as long as copying a byte, for each byte of the answer.
+/// Nodes of an expression whose evaluation takes about as long as copying one byte, for each byte of the response.
 const NODES: usize = 8;
 
-/// How many times larger than what it reads a result can be: an expression sees only the element it is applied to, so
-/// that only lists and objects that it makes, and its own texts, can add up. `None` for a `join` whose glue is read
-/// from the answer, as that is repeated for each element.
+/// Returns how many times larger than its input a result can be. An expression sees only the element it is applied to,
+/// so only lists, objects and texts of its own add up. `None` for a `join` whose glue is read from the response, as the
+/// glue is repeated for each element.
 pub(super) fn growth(ast: &Ast) -> Option<usize> {
     Measure { names: 0 }.growth(ast)
 }
 
-/// What an expression makes of a byte of the answer, with the names of its objects and its own evaluation.
+/// Returns the work for each byte of the response, with the names of created objects and the evaluation itself.
 pub(super) fn work(ast: &Ast) -> Option<usize> {
     Some(Measure { names: 1 }.growth(ast)?.saturating_add(nodes(ast) / NODES))
 }
 
 struct Measure {
-    /// How much a byte of an object's name counts: an element that is given a name takes two bytes itself.
+    /// Weight of a byte in an object's name: the named element takes two bytes itself.
     names: usize,
 }
 
@@ -50,7 +50,7 @@ impl Measure {
         })
     }
 
-    /// A function's result holds at most its arguments together; one that is given an expression applies it to each
+    /// Returns the growth of a function: its arguments together, or their product if it applies an expression to each
     /// element.
     fn function(&self, name: &str, args: &[Ast]) -> Option<usize> {
         match (name, args) {
@@ -71,7 +71,7 @@ impl Measure {
     }
 }
 
-/// The number of an expression's parts.
+/// Counts the nodes of an expression.
 fn nodes(ast: &Ast) -> usize {
     let inner: usize = match ast {
         Ast::Comparison { lhs, rhs, .. }

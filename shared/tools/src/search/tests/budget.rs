@@ -1,4 +1,4 @@
-//! What searches may cost.
+//! Budgets for the credits of searches.
 
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::support::*;
 use crate::search::{Budget, CreditWatch, Notice, RefusedBy, SearchConfig, SearchFailure};
 
-/// Takes down what it is told.
+/// Records the reports.
 #[derive(Default)]
 struct Told(Mutex<Vec<Result<u64, RefusedBy>>>);
 
@@ -20,7 +20,7 @@ impl CreditWatch for Told {
     }
 }
 
-/// The depths that the provider was asked for.
+/// The depths of the requests to the provider.
 fn depths(provider: &Provider) -> Vec<String> {
     provider.requests().iter().map(|(_, body)| body["search_depth"].as_str().unwrap().to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! A second, deeper search after a quick one that found nothing that fits.
+//! A second, deeper search after a quick one without relevant results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::{ToolOutput, WebSearch};
 
 const DEEPENED: &str = "（说明：快速搜索的结果不够相关，这是自动加深搜索后的结果。）";
 
-/// What a search in this mode gives, and the depths that were asked for.
+/// Searches in this mode; returns the result and the depths of the requests.
 async fn searched(config: SearchConfig, provider: &Provider, mode: &str) -> (ToolOutput, Vec<Value>) {
     let tool = WebSearch::new(Arc::new(search_with(config, &store().await)));
     let output = call(&tool, json!({"query": "天气", "mode": mode})).await.unwrap();

@@ -1,4 +1,4 @@
-//! The tool that reads pages: which it reads, how it asks, and what comes of it.
+//! The tool that reads pages: allowed pages, requests and results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ async fn tool(provider: &Provider) -> ReadUrl {
     ReadUrl::new(Arc::new(search(provider).await))
 }
 
-/// A reading in a conversation whose user wrote these words.
+/// Reads a page in a conversation with this user message.
 async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (String, String)> {
     let context = ToolContext {
         owner: ada(),

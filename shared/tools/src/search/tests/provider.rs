@@ -1,4 +1,4 @@
-//! What the provider is asked, and what happens when it does not answer as it should.
+//! Requests to the provider, and its failures.
 
 use std::time::Duration;
 

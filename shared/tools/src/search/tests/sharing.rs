@@ -1,4 +1,4 @@
-//! Who asks the provider, who waits, who is told no, and what is kept.
+//! Shared searches: leaders, followers, limits and the cache.
 
 use std::time::Duration;
 

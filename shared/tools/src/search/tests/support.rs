@@ -41,7 +41,7 @@ pub(super) enum Reply {
     Nothing,
     /// This status with an error in the body.
     Status(u16),
-    /// 429 that asks for a wait of so many seconds.
+    /// 429 with a `retry-after` of so many seconds.
     TooFast(u32),
     /// A body without an end, a piece at a time.
     Endless,
@@ -51,7 +51,7 @@ pub(super) enum Reply {
     Silent,
 }
 
-/// The provider on loopback; replies `Found` to whatever the script does not cover.
+/// The provider on loopback; it replies `Found` when the script has ended.
 #[derive(Clone)]
 pub(super) struct Provider {
     url: String,
@@ -72,7 +72,7 @@ impl Provider {
         provider
     }
 
-    /// One that holds every request back until it is opened.
+    /// Starts a provider that holds every request back until it is opened.
     pub(super) async fn gated() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -174,7 +174,7 @@ pub(super) async fn dead_store() -> Store {
     Store::new(&config.to_builder().retry_config(RetryConfig::disabled()).build(), tables())
 }
 
-/// An address at which nobody listens.
+/// An address without a listener.
 pub(super) async fn free_address() -> std::net::SocketAddr {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
 }
@@ -208,7 +208,7 @@ pub(super) fn ada() -> Owner {
     Owner::new("ada")
 }
 
-/// A search for these words at `second` of the tests' time, with all the time it may take.
+/// A search for this query at `second` of the tests' time, without a close deadline.
 pub(super) async fn find(search: &Search, query: &str, second: u64) -> Result<Found<SearchResults>, SearchFailure> {
     find_for(search, query, &ada(), second).await
 }
@@ -243,7 +243,7 @@ pub(super) fn at(second: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_800_000_000 + second)
 }
 
-/// How a search ended: the content of its page (the number of the request that brought it), and what it cost.
+/// The outcome of a search: the content of its page (the number of the request that fetched it), and its cost.
 pub(super) fn seen(found: Result<Found<SearchResults>, SearchFailure>) -> Result<(String, bool, u64), SearchFailure> {
     found.map(|Found { answer, cached, credits, .. }| (answer.pages[0].content.clone(), cached, credits))
 }
@@ -254,7 +254,7 @@ pub(super) fn fetched(number: usize) -> Result<(String, bool, u64), SearchFailur
     Ok((number.to_string(), false, 3))
 }
 
-/// Brought by the `number`th request, for somebody else or earlier.
+/// Fetched by the `number`th request, of another caller or earlier.
 #[expect(clippy::unnecessary_wraps, reason = "compared with what a search gives")]
 pub(super) fn kept(number: usize) -> Result<(String, bool, u64), SearchFailure> {
     Ok((number.to_string(), true, 0))
