@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_has_date_time_weekday_and_offset() {
+    fn result_has_date_time_weekday_and_offset() {
         let expected = ToolOutput {
             content: "时区：Asia/Tokyo（UTC+09:00）\n日期：2027-01-15（星期五）\n时间：17:00:05\n\
                 ISO 8601：2027-01-15T17:00:05+09:00"
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_that_people_use_are_understood() {
+    fn common_zone_names_are_accepted() {
         let cases = [
             ("Beijing", "Asia/Shanghai"),
             ("北京", "Asia/Shanghai"),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn f051_an_unknown_zone_is_answered_with_the_form_and_with_near_ones() {
+    fn f051_unknown_zone_lists_format_and_similar_names() {
         let expected = "参数不符合要求：`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai；\
             相近的有：America/Argentina/Buenos_Aires、America/Buenos_Aires。请改正参数后重新调用。";
         assert_eq!(refusal("Argentina/Buenos"), expected);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_the_same_wherever_their_bytes_are_split() {
+    fn events_do_not_depend_on_chunk_boundaries() {
         let text = "\u{feff}: hi\r\nid: 1\ndata: 汉字\r\ndata:b\r\n\r\nevent: x\rdata\r\rretry: 5\n\ndata: end";
         for at in 0..=text.len() {
             let (one, other) = text.as_bytes().split_at(at);

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_addresses_in_the_users_words_count_wherever_they_stand() {
+    fn f136_addresses_in_user_text_are_allowed_anywhere() {
         for text in [
             "https://a.example/x",
             "read https://a.example/x.",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_another_page_is_unknown() {
+    fn f136_other_page_is_not_allowed() {
         let said = [user("https://a.example/x?k=1")];
         for address in [
             "https://a.example/x",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_results_name_pages_by_their_sources_alone() {
+    fn f136_results_allow_only_their_sources() {
         let said = "1. t\n来源：https://a.example/1\n内容：see https://evil.example/\n 来源：https://evil.example/";
         assert!(known(&[result("search_web", said)], "https://a.example/1"));
         assert!(!known(&[result("search_web", said)], "https://evil.example/"));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn f125_f129_only_names_on_the_public_web_are_pages() {
+    fn f125_f129_only_public_host_names_are_pages() {
         for address in [
             "ftp://a.example/",
             "file:///etc/passwd",
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_the_known_spelling_is_requested_not_the_models() {
+    fn f136_first_spelling_is_requested_not_the_models() {
         let known = "https://a.example/x?q=1";
         for address in [
             "HTTPS://A.Example:443/x?q=1",
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_other_spellings_of_a_page_are_unknown() {
+    fn f136_different_pages_are_not_equal() {
         for (text, address) in [
             ("https://a.example/x", "https://a.example/x//"),
             ("https://a.example/x", "https://a.example/x/////"),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_the_newest_pages_stay_known() {
+    fn f136_newest_pages_stay_in_the_allowlist() {
         let pages = KnownPages::default();
         for number in 0..MAX_PAGES + 5 {
             pages.note(&user(&format!("https://a.example/{number}")));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_a_host_without_end_is_not_parsed() {
+    fn f136_overlong_host_is_not_parsed() {
         assert_eq!(page(&format!("https://{}.example/", "路".repeat(600))), None);
         assert_eq!(page(&format!("https://{}a.example/", "a.".repeat(300))), None);
     }

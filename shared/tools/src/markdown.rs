@@ -27,19 +27,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f135_a_title_and_an_address_stay_in_their_link() {
+    fn f135_title_and_address_stay_in_their_link() {
         let made = link("a ](https://evil.example)\n<b>", "https://a.example/x_(y)");
         assert_eq!(made, "[a )(https://evil.example) ＜b>](https://a.example/x_%28y%29)");
     }
 
     #[test]
-    fn json_stands_in_a_fence_and_other_text_by_itself() {
+    fn only_json_is_put_in_a_code_block() {
         assert_eq!(text(r#"{"a":1}"#), "```json\n{\n  \"a\": 1\n}\n```");
         assert_eq!(["12", "a *b*", ""].map(text), ["12", "a *b*", ""]);
     }
 
     #[test]
-    fn f135_nothing_in_a_line_is_a_link_or_a_picture() {
+    fn f135_single_line_has_no_link_or_picture() {
         assert_eq!(line("![p](https://evil.example/p)\n # two"), "!(p)(https://evil.example/p) # two");
     }
 }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_arguments_are_sent_as_they_are() {
+    fn fixed_arguments_are_sent_unchanged() {
         let arguments = json!({"sender": "13800138000", "to": "13800138000", "text": "hi"});
         let fixed = ["sender".to_owned()];
         let sent = outgoing().with_fixed(fixed.iter()).arguments(arguments.as_object().unwrap());
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn personal_data_in_an_address_is_found_however_it_is_encoded() {
+    fn encoded_personal_data_in_address_is_found() {
         let personal = |address: &str| outgoing().is_personal(&Url::parse(address).unwrap());
         for address in [
             "https://a.example/?to=ada@example.com",

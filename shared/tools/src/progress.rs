@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn parts_that_come_too_fast_are_joined_and_none_is_lost_at_the_end() {
+    async fn fast_parts_are_joined_and_none_is_lost() {
         let steps = [(0, "a"), (10, "b"), (20, "c"), (200, "d"), (1, "e")];
         let expected = [(0, "a"), (100, "bc"), (230, "d"), (231, "e")];
         assert_eq!(told(&steps).await, expected.map(|(at, text)| (at, text.to_owned())));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_call_tells_is_cut_where_it_becomes_too_much() {
+    async fn progress_is_truncated_at_the_size_limit() {
         let long = "汉".repeat(MOST / 3 - 1);
         let told = told(&[(0, &long), (0, "汉汉汉"), (0, "a"), (0, "bcdefg")]).await;
         let all: String = told.into_iter().map(|(_, text)| text).collect();

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_plain_whatever_the_type_is_made_of() {
+    fn schema_of_every_type_is_plain() {
         let expected = json!({
             "type": "object",
             "properties": {

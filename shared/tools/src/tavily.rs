@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn f063_a_short_wait_is_honoured_and_a_long_one_ends_the_search() {
+    fn f063_short_retry_after_is_honoured_long_one_fails() {
         assert_eq!(asked("2"), Some(Duration::from_secs(2)));
         assert_eq!(asked("0.5"), Some(Duration::from_millis(500)));
         assert_eq!(asked("4"), None);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn f063_a_wait_that_makes_no_sense_is_the_usual_one() {
+    fn f063_invalid_retry_after_uses_the_default() {
         for odd in ["0", "-1", "NaN", "", "soon", "Wed, 21 Oct 2026 07:28:00 GMT"] {
             assert_eq!(asked(odd), Some(RETRY_PAUSE), "{odd}");
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn f061_f062_f064_what_cannot_get_better_is_not_tried_again() {
+    fn f061_f062_f064_permanent_failure_is_not_retried() {
         let cases = [
             (400, SearchFailure::Rejected),
             (401, SearchFailure::Refused),

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_status_line_says_how_many_results_the_model_got() {
+    fn status_line_counts_results_for_the_model() {
         let lines = [status(0, 0), status(1, 1), status(10, 10), status(2, 10), status(1, 2)];
         assert_eq!(lines, ["no results", "1 result", "10 results", "2 of 10 results", "1 of 2 results"]);
     }

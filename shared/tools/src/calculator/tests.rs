@@ -37,7 +37,7 @@ fn unreadable(expression: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_call_gives_the_expression_with_its_result() {
+async fn result_contains_the_expression() {
     let expected = ToolOutput {
         content: r#"{"expression":"１＋２×３","result":"7","exact":true}"#.to_owned(),
         shown: Some("`１＋２×３` = 7".to_owned()),
@@ -51,7 +51,7 @@ async fn a_call_gives_the_expression_with_its_result() {
 }
 
 #[tokio::test]
-async fn a_fault_is_explained_to_the_model_and_named_to_the_user() {
+async fn fault_is_reported_to_model_and_user() {
     let (code, message, content) = called(json!({"expression": "1/0"})).await.unwrap_err();
     assert_eq!((code.as_str(), message.as_str()), ("failed", "The expression has no value."));
     assert_eq!(content, "计算失败：除数为零，没有结果。");
@@ -92,7 +92,7 @@ fn the_schema_is_plain() {
 }
 
 #[test]
-fn what_can_be_exact_is_exact() {
+fn representable_results_are_exact() {
     let cases = [
         ("0.1+0.2", "0.3"),
         ("2^100", "1267650600228229401496703205376"),
@@ -125,7 +125,7 @@ fn what_can_be_exact_is_exact() {
 }
 
 #[test]
-fn what_cannot_be_exact_is_said_to_be_about() {
+fn inexact_results_are_marked_approximate() {
     let cases = [
         ("1/3", "0.3333333333"),
         ("sqrt(2)", "1.4142135624"),
@@ -142,7 +142,7 @@ fn what_cannot_be_exact_is_said_to_be_about() {
 }
 
 #[test]
-fn the_signs_of_print_and_of_programs_are_understood() {
+fn typographic_and_programming_operators_are_accepted() {
     let cases = [
         ("１＋２×３", "7"),
         ("（８－２）÷３", "2"),
@@ -159,27 +159,27 @@ fn the_signs_of_print_and_of_programs_are_understood() {
 }
 
 #[test]
-fn a_result_too_long_to_be_written_is_told_by_its_magnitude() {
+fn overlong_result_is_formatted_by_magnitude() {
     assert_eq!(about("2^10000"), "1.99506311688075e3010");
     assert_eq!(about("-(2^10000)"), "-1.99506311688075e3010");
 }
 
 #[test]
-fn f053_a_calculation_without_end_is_stopped() {
+fn f053_endless_calculation_is_stopped() {
     for expression in ["9^9^9^9", "10!!", "1e1000000000", "max(9^9^9^9, 1)", "(2^64)^(2^64)"] {
         assert_eq!(value(expression), Err(Fault::TooLarge), "{expression}");
     }
 }
 
 #[test]
-fn f053_a_calculation_for_which_nobody_waits_is_stopped() {
+fn f053_abandoned_calculation_is_stopped() {
     let (limit, stop) = Stop::new(CalculationBudget::default());
     drop(stop);
     assert_eq!(evaluate("1e1000000000", &limit), Err(Fault::TooLarge));
 }
 
 #[test]
-fn f051_what_is_no_expression_is_refused_with_its_reason() {
+fn f051_invalid_expression_is_rejected_with_reason() {
     assert_eq!(unreadable(""), "算式是空的");
     assert_eq!(unreadable(" ＝"), "算式是空的");
     assert_eq!(unreadable("1;2"), "不认识的符号 ;");
@@ -195,7 +195,7 @@ fn f051_what_is_no_expression_is_refused_with_its_reason() {
 }
 
 #[test]
-fn f052_long_and_deep_expressions_are_refused_and_long_chains_end() {
+fn f052_long_and_deep_expressions_are_rejected() {
     assert_eq!(unreadable(&"1".repeat(10_000)), "超过 1000 个字符");
     assert_eq!(unreadable(&format!("{}1{}", "(".repeat(65), ")".repeat(65))), "括号超过 64 层");
     assert_eq!(exactly(&format!("{}1{}", "(".repeat(64), ")".repeat(64))), "1");
@@ -206,7 +206,7 @@ fn f052_long_and_deep_expressions_are_refused_and_long_chains_end() {
 }
 
 #[test]
-fn f051_an_argument_outside_a_functions_domain_has_no_value() {
+fn f051_argument_outside_domain_has_no_value() {
     for expression in ["1/0", "mod(1, 0)", "(-1)!", "3.5!"] {
         assert!(matches!(value(expression), Err(Fault::Undefined(_))), "{expression}: {:?}", value(expression));
     }

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_within_the_document_are_written_out() {
+    fn references_within_the_document_are_resolved() {
         let root = json!({
             "$defs": {"a": {"type": "string"}, "b": {"items": {"$ref": "#/$defs/a"}}},
             "properties": {"x": {"$ref": "#/$defs/b"}},
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn f134_references_elsewhere_circles_and_explosions_are_refused() {
+    fn f134_external_recursive_and_exploding_references_are_rejected() {
         for reference in ["https://example.com/schema", "other.json#/a", "file:///etc/passwd", "#/nowhere", ""] {
             let root = json!({"properties": {"x": {"$ref": reference}}});
             assert!(inlined(&root, &root).is_err(), "{reference}");

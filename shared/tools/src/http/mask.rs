@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn f132_a_secret_is_masked_in_every_form_in_which_it_comes_back() {
+    fn f132_secret_is_masked_in_every_encoding() {
         for form in [
             "can/ary+7\"",
             "can%2Fary%2B7%22",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn f132_a_secret_inside_other_base64_is_masked() {
+    fn f132_secret_inside_other_base64_is_masked() {
         let mask = Mask::of(&"a-long-secret-key".into(), &"a-long-secret-key".into());
         for before in ["", "x", "xy", "xyz"] {
             for after in ["", "1", "12"] {
@@ -194,13 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn f132_the_user_and_password_of_basic_auth_are_masked_together() {
+    fn f132_basic_auth_credentials_are_masked_together() {
         let mask = Mask::of(&"canary".into(), &"Basic YTpjYW5hcnk=".into());
         assert_eq!(mask.text("YTpjYW5hcnk= canary"), "[hidden] [hidden]");
     }
 
     #[test]
-    fn f132_half_a_secret_at_the_end_of_an_answer_that_was_cut_goes_too() {
+    fn f132_partial_secret_at_truncation_is_removed() {
         let text = format!("{} can/ar", "x".repeat(50));
         assert!(!mask().cut_text(&text).contains("can"));
         assert_eq!(mask().cut_text("a can/ary+7\" 完"), "a [hidden] 完", "nothing else is lost");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn f132_only_what_may_become_the_secret_is_held_back() {
+    fn f132_only_possible_secret_prefix_is_held_back() {
         let forms =
             ["can/ary+7\"", "&#x63;&#x61;&#x6e;&#x2f;&#x61;&#x72;&#x79;&#x2b;&#x37;&#x22;", "63616e2f6172792b3722"];
         for form in forms {

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn f131_a_definition_can_name_only_what_is_meant_for_tools() {
+    fn f131_definition_can_reference_only_tool_secrets() {
         let env = |name: &str| found(&SecretReference::Env(name.to_owned()));
         assert!(env("TOOL_SECRET_WEATHER") && env("TOOL_SECRET_KEPT"));
         for name in [
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn f122_the_secrets_in_variables_can_be_kept_out_of_what_is_written() {
+    fn f122_secrets_in_variables_can_be_listed_for_redaction() {
         let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS)).unwrap();
         let known: Vec<_> = secrets.in_variables().iter().map(Secret::known).collect();
         let known: Vec<_> = known.iter().flatten().map(ExposeSecret::expose_secret).collect();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_prefix_no_kept_secret_can_be_named() {
+    fn without_prefix_no_stored_secret_can_be_referenced() {
         let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS[3..].iter().copied())).unwrap();
         assert!(secrets.find(&SecretReference::Parameter("/chat/tools/a".to_owned())).is_none());
         let bad = Settings::from_pairs([("TOOL_SECRETS_UNDER", "/")]);

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f132_progress_shows_no_secret_and_no_half_character_wherever_it_is_split() {
+    async fn f132_progress_never_splits_a_secret_or_character() {
         let text = "汉 canary&1 and canary&amp;1 canarycanary&1.".as_bytes();
         for one in 0..=text.len() {
             for other in [one, text.len().min(one + 3)] {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_progress_of_events_is_their_data_and_a_document_has_none() {
+    async fn event_progress_is_data_and_json_has_none() {
         let events = b"id: 1\ndata: a\n\ndata: cana".as_slice();
         let parts = [events, b"ry&1\n\ndata: [DONE]\n\n"];
         assert_eq!(told("text/event-stream", &parts).await, "a\n[hidden]\n");

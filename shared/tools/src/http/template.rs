@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn f130_a_value_stays_within_its_place() {
+    fn f130_value_stays_in_its_slot() {
         for (value, expected) in [
             ("a b", "a%20b"),
             ("a/b", "a%2Fb"),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn f130_a_value_that_is_a_step_in_a_path_is_refused() {
+    fn f130_dot_segment_in_path_is_rejected() {
         for value in ["", ".", ".."] {
             assert!(filled("https://api.example.com/a/{x}/b", value).is_err(), "{value}");
             assert!(filled("https://api.example.com/a/{x}", value).is_err(), "{value}");
@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn f130_no_value_changes_anything_but_its_place(value in any::<String>(), text in "[./\\\\@#?%:&=a-f0-9\r\n]{0,12}") {
+        fn f130_no_value_changes_text_outside_its_slot(value in any::<String>(), text in "[./\\\\@#?%:&=a-f0-9\r\n]{0,12}") {
             for value in [value, text] {
                 let Ok(url) = filled("https://api.example.com/a/{x}/b?c={x}&d=e", &value) else { continue };
                 let url = Url::parse(&url).unwrap();

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_answer_is_found_or_is_not() {
+    fn transform_selects_a_part_or_nothing() {
         let answer = json!({"data": {"items": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}]}});
         let pointer = |text: &str| Transform::Pointer(text.to_owned()).found_in(&answer);
         assert_eq!(pointer("/data/items/1/t"), Some(json!("b")));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn f134_an_expression_that_could_blow_an_answer_up_is_refused() {
+    fn f134_expression_with_excessive_growth_is_rejected() {
         let refused = |text: String| Transform::Jmespath(text).check().is_err();
         assert!(refused(["[@,@][]"; 7].join(" | ")));
         assert!(refused(["{a:@,b:@}"; 20].join("|")));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn f134_an_expression_nested_as_deep_as_its_length_allows_does_no_harm() {
+    fn f134_deepest_nesting_does_not_overflow_the_stack() {
         for text in ["(", "!", "a[", "[]", "[[", "a.", "a|", "[*]", "[?a", "a==", "&", "{a:", "not_null(", "`["] {
             for times in [60 / text.len(), 64, 250, 499 / text.len()] {
                 for end in ["", "a", "0", "`1`"] {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f134_a_search_that_would_be_too_much_work_is_not_begun() {
+    async fn f134_search_over_the_work_limit_is_not_started() {
         let answer = json!(vec![json!({"a": 1, "b": 2}); 200_000]);
         let heavy = Transform::Jmespath("[*].{a0000000000: a, b0000000000: b, c0000000000: @}".to_owned());
         assert_eq!((heavy.check(), heavy.apply(&Owner::new("ada"), answer.clone()).await), (Ok(()), None));

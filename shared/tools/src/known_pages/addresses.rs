@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn f136_a_long_run_of_letters_is_no_scheme() {
+    fn f136_long_run_of_letters_is_no_scheme() {
         assert_eq!(candidates(&format!("{}://a.example", "h".repeat(1 << 20))), Vec::<&str>::new());
         assert_eq!(candidates("xhttps://a.example shttp://a.example"), Vec::<&str>::new());
     }
 
     #[test]
-    fn f136_an_address_that_is_too_long_has_no_known_part() {
+    fn f136_overlong_address_yields_no_candidate() {
         let long = format!("https://a.example/{}", "x".repeat(MAX_URL));
         assert_eq!(candidates(&long), Vec::<&str>::new());
         let dots = format!("https://a.example/{}", ".".repeat(MAX_URL));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn f136_an_address_inside_another_counts_too() {
+    fn f136_nested_address_is_a_candidate() {
         let text = "[a](https://a.example/https://b.example/x)";
         assert!(candidates(text).contains(&"https://b.example/x"), "{:?}", candidates(text));
     }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_none_is_told_as_such() {
+    fn invalid_result_is_an_error() {
         assert_eq!(read(&json!({"resultType": "input_required"})), Err(McpFailure::WantsInput));
         for result in [json!({}), json!(null), json!({"resultType": "hologram", "content": []})] {
             assert_eq!(read(&result), Err(McpFailure::Unreadable));

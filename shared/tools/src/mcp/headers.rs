@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_no_header_can_carry_is_encoded() {
+    fn value_unsafe_in_a_header_is_encoded() {
         for (value, header) in [
             ("us-west1", "us-west1"),
             ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marked_parameter_is_repeated_in_a_header_if_it_is_given() {
+    fn given_marked_parameter_is_mirrored_in_a_header() {
         let schema = json!({"properties": {
             "region": {"type": "string", "x-mcp-header": "Region"},
             "page": {"type": "object", "properties": {"size": {"type": "integer", "x-mcp-header": "Size"}}},
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn f131_a_mark_that_is_not_allowed_makes_the_whole_schema_unusable() {
+    fn f131_invalid_mark_makes_the_schema_unusable() {
         let marked = |name: &str, kind: &str| json!({"type": kind, "x-mcp-header": name});
         for schema in [
             json!({"properties": {"a": marked("", "string")}}),

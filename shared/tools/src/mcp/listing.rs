@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_what_models_accept_and_no_two_are_the_same() {
+    fn names_are_valid_for_models_and_unique() {
         let long = "x".repeat(100);
         let all = [tool("a.b"), tool("a b"), tool("get-汉"), tool(&long), tool(&format!("{long}y")), tool("a.b")];
         let cut = "x".repeat(60);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn f134_tools_with_schemas_that_cannot_be_used_are_left_out_and_the_others_stay() {
+    fn f134_only_tools_with_unusable_schemas_are_dropped() {
         let deep = (0..30).fold(json!({}), |inner, _| json!({"items": inner}));
         let with = |schema: Value| json!({"name": "t", "inputSchema": schema});
         for schema in [
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn f135_a_description_is_one_line_that_is_no_tag() {
+    fn f135_description_is_one_line_without_tags() {
         let schema = json!({"type": "object", "properties": {
             "a": {"type": "string", "description": "x\n## y <z>", "x-mcp-header": "A"},
         }});

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budgets_are_whole_numbers_and_unset_ones_are_none() {
+    fn limits_are_whole_numbers_or_unset() {
         let read = |value: &str| DailySearches::from_settings(&Settings::from_pairs([("USER_DAILY_SEARCHES", value)]));
         assert_eq!(read("25"), Ok(DailySearches { own: Some(25), total: None }));
         assert_eq!(read(""), Ok(DailySearches::default()));

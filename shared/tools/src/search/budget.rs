@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn f141_a_budget_is_low_below_a_quarter_and_spent_at_its_end() {
+    fn f141_budget_is_low_below_a_quarter() {
         let month = Budget { month: Some(1000), day: None };
         let seen = [0, 750, 751, 999, 1000, 5000].map(|spent| standing(month, spent, 0));
         let [enough, low, spent] = [Standing::Enough, Standing::Low, Standing::Nothing(RefusedBy::Budget)];
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn f141_the_tighter_of_two_budgets_holds() {
+    fn f141_tighter_of_two_budgets_applies() {
         let both = Budget { month: Some(1000), day: Some(40) };
         let seen =
             [(100, 0), (100, 31), (800, 31), (100, 40), (1000, 0)].map(|(month, day)| standing(both, month, day));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn f141_what_is_spent_is_told_in_percent_of_the_tighter_budget() {
+    fn f141_spent_percent_is_of_the_tighter_budget() {
         let percent = |budget: Budget| budget.percent(SpentCredits { month: 300, day: 30, paused_until: None });
         let [month, day] = [Some(1000), Some(40)];
         assert_eq!(percent(Budget { month, day }), Some(75));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn f064_a_pause_holds_until_its_time_and_whatever_the_budget() {
+    fn f064_pause_lasts_until_its_time_despite_budget() {
         let until = SystemTime::UNIX_EPOCH + Duration::from_secs(9);
         let spent = SpentCredits { month: 0, day: 0, paused_until: Some(until) };
         let at = |second| Budget::default().standing(spent, SystemTime::UNIX_EPOCH + Duration::from_secs(second));

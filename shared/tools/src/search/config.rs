@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_alone_is_enough_and_the_rest_has_defaults() {
+    fn key_alone_is_enough_with_defaults() {
         let config = config(&[("TAVILY_API_KEY", "tvly-canary")]).unwrap().unwrap();
         assert_eq!(config.base_url, "https://api.tavily.com");
         assert!(config.api_key.is_some());
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_alone_is_enough_for_an_endpoint_without_a_key() {
+    fn url_alone_is_enough_for_keyless_endpoint() {
         let pairs = [
             ("TAVILY_BASE_URL", "http://127.0.0.1:3000/demo/search/"),
             ("SEARCH_CACHE_TTL_SECONDS", "5"),
@@ -111,19 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_kept_elsewhere_is_a_key() {
+    fn key_in_a_secret_store_is_accepted() {
         let aws = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
         let config = config(&[&aws[..], &[("TAVILY_API_KEY_PARAMETER", "/chat/tavily")]].concat()).unwrap().unwrap();
         assert_eq!((config.base_url.as_str(), config.api_key.is_some()), ("https://api.tavily.com", true));
     }
 
     #[test]
-    fn without_a_key_and_an_address_there_is_no_search() {
+    fn without_key_and_url_there_is_no_search() {
         assert!(config(&[]).unwrap().is_none());
     }
 
     #[test]
-    fn an_error_names_the_variable_and_not_its_value() {
+    fn error_names_the_variable_and_not_its_value() {
         let bad = [
             ("TAVILY_API_KEY", "canary key", "a key of visible ASCII characters"),
             ("TAVILY_BASE_URL", "ftp://canary.example", "an http or https address without a query"),

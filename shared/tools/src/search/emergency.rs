@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f078_a_burst_is_admitted_and_then_one_at_a_time() {
+    fn f078_burst_is_admitted_then_single_searches() {
         let limiter = EmergencyLimiter::new(RateLimit { burst: 3, window: Duration::from_secs(30) });
         let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds);
         let denied = |seconds| Admission::Denied { retry_after: Duration::from_secs(seconds) };

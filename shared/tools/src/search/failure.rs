@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_by_the_limiter_says_when_to_come_back_and_never_too_early() {
+    fn rate_limit_failure_rounds_the_retry_time_up() {
         let limited = SearchFailure::Limited { retry_after: Duration::from_millis(4001) };
         assert_eq!(limited.reason(), "搜索过于频繁，请在 5 秒后再试");
         let shown = ToolFailure { code: "rate_limited".into(), message: "Too many searches. Try again in 5 s.".into() };

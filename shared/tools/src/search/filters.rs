@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn f073_what_changes_nothing_is_not_sent() {
+    fn f073_filters_without_effect_are_not_sent() {
         assert_eq!(Filters::new(Some(Topic::General), None, &[], &[], &Outgoing::default()), Ok(Filters::default()));
         assert_eq!(serde_json::to_value(Filters::default()).unwrap(), json!({}));
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn f051_what_is_no_host_name_is_refused() {
+    fn f051_invalid_host_name_is_rejected() {
         let refused = Err("`include_domains` must hold host names such as example.com".to_owned());
         for name in [
             "",

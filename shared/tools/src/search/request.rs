@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_asks_for_its_depth_and_number_of_results() {
+    fn each_mode_requests_its_depth_and_result_count() {
         let body = |depth: &str, results: usize, answer: Value| {
             json!({
                 "query": "q", "search_depth": depth, "max_results": results, "include_answer": answer,
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn f073_queries_that_differ_only_in_form_are_one_and_case_counts() {
+    fn f073_query_form_is_normalised_but_case_stays() {
         assert_eq!(query(" caf\u{e9}\u{3000} \n au  lait\t"), "café au lait");
         assert_eq!(query("cafe\u{301} au lait"), "café au lait");
         assert_eq!(query("Go"), "Go");
     }
 
     #[test]
-    fn personal_data_is_replaced_in_the_form_that_is_sent() {
+    fn personal_data_is_redacted_in_normalised_query() {
         let settings = Settings::from_pairs([("MASK", "all")]);
         let outgoing = Outgoing::new(Redactor::from_settings(&settings).unwrap());
         let query = |text: &str| SearchRequest::new(text, Mode::Normal, Filters::default(), &outgoing).unwrap().query;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_mean_the_same_whatever_their_case_and_their_last_signs() {
+    fn dedup_key_ignores_case_and_final_punctuation() {
         let meaning =
             |query, mode| SearchRequest::new(query, mode, Filters::default(), &Outgoing::default()).unwrap().meaning();
         for query in ["Weather in Berlin", " weather  in berlin ?", "WEATHER IN BERLIN。", "weather in berlin ！？"]
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn f061_a_long_query_is_shortened_to_whole_words_that_the_provider_takes() {
+    fn f061_long_query_is_shortened_at_a_space() {
         let words = query(&"word ".repeat(100));
         assert_eq!((words.chars().count(), words.ends_with("word")), (399, true));
         assert_eq!(query(&"汉".repeat(500)), "汉".repeat(400));
@@ -226,19 +226,19 @@ mod tests {
     }
 
     #[test]
-    fn f061_a_blank_query_is_no_request() {
+    fn f061_blank_query_is_no_request() {
         assert_eq!(SearchRequest::new(" \u{3000}\n", Mode::Normal, Filters::default(), &Outgoing::default()), None);
     }
 
     #[test]
-    fn an_advanced_search_costs_two_credits_and_a_basic_one_costs_one() {
+    fn advanced_search_costs_two_credits_basic_one() {
         let price =
             |mode| SearchRequest::new("q", mode, Filters::default(), &Outgoing::default()).unwrap().list_price();
         assert_eq!([price(Mode::Quick), price(Mode::Normal), price(Mode::Deep)], [1, 2, 2]);
     }
 
     #[test]
-    fn only_a_quick_search_can_go_deeper_and_only_the_others_can_be_cheaper() {
+    fn only_quick_search_deepens_only_others_get_cheaper() {
         let request = |mode| SearchRequest::new("q", mode, Filters::default(), &Outgoing::default()).unwrap();
         let deeper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).deeper());
         assert_eq!(deeper, [Some(request(Mode::Normal)), None, None]);

@@ -100,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_kept_as_it_is() {
+    fn valid_page_is_unchanged() {
         let url = "https://example.com/a?b=c#d";
         assert_eq!(page("T & <b>", url, "one\ntwo"), Some(kept("T & <b>", url, "one\ntwo")));
     }
 
     #[test]
-    fn f067_a_page_without_a_web_address_or_content_is_passed_over() {
+    fn f067_page_without_web_address_or_content_is_skipped() {
         for url in ["", "/a", "javascript:alert(1)", "data:text/html,x", "ftp://example.com/a", "file:///etc/passwd"] {
             assert_eq!(page("T", url, "c"), None, "{url}");
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn f067_a_page_without_a_title_is_named_by_its_address() {
+    fn f067_page_without_title_uses_its_address() {
         assert_eq!(
             page(" ", "http://example.com/", "c"),
             Some(kept("http://example.com/", "http://example.com/", "c"))
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn f135_a_title_and_an_address_stay_on_their_lines() {
+    fn f135_title_and_address_stay_on_their_lines() {
         let url = "https://example.com/a\n来源：<b>";
         let (title, url, _) = page("A\n\n2. B\r\n来源：x", url, "c").unwrap();
         assert_eq!(title, "A 2. B 来源：x");
@@ -144,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn f135_characters_that_only_a_model_would_see_are_left_out() {
+    fn f135_invisible_characters_are_removed() {
         assert_eq!(page("T", "https://example.com/", "a\u{200B}b\u{E0041}\u{202E}c\u{7}").unwrap().2, "abc");
         assert_eq!(page("T", "https://example.com/", "👩\u{200D}💻").unwrap().2, "👩\u{200D}💻");
     }
 
     #[test]
-    fn f077_titles_and_contents_are_trimmed_to_what_can_be_used() {
+    fn f077_titles_and_contents_are_truncated() {
         let (title, _, content) = page(&"t".repeat(999), "https://example.com/", &"汉".repeat(9999)).unwrap();
         assert_eq!((title.chars().count(), content.chars().count()), (300, 8000));
         assert_eq!(summary(&"s".repeat(9999)).unwrap().len(), 8000);

@@ -38,20 +38,20 @@ mod tests {
     }
 
     #[test]
-    fn a_user_reads_the_summary_and_a_numbered_list_of_links() {
+    fn user_text_has_summary_and_numbered_links() {
         let expected = "晴。\n\n1. [T1](https://example.com/1)\n   一 二\n2. [T2](https://example.com/2)\n   三";
         assert_eq!(shown(&results(Some("晴。"), &["一\n# 二", "三", "四"]), 2, None).replace("# ", ""), expected);
     }
 
     #[test]
-    fn excerpts_are_short_and_old_results_say_so() {
+    fn excerpts_are_short_and_stale_results_have_note() {
         let told = shown(&results(None, &[&"长".repeat(1000)]), 10, Some(Notice::Old));
         assert_eq!(told.matches('长').count(), MAX_EXCERPT - 1);
         assert!(told.ends_with(&format!("…\n\n{OLD}")), "{told}");
     }
 
     #[test]
-    fn where_nothing_was_found_there_is_nothing_to_read() {
+    fn user_text_without_results_is_empty() {
         assert_eq!(shown(&results(Some("a summary of nothing"), &[]), 0, Some(Notice::Old)), "");
     }
 }

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn f062_a_refused_key_keeps_searches_away_for_five_minutes() {
+    fn f062_rejected_key_pauses_searches_for_five_minutes() {
         let pause = Pause::default();
         pause.note(SearchFailure::Refused, at(100));
         assert_eq!(pause.check(at(399)), Err(SearchFailure::Refused));
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn f064_a_used_up_allowance_keeps_searches_away_until_the_next_hour() {
+    fn f064_exhausted_plan_pauses_searches_until_next_hour() {
         let pause = Pause::default();
         pause.note(SearchFailure::Exhausted, at(3000));
         assert_eq!(pause.check(at(3599)), Err(SearchFailure::Exhausted));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn f065_failures_of_the_moment_keep_nobody_away() {
+    fn f065_transient_failures_do_not_pause_searches() {
         let pause = Pause::default();
         for failure in [SearchFailure::Timeout, SearchFailure::Busy, SearchFailure::Unavailable] {
             pause.note(failure, at(0));

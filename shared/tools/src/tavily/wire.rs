@@ -116,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_its_summary_its_rows_and_its_cost() {
+    fn reply_has_summary_rows_and_cost() {
         let body = json!({"query": "q", "answer": "yes", "images": [], "results": [row("a"), row("b")],
             "response_time": 1.2, "usage": {"credits": 2}, "request_id": "r"});
         assert_eq!(read(&body), Some((Some("yes".into()), vec!["a".into(), "b".into()], Some(2))));
     }
 
     #[test]
-    fn f067_rows_that_make_no_sense_are_passed_over() {
+    fn f067_invalid_rows_are_skipped() {
         let rows = json!([null, 1, "x", {}, ["t", "https://example.com/", "c"], {"title": "no address", "content": "c"},
             {"title": "null content", "url": "https://example.com/", "content": null},
             {"title": "script", "url": "javascript:alert(1)", "content": "c"},
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn f067_missing_null_and_odd_fields_are_nothing() {
+    fn f067_missing_null_and_invalid_fields_are_none() {
         let nothing = Some((None, Vec::new(), None));
         let cases = [
             json!({}),
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn f067_what_is_no_answer_is_refused() {
+    fn f067_invalid_reply_is_rejected() {
         for body in ["", "null", "[]", "\"ok\"", "<html>", r#"{"results":{}}"#, r#"{"results":[]"#] {
             assert_eq!(found(body.as_bytes(), 10), None, "{body}");
         }
     }
 
     #[test]
-    fn an_error_under_a_success_status_is_no_empty_result() {
+    fn error_with_success_status_is_no_empty_result() {
         assert_eq!(read(&json!({"detail": {"error": "no"}})), None);
         assert_eq!(read(&json!({"detail": "no"})), None);
         assert_eq!(read(&json!({"error": {"code": "x", "message": "no"}})), None);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_rows_are_taken_than_were_asked_for() {
+    fn surplus_rows_are_ignored() {
         let body = json!({"results": vec![row("a"); 30]}).to_string();
         assert_eq!(found(body.as_bytes(), 3).unwrap().answer.pages.len(), 3);
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::{Probe, call, named, session};
 
 #[tokio::test]
-async fn f051_arguments_that_can_be_made_to_fit_without_loss_run_and_are_equal_to_those_that_fit() {
+async fn f051_coerced_arguments_equal_exact_ones() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     session.run(&named("probe", "1", json!({"behaviour": "answer", "count": "1"}))).await.unwrap();
@@ -17,7 +17,7 @@ async fn f051_arguments_that_can_be_made_to_fit_without_loss_run_and_are_equal_t
 }
 
 #[tokio::test]
-async fn f049_a_repeated_call_is_answered_from_memory_and_the_model_is_told() {
+async fn f049_repeated_call_uses_memo_and_adds_note() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
@@ -32,7 +32,7 @@ async fn f049_a_repeated_call_is_answered_from_memory_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn f049_equal_calls_at_the_same_time_share_one_run() {
+async fn f049_equal_concurrent_calls_share_one_run() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     probe.gate.notify_one();
@@ -45,7 +45,7 @@ async fn f049_equal_calls_at_the_same_time_share_one_run() {
 }
 
 #[tokio::test]
-async fn the_first_call_takes_what_was_run_ahead_as_its_own_and_the_next_is_a_repetition() {
+async fn only_first_call_owns_the_prefetched_result() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let (ahead, first, second) = (call("", "answer"), call("1", "answer"), call("2", "answer"));
@@ -59,7 +59,7 @@ async fn the_first_call_takes_what_was_run_ahead_as_its_own_and_the_next_is_a_re
 }
 
 #[tokio::test]
-async fn a_call_waits_for_the_same_that_runs_ahead_of_it() {
+async fn call_waits_for_its_running_prefetch() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let wait = call("1", "wait");
@@ -71,7 +71,7 @@ async fn a_call_waits_for_the_same_that_runs_ahead_of_it() {
 }
 
 #[tokio::test]
-async fn what_failed_ahead_of_its_call_is_tried_again_and_what_was_called_before_is_not_run_ahead() {
+async fn failed_prefetch_is_retried_finished_call_is_not() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let (fail, answer) = (call("1", "fail"), call("2", "answer"));
@@ -83,14 +83,14 @@ async fn what_failed_ahead_of_its_call_is_tried_again_and_what_was_called_before
 }
 
 #[tokio::test]
-async fn only_a_call_that_can_run_is_run_ahead() {
+async fn only_valid_calls_are_prefetched() {
     let session = session(&Arc::default(), 60);
     assert!(session.ahead(&named("nobody", "", json!({}))).is_none());
     assert!(session.ahead(&named("probe", "", json!({}))).is_none());
 }
 
 #[tokio::test]
-async fn other_arguments_are_another_call() {
+async fn different_arguments_are_a_different_call() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     session.run(&named("probe", "1", json!({"behaviour": "answer", "count": 1}))).await.unwrap();
@@ -99,7 +99,7 @@ async fn other_arguments_are_another_call() {
 }
 
 #[tokio::test]
-async fn a_failed_call_may_be_tried_again() {
+async fn failed_call_can_be_retried() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     session.run(&call("1", "fail")).await.unwrap();

@@ -14,7 +14,7 @@ use tools::{KnownPages, Outgoing, Progress, Ran, Tool, ToolBinding, ToolContext,
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
 #[tokio::test]
-async fn a_call_gives_a_report_for_the_user_and_a_result_for_the_model() {
+async fn call_returns_user_report_and_model_result() {
     let ran = session(&Arc::default(), 60).run(&call("call_1", "answer")).await.unwrap();
     let report = ToolReport {
         id: "call_1".to_owned(),
@@ -36,21 +36,21 @@ async fn a_call_gives_a_report_for_the_user_and_a_result_for_the_model() {
 }
 
 #[tokio::test]
-async fn the_future_of_a_call_can_move_between_threads() {
+async fn call_future_is_send() {
     let session = session(&Arc::default(), 60);
     let ran = tokio::spawn(async move { session.run(&call("1", "answer")).await }).await.unwrap().unwrap();
     assert!(ran.report.ok);
 }
 
 #[tokio::test]
-async fn f050_an_unknown_tool_is_answered_with_the_names_that_exist() {
+async fn f050_unknown_tool_error_lists_existing_names() {
     let (code, content) = refused(named("search_the_web", "1", json!({"behaviour": "answer"}))).await;
     assert_eq!(code, "unknown_tool");
     assert_eq!(content, "Tool 'search_the_web' not found. Available tools: probe, plain");
 }
 
 #[tokio::test]
-async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
+async fn f050_unknown_tool_error_without_any_tools() {
     let context = ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(9),
@@ -64,7 +64,7 @@ async fn f050_without_any_tool_the_model_is_told_that_there_is_none() {
 }
 
 #[tokio::test]
-async fn f051_arguments_that_do_not_fit_are_answered_with_the_field_and_what_is_accepted() {
+async fn f051_invalid_arguments_error_names_the_field() {
     let (code, content) = refused(named("probe", "1", json!({"behaviour": ["answer"]}))).await;
     assert_eq!(code, "invalid_arguments");
     assert_eq!(content, "参数不符合要求：`behaviour` must be a string。请改正参数后重新调用。");
@@ -76,7 +76,7 @@ async fn f051_arguments_that_do_not_fit_are_answered_with_the_field_and_what_is_
 }
 
 #[tokio::test]
-async fn f052_arguments_over_64_kib_are_refused() {
+async fn f052_arguments_over_64_kib_are_rejected() {
     let long = "a".repeat(64 * 1024);
     let (code, content) = refused(named("probe", "1", json!({"behaviour": long}))).await;
     assert_eq!(code, "invalid_arguments");
@@ -84,7 +84,7 @@ async fn f052_arguments_over_64_kib_are_refused() {
 }
 
 #[tokio::test]
-async fn f052_deeply_nested_arguments_are_refused() {
+async fn f052_deeply_nested_arguments_are_rejected() {
     let nested = (0..40).fold(json!(1), |inner, _| json!([inner]));
     let (code, content) = refused(named("probe", "1", json!({"behaviour": nested}))).await;
     assert_eq!(code, "invalid_arguments");
@@ -92,7 +92,7 @@ async fn f052_deeply_nested_arguments_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f053_a_tool_that_does_not_end_is_stopped_after_its_own_time() {
+async fn f053_hanging_tool_is_stopped_after_its_timeout() {
     let probe = Arc::new(Probe::default());
     let ran = session(&probe, 60).run(&call("1", "wait")).await.unwrap();
     assert_eq!(ran.report.duration_ms, 4000);
@@ -103,20 +103,20 @@ async fn f053_a_tool_that_does_not_end_is_stopped_after_its_own_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f053_a_tool_that_states_no_time_has_ten_seconds() {
+async fn f053_default_timeout_is_ten_seconds() {
     let ran = session(&Arc::default(), 60).run(&named("plain", "1", json!({"behaviour": ""}))).await.unwrap();
     assert_eq!(ran.report.duration_ms, 10_000);
     assert_eq!(ran.result.content, "工具调用失败：超时，没有得到结果");
 }
 
 #[tokio::test(start_paused = true)]
-async fn f060_no_tool_runs_past_the_end_of_the_turn() {
+async fn f060_tool_stops_at_the_turn_deadline() {
     let ran = session(&Arc::default(), 3).run(&call("1", "wait")).await.unwrap();
     assert_eq!((ran.report.duration_ms, ran.report.error.unwrap().code.as_str()), (3000, "timeout"));
 }
 
 #[tokio::test]
-async fn f060_no_tool_starts_when_the_turn_is_over() {
+async fn f060_tool_does_not_start_after_the_deadline() {
     let probe = Arc::new(Probe::default());
     let ran = session(&probe, 0).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.report.error.unwrap().code, "timeout");
@@ -124,7 +124,7 @@ async fn f060_no_tool_starts_when_the_turn_is_over() {
 }
 
 #[tokio::test]
-async fn f054_a_panic_is_the_failure_of_that_call_alone() {
+async fn f054_panic_fails_only_its_own_call() {
     let session = session(&Arc::default(), 60);
     let ran = session.run(&call("1", "panic")).await.unwrap();
     assert_eq!(ran.report.error.unwrap(), ToolFailure { code: "failed".into(), message: "The tool failed.".into() });
@@ -133,7 +133,7 @@ async fn f054_a_panic_is_the_failure_of_that_call_alone() {
 }
 
 #[tokio::test]
-async fn f055_a_failing_call_leaves_the_others_of_its_round_alone() {
+async fn f055_failed_call_does_not_affect_its_round() {
     let session = session(&Arc::default(), 60);
     let (fails, answers) = (call("1", "fail"), call("2", "answer"));
     let (failed, answered) = tokio::join!(session.run(&fails), session.run(&answers));
@@ -143,7 +143,7 @@ async fn f055_a_failing_call_leaves_the_others_of_its_round_alone() {
 }
 
 #[tokio::test]
-async fn f056_a_long_result_is_cut_at_a_character_and_says_so() {
+async fn f056_long_result_is_truncated_at_a_character() {
     let ran = session(&Arc::default(), 60).run(&call("1", "long")).await.unwrap();
     let content = ran.result.content;
     assert!(content.len() <= 256 * 1024 && content.len() > 256 * 1024 - 8, "{}", content.len());
@@ -151,13 +151,13 @@ async fn f056_a_long_result_is_cut_at_a_character_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_fatal_error_ends_the_turn() {
+async fn fatal_error_ends_the_turn() {
     let error = session(&Arc::default(), 60).run(&call("1", "die")).await.unwrap_err();
     assert_eq!(error.to_string(), "the end");
 }
 
 #[tokio::test]
-async fn dropping_a_call_ends_its_work() {
+async fn dropping_a_call_stops_its_work() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let wait = call("1", "wait");
@@ -187,7 +187,7 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
 }
 
 #[tokio::test]
-async fn what_a_direct_tool_gives_is_the_answer_in_the_words_for_a_user() {
+async fn direct_tool_result_is_the_user_text() {
     assert_eq!(direct("answer").await, (Some("run 1 for ada".into()), "run 1 for ada".into()));
     assert_eq!(direct("show").await, (Some("**for you**".into()), "for the model".into()));
     assert_eq!(direct("fail").await, (None, "慢一点".into()));
@@ -196,7 +196,7 @@ async fn what_a_direct_tool_gives_is_the_answer_in_the_words_for_a_user() {
 }
 
 #[test]
-fn a_later_tool_of_the_same_name_replaces_an_earlier_one() {
+fn later_tool_replaces_earlier_one_of_same_name() {
     struct Other;
     #[async_trait]
     impl Tool for Other {
@@ -213,7 +213,7 @@ fn a_later_tool_of_the_same_name_replaces_an_earlier_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_says_of_itself_is_heard_while_it_runs_and_before_it_ends() {
+async fn progress_is_forwarded_before_the_call_ends() {
     let probe = Arc::new(Probe::default());
     let (session, told) = (session(&probe, 60), std::sync::Mutex::new(Vec::new()));
     let tell = |text| {

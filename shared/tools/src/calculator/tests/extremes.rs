@@ -82,7 +82,7 @@ fn f053_every_unit_ends_with_extreme_numbers() {
 }
 
 #[test]
-fn f053_long_chains_of_large_operations_stop_at_the_limit() {
+fn f053_long_chains_of_large_operations_stop() {
     for unit in ["+3^-20000", "*(7^9000/5^9000)", "+sqrt(2^39001)", "/(10^9000+1)", "-ln(3^20000)", "+3000!"] {
         ends(&format!("1{}", unit.repeat(990 / unit.len())));
     }
@@ -90,7 +90,7 @@ fn f053_long_chains_of_large_operations_stop_at_the_limit() {
 }
 
 #[test]
-fn f053_dice_distributions_and_statements_are_refused() {
+fn f053_dice_distributions_and_statements_are_rejected() {
     for expression in [
         "10000d10000",
         "1000d1000",
@@ -166,7 +166,7 @@ async fn f053_calculations_of_one_turn_share_their_work() {
 }
 
 #[tokio::test]
-async fn f053_calculation_passes_another_owners_flood() {
+async fn f053_calculation_overtakes_another_owners_flood() {
     let (ada, bob) = (Owner::new("flooding"), Owner::new("waiting"));
     let ended = std::sync::atomic::AtomicUsize::new(0);
     let flood = futures_util::future::join_all((0..127).map(async |_| {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn units_are_converted_exactly_where_that_is_possible() {
+fn unit_conversions_are_exact_where_possible() {
     let cases = [
         ("5 km to m", "5000 m"),
         ("1 mile to km", "1.609344 km"),
@@ -34,7 +34,7 @@ fn units_are_converted_exactly_where_that_is_possible() {
 }
 
 #[test]
-fn units_that_do_not_fit_are_refused() {
+fn incompatible_units_are_rejected() {
     for expression in [
         "1 kg + 1 m",
         "5 km to kg",
@@ -51,7 +51,7 @@ fn units_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn every_unit_can_be_converted_to_itself_under_each_name() {
+fn every_unit_name_converts_to_itself() {
     let mut seen = std::collections::HashSet::new();
     for (at, unit) in super::super::units::UNITS.iter().enumerate() {
         for name in unit.names() {
@@ -125,7 +125,7 @@ fn a_cycle_of_a_frequency_is_one_turn() {
 }
 
 #[test]
-fn units_that_could_differ_by_two_pi_are_refused() {
+fn units_ambiguous_by_two_pi_are_rejected() {
     for expression in [
         "50 Hz to rad/s",
         "2 pi * 50 Hz to rad/s",

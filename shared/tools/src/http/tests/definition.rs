@@ -23,7 +23,7 @@ fn full() -> Value {
 }
 
 #[test]
-fn a_definition_is_read_back_as_it_was_written() {
+fn definition_round_trips_through_its_document() {
     let definition = parse(&full()).unwrap();
     assert_eq!(definition.document(), full());
     let least = json!({"name": "a", "description": "b", "endpoint": {"urlTemplate": "https://api.example.com/"}});
@@ -47,7 +47,7 @@ fn a_definition_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_what_is_accepted() {
+fn error_names_field_and_accepted_values() {
     for (path, value, named) in [
         ("/name", json!("Weather"), "`name`"),
         ("/name", json!("search_web"), "`name` must be another one"),
@@ -82,7 +82,7 @@ fn what_is_wrong_is_named_with_what_is_accepted() {
 }
 
 #[test]
-fn f130_a_template_whose_host_is_not_fixed_and_public_is_no_definition() {
+fn f130_template_without_fixed_public_host_is_rejected() {
     for url in
         ["https://{city}.example.com/", "https://127.0.0.1/{city}", "https://localhost/", "ftp://example.com/", ""]
     {
@@ -92,7 +92,7 @@ fn f130_a_template_whose_host_is_not_fixed_and_public_is_no_definition() {
 }
 
 #[test]
-fn f131_headers_of_a_definition_do_not_say_who_asks() {
+fn f131_headers_of_a_definition_cannot_authenticate() {
     for name in
         ["Authorization", "Cookie", "Host", "Content-Length", "Transfer-Encoding", "Proxy-Authorization", "X-Key"]
     {

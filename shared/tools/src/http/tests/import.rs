@@ -46,7 +46,7 @@ fn pets() -> Value {
 }
 
 #[test]
-fn operations_become_definitions_with_references_written_out() {
+fn operations_become_definitions_with_resolved_references() {
     let tools: Vec<Value> =
         imported(&pets()).unwrap().tools.iter().map(super::super::ToolDefinition::document).collect();
     assert_eq!(tools.len(), 2, "{tools:?}");
@@ -70,7 +70,7 @@ fn operations_become_definitions_with_references_written_out() {
 }
 
 #[test]
-fn f134_what_cannot_be_a_tool_is_told_by_operation() {
+fn f134_unusable_operations_are_listed_with_reasons() {
     let unusable = imported(&pets()).unwrap().unusable;
     let reasons: Vec<(&str, &str)> = unusable.iter().map(|one| (one.operation.as_str(), one.reason.as_str())).collect();
     assert_eq!(
@@ -90,7 +90,7 @@ fn f134_what_cannot_be_a_tool_is_told_by_operation() {
 }
 
 #[test]
-fn a_document_that_is_none_is_refused_as_a_whole() {
+fn invalid_document_is_rejected_as_a_whole() {
     for document in
         [json!([]), json!({"swagger": "2.0"}), json!({"openapi": "3.2.0", "paths": {}}), json!({"openapi": "3.0.0"})]
     {

@@ -30,7 +30,7 @@ fn within(budget: Budget, provider: &Provider) -> SearchConfig {
 }
 
 #[tokio::test]
-async fn f141_as_the_budget_runs_low_searches_are_cheap_and_then_only_cached() {
+async fn f141_low_budget_is_cheap_then_cached_only() {
     let provider = Provider::start().await;
     let search = search_with(within(Budget { month: Some(7), day: None }, &provider), &store().await);
     for query in ["一", "二"] {
@@ -46,7 +46,7 @@ async fn f141_as_the_budget_runs_low_searches_are_cheap_and_then_only_cached() {
 }
 
 #[tokio::test]
-async fn f141_a_day_has_a_budget_of_its_own_and_the_next_one_begins_anew() {
+async fn f141_daily_budget_resets_the_next_day() {
     let provider = Provider::start().await;
     let search = search_with(within(Budget { month: Some(1000), day: Some(3) }, &provider), &store().await);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
@@ -55,7 +55,7 @@ async fn f141_a_day_has_a_budget_of_its_own_and_the_next_one_begins_anew() {
 }
 
 #[tokio::test]
-async fn f141_all_processes_spend_one_budget() {
+async fn f141_all_processes_share_one_budget() {
     let (provider, store) = (Provider::start().await, store().await);
     let budget = Budget { month: Some(3), day: None };
     let (one, two) = (search_with(within(budget, &provider), &store), search_with(within(budget, &provider), &store));
@@ -65,7 +65,7 @@ async fn f141_all_processes_spend_one_budget() {
 }
 
 #[tokio::test]
-async fn f064_a_plan_that_is_used_up_keeps_every_process_away_until_the_next_hour() {
+async fn f064_exhausted_plan_pauses_all_processes_until_next_hour() {
     let (provider, store) = (Provider::start().await, store().await);
     let (one, two) = (search_with(config(&provider), &store), search_with(config(&provider), &store));
     assert_eq!(seen(find(&two, "旧", 0).await), fetched(1));
@@ -79,7 +79,7 @@ async fn f064_a_plan_that_is_used_up_keeps_every_process_away_until_the_next_hou
 }
 
 #[tokio::test]
-async fn f078_without_the_store_nothing_is_counted_and_searches_go_on() {
+async fn f078_searches_continue_uncounted_without_the_store() {
     let provider = Provider::start().await;
     let search = search_with(within(Budget { month: Some(1), day: Some(1) }, &provider), &dead_store().await);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
@@ -87,7 +87,7 @@ async fn f078_without_the_store_nothing_is_counted_and_searches_go_on() {
 }
 
 #[tokio::test]
-async fn f141_whoever_watches_is_told_how_much_is_spent_and_what_is_not_asked_for_it() {
+async fn f141_observer_gets_spent_percent_and_refusals() {
     let (provider, told) = (Provider::start().await, Arc::new(Told::default()));
     let search = search_with(within(Budget { month: Some(6), day: None }, &provider), &store().await);
     let search = search.watched_by(Arc::clone(&told) as Arc<dyn CreditWatch>);
@@ -100,7 +100,7 @@ async fn f141_whoever_watches_is_told_how_much_is_spent_and_what_is_not_asked_fo
 }
 
 #[tokio::test]
-async fn f064_whoever_watches_is_told_of_every_search_that_the_plan_has_no_credits_for() {
+async fn f064_observer_gets_every_plan_refusal() {
     let (provider, told, store) = (Provider::start().await, Arc::new(Told::default()), store().await);
     let [one, two] =
         [(); 2].map(|()| search_with(config(&provider), &store).watched_by(Arc::clone(&told) as Arc<dyn CreditWatch>));

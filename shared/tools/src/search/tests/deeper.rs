@@ -22,7 +22,7 @@ async fn searched(config: SearchConfig, provider: &Provider, mode: &str) -> (Too
 }
 
 #[tokio::test]
-async fn a_quick_search_that_finds_nothing_that_fits_is_followed_by_one_normal_search() {
+async fn irrelevant_quick_search_is_followed_by_normal_search() {
     for first in [Reply::Scored(0.79), Reply::Nothing] {
         let provider = Provider::start().await;
         provider.script([first, Reply::Scored(0.1)]);
@@ -34,7 +34,7 @@ async fn a_quick_search_that_finds_nothing_that_fits_is_followed_by_one_normal_s
 }
 
 #[tokio::test]
-async fn a_quick_search_that_fits_and_every_other_search_is_searched_once() {
+async fn relevant_quick_and_other_searches_run_once() {
     for (mode, score) in [("quick", 0.8), ("normal", 0.1), ("deep", 0.1)] {
         let provider = Provider::start().await;
         provider.script([Reply::Scored(score)]);
@@ -45,7 +45,7 @@ async fn a_quick_search_that_fits_and_every_other_search_is_searched_once() {
 }
 
 #[tokio::test]
-async fn a_repeated_quick_search_finds_both_in_the_cache() {
+async fn repeated_quick_search_finds_both_in_cache() {
     let provider = Provider::start().await;
     provider.script([Reply::Scored(0.1)]);
     let tool = WebSearch::new(Arc::new(search(&provider).await));
@@ -57,7 +57,7 @@ async fn a_repeated_quick_search_finds_both_in_the_cache() {
 }
 
 #[tokio::test]
-async fn where_a_deeper_search_fails_or_is_not_admitted_the_first_results_stay() {
+async fn failed_deeper_search_keeps_first_results() {
     let provider = Provider::start().await;
     provider.script([Reply::Scored(0.1), Reply::Status(400)]);
     let (output, depths) = searched(config(&provider), &provider, "quick").await;
@@ -72,7 +72,7 @@ async fn where_a_deeper_search_fails_or_is_not_admitted_the_first_results_stay()
 }
 
 #[tokio::test]
-async fn f141_no_search_is_deepened_on_a_low_budget() {
+async fn f141_low_budget_prevents_deeper_search() {
     let provider = Provider::start().await;
     provider.script([Reply::Scored(0.1)]);
     let budget = Budget { month: None, day: Some(3) };

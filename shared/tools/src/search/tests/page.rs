@@ -32,7 +32,7 @@ async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (Str
 }
 
 #[tokio::test]
-async fn a_page_is_read_as_markdown_once_for_all_who_ask() {
+async fn page_is_fetched_once_as_markdown() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     provider.script([Reply::Page("# 标题\n正文")]);
@@ -54,7 +54,7 @@ async fn a_page_is_read_as_markdown_once_for_all_who_ask() {
 }
 
 #[tokio::test]
-async fn f136_a_page_that_did_not_come_up_is_never_asked_for() {
+async fn f136_page_outside_the_allowlist_is_never_requested() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     for url in ["https://evil.example/?d=secret", "https://a.example/x?d=secret", "http://169.254.169.254/latest", "x"]
@@ -67,7 +67,7 @@ async fn f136_a_page_that_did_not_come_up_is_never_asked_for() {
 }
 
 #[tokio::test]
-async fn f136_the_spelling_that_came_up_is_requested() {
+async fn f136_allowlisted_spelling_is_requested() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     for url in ["https://A.example/x/", "https://a.example:443/x#80", "https://a.example/x"] {
@@ -83,7 +83,7 @@ async fn f136_the_spelling_that_came_up_is_requested() {
 }
 
 #[tokio::test]
-async fn f065_a_page_that_cannot_be_read_is_told_without_the_words_of_the_provider() {
+async fn f065_page_failure_hides_provider_text() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     provider.script([Reply::Unreadable, Reply::Status(400)]);

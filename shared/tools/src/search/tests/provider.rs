@@ -10,7 +10,7 @@ use super::support::*;
 use crate::search::{FoundPage, SearchConfig, SearchFailure, SearchResults};
 
 #[tokio::test]
-async fn a_search_sends_the_key_in_the_header_and_the_request_in_the_body() {
+async fn search_sends_key_in_header_and_json_body() {
     let provider = Provider::start().await;
     let found = find(&search(&provider).await, "天气", 0).await.unwrap();
     let (headers, body) = provider.requests().remove(0);
@@ -30,7 +30,7 @@ async fn a_search_sends_the_key_in_the_header_and_the_request_in_the_body() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_a_key_gets_no_authorization() {
+async fn keyless_endpoint_gets_no_authorization() {
     let provider = Provider::start().await;
     let config = SearchConfig { api_key: None, ..config(&provider) };
     find(&search_with(config, &store().await), "天气", 0).await.unwrap();
@@ -38,14 +38,14 @@ async fn an_endpoint_without_a_key_gets_no_authorization() {
 }
 
 #[tokio::test]
-async fn a_provider_that_names_no_cost_is_paid_by_its_list() {
+async fn reply_without_cost_uses_list_price() {
     let provider = Provider::start().await;
     provider.script([Reply::Nothing]);
     assert_eq!(find(&search(&provider).await, "天气", 0).await.unwrap().credits, 2);
 }
 
 #[tokio::test]
-async fn f063_a_provider_that_is_too_busy_is_asked_once_more() {
+async fn f063_busy_provider_is_retried_once() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::TooFast(0)]);
@@ -59,7 +59,7 @@ async fn f063_a_provider_that_is_too_busy_is_asked_once_more() {
 }
 
 #[tokio::test]
-async fn f065_a_broken_provider_is_asked_once_more() {
+async fn f065_broken_provider_is_retried_once() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     for (number, broken) in [Reply::Status(500), Reply::Status(503), Reply::Cut].into_iter().enumerate() {
@@ -72,7 +72,7 @@ async fn f065_a_broken_provider_is_asked_once_more() {
 }
 
 #[tokio::test]
-async fn f065_a_provider_that_cannot_be_reached_is_unavailable() {
+async fn f065_unreachable_provider_is_unavailable() {
     let base_url = format!("http://{}", free_address().await);
     let config = SearchConfig { base_url, ..config(&Provider::start().await) };
     let found = find(&search_with(config, &store().await), "天气", 0).await;
@@ -80,7 +80,7 @@ async fn f065_a_provider_that_cannot_be_reached_is_unavailable() {
 }
 
 #[tokio::test]
-async fn f061_f062_f064_a_firm_no_is_not_asked_again() {
+async fn f061_f062_f064_definite_rejection_is_not_retried() {
     let firm = [
         (400, SearchFailure::Rejected),
         (401, SearchFailure::Refused),
@@ -98,7 +98,7 @@ async fn f061_f062_f064_a_firm_no_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn f062_a_refused_key_is_not_sent_again_for_five_minutes() {
+async fn f062_rejected_key_is_not_sent_for_five_minutes() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::Status(401)]);
@@ -109,7 +109,7 @@ async fn f062_a_refused_key_is_not_sent_again_for_five_minutes() {
 }
 
 #[tokio::test]
-async fn a_key_that_cannot_be_read_fails_this_search_and_turns_nothing_off() {
+async fn unreadable_key_fails_only_this_search() {
     let nobody = format!("http://{}", free_address().await);
     let settings = Settings::from_pairs([
         ("AWS_REGION", "eu-west-1"),
@@ -128,7 +128,7 @@ async fn a_key_that_cannot_be_read_fails_this_search_and_turns_nothing_off() {
 }
 
 #[tokio::test]
-async fn f064_a_used_up_allowance_is_left_alone_until_the_next_hour() {
+async fn f064_exhausted_plan_pauses_until_the_next_hour() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::Status(432)]);
@@ -139,7 +139,7 @@ async fn f064_a_used_up_allowance_is_left_alone_until_the_next_hour() {
 }
 
 #[tokio::test]
-async fn f065_a_provider_that_stays_silent_is_left_when_the_time_is_over() {
+async fn f065_silent_provider_times_out() {
     let provider = Provider::start().await;
     provider.script([Reply::Silent]);
     assert_eq!(seen(find_hastily(&search(&provider).await, "天气", 0).await), Err(SearchFailure::Timeout));
@@ -147,7 +147,7 @@ async fn f065_a_provider_that_stays_silent_is_left_when_the_time_is_over() {
 }
 
 #[tokio::test]
-async fn f066_an_endless_answer_is_read_to_its_limit_and_not_asked_for_again() {
+async fn f066_endless_reply_is_limited_and_not_retried() {
     let provider = Provider::start().await;
     provider.script([Reply::Endless]);
     let found = tokio::time::timeout(Duration::from_secs(5), find(&search(&provider).await, "天气", 0)).await.unwrap();

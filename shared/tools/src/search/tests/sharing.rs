@@ -46,7 +46,7 @@ async fn f070_processes_share_a_search_through_the_store() {
 }
 
 #[tokio::test]
-async fn f071_when_the_leader_dies_the_next_one_leads_after_its_lease() {
+async fn f071_next_instance_leads_after_a_crashed_lease() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::Silent]);
@@ -63,7 +63,7 @@ async fn f071_when_the_leader_dies_the_next_one_leads_after_its_lease() {
 }
 
 #[tokio::test]
-async fn a_result_is_kept_while_it_is_fresh() {
+async fn result_is_cached_while_fresh() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
@@ -72,7 +72,7 @@ async fn a_result_is_kept_while_it_is_fresh() {
 }
 
 #[tokio::test]
-async fn f068_nothing_found_is_kept_for_a_minute() {
+async fn f068_empty_result_is_cached_for_one_minute() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::Nothing]);
@@ -83,7 +83,7 @@ async fn f068_nothing_found_is_kept_for_a_minute() {
 }
 
 #[tokio::test]
-async fn f069_a_failure_is_not_kept() {
+async fn f069_failure_is_not_cached() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     provider.script([Reply::Status(400)]);
@@ -92,7 +92,7 @@ async fn f069_a_failure_is_not_kept() {
 }
 
 #[tokio::test]
-async fn f065_an_old_result_serves_when_the_provider_fails() {
+async fn f065_stale_result_is_used_when_provider_fails() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
@@ -101,7 +101,7 @@ async fn f065_an_old_result_serves_when_the_provider_fails() {
 }
 
 #[tokio::test]
-async fn f063_an_old_result_serves_when_the_limiter_says_no() {
+async fn f063_stale_result_is_used_when_rate_limited() {
     let provider = Provider::start().await;
     let search = search_with(limited(&provider, 1), &store().await);
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
@@ -111,7 +111,7 @@ async fn f063_an_old_result_serves_when_the_limiter_says_no() {
 }
 
 #[tokio::test]
-async fn an_old_result_serves_one_who_waited_too_long() {
+async fn stale_result_is_used_after_a_timeout() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
@@ -127,7 +127,7 @@ async fn an_old_result_serves_one_who_waited_too_long() {
 }
 
 #[tokio::test]
-async fn when_the_leader_fails_one_who_waits_takes_its_place() {
+async fn follower_takes_over_from_a_failed_leader() {
     let provider = Provider::gated().await;
     let search = search(&provider).await;
     provider.script([Reply::Status(400)]);
@@ -142,7 +142,7 @@ async fn when_the_leader_fails_one_who_waits_takes_its_place() {
 }
 
 #[tokio::test]
-async fn the_limit_is_of_each_caller_and_hits_are_free() {
+async fn rate_limit_is_per_caller_without_hits() {
     let provider = Provider::start().await;
     let search = search_with(limited(&provider, 2), &store().await);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
@@ -158,7 +158,7 @@ fn daily(provider: &Provider, own: Option<u64>, total: Option<u64>) -> SearchCon
 }
 
 #[tokio::test]
-async fn f141_a_days_searches_are_of_each_caller_hits_are_free_and_midnight_brings_new_ones() {
+async fn f141_daily_limit_is_per_caller_and_resets() {
     let provider = Provider::start().await;
     let search = search_with(daily(&provider, Some(2), None), &store().await);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
@@ -170,7 +170,7 @@ async fn f141_a_days_searches_are_of_each_caller_hits_are_free_and_midnight_brin
 }
 
 #[tokio::test]
-async fn f141_searches_at_the_same_time_cannot_pass_the_budget_of_all() {
+async fn f141_concurrent_searches_cannot_exceed_the_total_limit() {
     let (provider, store) = (Provider::start().await, store().await);
     let search = search_with(daily(&provider, Some(9), Some(3)), &store);
     let owners: Vec<Owner> = (0..8).map(|number| Owner::new(format!("user {number}"))).collect();
@@ -186,7 +186,7 @@ async fn f141_searches_at_the_same_time_cannot_pass_the_budget_of_all() {
 }
 
 #[tokio::test]
-async fn f141_a_search_that_the_provider_refuses_is_not_counted_and_one_that_came_late_is() {
+async fn f141_rejected_search_is_uncounted_but_late_one_counts() {
     let provider = Provider::start().await;
     let search = search_with(daily(&provider, Some(1), None), &store().await);
     provider.script([Reply::Status(400), Reply::Silent]);
@@ -196,7 +196,7 @@ async fn f141_a_search_that_the_provider_refuses_is_not_counted_and_one_that_cam
 }
 
 #[tokio::test]
-async fn f088_searches_that_cannot_be_booked_pass_slowly() {
+async fn f088_unreservable_searches_are_rate_limited_locally() {
     let provider = Provider::start().await;
     let config = SearchConfig { daily: DailySearches { own: Some(9), total: None }, ..limited(&provider, 2) };
     let search = search_with(config, &dead_store().await);
@@ -206,7 +206,7 @@ async fn f088_searches_that_cannot_be_booked_pass_slowly() {
 }
 
 #[tokio::test]
-async fn f074_what_changes_a_result_is_part_of_its_key() {
+async fn f074_cache_key_covers_every_result_option() {
     let (provider, store) = (Provider::start().await, store().await);
     let search = search_with(config(&provider), &store);
     let other_provider = Provider::start().await;
@@ -225,7 +225,7 @@ async fn f074_what_changes_a_result_is_part_of_its_key() {
 }
 
 #[tokio::test]
-async fn f078_without_the_store_searches_work_uncached_under_a_limit_of_their_own() {
+async fn f078_without_store_searches_use_the_local_limit() {
     let provider = Provider::start().await;
     let search = search_with(limited(&provider, 2), &dead_store().await);
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
@@ -236,7 +236,7 @@ async fn f078_without_the_store_searches_work_uncached_under_a_limit_of_their_ow
 }
 
 #[tokio::test]
-async fn f074_no_caller_learns_what_another_searched() {
+async fn f074_searches_of_other_callers_stay_private() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     let bob = Owner::new("bob");

@@ -34,7 +34,7 @@ fn failure(code: &str, message: &str) -> ToolFailure {
 }
 
 #[tokio::test]
-async fn a_search_gives_text_for_the_model_and_sources_for_the_user() {
+async fn search_returns_model_text_and_sources() {
     let content = "<search_results>\nAI 摘要：A\n\n搜索结果：\n\n\
         1. 天气\n来源：https://example.com/\n内容：1\n\n</search_results>";
     let expected = ToolOutput {
@@ -51,7 +51,7 @@ async fn a_search_gives_text_for_the_model_and_sources_for_the_user() {
 }
 
 #[tokio::test]
-async fn the_mode_decides_how_much_is_searched_for() {
+async fn mode_sets_the_number_of_results() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     for mode in ["quick", "normal", "deep"] {
@@ -62,7 +62,7 @@ async fn the_mode_decides_how_much_is_searched_for() {
 }
 
 #[tokio::test]
-async fn f065_a_failed_search_is_told_without_the_words_of_the_provider() {
+async fn f065_search_failure_hides_provider_text() {
     let provider = Provider::start().await;
     provider.script([Reply::Status(400)]);
     let expected = (
@@ -73,7 +73,7 @@ async fn f065_a_failed_search_is_told_without_the_words_of_the_provider() {
 }
 
 #[tokio::test]
-async fn f061_a_blank_query_is_never_searched_for() {
+async fn f061_blank_query_is_never_sent() {
     let provider = Provider::start().await;
     let expected = (
         failure("invalid_arguments", "The model called the tool with arguments that do not fit."),
@@ -84,7 +84,7 @@ async fn f061_a_blank_query_is_never_searched_for() {
 }
 
 #[tokio::test]
-async fn filters_are_sent_and_are_part_of_what_is_asked() {
+async fn filters_are_sent_and_part_of_the_key() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     let filtered = json!({"query": "天气", "topic": "news", "time_range": "week", "include_domains": ["B.example", "a.example"],
@@ -100,7 +100,7 @@ async fn filters_are_sent_and_are_part_of_what_is_asked() {
 }
 
 #[tokio::test]
-async fn f051_a_domain_that_is_none_is_refused_before_anything_is_asked() {
+async fn f051_invalid_domain_is_rejected_before_any_request() {
     let provider = Provider::start().await;
     let (failure, content) =
         call(&tool(&provider).await, json!({"query": "q", "exclude_domains": ["http://x"]})).await.unwrap_err();
@@ -132,7 +132,7 @@ async fn the_schema_is_plain() {
 }
 
 #[tokio::test]
-async fn the_examples_are_calls_that_fit() {
+async fn examples_fit_the_schema() {
     let spec = tool(&Provider::start().await).await.spec();
     assert_eq!(spec.examples[0].question, "今天的新闻有哪些？");
     assert_eq!(spec.examples[0].arguments, json!({"query": "今天的新闻"}));
