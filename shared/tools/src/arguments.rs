@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Deepest nesting of arrays and objects in the arguments of a call.
 const MAX_DEPTH: usize = 16;
 
-/// Coerces the arguments to the schema; the error names what the model has to change.
+/// Coerces the arguments to the schema; the error describes the required change for the model.
 pub(crate) fn checked(schema: &Value, arguments: &Value) -> Result<Value, String> {
     if nested_deeper_than(arguments, MAX_DEPTH) {
         return Err(format!("the arguments may be nested at most {MAX_DEPTH} deep"));

@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 /// The outcome of a call that is not fatal to its turn.
 pub(crate) type Outcome = Result<ToolOutput, Refusal>;
 
-/// What produced the outcome of a call.
+/// The source of a call's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The call itself.

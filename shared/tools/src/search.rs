@@ -66,7 +66,7 @@ pub(crate) struct Found<A> {
     pub(crate) answer: A,
     /// Whether an earlier or a concurrent equal request fetched it.
     pub(crate) cached: bool,
-    /// Whether the caller's own request fetched it: no caller finds out what another one searched.
+    /// Whether the caller's own request fetched it; callers cannot see each other's searches.
     pub(crate) own: bool,
     /// The credits spent by this request.
     pub(crate) credits: u64,

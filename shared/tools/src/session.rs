@@ -38,7 +38,7 @@ pub struct Ran {
     pub result: ToolResult,
     /// For the user, if the result of this tool is the final answer.
     pub answer: Option<String>,
-    /// What it cost.
+    /// The credits spent.
     pub credits: u64,
     /// Whether it was prefetched before the model made the call.
     pub ahead: bool,

@@ -21,8 +21,8 @@ pub trait Tool: Send + Sync {
     /// computation that does not yield needs a guard that stops it on drop in any case (see the calculator).
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 
-    /// Returns the deduplication key of `arguments`: within a turn, calls with equal keys are one call, whatever their
-    /// spelling.
+    /// Returns the deduplication key of `arguments`: within a turn, calls with equal keys are one call, even if their
+    /// arguments differ.
     fn meaning(&self, arguments: &Value) -> Value {
         arguments.clone()
     }
@@ -89,9 +89,9 @@ pub enum ToolError {
     /// The model reads it, and the turn continues.
     #[error("{}", failure.message)]
     Model {
-        /// What the user sees.
+        /// The failure for the user.
         failure: ToolFailure,
-        /// What the model reads.
+        /// The text for the model.
         content: String,
     },
     /// Ends the turn.

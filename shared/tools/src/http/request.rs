@@ -12,7 +12,7 @@ use super::template::{Piece, UrlTemplate, pieces};
 /// Longest response that is read, in bytes.
 const MAX_BODY: usize = 256 * 1024;
 
-/// Builds the request of a definition with these arguments; the error names what the model has to change.
+/// Builds the request of a definition with these arguments; the error describes the required change for the model.
 pub(crate) fn request(
     endpoint: &WebEndpoint,
     template: &UrlTemplate,

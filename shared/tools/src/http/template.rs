@@ -61,7 +61,7 @@ impl UrlTemplate {
         })
     }
 
-    /// Fills the slots with the arguments and appends `query`; the error describes what a value must be.
+    /// Fills the slots with the arguments and appends `query`; the error describes the accepted values.
     pub(crate) fn fill(&self, arguments: &Map<String, Value>, query: &[(String, String)]) -> Result<Url, String> {
         let mut filled = String::new();
         for piece in &self.pieces {

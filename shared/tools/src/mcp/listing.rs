@@ -132,7 +132,7 @@ fn line(text: &str) -> String {
     line.chars().take(LONGEST_DESCRIPTION).map(|c| if c == '<' { '＜' } else { c }).collect()
 }
 
-/// Formats each description in a schema as one line, and removes what models do not need.
+/// Formats each description in a schema as one line, and removes the marks that models do not need.
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

@@ -55,7 +55,7 @@ impl Budget {
     }
 }
 
-/// Counts the credits that the provider charges, and computes what remains.
+/// Counts the credits that the provider charges, and computes the remaining level.
 pub(super) struct Account {
     provider: String,
     budget: Budget,

@@ -27,7 +27,7 @@ use crate::search::{
 
 pub(super) const HOUR: Duration = Duration::from_hours(1);
 
-/// What the fake provider does with a request.
+/// The fake provider's reaction to a request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// One page that names the query and the number of the request.
