@@ -1,4 +1,4 @@
-//! The one loop that repeats: attempts, the waits between them, and the deadline over all.
+//! The only retry loop: attempts, the waits between them, and one deadline over all.
 
 use std::time::Duration;
 
@@ -8,28 +8,30 @@ use crate::ModelError;
 use crate::fault::{Again, Fault};
 use crate::retry::{self, Patience};
 
-/// What is attempted until it works or nothing more can be hoped for.
+/// An operation that can be attempted several times.
 pub(crate) trait Attempted {
-    /// What an attempt that works gives.
+    /// The result of a successful attempt.
     type Output;
 
-    /// Attempts it; no attempt may last longer than the deadline that the loop was given.
+    /// Makes one attempt; it must end by the deadline of the loop.
     fn attempt(&mut self, which: Attempt) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
 
-    /// A random number between 0 and 1, for the next wait.
+    /// Returns a random number between 0 and 1, for the next wait.
     fn jitter(&mut self) -> f64;
 }
 
-/// Which attempt it is.
+/// Number and connection of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt {
-    /// Counts from 1; one that only replaces a dead connection has the number of the one before.
+    /// Counts from 1. An attempt that only replaces a dead connection keeps the number of the previous one.
     pub(crate) number: u32,
-    /// Whether it goes over a connection of its own.
+    /// Whether the attempt uses a new connection instead of a pooled one.
     pub(crate) fresh: bool,
 }
 
-/// Attempts until one works, none may follow, or the next would begin at `deadline` or later; the last fault is the error.
+/// Attempts until one succeeds, the policy allows no other, or the next would start at `deadline` or later.
+///
+/// Returns the error of the last attempt.
 pub(crate) async fn repeat<A: Attempted>(
     attempted: &mut A,
     patience: Patience,
@@ -46,7 +48,7 @@ pub(crate) async fn repeat<A: Attempted>(
             Ok(output) => return Ok(output),
             Err(fault) => fault,
         };
-        // A connection is replaced once; those that die after that are the endpoint's fault.
+        // A dead connection is replaced once; further dead connections count as failed attempts.
         which.fresh = fault.again == Again::NewConnection && !replaced;
         if fault.again == Again::NewConnection && replaced {
             fault.again = Again::Later;

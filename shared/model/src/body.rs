@@ -8,7 +8,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{AttemptEnd, Tape};
 
-/// What takes one attempt down, if anything does; its end is told once, at the latest when this is dropped.
+/// The recorder of one attempt, if there is one. It receives the end of the attempt once, at the latest on drop.
 pub(crate) struct Taking(Option<Arc<dyn Tape>>);
 
 impl Taking {
@@ -38,7 +38,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// The body of a response that asks to be left alone for `retry_after`, if it does.
+    /// Creates the body of a response; the recorder receives its head, including `retry_after`.
     pub(crate) fn new(response: reqwest::Response, retry_after: Option<Duration>, taking: Taking) -> Self {
         if let Some(tape) = &taking.0 {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());

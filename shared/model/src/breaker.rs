@@ -1,4 +1,4 @@
-//! Whether an endpoint is worth asking: advice for whoever can ask another one, never a refusal.
+//! Circuit breakers of endpoints. They only advise callers that have a fallback model; they never reject a call.
 
 mod window;
 
@@ -11,42 +11,42 @@ use tokio::sync::Notify;
 use self::window::Window;
 use crate::Wire;
 
-/// For how long it does at first, and at most.
+/// How long the breaker stays open at first, and at most.
 const FIRST: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_mins(2);
 
-/// How often one process asks others what they know.
+/// The minimum time between two reads of the state that other processes published.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(3);
 
-/// How an endpoint does, as processes tell it to each other; what changed last holds.
+/// The state of an endpoint as processes publish it; the latest change wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointHealth {
-    /// When it came to be so.
+    /// When the state changed.
     pub changed: SystemTime,
-    /// Until when it is left alone; `None` when it works.
+    /// The end of the outage; `None` when the endpoint is up.
     pub down_until: Option<SystemTime>,
 }
 
-/// The breakers of a process, one for each endpoint.
+/// The breakers of this process, one per endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Breakers {
     known: Mutex<HashMap<String, Arc<Breaker>>>,
 }
 
 impl Breakers {
-    /// The one that all models of this endpoint share.
+    /// Returns the breaker that all models of this endpoint share.
     pub(crate) fn of(&self, wire: Wire, base_url: &str) -> Arc<Breaker> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(endpoint(wire, base_url)).or_default())
     }
 }
 
-/// The name of an endpoint; holds no secret.
+/// Returns the name of an endpoint; it contains no secret.
 pub(crate) fn endpoint(wire: Wire, base_url: &str) -> String {
     format!("{wire:?} {base_url}")
 }
 
-/// Opens when most of the latest attempts failed, for longer and longer while probes fail; a success closes it.
+/// Opens when at least half of the latest attempts failed. Each failed probe doubles the time; a success closes it.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     state: Mutex<State>,
@@ -57,10 +57,10 @@ pub(crate) struct Breaker {
 struct State {
     window: Window,
     down: Option<Down>,
-    /// Whether a call is on its way that finds out whether it works again.
+    /// Whether a call that probes the endpoint is in progress.
     probing: bool,
     changed: Option<SystemTime>,
-    /// Whether nobody outside was told of the last change.
+    /// Whether the last change still has to be published to other processes.
     untold: bool,
     looked: Option<SystemTime>,
 }
@@ -72,20 +72,20 @@ struct Down {
 }
 
 impl Breaker {
-    /// Whether it is closed, or half open with nobody trying.
+    /// Whether the breaker is closed, or half open without a probe in progress.
     pub(crate) fn is_available(&self, now: SystemTime) -> bool {
         let state = self.state();
-        // A clock that was set back must not keep an endpoint down for longer than was meant.
+        // A clock that was set back must not keep the breaker open for longer than `MAX_DOWN_TIME`.
         let left = |down: Down| down.until.duration_since(now).ok().filter(|left| !left.is_zero() && *left <= LONGEST);
         state.down.is_none_or(|down| left(down).is_none() && !state.probing)
     }
 
-    /// Whether it opened and did not close again.
+    /// Whether the breaker is open or half open.
     pub(crate) fn is_open(&self) -> bool {
         self.state().down.is_some()
     }
 
-    /// Takes the place of the probe, if it is open and the place is free.
+    /// Claims the probe if the breaker is open and no probe is in progress; returns whether it did.
     pub(crate) fn begin_probe(&self) -> bool {
         let mut state = self.state();
         let probes = state.down.is_some() && !state.probing;
@@ -93,17 +93,17 @@ impl Breaker {
         probes
     }
 
-    /// Gives the place of the probe back.
+    /// Releases the probe.
     pub(crate) fn end_probe(&self) {
         self.state().probing = false;
     }
 
-    /// Numbers an attempt that begins now.
+    /// Returns the number of an attempt that starts now.
     pub(crate) fn begin_attempt(&self) -> u64 {
         self.state().window.begin()
     }
 
-    /// Takes note of a fault of the endpoint, met by the probe or by an attempt that began when it was closed.
+    /// Counts a failure of the probe, or of an attempt that started while the breaker was closed.
     pub(crate) fn failed(&self, attempt: u64, probe: bool, now: SystemTime) {
         let mut state = self.state();
         let down = state.down;
@@ -116,7 +116,7 @@ impl Breaker {
         self.change(state, now);
     }
 
-    /// Takes note that the endpoint answered as it should.
+    /// Closes the breaker after a successful reply.
     pub(crate) fn worked(&self, now: SystemTime) {
         let mut state = self.state();
         if state.down.take().is_some() {
@@ -125,21 +125,21 @@ impl Breaker {
         }
     }
 
-    /// Takes over what another process found, unless this one knows better since.
+    /// Applies the state that another process published, unless this process has a later change.
     pub(crate) fn learn(&self, health: EndpointHealth, now: SystemTime) {
         let mut state = self.state();
         if state.changed.is_some_and(|changed| changed >= health.changed) {
             return;
         }
         let length = |until: SystemTime| until.duration_since(health.changed).unwrap_or(FIRST).clamp(FIRST, LONGEST);
-        // What is long past says nothing any more.
+        // An outage that ended long ago is no longer relevant.
         let down_until = health.down_until.filter(|until| now < *until + LONGEST);
         state.down = down_until.map(|until| Down { until, length: length(until) });
         (state.changed, state.untold) = (Some(health.changed), false);
         state.window.clear();
     }
 
-    /// Whether it is time to ask what others know; it counts as asked then.
+    /// Whether the published state is due to be read; if so, starts a new poll interval.
     pub(crate) fn may_look(&self, now: SystemTime) -> bool {
         let mut state = self.state();
         let since = state.looked.and_then(|looked| now.duration_since(looked).ok());
@@ -150,20 +150,20 @@ impl Breaker {
         may
     }
 
-    /// What changed here and nobody outside was told of.
+    /// Returns the change of this process that is not yet published.
     pub(crate) fn untold(&self) -> Option<EndpointHealth> {
         let state = self.state();
         let changed = state.changed.filter(|_| state.untold)?;
         Some(EndpointHealth { changed, down_until: state.down.map(|down| down.until) })
     }
 
-    /// Takes note that others were told of a change.
+    /// Marks a change as published.
     pub(crate) fn told(&self, health: EndpointHealth) {
         let mut state = self.state();
         state.untold &= state.changed != Some(health.changed);
     }
 
-    /// Waits until there is something to tell.
+    /// Waits for a change to publish.
     pub(crate) async fn news(&self) -> EndpointHealth {
         loop {
             match self.untold() {

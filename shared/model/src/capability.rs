@@ -1,7 +1,7 @@
-//! What is known of how one model is given tools.
+//! The cached tool support of one model.
 //!
-//! The settings decide, else the table in the providers' rows, else what the provider's list says, else it goes by text.
-//! A refusal of tools counts over all of them: an endpoint that takes none gets none.
+//! The settings decide, then the table in the providers' rows, then the provider's model list; the default is
+//! `ToolMode::Prompted`. If the endpoint rejects tools, that overrides all of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -9,21 +9,21 @@ use std::time::{Duration, SystemTime};
 use crate::providers::Provider;
 use crate::{Finding, ModelConfig, ToolPath, ToolUse, ToolsFrom, ToolsMode};
 
-/// How long a provider's list holds, and how often one process asks for it.
+/// How long a provider's list is valid, and how often one process requests it.
 pub(crate) const DAY: Duration = Duration::from_hours(24);
 
-/// How long a refusal counts. Where an operator asked for native calls it is a day, because an endpoint that was put
-/// right must not be passed over for long.
+/// How long a rejection of tools is valid. If the operator configured native calls, it is one day: a repaired endpoint
+/// must get native calls again soon.
 const REFUSAL: Duration = Duration::from_hours(7 * 24);
 
-/// What is known of one model; shared by all clones of its client.
+/// The tool support of one model; shared by all clones of its client.
 #[derive(Debug)]
 pub(crate) struct Capability {
-    /// What settings and table say; `None` when only the provider's list can tell.
+    /// From the settings and the table; `None` if only the provider's list can decide.
     basis: Option<ToolUse>,
     refusal_counts: Duration,
     found: Mutex<Found>,
-    /// When this process last looked further; held while it does.
+    /// When this process last probed; locked during a probe.
     pub(crate) looked: tokio::sync::Mutex<Option<SystemTime>>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Capability {
 struct Found {
     listed: Option<Finding>,
     refused: Option<Finding>,
-    /// A refusal of which nobody outside was told.
+    /// A rejection that is not yet published to other processes.
     lesson: Option<Finding>,
 }
 
@@ -46,7 +46,7 @@ impl Capability {
         }
     }
 
-    /// How the model is given tools, as far as is known at `now`.
+    /// Returns the tool support that is known at `now`.
     pub(crate) fn tools(&self, now: SystemTime) -> ToolUse {
         if !self.is_open() {
             return self.basis.unwrap_or(BY_DEFAULT);
@@ -57,23 +57,23 @@ impl Capability {
         known.unwrap_or(BY_DEFAULT)
     }
 
-    /// Whether anything can still be found out: nothing can where text is settled.
+    /// Whether a probe can change anything; it cannot if the configured mode is `Prompted`.
     pub(crate) fn is_open(&self) -> bool {
         self.basis.is_none_or(|basis| basis.path == ToolPath::Native)
     }
 
-    /// Whether only the provider's list can tell.
+    /// Whether only the provider's list can decide.
     pub(crate) fn needs_list(&self) -> bool {
         self.basis.is_none()
     }
 
-    /// Whether nothing is left to look for before the next day.
+    /// Whether no probe is due before the next day.
     pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
-        // While somebody looks, others do better to wait.
+        // While another task probes, the caller should wait for its result.
         !self.is_open() || self.looked.try_lock().is_ok_and(|looked| is_of_today(*looked, now))
     }
 
-    /// Takes note of a finding, of this process or of another.
+    /// Stores a result of this process or of another one.
     pub(crate) fn note(&self, finding: Finding) {
         let mut found = self.found();
         match finding.tools.from {
@@ -82,7 +82,7 @@ impl Capability {
         }
     }
 
-    /// Takes note of a refusal of tools.
+    /// Records that the endpoint rejected tools.
     pub(crate) fn learn_refusal(&self, now: SystemTime) {
         let tools = ToolUse { path: ToolPath::Text, from: ToolsFrom::Learned };
         let finding = Finding { tools, until: now + self.refusal_counts };
@@ -90,7 +90,7 @@ impl Capability {
         self.found().lesson = Some(finding);
     }
 
-    /// A refusal of which nobody outside was told yet.
+    /// Takes the rejection that is not yet published.
     pub(crate) fn take_lesson(&self) -> Option<Finding> {
         self.found().lesson.take()
     }
@@ -100,7 +100,7 @@ impl Capability {
     }
 }
 
-/// Whether the last look was less than a day ago; a clock that went back changes nothing.
+/// Whether the last probe was less than a day ago; also true if the clock was set back.
 pub(crate) fn is_of_today(looked: Option<SystemTime>, now: SystemTime) -> bool {
     looked.is_some_and(|at| now.duration_since(at).unwrap_or_default() < DAY)
 }

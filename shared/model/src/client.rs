@@ -20,7 +20,7 @@ use crate::{Limits, ModelConfig, ModelError, Prompt, Reply, Wishes, attempts};
 
 use call::Call;
 
-/// Speaks to one model; cheap to clone.
+/// The client of one model; cheap to clone.
 #[derive(Clone)]
 pub struct ModelClient {
     shared: Arc<Shared>,
@@ -49,26 +49,26 @@ impl ModelClient {
         Self { shared: Arc::new(Shared { config, provider, learned, capability, http, pool, timers, health }) }
     }
 
-    /// How it is configured.
+    /// Returns the configuration of the model.
     pub fn config(&self) -> &ModelConfig {
         &self.shared.config
     }
 
-    /// Whose endpoint it is, as far as the operator or its address tells: `ark`, `openai`, `ollama` and so on.
+    /// Returns the provider, from the configuration or the address: `ark`, `openai`, `ollama` and so on.
     pub fn provider(&self) -> &'static str {
         self.shared.provider.name
     }
 
-    /// The tokens that a prompt and its reply may have together: as the operator says, else as is known of the model.
+    /// Returns the context size in tokens (prompt and reply together): as configured, else from the provider's table.
     pub fn context_tokens(&self) -> Option<u64> {
         let config = self.config();
         config.options.context_tokens.or_else(|| self.shared.provider.context_of(&config.model))
     }
 
-    /// Asks the model. Returns once the first delta is there (retrying before that as far as `limits` allow), so that an
-    /// error after this point is final.
+    /// Requests a reply. Returns at the first delta and retries before that as far as `options` allow; a later error is
+    /// final.
     ///
-    /// At most three attempts are made, and one while the endpoint counts as down. An error holds nothing that the endpoint said.
+    /// It makes at most three attempts, and only one while the endpoint is down. Errors contain no text of the endpoint.
     pub async fn reply(&self, prompt: &Prompt, limits: Limits) -> Result<Reply, ModelError> {
         let (deadline, alternative) = (limits.deadline, limits.alternative);
         let mut call = Call::new(self, prompt, limits);

@@ -18,11 +18,11 @@ pub enum Wire {
     Gemini,
 }
 
-/// How a model's tools are used.
+/// How tools are passed to a model, as configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolsMode {
-    /// As the capability map knows.
+    /// Decided by the table, the provider's list and earlier rejections.
     #[default]
     Auto,
     /// Native tool calling.
@@ -34,7 +34,7 @@ pub enum ToolsMode {
 /// One configured model.
 #[derive(Clone, Debug)]
 pub struct ModelConfig {
-    /// The name by which requests choose it.
+    /// The name that requests use for the model.
     pub name: String,
     /// Without a trailing slash.
     pub base_url: String,
@@ -46,11 +46,11 @@ pub struct ModelConfig {
     pub wire: Wire,
     /// As configured.
     pub tools: ToolsMode,
-    /// The name of the model that takes over when this one fails.
+    /// The name of the model to use if this one fails.
     pub fallback: Option<String>,
-    /// The name of the one caller for whom it exists; `None` for everybody.
+    /// The name of the only caller that may use the model; `None` for all callers.
     pub only_for: Option<String>,
-    /// What the operator chose for its replies.
+    /// The operator's options for its replies.
     pub options: Options,
     /// Whether this is the built-in demonstration.
     pub demo: bool,

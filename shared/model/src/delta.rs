@@ -1,17 +1,17 @@
-//! What comes out of a model.
+//! The parts of a model's reply.
 
-/// A piece of a reply.
+/// A part of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
-    /// More of the answer, raw: it may hold calls and thinking tags.
+    /// More of the answer, raw: it may contain calls and thinking tags.
     Text(String),
-    /// More of the reasoning that came in a field of its own.
+    /// More of the reasoning, from a separate field.
     Thinking(String),
     /// A complete native call.
     Call(NativeCall),
-    /// The output limit cut a native call, which is not given out; comes before the end.
+    /// The output limit truncated a native call, which is dropped; comes before `Finish`.
     CutCall,
-    /// What the provider counted; the last one holds.
+    /// The token usage as counted by the provider; the last one is valid.
     Usage(TokenUsage),
     /// The end, always the last delta.
     Finish(Finish),
@@ -33,21 +33,21 @@ pub struct NativeCall {
 pub struct TokenUsage {
     /// Tokens read.
     pub input: u64,
-    /// How many of those came out of the provider's cache; 0 where it does not say.
+    /// Input tokens read from the provider's cache; 0 if it does not report them.
     pub cached: u64,
     /// Tokens written, reasoning included.
     pub output: u64,
 }
 
-/// Why the model ended.
+/// Why the model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// It was done.
+    /// The reply is complete.
     Stop,
-    /// It wants its calls answered.
+    /// The model waits for the results of its calls.
     ToolCalls,
-    /// Its output limit was reached.
+    /// The output limit was reached.
     Length,
-    /// The provider cut it for its content.
+    /// The provider stopped the reply because of its content.
     ContentFilter,
 }

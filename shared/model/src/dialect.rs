@@ -1,62 +1,62 @@
-//! How endpoints are told what an operator chose for a model: facts without logic, for the providers' rows.
+//! Which generation parameters endpoints accept, and under which names: facts without logic, for the providers' rows.
 
 use crate::Effort;
 
-/// What the models of one family take beside the conversation.
+/// The generation parameters that the models of one family accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// How thinking is switched.
+    /// How thinking is controlled.
     pub(crate) thinking: Switch,
-    /// The words for effort, the least first; empty where none is known.
+    /// The names of efforts in increasing order; empty if none is known.
     pub(crate) efforts: &'static [(Effort, &'static str)],
-    /// What the limit of a reply is called, on OpenAI's wire.
+    /// The name of the reply's token limit on OpenAI's wire.
     pub(crate) limit: LimitName,
-    /// Whether `temperature` and `top_p` are taken.
+    /// Whether `temperature` and `top_p` are supported.
     pub(crate) sampling: Sampling,
-    /// The highest temperature.
+    /// The maximum temperature.
     pub(crate) hottest: u8,
 }
 
-/// How thinking is switched.
+/// How thinking is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// In no known way.
+    /// Not supported, as far as is known.
     Unknown,
-    /// By words for effort alone: `reasoning_effort`.
+    /// Only by the effort: `reasoning_effort`.
     Effort {
-        /// For a model that does not think by itself.
+        /// The value that enables thinking, if it is off by default.
         on: Option<&'static str>,
-        /// For a model that can be kept from thinking.
+        /// The value that disables thinking, if that is possible.
         off: Option<&'static str>,
     },
     /// `thinking: {"type": "enabled"}` or `disabled`.
     Type {
-        /// Whether `auto` is a type too.
+        /// Whether `auto` is supported.
         auto: bool,
     },
     /// `enable_thinking`.
     Enable,
     /// `chat_template_kwargs: {"enable_thinking"}`.
     Template,
-    /// `reasoning: {"enabled"}` or `{"effort"}`, of which `none` is one.
+    /// `reasoning: {"enabled"}` or `{"effort"}`, including the effort `none`.
     Reasoning,
     /// Ollama's `think`.
     Think,
-    /// A number of tokens to think with, on Anthropic's and on Gemini's wire.
+    /// A token budget for thinking, on Anthropic's and Gemini's wires.
     Budget {
-        /// The smallest that is taken.
+        /// The minimum budget.
         least: u32,
     },
     /// Anthropic's `thinking: {"type": "adaptive"}`, with the effort in `output_config`.
     Adaptive,
-    /// Gemini's `thinkingLevel`, of which this word stands for none.
+    /// Gemini's `thinkingLevel`.
     Level {
-        /// The least level.
+        /// The lowest level, used for "off".
         off: &'static str,
     },
 }
 
-/// What the limit of a reply is called.
+/// The name of the reply's token limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitName {
     /// `max_tokens`.
@@ -65,7 +65,7 @@ pub(crate) enum LimitName {
     MaxCompletionTokens,
 }
 
-/// Whether `temperature` and `top_p` are taken.
+/// Whether `temperature` and `top_p` are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampling {
     /// Yes.
@@ -76,15 +76,15 @@ pub(crate) enum Sampling {
     Refused,
 }
 
-/// The words that most endpoints know.
+/// The efforts that almost all endpoints support.
 pub(crate) const LOW_TO_HIGH: &[(Effort, &str)] =
     &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
 
-/// The same with one below.
+/// The same efforts and `minimal`.
 pub(crate) const MINIMAL_TO_HIGH: &[(Effort, &str)] =
     &[(Effort::Minimal, "minimal"), (Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
 
-/// What nearly every endpoint takes; how thinking is switched is not known.
+/// What nearly every endpoint supports; without thinking.
 pub(crate) const PLAIN: Dialect = Dialect {
     thinking: Switch::Unknown,
     efforts: &[],

@@ -8,10 +8,10 @@ pub enum ModelError {
     /// Too fast: wait.
     #[error("rate limited")]
     RateLimited {
-        /// As the provider asked.
+        /// The wait that the provider requested.
         retry_after: Option<Duration>,
     },
-    /// An allowance is used up: nothing helps but an operator.
+    /// A quota is used up: only the operator can help.
     #[error("quota exhausted")]
     QuotaExhausted,
     /// Unreachable or overloaded, also after the retries.
@@ -29,25 +29,25 @@ pub enum ModelError {
     /// The prompt is too long.
     #[error("context too long")]
     ContextTooLong,
-    /// The model takes no native tools: ask again by text.
+    /// The model accepts no native tools: retry with tools in the prompt.
     #[error("tools unsupported")]
     ToolsUnsupported,
-    /// What came is not an answer.
+    /// The response is not a valid reply.
     #[error("bad response")]
     BadResponse,
-    /// Nothing (or nothing of use) came for too long.
+    /// No data, or no progress, for too long.
     #[error("stalled")]
     Stalled,
-    /// The connection broke, or the stream ended without a finish.
+    /// The connection was lost, or the stream ended without a finish.
     #[error("disconnected")]
     Disconnected,
-    /// The turn's time is over.
+    /// The turn's deadline has passed.
     #[error("deadline")]
     Deadline,
 }
 
 impl ModelError {
-    /// The kind of error as one word, for counts; there are no others than these.
+    /// Returns the kind of error as a label for metrics; the list is complete.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::RateLimited { .. } => "rate_limited",

@@ -1,4 +1,4 @@
-//! What went wrong in one attempt at a call.
+//! The error of one attempt at a call.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::sse::TooLong;
 use crate::{ModelError, Wishes};
 
-/// A failed attempt: the error for the caller, and what the retry loop needs to know.
+/// A failed attempt: the error for the caller, and advice for the retry loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// What the caller gets when there is no further attempt.
+    /// The error for the caller if there is no further attempt.
     pub(crate) error: ModelError,
     /// Whether another attempt may help.
     pub(crate) again: Again,
-    /// How long the endpoint asked to wait.
+    /// The wait that the endpoint requested.
     pub(crate) retry_after: Option<Duration>,
     /// The HTTP status, for the log.
     pub(crate) status: Option<u16>,
@@ -30,37 +30,37 @@ pub(crate) enum Again {
     Later,
     /// Yes, at once and on a new connection: the pooled one was dead.
     NewConnection,
-    /// Yes, at once and with the key read again: where it is kept there may be another one by now.
+    /// Yes, at once and with the key read again: it may have been replaced in its store.
     NewKey,
-    /// Yes, at once, with the request changed as the endpoint wants it.
+    /// Yes, at once, with a change that makes the request acceptable.
     Amended(Amendment),
 }
 
-/// How requests to an endpoint are changed from the refusal on that asked for it.
+/// A change to all further requests after an endpoint rejected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amendment {
     /// `stream_options` is left out.
     NoUsageOption,
-    /// No call is demanded by `tool_choice`.
+    /// `tool_choice` does not force a call.
     NoForcedChoice,
     /// Assistant messages carry their reasoning once tools are used.
     Reasoning,
-    /// Past calls carry a signature, or what stands for one.
+    /// Past calls carry a signature, or a placeholder for one.
     Signatures,
-    /// The limit of a reply has its other name.
+    /// The token limit of a reply is sent under its other name.
     OtherLimit,
     /// `temperature` is left out.
     NoTemperature,
     /// `top_p` is left out.
     NoTopP,
-    /// Nothing is said of thinking, nor of effort.
+    /// Thinking and effort are left out.
     NoThinking,
-    /// Nothing is said of effort.
+    /// Effort is left out.
     NoEffort,
 }
 
 impl Amendment {
-    /// Whether it takes back what a request chose by itself: one caller's wish teaches nothing about the endpoint.
+    /// Whether the fix removes a parameter that the request set itself. Such a fix is not kept for the endpoint.
     pub(crate) fn is_about(self, wishes: &Wishes) -> bool {
         match self {
             Self::NoTemperature => wishes.temperature.is_some(),
@@ -71,14 +71,14 @@ impl Amendment {
     }
 }
 
-/// An error code that is safe to log: up to six digits, or words of up to 64 letters joined by `_`, `.` or `-`.
+/// An error code that is safe to log: up to six digits, or up to 64 characters of letters joined by `_`, `.` or `-`.
 ///
-/// An endpoint may echo anything here. Keys mix letters with digits, or are longer than any word: those never pass.
+/// An endpoint may echo anything here. Keys mix letters with digits, or have over 32 letters in a row: they never pass.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Code(String);
 
 impl Code {
-    /// The code if it looks like one.
+    /// Returns the code if `text` has the form of one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let number = (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         let word = |word: &str| (1..=32).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -98,17 +98,17 @@ impl fmt::Debug for Code {
 }
 
 impl Fault {
-    /// A fault that no further attempt can mend.
+    /// An error that no further attempt can fix.
     pub(crate) fn last(error: ModelError) -> Self {
         Self { error, again: Again::Never, retry_after: None, status: None, code: None }
     }
 
-    /// A fault after which the call may be tried again.
+    /// An error after which the call may be retried.
     pub(crate) fn passing(error: ModelError) -> Self {
         Self { again: Again::Later, ..Self::last(error) }
     }
 
-    /// The same with the HTTP status that it came with.
+    /// Adds the HTTP status of the response.
     pub(crate) fn with_status(self, status: u16) -> Self {
         Self { status: Some(status), ..self }
     }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f122_only_what_looks_like_a_code_and_not_like_a_key_is_kept() {
+    fn f122_codes_are_kept_and_keys_dropped() {
         for code in ["RateLimitExceeded.EndpointRPMExceeded", "insufficient_quota", "429", "1301"] {
             assert_eq!(Code::parse(code).as_ref().map(Code::as_str), Some(code));
         }

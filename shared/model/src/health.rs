@@ -1,4 +1,4 @@
-//! How a model does, as its calls show.
+//! The health of a model, as observed in its calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -7,21 +7,21 @@ use crate::ModelError;
 use crate::breaker::Breaker;
 use crate::fault::{Again, Fault};
 
-/// How long a model is passed over when its key or its allowance was refused.
+/// How long a model is avoided after its key or its quota was rejected.
 const REFUSAL: Duration = Duration::from_mins(1);
 
-/// What is known of one model; shared by all clones of its client.
+/// The health of one model; shared by all clones of its client.
 #[derive(Debug)]
 pub(crate) struct Health {
     pub(crate) breaker: Arc<Breaker>,
     refused: Mutex<Option<Refused>>,
 }
 
-/// The last call was refused for good.
+/// A permanent rejection of the last call.
 #[derive(Clone, Copy, Debug)]
 struct Refused {
     at: SystemTime,
-    /// Whether by what any call would meet: the key or the allowance.
+    /// Whether every call would be rejected: because of the key or the quota.
     always: bool,
 }
 
@@ -30,20 +30,20 @@ impl Health {
         Self { breaker, refused: Mutex::default() }
     }
 
-    /// Whether the model is the one to ask, where there is another.
+    /// Whether the model should be used if there is a fallback.
     pub(crate) fn is_available(&self, now: SystemTime) -> bool {
         let refused = self.refused().filter(|refused| refused.always);
-        // A clock that was set back ends it too.
+        // A clock that was set back ends the pause too.
         let passed_over = refused.is_some_and(|refused| now.duration_since(refused.at).is_ok_and(|age| age < REFUSAL));
         !passed_over && self.breaker.is_available(now)
     }
 
-    /// Whether the last call was refused for good, or the endpoint is down.
+    /// Whether the last call was rejected permanently, or the endpoint is down.
     pub(crate) fn is_failing(&self) -> bool {
         self.refused().is_some() || self.breaker.is_open()
     }
 
-    /// Begins to watch a call.
+    /// Starts to track a call.
     pub(crate) fn watch(self: &Arc<Self>) -> Watch {
         let single = self.breaker.is_open();
         Watch { health: Arc::clone(self), attempt: 0, probes: self.breaker.begin_probe(), single }
@@ -58,32 +58,32 @@ impl Health {
     }
 }
 
-/// One call, over its attempts and to the end of its reply; what it comes to is what is known next.
+/// The health record of one call, from its first attempt to the end of its reply.
 #[derive(Debug)]
 pub(crate) struct Watch {
     health: Arc<Health>,
-    /// The number of its latest attempt.
+    /// The number of the latest attempt.
     attempt: u64,
-    /// Whether it finds out for all whether the endpoint works again.
+    /// Whether the call is the breaker's probe.
     probes: bool,
     single: bool,
 }
 
 impl Watch {
-    /// Whether the endpoint counted as down when the call began: then it is not asked again and again.
+    /// Whether the endpoint was down when the call started: then transient errors are not retried.
     pub(crate) fn is_single(&self) -> bool {
         self.single
     }
 
-    /// Takes note that an attempt begins.
+    /// Records the start of an attempt.
     pub(crate) fn begin_attempt(&mut self) {
         self.attempt = self.health.breaker.begin_attempt();
     }
 
-    /// Takes note of a failed attempt, or of a reply that broke off.
+    /// Records a failed attempt or an interrupted reply.
     pub(crate) fn failed(&self, fault: &Fault, now: SystemTime) {
         match fault.error {
-            // That a kept connection was dead says nothing about the endpoint.
+            // A dead pooled connection is no failure of the endpoint.
             _ if fault.again == Again::NewConnection => {}
             ModelError::Unavailable | ModelError::Stalled | ModelError::Disconnected | ModelError::BadResponse => {
                 self.health.breaker.failed(self.attempt, self.probes, now);
@@ -96,7 +96,7 @@ impl Watch {
         }
     }
 
-    /// Takes note of a reply that came to its end.
+    /// Records a complete reply.
     pub(crate) fn worked(&self, now: SystemTime) {
         self.health.set_refused(None);
         self.health.breaker.worked(now);

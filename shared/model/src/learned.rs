@@ -4,14 +4,14 @@ use crate::fault::Amendment;
 use crate::parameters::Parameters;
 use crate::wire::Quirks;
 
-/// What the refusals of an endpoint taught, for the life of the process.
+/// The fixes that an endpoint turned out to need, for the life of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     amendments: Mutex<Vec<Amendment>>,
 }
 
 impl Learned {
-    /// Keeps an amendment in mind.
+    /// Stores a fix.
     pub(crate) fn remember(&self, amendment: Amendment) {
         let mut amendments = self.amendments.lock().unwrap_or_else(PoisonError::into_inner);
         if !amendments.contains(&amendment) {
@@ -19,7 +19,7 @@ impl Learned {
         }
     }
 
-    /// The particulars of the provider, corrected.
+    /// Returns the quirks of the provider with all fixes applied.
     pub(crate) fn apply(&self, quirks: Quirks) -> Quirks {
         let amendments = self.amendments.lock().unwrap_or_else(PoisonError::into_inner);
         amendments.iter().copied().fold(quirks, amended)

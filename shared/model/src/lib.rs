@@ -1,9 +1,8 @@
 //! Talks to a model endpoint; knows no tools' code and no storage.
 //!
-//! [`Models`] are read from the settings once. [`ModelClient::reply`] owns all retrying: it returns when the model has
-//! begun to answer, and from then on [`Reply::next`] gives out what comes as it comes; what comes fast is read ahead
-//! (`read_ahead`). What differs between endpoints
-//! is a file under `wire` (a protocol) or a row under `providers` (the particulars of one of them).
+//! [`Models`] are read from the settings once. [`ModelClient::reply`] owns all retrying: it returns at the first delta.
+//! From then on [`Reply::next`] returns each delta as it arrives. Bursts of chunks are read ahead (`read_ahead`).
+//! Differences between endpoints are data: a file under `wire` (a protocol) or a row under `providers` (one provider).
 
 mod attempts;
 mod body;

@@ -4,21 +4,21 @@ use tokio::time::Instant;
 
 use crate::{Attempts, Tape};
 
-/// What bounds one call for a reply.
+/// The options of one call for a reply.
 #[derive(Clone)]
 pub struct Limits {
-    /// When the turn is over; nothing is waited for any longer.
+    /// The deadline of the turn; nothing waits longer.
     pub deadline: Instant,
-    /// Whether another model stands behind this one: then only short waits are waited before the next attempt.
+    /// Whether there is a fallback model: then only short waits are made before the next attempt.
     pub alternative: bool,
-    /// What takes the answer down, if anything does.
+    /// Records the response, if set.
     pub tape: Option<Arc<dyn Tape>>,
-    /// Where its attempts are kept.
+    /// The log of its attempts.
     pub attempts: Attempts,
 }
 
 impl Limits {
-    /// A deadline, and nothing else.
+    /// Creates options with a deadline and defaults.
     pub fn until(deadline: Instant) -> Self {
         Self { deadline, alternative: false, tape: None, attempts: Attempts::default() }
     }

@@ -1,4 +1,4 @@
-//! Lists of models in which providers say which of them take tools.
+//! Model lists of providers, which show which models accept tools.
 
 use std::time::Duration;
 
@@ -7,20 +7,20 @@ use serde_json::value::RawValue;
 
 use crate::wire::lax::{Words, fitting};
 
-/// Longest time for a list.
+/// The timeout of a list request.
 pub(crate) const TIME: Duration = Duration::from_secs(10);
 
-/// Most bytes of a list.
+/// The maximum size of a list, in bytes.
 pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
 
-/// The kinds of lists.
+/// The API of a model list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// `GET {base}/models`; an entry says it in `features.tools.function_calling`.
+    /// `GET {base}/models`; tool support is in `features.tools.function_calling` of an entry.
     Ark,
-    /// `GET {base}/models`; an entry says it in `supported_parameters`.
+    /// `GET {base}/models`; tool support is in `supported_parameters` of an entry.
     OpenRouter,
-    /// `POST {base}/api/show`, about one model; says it in `capabilities`.
+    /// `POST {base}/api/show` for one model; tool support is in `capabilities`.
     Ollama,
 }
 
@@ -30,7 +30,7 @@ struct Models<'a> {
     data: Vec<&'a RawValue>,
 }
 
-/// An entry of either list.
+/// An entry of the lists of Ark and OpenRouter.
 #[derive(Deserialize)]
 struct Entry<'a> {
     #[serde(borrow, default)]
@@ -61,7 +61,7 @@ struct Shown {
 }
 
 impl Listing {
-    /// Where it is found, behind the base URL.
+    /// Returns the path after the base URL.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Ark | Self::OpenRouter => "/models",
@@ -69,17 +69,17 @@ impl Listing {
         }
     }
 
-    /// Whether `model` takes tools, if the list says anything about it.
+    /// Whether `model` accepts tools; `None` if the list has no information about it.
     pub(crate) fn read(self, list: &[u8], model: &str) -> Option<bool> {
         match self {
             Self::Ark => {
-                // The list keeps models that are gone, under ids that were given to others since.
+                // The list keeps removed models, under ids that were reused since.
                 let entry = entry(list, model).filter(|entry| entry.status.text != "Shutdown")?;
                 let features: Features<'_> = fitting(entry.features)?;
                 Some(fitting::<Tools>(features.tools).is_some_and(|tools| tools.function_calling))
             }
             Self::OpenRouter => {
-                // `:online`, `:nitro` and the like choose how a model is served and stand in no list.
+                // Suffixes such as `:online` and `:nitro` choose how a model is served; no list contains them.
                 let plain = || model.rsplit_once(':').and_then(|(plain, _)| entry(list, plain));
                 let entry = entry(list, model).or_else(plain)?;
                 fitting::<Vec<String>>(entry.supported_parameters).map(|all| all.iter().any(|one| one == "tools"))
@@ -92,7 +92,7 @@ impl Listing {
     }
 }
 
-/// The entry of a model; an entry that cannot be read hides no other one.
+/// Finds the entry of a model; unreadable entries are skipped.
 fn entry<'a>(list: &'a [u8], model: &str) -> Option<Entry<'a>> {
     let models: Models<'a> = serde_json::from_slice(list).ok()?;
     models.data.into_iter().filter_map(|raw| fitting(Some(raw))).find(|entry: &Entry<'a>| entry.id.text == model)
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ark_says_it_among_the_features_of_each_model_that_is_still_served() {
+    fn ark_lists_tool_support_of_served_models() {
         let list = br#"{"object":"list","data":[
             7, {"id":3}, {"object":"model"},
             {"id":"a","status":"Retiring","features":{"tools":{"function_calling":true},"cache":{"prefix_cache":true}}},
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn openrouter_says_it_among_the_parameters_of_each_model() {
+    fn openrouter_lists_tools_among_supported_parameters() {
         let list = br#"{"data":[
             {"id":"x/a","supported_parameters":["max_tokens","tools","tool_choice"]},
             {"id":"x/a:free","supported_parameters":["max_tokens"]},
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn ollama_says_it_of_the_model_that_is_asked_about() {
+    fn ollama_shows_tools_among_capabilities() {
         let read = |text: &str| Listing::Ollama.read(text.as_bytes(), "any");
         assert_eq!(read(r#"{"capabilities":["completion","tools","thinking"],"model_info":{}}"#), Some(true));
         assert_eq!(read(r#"{"capabilities":["completion"]}"#), Some(false));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_says_nothing() {
+    fn malformed_list_gives_no_information() {
         for listing in [Listing::Ark, Listing::OpenRouter, Listing::Ollama] {
             for text in ["", "<html>", "null", "[]", "{}", r#"{"data":null}"#, r#"{"data":{}}"#] {
                 assert_eq!(listing.read(text.as_bytes(), "a"), None, "{listing:?} {text}");

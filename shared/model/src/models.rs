@@ -1,4 +1,4 @@
-//! The models of this process, as the settings name them.
+//! The models of this process, as configured in the settings.
 
 mod builtin;
 mod entry;
@@ -29,7 +29,7 @@ pub struct Models {
     connect: Connect,
 }
 
-/// What every client is made with.
+/// The dependencies of every client.
 #[derive(Clone)]
 pub(crate) struct Connect {
     pub(crate) http: transport::Client,
@@ -38,19 +38,19 @@ pub(crate) struct Connect {
     pub(crate) breakers: Arc<Breakers>,
 }
 
-/// What the settings hold: models, and remarks on what was left out.
+/// The parsed settings: models, and notes on what was left out.
 #[derive(Default)]
 struct Found {
     configs: Vec<ModelConfig>,
     notes: Vec<String>,
-    /// The names of those that were left out.
+    /// The names of the models that were left out.
     left_out: Vec<String>,
 }
 
 impl Models {
-    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `MODEL_OPTIONS`, `DEFAULT_MODEL` and the timers; never makes a call.
+    /// Reads `ARK_*`, `OPENAI_*`, `OLLAMA_*`, `MODELS`, `MODEL_OPTIONS`, `DEFAULT_MODEL` and the timeouts; makes no request.
     ///
-    /// An error names the variable and what it accepts, and never what it holds.
+    /// An error contains the name of the variable and the accepted values, never its value.
     pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
         let timers = Timers::from_settings(settings)?;
         let mut found = Found::default();
@@ -83,12 +83,12 @@ impl Models {
         self
     }
 
-    /// The client of that name, whomever it is for.
+    /// Returns the client of that name, also if it is reserved for one caller.
     pub fn get(&self, name: &str) -> Option<&ModelClient> {
         self.iter().find(|client| client.config().name == name)
     }
 
-    /// The model of that name and those that take over when it fails, in their order, each once; empty for an unknown name.
+    /// Returns the model of that name and its fallbacks in order, each once; empty for an unknown name.
     pub fn chain(&self, name: &str) -> Vec<ModelClient> {
         let mut chain: Vec<ModelClient> = Vec::new();
         let mut next = self.get(name);
@@ -101,24 +101,24 @@ impl Models {
         chain
     }
 
-    /// The default; `None` when no model is configured for everybody.
+    /// Returns the default model; `None` if no model is available to all callers.
     pub fn default_model(&self) -> Option<&ModelClient> {
         self.clients.get(self.default?)
     }
 
-    /// All, in the order of the settings, whomever they are for.
+    /// Iterates over all models in the order of the settings, including those reserved for one caller.
     pub fn iter(&self) -> std::slice::Iter<'_, ModelClient> {
         self.clients.iter()
     }
 
-    /// Sentences for the operator about settings that name a model without making one; they hold no values.
+    /// Returns notes for the operator about settings that configure a model only partly; they contain no values.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
 impl Found {
-    /// The place of the default one, which is a model for everybody; a remark when there is none.
+    /// Returns the index of the default model, which all callers may use; adds a note if there is none.
     fn default_place(&mut self, settings: &Settings) -> Result<Option<usize>, SettingError> {
         let for_all = |one: &ModelConfig| one.only_for.is_none();
         let Some(name) = settings.var("DEFAULT_MODEL") else {
@@ -155,7 +155,7 @@ impl Connect {
     }
 }
 
-/// The key that `variable` holds, or whose place it names: the one place in which keys are looked up.
+/// Reads the key from `variable`, or from the store that it refers to. All keys are read by this function.
 fn key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingError> {
     Secret::from_settings(settings, variable)
 }

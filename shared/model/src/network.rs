@@ -1,4 +1,4 @@
-//! Sorts the errors of the HTTP client.
+//! Classifies the errors of the HTTP client.
 
 use std::error::Error;
 use std::io;
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::ModelError;
 use crate::fault::{Again, Fault};
 
-/// The fault when a request brought no response; `pooled` tells whether it may have gone over a connection from the pool.
+/// Converts the error of a request without a response. `pooled`: the request may have used a pooled connection.
 pub(crate) fn no_response(error: &reqwest::Error, pooled: bool) -> Fault {
     if any(error, is_certificate_error) {
         return Fault::last(ModelError::Unavailable);
@@ -27,7 +27,7 @@ fn any(error: &reqwest::Error, holds: fn(&(dyn Error + 'static)) -> bool) -> boo
     std::iter::successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).any(holds)
 }
 
-/// What an error wraps, which `io::Error` hides from `source`.
+/// Returns the wrapped error, which `io::Error` hides from `source`.
 fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
@@ -46,7 +46,7 @@ fn is_cut(error: &(dyn Error + 'static)) -> bool {
     incomplete || matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
 }
 
-/// The fault when nothing came until `until`.
+/// Returns the error of a timeout at `until`.
 pub(crate) fn silent(until: Instant, deadline: Instant) -> Fault {
     if until >= deadline { Fault::last(ModelError::Deadline) } else { Fault::passing(ModelError::Stalled) }
 }

@@ -2,33 +2,33 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What an operator chooses for one model; what is `None` is left to the provider.
+/// The operator's options for one model; the provider decides on fields that are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The row of particulars that holds, where the address does not tell it: `vllm`, `lmstudio` and so on.
+    /// The provider's name if the address does not determine it: `vllm`, `lmstudio` and so on.
     pub provider: Option<&'static str>,
-    /// How the next token is chosen, and how many may be.
+    /// Sampling parameters and the token limit.
     pub sampling: Sampling,
     /// Whether the model thinks before it answers.
     pub thinking: Option<Thinking>,
-    /// How hard it thinks.
+    /// The effort of thinking.
     pub effort: Option<Effort>,
-    /// The tokens that a prompt and its reply may have together.
+    /// The context size in tokens: prompt and reply together.
     pub context_tokens: Option<u64>,
-    /// What it costs.
+    /// The price of tokens.
     pub price: Option<Price>,
-    /// Instead of `MODEL_FIRST_BYTE_SECONDS`.
+    /// Overrides `MODEL_FIRST_BYTE_SECONDS`.
     pub first_byte: Option<Duration>,
 }
 
-/// How the next token is chosen, and how many may be.
+/// Sampling parameters and the token limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
     /// From 0 to 2; some providers accept no more than 1.
     pub temperature: Option<f64>,
     /// From 0 to 1.
     pub top_p: Option<f64>,
-    /// The longest reply, in tokens.
+    /// The maximum length of a reply, in tokens.
     pub max_tokens: Option<u32>,
 }
 
@@ -40,32 +40,32 @@ pub enum Thinking {
     On,
     /// Never.
     Off,
-    /// As it sees fit.
+    /// The model decides.
     Auto,
 }
 
-/// How hard a model thinks.
+/// The effort of thinking, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
-    /// Hardly.
+    /// The lowest effort.
     Minimal,
-    /// Little.
+    /// Low effort.
     Low,
-    /// Some.
+    /// Medium effort.
     Medium,
-    /// Much.
+    /// High effort.
     High,
-    /// As much as it can.
+    /// The highest effort.
     Max,
 }
 
-/// What tokens cost, in millionths of a currency for a million of them; the currency is the same for all models.
+/// The price of a million tokens, in millionths of a currency unit; all models share the currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     /// For tokens read.
     pub input: u64,
-    /// For tokens read from the provider's cache; the same as `input` unless it is said.
+    /// For tokens read from the provider's cache; defaults to `input`.
     pub cached_input: u64,
     /// For tokens written, reasoning included.
     pub output: u64,

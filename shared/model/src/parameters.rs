@@ -1,23 +1,23 @@
 use crate::dialect::{Dialect, LimitName, Sampling, Switch};
 use crate::{Effort, Options, Thinking};
 
-/// What requests say beside the conversation: what the operator chose, as far as the endpoint takes it.
+/// The generation parameters of requests: the effective options, as far as the endpoint supports them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parameters {
     pub(crate) temperature: Option<f64>,
     pub(crate) top_p: Option<f64>,
-    /// The longest reply in tokens, and what that is called on OpenAI's wire.
+    /// The maximum length of a reply in tokens, and the name of that field on OpenAI's wire.
     pub(crate) limit: Option<(LimitName, u32)>,
-    /// The size of the context, for endpoints that make room as they are told.
+    /// The context size in tokens, for endpoints that allocate it per request.
     pub(crate) context: Option<u64>,
     pub(crate) thinking: Option<Thinking>,
     pub(crate) effort: Option<Effort>,
-    /// In which words.
+    /// The names and limits of the parameters.
     pub(crate) dialect: Dialect,
 }
 
 impl Parameters {
-    /// What of `options` may be said in `dialect`.
+    /// Selects the parameters of `options` that `dialect` supports.
     pub(crate) fn new(options: &Options, dialect: Dialect) -> Self {
         let off = options.thinking == Some(Thinking::Off);
         let sampled = match dialect.sampling {
@@ -32,13 +32,13 @@ impl Parameters {
             limit: options.sampling.max_tokens.map(|tokens| (dialect.limit, tokens)),
             context: options.context_tokens,
             thinking: options.thinking.filter(|thinking| can_say(dialect.thinking, *thinking)),
-            // A model that does not think has no effort; endpoints refuse the contradiction.
+            // Effort requires thinking; endpoints reject the contradiction.
             effort: options.effort.filter(|_| !off && (budget || !dialect.efforts.is_empty())),
             dialect,
         }
     }
 
-    /// The names of the options that are chosen and yet not said.
+    /// Returns the names of the configured options that are not sent.
     pub(crate) fn unsaid(&self, options: &Options) -> Vec<&'static str> {
         let asked_to_think = options.thinking.filter(|thinking| *thinking != Thinking::Auto);
         let off = options.thinking == Some(Thinking::Off);
@@ -53,7 +53,7 @@ impl Parameters {
         .collect()
     }
 
-    /// The endpoint's word for the effort: the nearest that it knows, the stronger of two that are as near.
+    /// Returns the endpoint's name for the nearest effort that it supports; the higher one if two are equally near.
     pub(crate) fn word(&self) -> Option<&'static str> {
         let asked = self.effort?;
         let distance = |known: Effort| (known as u8).abs_diff(asked as u8);
@@ -61,18 +61,18 @@ impl Parameters {
         nearest.map(|(_, word)| *word)
     }
 
-    /// The same without what says whether the model thinks, and how hard.
+    /// Removes thinking and effort.
     pub(crate) fn without_thinking(self) -> Self {
         Self { thinking: None, effort: None, ..self }
     }
 
-    /// The same without words for effort, in which some endpoints also say whether the model thinks at all.
+    /// Removes the effort, and thinking too where the effort controls it.
     pub(crate) fn without_effort(self) -> Self {
         let by_effort = matches!(self.dialect.thinking, Switch::Effort { .. });
         Self { effort: None, thinking: self.thinking.filter(|_| !by_effort), ..self }
     }
 
-    /// The same with the limit under its other name.
+    /// Swaps the name of the token limit.
     pub(crate) fn with_other_limit(self) -> Self {
         let other = |name| match name {
             LimitName::MaxTokens => LimitName::MaxCompletionTokens,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effort_is_said_in_the_nearest_word_the_stronger_of_two() {
+    fn effort_maps_to_nearest_supported_or_higher() {
         assert_eq!(words(&[]), [None; 5]);
         assert_eq!(words(LOW_TO_HIGH), ["low", "low", "medium", "high", "high"].map(Some));
         let three = &[(Effort::Low, "low"), (Effort::High, "high"), (Effort::Max, "max")];
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_endpoint_does_not_take_is_not_said_and_named() {
+    fn unsupported_options_are_dropped_and_reported() {
         let sampling = Chosen { temperature: Some(0.5), top_p: Some(0.9), max_tokens: Some(7) };
         let chosen =
             |thinking| Options { sampling, thinking: Some(thinking), effort: Some(Effort::Low), ..Options::default() };

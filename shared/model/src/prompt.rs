@@ -4,17 +4,17 @@ use conversation::{Message, ToolChoice, ToolSpec};
 
 use crate::Wishes;
 
-/// What a model is asked.
+/// The input of a model for one reply.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     /// The system prompt; empty for none.
     pub system: String,
-    /// Oldest first; ends with what the model shall answer.
+    /// Oldest first; the model replies to the last one.
     pub messages: Vec<Message>,
-    /// Sent as native tools; empty on the text path and with tools off.
+    /// Sent as native tools; empty if tools are in the prompt or off.
     pub tools: Arc<[ToolSpec]>,
     /// Sent only together with `tools`.
     pub tool_choice: ToolChoice,
-    /// What the request chooses over the operator's options.
+    /// Overrides of the operator's options.
     pub wishes: Wishes,
 }

@@ -1,7 +1,7 @@
-//! Reads the errors of endpoints and sorts them by what can be done.
+//! Parses the errors of endpoints and classifies them by the next action.
 //!
-//! Endpoints speak of the same thing in different places: the status, a code, a type, or only a sentence. Nothing that
-//! is read here leaves the crate but the kind of the error and a code for the log.
+//! Endpoints report the same error in different fields: the status, a code, a type, or only a sentence. Only the kind of
+//! the error and a code for the log leave the crate.
 
 mod kind;
 
@@ -14,19 +14,19 @@ use crate::fault::{Again, Amendment, Code, Fault};
 
 use kind::Kind;
 
-/// What an endpoint said about its refusal.
+/// The parsed error of an endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Refusal {
-    /// The first status that the body gives; in a stream it is the only one.
+    /// The first status in the body; in a stream it is the only one.
     status: Option<u16>,
     /// Codes, types and names of states.
     codes: Vec<String>,
-    /// What is meant for people, in lower case.
+    /// Messages for people, in lower case.
     text: String,
 }
 
 impl Refusal {
-    /// Reads an error in whatever form; text that is not JSON is taken for the message.
+    /// Parses an error of any structure; a body that is not JSON is used as the message.
     pub(crate) fn parse(body: &str) -> Self {
         let mut refusal = Self::default();
         match serde_json::from_str::<Value>(body.trim()) {
@@ -36,20 +36,20 @@ impl Refusal {
         refusal
     }
 
-    /// The fault when this came with an HTTP status.
+    /// Converts an error that came with an HTTP error status.
     pub(crate) fn with_status(&self, status: u16, retry_after: Option<Duration>) -> Fault {
         let (error, again) = self.sort(status, retry_after);
         let code = self.codes.iter().filter(|code| *code != "error").find_map(|code| Code::parse(code));
         Fault { error, again, retry_after, status: Some(status), code }
     }
 
-    /// The fault when this came in a response of status 200.
+    /// Converts an error inside a response of status 200.
     pub(crate) fn in_stream(&self) -> Fault {
         let status = self.status.or_else(|| self.codes.iter().find_map(|code| kind::status_of(code)));
         self.with_status(status.unwrap_or(500), None)
     }
 
-    /// Collects by the names of the fields: how errors are nested differs too much to be written as types.
+    /// Collects values by field name: the nesting differs too widely between endpoints for types.
     fn gather(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(fields) => fields.iter().for_each(|(name, value)| self.gather(name, value)),

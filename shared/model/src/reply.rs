@@ -12,12 +12,12 @@ use crate::trace::Trace;
 use crate::wire::{Decoding, Phase};
 use crate::{AttemptEnd, Delta, ModelError, network};
 
-/// How long the rest of a response is waited for after its end was told: for the token counts, and for the connection
-/// to become free for the next request.
+/// How long to wait for the rest of a response after its finish reason (for the token counts), and after `[DONE]` (to
+/// reuse the connection).
 const AFTER_FINISH: Duration = Duration::from_secs(2);
 const AFTER_DONE: Duration = Duration::from_millis(20);
 
-/// A reply on its way.
+/// A reply in progress.
 pub struct Reply {
     body: Body,
     decoding: Decoding,
@@ -28,18 +28,18 @@ pub struct Reply {
     watch: Option<Watch>,
 }
 
-/// Whether more is to come.
+/// The progress of a reply.
 #[derive(Debug)]
 enum State {
     Reading,
-    /// The deltas that are ready are the last.
+    /// The queued deltas are the last ones.
     Complete,
-    /// After the deltas that are ready comes this.
+    /// This error follows the queued deltas.
     Failed(Fault),
     Over,
 }
 
-/// The times at which the reply counts as dead; set when waiting begins, so that a slow reader harms nothing.
+/// The deadlines of a reply. They are set when waiting starts, so that a slow reader causes no timeout.
 #[derive(Debug)]
 struct Limits {
     timers: Timers,
@@ -63,7 +63,7 @@ impl Limits {
 }
 
 impl Reply {
-    /// A reply whose first byte must be there at `first_byte`.
+    /// Creates a reply whose first byte must arrive by `first_byte`.
     pub(crate) fn new(
         body: Body,
         decoding: Decoding,
@@ -76,9 +76,9 @@ impl Reply {
         Self { body, decoding, limits, state: State::Reading, trace, place, watch: None }
     }
 
-    /// The next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
+    /// Returns the next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
     ///
-    /// Losing the future loses nothing: the next one goes on from there.
+    /// Cancel-safe: the next call continues at the same position.
     pub async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         while self.decoding.deltas().is_empty() && matches!(self.state, State::Reading) {
             self.read().await;
@@ -105,12 +105,12 @@ impl Reply {
         }
     }
 
-    /// Has the end of the reply told to `watch`.
+    /// Sets the health record that receives the end of the reply.
     pub(crate) fn watch(&mut self, watch: Option<Watch>) {
         self.watch = watch;
     }
 
-    /// Reads until something was said; what is given out after that is never asked for again.
+    /// Reads up to the first content; from then on the request is never retried.
     pub(crate) async fn begin(mut self) -> Result<Self, Fault> {
         while !self.decoding.deltas().has_substance() {
             match self.state {
@@ -153,7 +153,7 @@ impl Reply {
     }
 
     fn take(&mut self, bytes: &Bytes) -> Result<(), Fault> {
-        // The rest after the finish has one limit, however it trickles.
+        // After the finish reason there is one timeout for the whole rest.
         if self.decoding.phase() == Phase::Open {
             self.limits.idle = None;
         }

@@ -9,17 +9,17 @@ use crate::fault::Fault;
 use crate::refusal::Refusal;
 use crate::{ModelError, Wire, retry};
 
-/// Most bytes that are read of an error.
+/// The maximum number of bytes to read of an error body.
 const ERROR_LIMIT: usize = 64 * 1024;
 
-/// A response that may be an answer.
+/// A response that may contain a reply.
 pub(crate) struct Declared {
     pub(crate) body: Body,
-    /// Whether it may be one JSON document.
+    /// Whether the body may be one JSON document.
     pub(crate) json: bool,
 }
 
-/// Sorts out responses that are no answer by their status and headers; an error is read until `until` at most.
+/// Rejects responses without a reply by status and headers; an error body is read until `until` at most.
 pub(crate) async fn accept(
     response: reqwest::Response,
     wire: Wire,
@@ -28,7 +28,7 @@ pub(crate) async fn accept(
 ) -> Result<Declared, Fault> {
     let status = response.status();
     let kind = header(&response, CONTENT_TYPE);
-    // Nothing compressed was asked for: what is compressed all the same may hold any number of bytes.
+    // No compression was requested: a compressed body may expand to any size.
     let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
     let retry_after = retry::retry_after(response.headers(), SystemTime::now());
     let body = Body::new(response, retry_after, taking);
@@ -41,7 +41,7 @@ pub(crate) async fn accept(
     if compressed || kind == "text/html" {
         return Err(Fault::last(ModelError::BadResponse).with_status(status.as_u16()));
     }
-    // Ollama's lines are declared as this or that; elsewhere JSON that is not declared as events is a document.
+    // Ollama declares its lines with various types; on other wires JSON that is not declared as events is a document.
     let json = wire != Wire::Ollama && kind != "text/event-stream";
     Ok(Declared { body, json })
 }
@@ -61,7 +61,7 @@ async fn refusal(mut body: Body, until: Instant) -> Refusal {
     Refusal::parse(&String::from_utf8_lossy(&read))
 }
 
-/// The header's value without parameters, in lower case; empty if there is none.
+/// Returns the header's value without parameters, in lower case; empty if there is none.
 fn header(response: &reqwest::Response, name: HeaderName) -> String {
     let value = response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()

@@ -1,4 +1,4 @@
-//! When to ask again, and after how long.
+//! Decides whether to retry, and after how long.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,41 +8,41 @@ use ulid::Ulid;
 use crate::ModelError;
 use crate::fault::{Again, Fault};
 
-/// Most attempts at one reply; the one that repairs a dead pooled connection is not counted.
+/// The maximum number of attempts for one reply; the replacement of a dead pooled connection is not counted.
 pub(crate) const ATTEMPTS: u32 = 3;
 
-/// Longest wait that an endpoint may ask for; a longer one is passed on to the caller.
+/// The maximum wait that an endpoint may request; a longer one is returned to the caller.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
-/// The same where another model can be asked instead.
+/// The same if there is a fallback model.
 const LONGEST_WAIT_BEFORE_ANOTHER: Duration = Duration::from_secs(2);
 
-/// An endpoint that asks for more than this does not mean it.
+/// A requested wait above this is ignored as implausible.
 const CREDIBLE: Duration = Duration::from_hours(24);
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
 
-/// How much is done for one reply.
+/// The limits of retries for one reply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// The longest wait before a further attempt.
+    /// The maximum wait before a further attempt.
     longest: Duration,
-    /// The most attempts that only hope for better luck.
+    /// The maximum number of attempts after transient errors.
     attempts: u32,
 }
 
 impl Patience {
-    /// What is done where another model stands behind this one, or none, and where luck is tried a `single` time.
+    /// Creates the policy: `has_fallback` shortens the waits, `no_retry` disables retries of transient errors.
     pub(crate) fn new(alternative: bool, single: bool) -> Self {
         let longest = if alternative { LONGEST_WAIT_BEFORE_ANOTHER } else { LONGEST_WAIT };
         Self { longest, attempts: if single { 1 } else { ATTEMPTS } }
     }
 }
 
-/// The wait before the next attempt, or the error when there shall be none.
+/// Returns the wait before the next attempt, or the error if there must be none.
 ///
-/// `attempts` have been made, `left` is the time that remains, `jitter` lies between 0 and 1.
+/// `attempts` is the number of attempts so far, `left` the remaining time, `jitter` a number between 0 and 1.
 pub(crate) fn next(
     fault: &Fault,
     attempts: u32,
@@ -61,15 +61,15 @@ pub(crate) fn next(
     if wait > patience.longest || wait >= left { Err(fault.error.clone()) } else { Ok(wait) }
 }
 
-/// Doubles from attempt to attempt; `jitter` takes away up to a quarter.
+/// Doubles with each attempt; `jitter` removes up to a quarter.
 fn backoff(attempts: u32, jitter: f64) -> Duration {
     let doubled = FIRST_BACKOFF.saturating_mul(2_u32.saturating_pow(attempts.saturating_sub(1)));
     doubled.min(LONGEST_BACKOFF).mul_f64(1.0 - 0.25 * jitter.clamp(0.0, 1.0))
 }
 
-/// How long the endpoint asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// Reads the requested wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
 ///
-/// What is no time, not in the future, or more than a day counts as not said.
+/// An invalid time, one that is not in the future, or one of more than a day is ignored.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     let credible = |wait: &Duration| !wait.is_zero() && *wait <= CREDIBLE;
@@ -88,7 +88,7 @@ fn date(value: &str, now: SystemTime) -> Option<Duration> {
     httpdate::parse_http_date(value).ok()?.duration_since(now).ok()
 }
 
-/// A number from 0 to 1 out of the random part of `id`.
+/// Returns a number from 0 to 1, from the random part of `id`.
 pub(crate) fn jitter(id: Ulid) -> f64 {
     let random = u16::try_from(id.random() & u128::from(u16::MAX)).unwrap_or_default();
     f64::from(random) / f64::from(u16::MAX)

@@ -1,24 +1,24 @@
-//! Reads server-sent events.
+//! Decodes server-sent events.
 //!
-//! Follows the event stream format of the HTML standard with three exceptions that streams of models need: an event
-//! without its final blank line still counts, `id` and `retry` mean nothing, and a line that begins with `{` is given
-//! out as it is, because some endpoints write an error without `data:`.
+//! Follows the event stream format of the HTML standard with three exceptions for streams of models. An event without
+//! its final blank line still counts. `id` and `retry` are ignored. A line that starts with `{` is returned unchanged,
+//! because some endpoints write an error without `data:`.
 
 use std::borrow::Cow;
 
 use memchr::memchr2;
 
-/// Longest line and longest data of one event, in bytes.
+/// The maximum size of a line, and of the data of one event, in bytes.
 pub(crate) const EVENT_LIMIT: usize = 1024 * 1024;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// One thing found in a stream; bytes that are not UTF-8 have become U+FFFD.
+/// One element of a stream; invalid UTF-8 is replaced by U+FFFD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
     /// An event with its type (empty for the default one) and its data.
     Event { kind: &'a str, data: &'a str },
-    /// A line outside the format that begins with `{`.
+    /// A line outside the format that starts with `{`.
     Bare(&'a str),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Frame<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
 
-/// Receives frames; its error ends the push.
+/// Receives frames; its error ends the call of `push`.
 pub(crate) trait Frames<E> {
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), E>;
 }
@@ -37,12 +37,12 @@ impl<E, F: FnMut(Frame<'_>) -> Result<(), E>> Frames<E> for F {
     }
 }
 
-/// A decoder that takes bytes as they come, in time linear in their number.
+/// An incremental decoder; its time is linear in the number of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct SseDecoder {
-    /// The start of a line whose end has not come yet.
+    /// The start of an incomplete line.
     line: Vec<u8>,
-    /// Whether the last line ended in a CR, so that a LF now belongs to it.
+    /// Whether the last line ended in a CR, so that a LF now belongs to that line end.
     after_cr: bool,
     /// Whether a line has been read: only the first may carry a byte-order mark.
     begun: bool,
@@ -52,7 +52,7 @@ pub(crate) struct SseDecoder {
 }
 
 impl SseDecoder {
-    /// Takes more bytes and gives out each frame that they complete.
+    /// Decodes more bytes and emits each frame that they complete.
     pub(crate) fn push<E: From<TooLong>>(&mut self, mut bytes: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
         while !bytes.is_empty() {
             if self.is_between()
@@ -76,7 +76,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Ends the stream: what stands unfinished counts as finished.
+    /// Ends the stream: an incomplete line or event counts as complete.
     pub(crate) fn finish<E: From<TooLong>>(&mut self, out: &mut impl Frames<E>) -> Result<(), E> {
         if !self.line.is_empty() {
             self.end_line(&[], out)?;
@@ -84,7 +84,7 @@ impl SseDecoder {
         self.dispatch(out)
     }
 
-    /// Whether an event begins with the next line, and nothing is known of it.
+    /// Whether the decoder is between two events.
     fn is_between(&self) -> bool {
         self.begun && !self.after_cr && !self.has_data && self.line.is_empty() && self.kind.is_empty()
     }
@@ -155,8 +155,7 @@ impl SseDecoder {
     }
 }
 
-/// The data of an event that is one line and stands whole at the beginning, as those of models mostly come, and what is
-/// behind it: nothing of it need be kept.
+/// Fast path: splits off a complete event of one `data:` line, without copying it. Returns its data and the rest.
 fn whole(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = bytes.strip_prefix(b"data:")?;
     let line = line.strip_prefix(b" ").unwrap_or(line);
@@ -165,7 +164,7 @@ fn whole(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((data, rest.strip_prefix(b"\n\n")?))
 }
 
-/// The bytes as text. What is right is found right in a fraction of the time that it takes to mend what is not.
+/// Converts the bytes to text. Checking valid UTF-8 is cheaper than repairing invalid UTF-8.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

@@ -1,29 +1,28 @@
 use std::time::Duration;
 
-/// Takes down what an endpoint answers to one call for a reply, attempt by attempt, so that it can be played again.
+/// Records the responses of an endpoint to one call, attempt by attempt, so that they can be replayed.
 ///
-/// It sees no request, no key and no address. What it is told is not waited for.
+/// It receives no request, no key and no address. Its methods must not block.
 pub trait Tape: Send + Sync {
-    /// A response began, with this status and content type (empty if it had none), and for how long the endpoint asks to
-    /// be left alone, if it does.
+    /// Records the head of a response: status, content type (empty if there is none) and the requested wait, if any.
     fn response(&self, status: u16, content_type: &str, retry_after: Option<Duration>);
 
-    /// A piece of its body came, as it was cut by the network.
+    /// Records a chunk of the body, as received from the network.
     fn body(&self, bytes: &[u8]);
 
-    /// The attempt is over; also said when there was no response at all.
+    /// Records the end of the attempt; also called if there was no response.
     fn end(&self, end: AttemptEnd);
 }
 
-/// How an attempt ended, as the network told it.
+/// How an attempt ended on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
-    /// The body ended as it should, or nothing more of it was wanted.
+    /// The body was complete, or the rest of it was not needed.
     Whole,
-    /// The connection broke, before the response or in it.
+    /// The connection was lost, before or during the response.
     Cut,
-    /// Nothing came for too long, before the response or in it.
+    /// A timeout, before or during the response.
     Silent,
-    /// There was no connection.
+    /// The connection could not be made.
     Unreachable,
 }

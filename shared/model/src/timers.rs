@@ -2,14 +2,14 @@ use std::time::Duration;
 
 use settings::{SettingError, Settings};
 
-/// How long a call may be silent.
+/// The timeouts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timers {
     /// From the request to the first byte of the answer.
     pub(crate) first_byte: Duration,
     /// Between two bytes, of comments too.
     pub(crate) idle: Duration,
-    /// Between two pieces of the answer.
+    /// Between two parts of the answer.
     pub(crate) progress: Duration,
 }
 

@@ -1,41 +1,41 @@
 use std::time::SystemTime;
 
-/// How a model is given tools.
+/// How tools are passed to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolPath {
-    /// Through the wire's own fields.
+    /// In the wire's own fields.
     Native,
     /// In the prompt; the model writes its calls as text.
     Text,
 }
 
-/// From where it is known how a model is given tools.
+/// The source of a model's tool mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolsFrom {
-    /// The operator said so.
+    /// The operator's settings.
     Settings,
-    /// The table that this crate brings; what it does not name goes by text.
+    /// The table in this crate; models that are not in it use the prompt.
     Table,
     /// The provider's list of models.
     Provider,
-    /// The endpoint refused tools.
+    /// A rejection of tools by the endpoint.
     Learned,
 }
 
-/// How a model is given tools, and from where that is known.
+/// How tools are passed to a model, and the source of that decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolUse {
-    /// The path.
+    /// The mode.
     pub path: ToolPath,
     /// The source.
     pub from: ToolsFrom,
 }
 
-/// Something that was found out about a model's tools and holds for a while; worth telling other processes.
+/// A discovered tool support with an expiry time; processes share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is, [`ToolsFrom::Provider`] or [`ToolsFrom::Learned`].
+    /// The tool support, from [`ToolSupportSource::Provider`] or [`ToolSupportSource::Rejection`].
     pub tools: ToolUse,
-    /// Until when it holds.
+    /// When it expires.
     pub until: SystemTime,
 }

@@ -5,29 +5,29 @@ use ulid::Ulid;
 
 use crate::fault::{Code, Fault};
 
-/// The attempts at calls of models, in the order in which they began; clones share them.
+/// The log of attempts in the order of their start; clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Attempts(Arc<Mutex<Vec<AttemptMade>>>);
 
-/// One attempt: names and numbers, nothing that anybody wrote.
+/// One attempt: names and numbers only, no text of users or models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptMade {
     /// The name of the model in the settings.
     pub model: String,
-    /// Its place among the attempts of one call, from 1.
+    /// The number of the attempt within one call, from 1.
     pub number: u32,
     /// When the request was about to be sent.
     pub began: Instant,
-    /// When its answer was over; `None` while it runs.
+    /// When its response ended; `None` while it runs.
     pub ended: Option<Instant>,
-    /// The kind of what went wrong (`ModelError::kind`), if anything did.
+    /// The kind of its error (`ModelError::kind`), if any.
     pub failed: Option<&'static str>,
-    /// The HTTP status of a refusal.
+    /// The HTTP status of an error response.
     pub status: Option<u16>,
 }
 
 impl Attempts {
-    /// Those so far.
+    /// Returns the attempts so far.
     pub fn made(&self) -> Vec<AttemptMade> {
         self.all().clone()
     }
@@ -52,7 +52,7 @@ impl Attempts {
     }
 }
 
-/// An attempt under way; it has ended when the last clone is dropped, at the latest.
+/// An attempt in progress; it ends at the latest when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace(Arc<Open>);
 
@@ -98,7 +98,7 @@ mod tests {
     use crate::ModelError;
 
     #[test]
-    fn an_attempt_that_fails_is_kept_with_its_kind_and_one_that_does_not_without() {
+    fn failed_attempts_are_logged_with_their_kind() {
         let attempts = Attempts::default();
         let refused = Trace::new("a", Ulid::nil(), 1, &attempts);
         refused.failed(&Fault { status: Some(503), ..Fault::passing(ModelError::Unavailable) });

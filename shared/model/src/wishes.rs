@@ -2,33 +2,33 @@ use serde_json::Value;
 
 use crate::{Effort, Options, Thinking};
 
-/// What one request chooses over what the operator chose; what is `None` or empty is left to the operator.
+/// The generation parameters of one request; fields that are `None` or empty fall back to the operator's options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wishes {
-    /// From 0 to 2; what is more than a model takes is the most that it takes.
+    /// From 0 to 2; reduced to the model's maximum.
     pub temperature: Option<f64>,
     /// From 0 to 1.
     pub top_p: Option<f64>,
-    /// The longest reply, in tokens; an operator's limit stays if it is lower.
+    /// The maximum length of a reply, in tokens; the operator's limit applies if it is lower.
     pub max_tokens: Option<u32>,
     /// Whether the model thinks.
     pub thinking: Option<Thinking>,
-    /// How hard.
+    /// The effort of thinking.
     pub effort: Option<Effort>,
-    /// Texts before which a reply ends.
+    /// Stop sequences; the reply ends before them.
     pub stop: Vec<String>,
-    /// For replies that can be had again, as far as a provider can; Anthropic's wire has no such field.
+    /// For reproducible replies, as far as the provider supports that; not on Anthropic's wire.
     pub seed: Option<i64>,
     /// From -2 to 2; not on Anthropic's wire.
     pub presence_penalty: Option<f64>,
     /// From -2 to 2; not on Anthropic's wire.
     pub frequency_penalty: Option<f64>,
-    /// The form of a reply, as `response_format` of OpenAI's wire says it; on that and on Ollama's alone.
+    /// The format of a reply, as in `response_format` of OpenAI's wire; only on OpenAI's and Ollama's wires.
     pub format: Option<Value>,
 }
 
 impl Wishes {
-    /// The operator's options with these over them.
+    /// Returns the operator's options with these parameters merged over them.
     pub(crate) fn over(&self, options: &Options) -> Options {
         let mut options = options.clone();
         let sampling = &mut options.sampling;
@@ -36,13 +36,13 @@ impl Wishes {
         sampling.top_p = self.top_p.or(sampling.top_p);
         sampling.max_tokens = self.max_tokens.into_iter().chain(sampling.max_tokens).min();
         options.effort = self.effort.or(options.effort);
-        // Who names an effort wants the model to think.
+        // An effort implies thinking.
         let on = self.effort.is_some() && options.thinking == Some(Thinking::Off);
         options.thinking = self.thinking.or(if on { Some(Thinking::On) } else { options.thinking });
         options
     }
 
-    /// The schema within [`format`](Self::format), or the word `json`: Ollama's form of it.
+    /// Returns [`format`](Self::format) as Ollama expects it: the schema, or the string `json`.
     pub(crate) fn format_of_ollama(&self) -> Option<Value> {
         let format = self.format.as_ref()?;
         let schema = format.pointer("/json_schema/schema").cloned();
@@ -56,7 +56,7 @@ mod tests {
     use crate::Sampling;
 
     #[test]
-    fn a_request_chooses_over_the_operator_but_for_the_longest_reply() {
+    fn request_overrides_options_except_higher_max_tokens() {
         let sampling = Sampling { temperature: Some(0.5), top_p: Some(0.9), max_tokens: Some(100) };
         let options = Options { sampling, thinking: Some(Thinking::Off), ..Options::default() };
         assert_eq!(Wishes::default().over(&options), options);

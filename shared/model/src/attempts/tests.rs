@@ -4,7 +4,7 @@ use super::*;
 use crate::fault::Amendment;
 use crate::retry::ATTEMPTS;
 
-/// A generator of numbers that gives the same ones in each run.
+/// A deterministic random number generator.
 struct Random(u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         Duration::from_millis(self.below(limit))
     }
 
-    /// How one attempt goes: how long it takes, and what comes of it.
+    /// Returns duration and outcome of one attempt.
     fn step(&mut self) -> (Duration, Result<(), Fault>) {
         let error = match self.below(3) {
             0 => ModelError::Unavailable,
@@ -37,13 +37,13 @@ impl Random {
     }
 }
 
-/// Plays a script, and keeps what the loop did.
+/// Plays scripted attempts and records the behaviour of the loop.
 struct Script {
     steps: VecDeque<(Duration, Result<(), Fault>)>,
     random: Random,
     deadline: Instant,
     attempts: Vec<Attempt>,
-    /// When the last attempt was over.
+    /// When the last attempt ended.
     idle_since: Instant,
     waited: Vec<Duration>,
     last: Option<Result<(), ModelError>>,
@@ -80,7 +80,7 @@ impl Attempted for Script {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f004_ten_thousand_scripts_end_once_within_their_deadline_and_after_three_attempts_at_most() {
+async fn f004_ten_thousand_scripts_respect_deadline_and_attempt_limit() {
     let mut seen = [0; 3];
     for seed in 0..10_000 {
         let mut script = Script::new(seed);
@@ -89,12 +89,12 @@ async fn f004_ten_thousand_scripts_end_once_within_their_deadline_and_after_thre
         let outcome = repeat(&mut script, patience, deadline).await;
         let replaced = script.attempts.iter().filter(|attempt| attempt.fresh).count();
         let counted = script.attempts.len() - replaced;
-        // The timer has a resolution of a millisecond.
+        // The timer has a resolution of one millisecond.
         assert!(Instant::now() <= deadline + Duration::from_millis(1), "seed {seed}");
         assert!(script.waited.iter().sum::<Duration>() <= deadline - begun, "seed {seed}");
         assert!(counted <= ATTEMPTS as usize && replaced <= 1, "seed {seed}: {:?}", script.attempts);
         assert_eq!(script.attempts.last().map_or(0, |attempt| attempt.number) as usize, counted, "seed {seed}");
-        // A wait may end with the deadline.
+        // A wait may end at the deadline.
         let over = outcome == Err(ModelError::Deadline) && Instant::now() >= deadline;
         assert!(over || Some(&outcome) == script.last.as_ref(), "seed {seed}: {outcome:?}");
         let longest = Duration::from_secs(if seed % 2 == 0 { 2 } else { 20 });
@@ -105,7 +105,7 @@ async fn f004_ten_thousand_scripts_end_once_within_their_deadline_and_after_thre
 }
 
 #[tokio::test(start_paused = true)]
-async fn f012_a_connection_is_replaced_once_and_what_dies_after_that_counts() {
+async fn f012_dead_connection_is_replaced_once_then_counted() {
     let dead = Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
     let mut script = Script::new(0);
     script.deadline = Instant::now() + Duration::from_mins(1);

@@ -4,19 +4,19 @@ fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds)
 }
 
-/// A breaker that opened at 0, until 10.
+/// A breaker that opened at 0 s, until 10 s.
 fn open() -> Breaker {
     let breaker = Breaker::default();
     fail(&breaker, 5, 0);
     breaker
 }
 
-/// So many attempts that fail, one after the other.
+/// Makes `times` failing attempts, one after the other.
 fn fail(breaker: &Breaker, times: u64, seconds: u64) {
     (0..times).for_each(|_| breaker.failed(breaker.begin_attempt(), false, at(seconds)));
 }
 
-/// A call that fails, as the probe if there may be one.
+/// Makes a failing call, as the probe if possible.
 fn probe_fails(breaker: &Breaker, seconds: u64) {
     let probes = breaker.begin_probe();
     breaker.failed(breaker.begin_attempt(), probes, at(seconds));
@@ -34,7 +34,7 @@ fn up(changed: u64) -> EndpointHealth {
 }
 
 #[test]
-fn f004_an_endpoint_is_down_after_five_faults_in_a_row_and_for_ten_seconds() {
+fn f004_five_failures_open_for_ten_seconds() {
     let breaker = Breaker::default();
     fail(&breaker, 4, 0);
     assert!(breaker.is_available(at(0)) && !breaker.is_open());
@@ -44,7 +44,7 @@ fn f004_an_endpoint_is_down_after_five_faults_in_a_row_and_for_ten_seconds() {
 }
 
 #[test]
-fn f004_what_works_in_between_keeps_it_closed_and_a_later_success_closes_it() {
+fn f004_success_keeps_breaker_closed_or_closes_it() {
     let breaker = Breaker::default();
     for _ in 0..9 {
         fail(&breaker, 2, 0);
@@ -61,7 +61,7 @@ fn f004_what_works_in_between_keeps_it_closed_and_a_later_success_closes_it() {
 }
 
 #[test]
-fn f004_while_probes_fail_the_time_doubles_up_to_two_minutes() {
+fn f004_failed_probes_double_down_time_to_limit() {
     let breaker = open();
     let mut now = 10;
     for length in [20, 40, 80, 120, 120] {
@@ -72,7 +72,7 @@ fn f004_while_probes_fail_the_time_doubles_up_to_two_minutes() {
 }
 
 #[test]
-fn f004_one_probe_goes_through_at_a_time() {
+fn f004_only_one_probe_at_a_time() {
     let breaker = open();
     assert!(breaker.is_available(at(10)));
     assert!(breaker.begin_probe());
@@ -82,7 +82,7 @@ fn f004_one_probe_goes_through_at_a_time() {
 }
 
 #[test]
-fn f004_faults_of_calls_that_began_before_change_nothing_and_no_probe_is_made_while_it_works() {
+fn f004_late_failures_are_ignored_closed_never_probes() {
     let breaker = open();
     fail(&breaker, 9, 9);
     assert!(breaker.is_available(at(10)));
@@ -90,13 +90,13 @@ fn f004_faults_of_calls_that_began_before_change_nothing_and_no_probe_is_made_wh
 }
 
 #[test]
-fn a_clock_that_was_set_back_does_not_keep_an_endpoint_down() {
+fn clock_set_back_does_not_extend_outage() {
     let breaker = open();
     assert!(breaker.is_available(at(0) - Duration::from_hours(1)));
 }
 
 #[test]
-fn what_opens_or_heals_is_news_until_it_is_told() {
+fn changes_stay_pending_until_published() {
     let breaker = Breaker::default();
     breaker.worked(at(0));
     assert_eq!(breaker.untold(), None);
@@ -112,7 +112,7 @@ fn what_opens_or_heals_is_news_until_it_is_told() {
 }
 
 #[tokio::test]
-async fn news_are_waited_for() {
+async fn next_change_waits_for_a_change() {
     let breaker = open();
     assert_eq!(breaker.news().await, down(0, 10));
     breaker.told(down(0, 10));
@@ -121,7 +121,7 @@ async fn news_are_waited_for() {
 }
 
 #[test]
-fn f004_what_another_process_found_counts_until_it_or_this_one_finds_otherwise() {
+fn f004_remote_state_applies_until_a_later_change() {
     let breaker = Breaker::default();
     breaker.learn(down(0, 40), at(1));
     assert_eq!((breaker.is_available(at(39)), breaker.is_available(at(40))), (false, true));
@@ -135,7 +135,7 @@ fn f004_what_another_process_found_counts_until_it_or_this_one_finds_otherwise()
 }
 
 #[test]
-fn what_another_process_found_long_ago_counts_no_more() {
+fn expired_remote_outage_is_ignored() {
     let breaker = Breaker::default();
     breaker.learn(down(0, 10), at(130));
     assert!(!breaker.is_open());
@@ -145,14 +145,14 @@ fn what_another_process_found_long_ago_counts_no_more() {
 }
 
 #[test]
-fn others_are_asked_every_few_seconds_at_most() {
+fn published_state_is_polled_every_three_seconds() {
     let breaker = Breaker::default();
     assert_eq!([0, 1, 2, 3, 4, 6].map(|now| breaker.may_look(at(now))), [true, false, false, true, false, true]);
     assert!(breaker.may_look(at(0)), "a clock that was set back");
 }
 
 #[test]
-fn models_of_one_endpoint_share_its_breaker() {
+fn models_of_one_endpoint_share_a_breaker() {
     let breakers = Breakers::default();
     let one = breakers.of(Wire::Openai, "http://a");
     assert!(Arc::ptr_eq(&one, &breakers.of(Wire::Openai, "http://a")));

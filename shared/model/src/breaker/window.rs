@@ -1,36 +1,36 @@
 //! The latest attempts at an endpoint, in the order in which they began.
 
-/// How many attempts are looked at, back from the latest that failed.
+/// The number of attempts that are considered, back from the latest failed one.
 const ATTEMPTS: u64 = 16;
 
-/// How many of them must have failed, and at least half.
+/// The number of them that must have failed; also at least half.
 const FAULTS: u32 = 5;
 
 /// Which of the latest attempts failed.
 ///
-/// It is their beginnings that have an order, not their ends: of a thousand that begin together those that are refused are
-/// the first to end, and those that stall the last, and neither says that nothing works. An attempt that still waits
-/// counts like one that works; if the endpoint is down, it fails in its time.
+/// Attempts are ordered by their start, not by their end. Of a thousand that start together, rejected ones end first and
+/// stalled ones end last; neither proves an outage. An attempt in progress counts as successful: if the endpoint is
+/// down, it will fail later.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// The number of the latest attempt; they count from 1.
+    /// The number of the latest attempt, from 1.
     begun: u64,
     /// The number of the latest attempt that failed.
     failed: u64,
-    /// One bit for each attempt back from there, the lowest for itself: whether it failed.
+    /// One bit per attempt, set if it failed. The lowest bit is the latest failed attempt; higher bits are earlier ones.
     faults: u16,
-    /// What began until this number counts no more.
+    /// Attempts up to this number are ignored.
     cleared: u64,
 }
 
 impl Window {
-    /// Gives the next attempt its number.
+    /// Returns the number of the next attempt.
     pub(super) fn begin(&mut self) -> u64 {
         self.begun += 1;
         self.begun
     }
 
-    /// Takes note of a fault; whether too many have failed.
+    /// Records a failed attempt; returns whether too many have failed.
     pub(super) fn failed(&mut self, attempt: u64) -> bool {
         if attempt <= self.cleared {
             return false;
@@ -43,13 +43,13 @@ impl Window {
         faults >= FAULTS && u64::from(faults) * 2 >= seen
     }
 
-    /// Forgets every attempt that has begun.
+    /// Ignores every attempt that has started so far.
     pub(super) fn clear(&mut self) {
         *self = Self { begun: self.begun, cleared: self.begun, ..Self::default() };
     }
 }
 
-/// What is left of the bits that many attempts later.
+/// Shifts the bits by that many attempts; bits beyond the window are lost.
 fn shifted(bits: u16, attempts: u64) -> u16 {
     u32::try_from(attempts).ok().and_then(|by| bits.checked_shl(by)).unwrap_or(0)
 }

@@ -35,7 +35,7 @@ fn listed(path: ToolPath, until: SystemTime) -> Finding {
 }
 
 #[test]
-fn the_settings_decide_then_the_table_then_the_list_and_else_it_goes_by_text() {
+fn settings_precede_table_list_and_default() {
     use ToolPath::{Native, Text};
     for (mode, model, provider, expected) in [
         (ToolsMode::Native, "t", &NAMED, known(Native, ToolsFrom::Settings)),
@@ -52,7 +52,7 @@ fn the_settings_decide_then_the_table_then_the_list_and_else_it_goes_by_text() {
 }
 
 #[test]
-fn what_the_list_said_holds_for_its_time_only() {
+fn listed_tool_support_expires() {
     let capability = capability(ToolsMode::Auto, "other", &LISTED);
     capability.note(listed(ToolPath::Native, at(24)));
     let path = |now| capability.tools(now).path;
@@ -60,7 +60,7 @@ fn what_the_list_said_holds_for_its_time_only() {
 }
 
 #[test]
-fn a_refusal_counts_over_all_for_a_week_and_for_a_day_against_an_operators_wish() {
+fn rejection_overrides_for_a_week_or_a_day() {
     for (mode, model, hours) in
         [(ToolsMode::Auto, "m", 168), (ToolsMode::Auto, "other", 168), (ToolsMode::Native, "m", 24)]
     {
@@ -75,7 +75,7 @@ fn a_refusal_counts_over_all_for_a_week_and_for_a_day_against_an_operators_wish(
 }
 
 #[test]
-fn a_refusal_is_told_once() {
+fn rejection_is_published_once() {
     let capability = capability(ToolsMode::Native, "m", &OTHER);
     assert_eq!(capability.take_lesson(), None);
     capability.learn_refusal(at(0));
@@ -85,7 +85,7 @@ fn a_refusal_is_told_once() {
 }
 
 #[test]
-fn a_refusal_that_another_process_remembers_is_no_lesson_of_this_one() {
+fn stored_rejection_is_not_published_again() {
     let capability = capability(ToolsMode::Native, "m", &OTHER);
     capability.note(Finding { tools: known(ToolPath::Text, ToolsFrom::Learned), until: at(1) });
     assert_eq!(capability.take_lesson(), None);
@@ -93,7 +93,7 @@ fn a_refusal_that_another_process_remembers_is_no_lesson_of_this_one() {
 }
 
 #[test]
-fn where_text_is_settled_nothing_is_looked_for() {
+fn prompted_mode_needs_no_probe() {
     for (mode, provider, settled) in [
         (ToolsMode::Prompt, &NAMED, true),
         (ToolsMode::Auto, &OTHER, true),
@@ -105,7 +105,7 @@ fn where_text_is_settled_nothing_is_looked_for() {
 }
 
 #[test]
-fn a_look_counts_for_a_day_and_a_clock_that_goes_back_repeats_none() {
+fn probe_is_valid_for_a_day_despite_clock() {
     let looked = Some(at(100));
     assert_eq!([0, 100, 123, 124].map(|hours| is_of_today(looked, at(hours))), [true, true, true, false]);
     assert!(!is_of_today(None, at(0)));

@@ -25,9 +25,9 @@ pub(super) struct Call<'a> {
     limits: Limits,
     id: Ulid,
     quirks: Quirks,
-    /// What refusals taught of what this request alone chose: no lesson for others.
+    /// Fixes for parameters that this request set itself; not kept for other requests.
     own: Learned,
-    /// Goes over to the reply.
+    /// Moves to the reply.
     watch: Option<Watch>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Call<'a> {
         Self { client, prompt, limits, id: Ulid::new(), quirks, own: Learned::default(), watch }
     }
 
-    /// Whether it is attempted once only.
+    /// Whether transient errors are not retried.
     pub(super) fn is_single(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::is_single)
     }
@@ -116,8 +116,8 @@ impl<'a> Call<'a> {
         self.client.with_key(request).await?.build().map_err(|_| Fault::last(ModelError::Rejected))
     }
 
-    /// Draws from a fault what only the asker knows: whether there were tools, whether the key can be read again, and
-    /// whether an amendment changes anything.
+    /// Adjusts an error with the context of the call: whether there were tools, whether the key can be read again, and
+    /// whether a fix changes anything.
     fn judge(&mut self, mut fault: Fault) -> Fault {
         let shared = &self.client.shared;
         if fault.error == ModelError::ToolsUnsupported {
@@ -143,7 +143,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// How an attempt ended that brought no response.
+/// Returns the end of an attempt without a response, for the recorder.
 fn unanswered(fault: &Fault) -> AttemptEnd {
     match fault.error {
         ModelError::Stalled | ModelError::Deadline => AttemptEnd::Silent,

@@ -1,4 +1,4 @@
-//! How the model does, and what processes tell each other of it.
+//! The health of the model, and its exchange between processes.
 
 use std::time::SystemTime;
 
@@ -6,27 +6,27 @@ use super::ModelClient;
 use crate::{EndpointHealth, breaker};
 
 impl ModelClient {
-    /// Whether it is worth asking at `now` where another model can be asked instead: its endpoint is not down, or it is
-    /// time to see whether it still is, and its key and allowance were not just refused.
+    /// Whether the model should be used at `now` if there is a fallback: its endpoint is up or due for a probe, and its
+    /// key and quota were not rejected within the last minute.
     ///
-    /// A call that is made all the same is never refused, but attempted once only while the endpoint counts as down.
+    /// A call to an unavailable model is still made, but with a single attempt while the endpoint is down.
     pub fn is_available(&self, now: SystemTime) -> bool {
         self.shared.health.is_available(now)
     }
 
-    /// Whether its last call was refused for good (the request, the key, the allowance), or its endpoint is down, and
-    /// nothing worked since.
+    /// Whether the last call was rejected permanently (request, key or quota), or the endpoint is down, without a
+    /// success since.
     pub fn is_failing(&self) -> bool {
         self.shared.health.is_failing()
     }
 
-    /// A text that is the same for models of one endpoint, and holds no secret.
+    /// Returns a key that models of one endpoint share; it contains no secret.
     pub fn endpoint(&self) -> String {
         let config = &self.shared.config;
         breaker::endpoint(config.wire, &config.base_url)
     }
 
-    /// Takes over what other processes know of the endpoint; `told` is polled only when that was not asked for a while.
+    /// Applies the state that other processes published. `published` is polled only when the poll interval has passed.
     pub async fn learn_health(&self, now: SystemTime, told: impl Future<Output = Option<EndpointHealth>>) {
         let breaker = &self.shared.health.breaker;
         if breaker.may_look(now)
@@ -36,17 +36,17 @@ impl ModelClient {
         }
     }
 
-    /// What this process found out about the endpoint and others were not told of.
+    /// Returns the change of this process that is not yet published.
     pub fn untold_health(&self) -> Option<EndpointHealth> {
         self.shared.health.breaker.untold()
     }
 
-    /// Waits until there is something to tell.
+    /// Waits for a change to publish.
     pub async fn health_news(&self) -> EndpointHealth {
         self.shared.health.breaker.news().await
     }
 
-    /// Takes note that others were told.
+    /// Marks a change as published.
     pub fn health_told(&self, health: EndpointHealth) {
         self.shared.health.breaker.told(health);
     }

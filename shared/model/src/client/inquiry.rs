@@ -1,4 +1,4 @@
-//! How a model is given tools, as far as that can be found out.
+//! Probes whether a model supports native tools.
 
 use std::time::SystemTime;
 
@@ -16,21 +16,21 @@ struct Show<'a> {
 }
 
 impl ModelClient {
-    /// How the model is given tools, as far as is known at `now`; makes no call.
+    /// Returns the tool support that is known at `now`; makes no request.
     pub fn tools(&self, now: SystemTime) -> ToolUse {
         self.shared.capability.tools(now)
     }
 
-    /// Whether [`inquire`](Self::inquire) has nothing to do at `now`.
+    /// Whether [`probe_tool_support`](Self::probe_tool_support) has nothing to do at `now`.
     pub fn is_settled(&self, now: SystemTime) -> bool {
         self.shared.capability.is_settled(now)
     }
 
-    /// Finds out what can be, once a day: what other processes remember, and where that is nothing, what the provider's
-    /// list says. Gives what the list said, which is worth remembering.
+    /// Looks up the tool support once a day: in the result that other processes stored, else in the provider's list.
+    /// Returns a result from the list, which the caller should store.
     ///
-    /// Callers that come meanwhile wait for the first one. It takes 10 s at most beside the time for `remembered`, which
-    /// is not polled when there is nothing to find out.
+    /// Concurrent callers wait for the first one. The request takes at most 10 s, in addition to the time for `stored`,
+    /// which is not polled if no probe is due.
     pub async fn inquire(&self, now: SystemTime, remembered: impl Future<Output = Option<Finding>>) -> Option<Finding> {
         let capability = &self.shared.capability;
         if !capability.is_open() {
@@ -50,14 +50,14 @@ impl ModelClient {
         Some(finding)
     }
 
-    /// The refusal that the endpoint gave since this was last asked, which is worth remembering.
+    /// Takes the rejection of tools since the last call of this function, which the caller should store.
     pub fn take_lesson(&self) -> Option<Finding> {
         self.shared.capability.take_lesson()
     }
 
-    /// A text that is the same for equal models at equal endpoints, configured alike, and holds no secret.
+    /// Returns a key that equal models at equal endpoints with equal configuration share; it contains no secret.
     ///
-    /// What the operator wishes is a part of it: another wish is another chance for an endpoint that refused.
+    /// The configured tool mode is part of it: a new setting gives an endpoint that rejected tools another chance.
     pub fn identity(&self) -> String {
         let ModelConfig { wire, base_url, model, tools, options, .. } = self.config();
         format!("{wire:?} {base_url} {model} {tools:?} {}", options.provider.unwrap_or_default())

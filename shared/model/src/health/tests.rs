@@ -9,14 +9,14 @@ fn health() -> Arc<Health> {
     Arc::new(Health::new(Arc::default()))
 }
 
-/// A call whose first attempt has begun.
+/// Starts a call and its first attempt.
 fn call(health: &Arc<Health>) -> Watch {
     let mut watch = health.watch();
     watch.begin_attempt();
     watch
 }
 
-/// How a model does after ten attempts, each a call of its own, that end so.
+/// Returns availability and failure state after ten calls with this error.
 fn after(fault: &Fault) -> (bool, bool) {
     let health = health();
     (0..10).for_each(|_| call(&health).failed(fault, at(0)));
@@ -24,7 +24,7 @@ fn after(fault: &Fault) -> (bool, bool) {
 }
 
 #[test]
-fn f004_what_is_the_endpoints_fault_counts_against_it() {
+fn f004_endpoint_failures_open_the_breaker() {
     for error in [ModelError::Unavailable, ModelError::Stalled, ModelError::Disconnected, ModelError::BadResponse] {
         assert_eq!(after(&Fault::passing(error.clone())), (false, true), "{error}");
         assert_eq!(after(&Fault::last(error.clone())), (false, true), "{error}");
@@ -32,7 +32,7 @@ fn f004_what_is_the_endpoints_fault_counts_against_it() {
 }
 
 #[test]
-fn f006_what_is_about_one_request_or_the_turns_time_counts_against_nobody() {
+fn f006_request_errors_and_deadline_do_not_affect_health() {
     for error in [
         ModelError::RateLimited { retry_after: None },
         ModelError::ContentFiltered,
@@ -45,13 +45,13 @@ fn f006_what_is_about_one_request_or_the_turns_time_counts_against_nobody() {
 }
 
 #[test]
-fn f012_a_dead_connection_is_no_fault_of_the_endpoint() {
+fn f012_dead_connection_does_not_affect_health() {
     let dead = Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
     assert_eq!(after(&dead), (true, false));
 }
 
 #[test]
-fn f005_a_model_that_was_refused_is_failing_until_it_works_again() {
+fn f005_rejected_model_is_failing_until_success() {
     assert_eq!(after(&Fault::last(ModelError::Rejected)), (true, true));
     let health = health();
     call(&health).failed(&Fault::last(ModelError::Rejected), at(0));
@@ -63,7 +63,7 @@ fn f005_a_model_that_was_refused_is_failing_until_it_works_again() {
 }
 
 #[test]
-fn f003_f007_a_model_whose_key_or_allowance_is_refused_is_passed_over_for_a_minute() {
+fn f003_f007_rejected_key_or_quota_pauses_model_one_minute() {
     for error in [ModelError::Auth, ModelError::QuotaExhausted] {
         let health = health();
         call(&health).failed(&Fault::last(error), at(0));
@@ -75,7 +75,7 @@ fn f003_f007_a_model_whose_key_or_allowance_is_refused_is_passed_over_for_a_minu
 }
 
 #[test]
-fn f004_while_an_endpoint_is_down_each_call_is_one_attempt_and_one_at_a_time_the_probe() {
+fn f004_open_breaker_allows_single_attempts_and_one_probe() {
     let health = health();
     let early = call(&health);
     assert!(!early.is_single());

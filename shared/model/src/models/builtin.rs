@@ -3,7 +3,7 @@ use settings::{SettingError, Settings};
 use super::{Found, key, url};
 use crate::{ModelConfig, Options, ToolsMode, Wire};
 
-/// A model that has variables of its own.
+/// A model with its own variables.
 struct Builtin {
     name: &'static str,
     key: Option<&'static str>,
@@ -13,7 +13,7 @@ struct Builtin {
     wire: Wire,
 }
 
-/// In the order in which the first becomes the default.
+/// The built-in models; the first configured one becomes the default.
 const BUILTIN: [Builtin; 3] = [
     Builtin {
         name: "volcano",
@@ -41,7 +41,7 @@ const BUILTIN: [Builtin; 3] = [
     },
 ];
 
-/// Adds those that have a model and a key or a base URL.
+/// Adds the built-in models that have a model and a key or a base URL.
 pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
     BUILTIN.iter().try_for_each(|builtin| builtin.read(settings, found))
 }
@@ -72,7 +72,7 @@ impl Builtin {
         Ok(())
     }
 
-    /// What is said when only a part of the variables is set.
+    /// Returns a note if only a part of the variables is set.
     fn note(&self, settings: &Settings) -> Option<String> {
         let is_set = |name: &&str| settings.var(name).is_some();
         let key = self.key.map(|key| [key.to_owned(), format!("{key}_PARAMETER"), format!("{key}_SECRET")]);

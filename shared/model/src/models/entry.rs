@@ -8,14 +8,14 @@ use crate::{ModelConfig, Options, ToolsMode, Wire};
 
 const VARIABLE: &str = "MODELS";
 
-/// More of the same, for rows that whoever deploys does not write: `template.yaml` adds its own there.
+/// Additional rows of the same format, which `template.yaml` adds by itself.
 const MORE: &str = "EXTRA_MODELS";
 
 const ACCEPTED: &str = "a JSON array of objects with \"name\", \"model\", \"baseUrl\" or \"apiKeyVar\" or both, and at \
                         will \"wire\" (openai, ollama, anthropic or gemini), \"tools\" (auto, native or prompt), \
                         \"fallback\" and \"onlyFor\", a caller's name";
 
-/// One element of `MODELS` or `EXTRA_MODELS`; a field that is not known is a mistake rather than a wish for later.
+/// One element of `MODELS` or `EXTRA_MODELS`; an unknown field is an error.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Entry {
@@ -31,7 +31,7 @@ struct Entry {
     only_for: Option<String>,
 }
 
-/// Adds the models of `MODELS` and of `EXTRA_MODELS`, and checks the names of all.
+/// Adds the models of `MODELS` and `EXTRA_MODELS`, and checks all names.
 pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
     let mut of = BTreeMap::new();
     for variable in [VARIABLE, MORE] {
@@ -64,7 +64,7 @@ impl Entry {
         }
         let api_key = self.api_key_var.as_deref().map(|name| key(settings, name)).transpose()?.flatten();
         if self.api_key_var.is_some() && api_key.is_none() {
-            // The variable's name is not repeated: the key itself may have been written there.
+            // The variable's name is not repeated: it may contain the key itself by mistake.
             found.notes.push(format!("{variable}: the variable in \"apiKeyVar\" of `{name}` is not set"));
             if self.base_url.is_none() {
                 found.left_out.push(name);

@@ -2,7 +2,7 @@ use crate::ModelConfig;
 
 pub(super) const ACCEPTED: &str = "the name of another configured model that all callers of this one have";
 
-/// The first whose fallback is none of the others, or does not exist for all who may use it.
+/// Finds the first model whose fallback does not exist, or is not available to all callers of the model.
 pub(super) fn wrong(configs: &[ModelConfig]) -> Option<&ModelConfig> {
     let takes = |one: &ModelConfig, other: &ModelConfig| {
         other.name != one.name && (other.only_for.is_none() || other.only_for == one.only_for)

@@ -22,18 +22,18 @@ const ACCEPTED: &str = "a JSON object that gives names of models objects with an
 
 const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS and EXTRA_MODELS";
 
-/// Most whole units of a currency for a million tokens; more is a slip.
+/// The maximum price of a million tokens, in whole units of a currency; more is a mistake.
 const DEAREST: u64 = 1_000_000;
 
-/// More than any model takes or writes.
+/// More tokens than any model reads or writes.
 const MOST_TOKENS: u64 = 100_000_000;
 
 const MILLION: u64 = 1_000_000;
 
-/// By the models' names, none of which may be there twice.
+/// Options by model name; a duplicate name is an error.
 struct Entries<'a>(BTreeMap<String, Entry<'a>>);
 
-/// What is chosen for one model; a field that is not known is a mistake rather than a wish for later.
+/// The options of one model; an unknown field is an error.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Entry<'a> {
@@ -50,7 +50,7 @@ struct Entry<'a> {
     price: Option<Prices<'a>>,
 }
 
-/// Read as text: a binary fraction would not be the amount that was written.
+/// Prices, kept as text: a binary fraction would not be the exact amount.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Prices<'a> {
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 }
 
-/// Gives the models that were found the options of `MODEL_OPTIONS`.
+/// Applies `MODEL_OPTIONS` to the configured models.
 pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
     let Some(text) = settings.var(VARIABLE) else { return Ok(()) };
     let entries: Entries<'_> = serde_json::from_str(text).map_err(|_| mistake(ACCEPTED))?;
@@ -100,7 +100,7 @@ pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), Setting
             None => return Err(mistake(NAMES)),
         }
     }
-    // Those of the rows were checked where they were read.
+    // The fallbacks of the rows were checked when they were read.
     match fallback::wrong(&found.configs) {
         Some(config) => Err(config.mistake("fallback", fallback::ACCEPTED)),
         None => Ok(()),
@@ -108,7 +108,7 @@ pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), Setting
 }
 
 impl Entry<'_> {
-    /// Sets the options of a model; a remark if some of them cannot be said to its endpoint.
+    /// Sets the options of a model; returns a note if its endpoint does not support some of them.
     fn choose(self, config: &mut ModelConfig) -> Result<Option<String>, SettingError> {
         if let Some(fallback) = &self.fallback {
             if config.fallback.is_some() {
@@ -188,7 +188,7 @@ fn mistake(accepted: &str) -> SettingError {
     SettingError::new(VARIABLE, accepted)
 }
 
-/// A decimal number as it was written, in millionths; no sign, no exponent and no places beyond the sixth.
+/// Parses a decimal number into millionths; it must have no sign, no exponent and at most six decimals.
 fn millionths(number: &RawValue) -> Option<u64> {
     let (whole, fraction) = number.get().split_once('.').unwrap_or((number.get(), "0"));
     let fraction = fraction.trim_end_matches('0');

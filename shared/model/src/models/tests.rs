@@ -4,7 +4,7 @@ fn read(pairs: &[(&str, &str)]) -> Result<Models, SettingError> {
     Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), transport::client().unwrap())
 }
 
-/// Name, base URL, model and wire of each, and the name of the default.
+/// Returns name, base URL, model and wire of each model, and the name of the default.
 fn summary(pairs: &[(&str, &str)]) -> (Vec<String>, Option<String>) {
     let models = read(pairs).unwrap();
     let line = |client: &ModelClient| {
@@ -19,7 +19,7 @@ fn entry(json: &str) -> Result<Models, SettingError> {
 }
 
 #[test]
-fn a_model_is_configured_by_its_model_and_its_key_or_its_base_url() {
+fn model_needs_id_and_key_or_base_url() {
     let (models, default) = summary(&[
         ("ARK_API_KEY", "k"),
         ("ARK_MODEL", "doubao"),
@@ -41,13 +41,13 @@ fn a_model_is_configured_by_its_model_and_its_key_or_its_base_url() {
 }
 
 #[test]
-fn nothing_set_configures_nothing() {
+fn empty_settings_configure_no_model() {
     let models = read(&[]).unwrap();
     assert!(models.default_model().is_none() && models.iter().next().is_none() && models.notes().is_empty());
 }
 
 #[test]
-fn what_is_set_by_half_is_a_note_that_holds_no_value() {
+fn partial_settings_give_notes_without_values() {
     let models = read(&[
         ("ARK_API_KEY", "secret"),
         ("OPENAI_MODEL", "secret"),
@@ -66,7 +66,7 @@ fn what_is_set_by_half_is_a_note_that_holds_no_value() {
 }
 
 #[test]
-fn a_key_may_be_kept_elsewhere() {
+fn keys_may_come_from_external_stores() {
     let aws = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
     let kept = [("ARK_API_KEY_PARAMETER", "/chat/ark"), ("KEY_SECRET", "chat"), ("OPENAI_API_KEY_SECRET", "chat")];
     let named = [("ARK_MODEL", "m"), ("MODELS", r#"[{"name":"x","model":"m","apiKeyVar":"KEY"}]"#)];
@@ -78,7 +78,7 @@ fn a_key_may_be_kept_elsewhere() {
 }
 
 #[test]
-fn the_default_is_the_first_or_the_one_that_is_named() {
+fn default_is_first_or_named_model() {
     let both = [("ARK_API_KEY", "k"), ("ARK_MODEL", "m"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")];
     assert_eq!(summary(&both).1.as_deref(), Some("volcano"));
     let named = [&both[..], &[("DEFAULT_MODEL", "openai")]].concat();
@@ -89,7 +89,7 @@ fn the_default_is_the_first_or_the_one_that_is_named() {
 }
 
 #[test]
-fn an_entry_of_models_has_all_that_is_said_of_it() {
+fn models_entry_keeps_all_fields() {
     let json = r#"[{"name":" a ","baseUrl":"https://x.example/v1","apiKeyVar":"KEY","model":"m","wire":"gemini",
         "tools":"native","fallback":"b"},{"name":"b","baseUrl":"http://[::1]:8080","model":"n"}]"#;
     let models = entry(json).unwrap();
@@ -102,7 +102,7 @@ fn an_entry_of_models_has_all_that_is_said_of_it() {
 }
 
 #[test]
-fn rows_that_are_added_beside_those_of_models_are_of_the_same_form() {
+fn extra_models_have_the_same_format() {
     let rows =
         |name: &str| format!(r#"[{{"name":"{name}","baseUrl":"https://x.example","model":"m","onlyFor":"ann"}}]"#);
     let both = |more: &str| read(&[("MODELS", &rows("a")), ("EXTRA_MODELS", &rows(more)), ("DEFAULT_MODEL", "")]);
@@ -119,7 +119,7 @@ fn rows_that_are_added_beside_those_of_models_are_of_the_same_form() {
 }
 
 #[test]
-fn a_mistake_in_models_is_an_error_that_names_the_variable_and_no_value() {
+fn models_errors_name_variable_but_no_value() {
     for json in [
         "secret",
         "{}",
@@ -147,7 +147,7 @@ fn a_mistake_in_models_is_an_error_that_names_the_variable_and_no_value() {
 }
 
 #[test]
-fn a_base_url_is_http_and_nothing_but_an_address() {
+fn base_url_is_http_without_user_or_query() {
     for text in [
         "secret",
         "localhost:11434",
@@ -169,7 +169,7 @@ fn a_base_url_is_http_and_nothing_but_an_address() {
 }
 
 #[test]
-fn ollamas_port_is_added_only_where_none_is_written() {
+fn ollama_port_is_added_only_if_missing() {
     for (text, base) in [
         ("http://localhost", "http://localhost:11434"),
         ("http://localhost/", "http://localhost:11434"),
@@ -185,20 +185,20 @@ fn ollamas_port_is_added_only_where_none_is_written() {
 }
 
 #[test]
-fn anthropics_version_is_not_written_twice() {
+fn anthropic_version_is_removed_from_base_url() {
     let json = r#"[{"name":"a","wire":"anthropic","baseUrl":"https://x.example/v1/","model":"m"}]"#;
     assert_eq!(entry(json).unwrap().get("a").unwrap().config().base_url, "https://x.example");
 }
 
 #[test]
-fn a_key_that_no_header_can_carry_is_an_error() {
+fn key_invalid_in_header_is_rejected() {
     let error = read(&[("ARK_API_KEY", "two\nlines")]).err().unwrap();
     assert_eq!(error.to_string(), "ARK_API_KEY: expected a key of visible ASCII characters");
     assert!(read(&[("OPENAI_API_KEY", "schlüssel")]).is_err());
 }
 
 #[test]
-fn the_timers_have_a_range() {
+fn timeouts_have_a_range() {
     for variable in ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"] {
         for value in ["0", "901", "-1", "1.5", "soon"] {
             assert_eq!(read(&[(variable, value)]).err().unwrap().variable, variable);
@@ -208,7 +208,7 @@ fn the_timers_have_a_range() {
 }
 
 #[test]
-fn the_demonstration_is_a_model_like_others_and_the_default() {
+fn demo_is_a_regular_model_and_default() {
     let models = read(&[]).unwrap().with_demo("http://127.0.0.1:1/v1/");
     let demo = models.default_model().unwrap();
     let ModelConfig { name, base_url, model, wire, api_key, demo: is_demo, .. } = demo.config();
@@ -218,7 +218,7 @@ fn the_demonstration_is_a_model_like_others_and_the_default() {
 }
 
 #[test]
-fn a_client_tells_whose_endpoint_it_speaks_to() {
+fn client_reports_provider_of_endpoint() {
     let json = r#"[{"name":"a","baseUrl":"https://api.deepseek.com","model":"m"},
         {"name":"b","baseUrl":"https://ark.ap-southeast.bytepluses.com/api/v3","model":"m"},
         {"name":"c","baseUrl":"http://localhost:1","model":"m"},
@@ -229,7 +229,7 @@ fn a_client_tells_whose_endpoint_it_speaks_to() {
 }
 
 #[test]
-fn a_client_tells_how_many_tokens_its_model_takes() {
+fn client_reports_context_size_of_model() {
     let context = |base: &str, model: &str| {
         let models = read(&[("OPENAI_BASE_URL", base), ("OPENAI_MODEL", model)]).unwrap();
         models.default_model().unwrap().context_tokens()
@@ -239,7 +239,7 @@ fn a_client_tells_how_many_tokens_its_model_takes() {
     assert_eq!(context("http://localhost:8000", "gpt-4o-mini"), None);
 }
 
-/// A row of `MODELS`, with whom it is for and its fallback.
+/// Builds a row of `MODELS` with `onlyFor` and `fallback`.
 fn row(name: &str, only_for: &str, fallback: &str) -> String {
     let or_null = |text: &str| if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
     let (only_for, fallback) = (or_null(only_for), or_null(fallback));
@@ -251,7 +251,7 @@ fn rows<const N: usize>(rows: [(&str, &str, &str); N]) -> String {
 }
 
 #[test]
-fn a_model_for_one_caller_is_never_the_default() {
+fn model_for_one_caller_is_never_default() {
     let json = rows([("mine", " ada", ""), ("ours", "", "")]);
     assert_eq!(summary(&[("MODELS", &json)]).1.as_deref(), Some("ours"));
     let models = read(&[("MODELS", &json)]).unwrap();
@@ -266,7 +266,7 @@ fn a_model_for_one_caller_is_never_the_default() {
 }
 
 #[test]
-fn a_model_for_one_caller_takes_over_only_where_that_caller_asks() {
+fn fallback_for_one_caller_requires_same_caller() {
     let accepted = "the name of another configured model that all callers of this one have";
     let error = |pairs: &[(&str, &str)]| read(pairs).err().map(|error| error.to_string());
     for refused in

@@ -10,23 +10,23 @@ const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
 
 const OLLAMA_PORT: &str = "11434";
 
-/// The base URL without a trailing slash, or `None` if it is not of the accepted form.
+/// Parses a base URL and removes the trailing slash; `None` if it is not accepted.
 pub(super) fn base(text: &str, wire: Wire) -> Option<String> {
     let text = if wire == Wire::Ollama { with_port(text) } else { text.to_owned() };
     let url = Url::parse(&text).ok()?;
     let has_user = !url.username().is_empty() || url.password().is_some();
     let has_query = url.query().is_some() || url.fragment().is_some();
     let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && !has_user && !has_query;
-    // An empty user name is still a user name.
+    // An empty user name counts as a user name.
     let mut base = url.as_str().trim_end_matches('/');
     if wire == Wire::Anthropic {
-        // The version belongs to the path of a request; some people write it here.
+        // The version is part of the request path; some users add it to the base URL.
         base = base.strip_suffix("/v1").unwrap_or(base);
     }
     (fits && !text.contains('@')).then(|| base.to_owned())
 }
 
-/// Where a wire is spoken if nothing else is said.
+/// Returns the default base URL of a wire.
 pub(super) fn default_base(wire: Wire) -> Option<&'static str> {
     match wire {
         Wire::Openai => Some(OPENAI),
@@ -36,7 +36,7 @@ pub(super) fn default_base(wire: Wire) -> Option<&'static str> {
     }
 }
 
-/// Ollama's port where no port is written; a `:80` that is written stays, which a parsed URL cannot tell.
+/// Adds Ollama's port if there is none. It works on the text: a parsed URL loses an explicit `:80`.
 fn with_port(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -12,7 +12,7 @@ const ADAPTIVE: Dialect = Dialect {
     ..PLAIN
 };
 
-/// Any server that speaks Anthropic's protocol.
+/// Any server with Anthropic's protocol.
 pub(super) const ROW: Provider = Provider {
     name: "anthropic",
     wire: Wire::Anthropic,

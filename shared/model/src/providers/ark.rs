@@ -4,10 +4,10 @@ use crate::Wire;
 use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, Switch};
 use crate::listing::Listing;
 
-/// `max_tokens` bounds the answer without its reasoning; beside `max_completion_tokens` it would be refused.
+/// `max_tokens` limits the answer without its reasoning; it is rejected together with `max_completion_tokens`.
 const THINKING: Dialect = Dialect { thinking: Switch::Type { auto: true }, hottest: 1, ..PLAIN };
 
-/// Volcengine's Ark, and `ModelArk` of `BytePlus` outside China. An endpoint id (`ep-…`) tells nothing of its model.
+/// Volcengine's Ark, and `ModelArk` of `BytePlus` outside China. An endpoint id (`ep-…`) does not identify its model.
 pub(super) const ROW: Provider = Provider {
     name: "ark",
     wire: Wire::Openai,
@@ -24,7 +24,7 @@ pub(super) const ROW: Provider = Provider {
         ("kimi-k2", 256_000),
     ],
     dialects: &[
-        // The older ones do not know an effort.
+        // The older models do not support effort.
         ("doubao-seed-1-6", THINKING),
         ("doubao-1-5", THINKING),
         ("deepseek-", THINKING),

@@ -3,14 +3,14 @@ use crate::ToolPath::Native;
 use crate::dialect::{Dialect, PLAIN, Switch};
 use crate::{Effort, Wire};
 
-/// While the model thinks, its sampling parameters are ignored without complaint.
+/// With thinking on, the endpoint silently ignores sampling parameters.
 const DIALECT: Dialect = Dialect {
     thinking: Switch::Type { auto: false },
     efforts: &[(Effort::Low, "low"), (Effort::High, "high"), (Effort::Max, "max")],
     ..PLAIN
 };
 
-/// DeepSeek: a history with calls but without their reasoning is refused.
+/// DeepSeek; it rejects a history with calls but without their reasoning.
 pub(super) const ROW: Provider = Provider {
     name: "deepseek",
     wire: Wire::Openai,

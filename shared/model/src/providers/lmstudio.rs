@@ -1,5 +1,5 @@
 use super::{OTHER, Provider};
 use crate::dialect::PLAIN;
 
-/// LM Studio: whether a model thinks is chosen in its window, not in a request.
+/// LM Studio; thinking is set in its user interface, not in requests.
 pub(super) const ROW: Provider = Provider { name: "lmstudio", dialects: &[("", PLAIN)], ..OTHER };

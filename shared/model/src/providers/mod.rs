@@ -1,7 +1,7 @@
-//! What is known of single providers, a row for each.
+//! Facts about providers, one row for each.
 //!
-//! Those that speak OpenAI's protocol are known by their hosts, the others by their protocol; a server that runs anywhere
-//! is named by the operator.
+//! Providers with OpenAI's protocol are recognised by their hosts, the others by their protocol. The operator names
+//! the provider of a self-hosted server.
 
 mod anthropic;
 mod ark;
@@ -24,57 +24,58 @@ use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN};
 use crate::listing::Listing;
 use crate::{ModelConfig, ToolPath, Wire};
 
-/// The particulars of the endpoints of one provider.
+/// Facts about the endpoints of one provider.
 ///
-/// In each table an entry stands for the models whose id begins so, in lower case; the first that fits counts.
+/// In each table an entry applies to the models whose id starts with the given prefix, in lower case; the first match
+/// wins.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Provider {
-    /// As it is shown to people and in lists of models, and as the settings name it.
+    /// The name in the user interface, in model lists and in the settings.
     pub(crate) name: &'static str,
-    /// The protocol that it speaks.
+    /// The protocol of the endpoints.
     pub(crate) wire: Wire,
-    /// Its hosts; each stands for its subdomains too.
+    /// The hosts; subdomains are included.
     pub(crate) hosts: &'static [&'static str],
-    /// Whether it takes `stream_options.include_usage`.
+    /// Whether `stream_options.include_usage` is supported.
     pub(crate) usage_option: bool,
-    /// Whether assistant messages must carry the reasoning that came with them once tools are used.
+    /// Whether assistant messages must include their reasoning once tools are used.
     pub(crate) echo_reasoning: bool,
-    /// How models are given tools.
+    /// How tools are passed to models.
     pub(crate) tools: &'static [(&'static str, ToolPath)],
-    /// Where the provider says which of its other models take tools.
+    /// The list that shows the tool support of all other models.
     pub(crate) listing: Option<Listing>,
-    /// How many tokens models take.
+    /// Context sizes in tokens.
     pub(crate) contexts: &'static [(&'static str, u64)],
-    /// How models are told what the operator chose for them.
+    /// The supported generation parameters.
     pub(crate) dialects: &'static [(&'static str, Dialect)],
 }
 
 impl Provider {
-    /// How a model is given tools, if it is known by its id.
+    /// Returns how tools are passed to a model, if its id is in the table.
     pub(crate) fn path_of(&self, model: &str) -> Option<ToolPath> {
         by_beginning(self.tools, model)
     }
 
-    /// The tokens that a prompt and its reply may have together, if the model is known by its id.
+    /// Returns the context size in tokens (prompt and reply together), if the model's id is in the table.
     pub(crate) fn context_of(&self, model: &str) -> Option<u64> {
         by_beginning(self.contexts, model)
     }
 
-    /// How a model is told what the operator chose for it.
+    /// Returns the supported generation parameters of a model.
     pub(crate) fn dialect_of(&self, model: &str) -> Dialect {
         by_beginning(self.dialects, model).unwrap_or(PLAIN)
     }
 }
 
-/// The first entry with which the model's id begins; case does not count.
+/// Finds the first entry whose prefix matches the model's id; ignores case.
 fn by_beginning<T: Copy>(table: &[(&str, T)], model: &str) -> Option<T> {
     let model = model.to_lowercase();
     table.iter().find(|(beginning, _)| model.starts_with(beginning)).map(|(_, known)| *known)
 }
 
-/// An endpoint that nothing is known of: what most of them take is tried, and what it refuses is left out from then on.
+/// An unknown endpoint: requests use common parameters first and omit those that the endpoint rejects.
 ///
-/// It may drop tools without a word, so its models write their calls as text unless the settings say otherwise.
+/// It may ignore tools silently, so its models write their calls as text unless the settings demand native calls.
 pub(crate) const OTHER: Provider = Provider {
     name: "openai-compatible",
     wire: Wire::Openai,
@@ -105,7 +106,7 @@ pub(crate) const PROVIDERS: &[&Provider] = &[
     &zhipu::ROW,
 ];
 
-/// The provider of a model: the one that the operator named, else whose host or whose protocol it is.
+/// Returns the provider of a model: as configured, else by host or protocol.
 pub(crate) fn of(config: &ModelConfig) -> &'static Provider {
     let named = config.options.provider.and_then(|name| PROVIDERS.iter().find(|row| row.name == name).copied());
     named.unwrap_or_else(|| match config.wire {
@@ -117,7 +118,7 @@ pub(crate) fn of(config: &ModelConfig) -> &'static Provider {
     })
 }
 
-/// The row of the provider that `host` belongs to.
+/// Returns the provider of `host`.
 fn of_host(host: &str) -> &'static Provider {
     let belongs = |known: &str| host.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     PROVIDERS.iter().find(|row| row.hosts.iter().any(|known| belongs(known))).copied().unwrap_or(&OTHER)

@@ -3,7 +3,7 @@ use crate::ToolPath::Native;
 use crate::Wire;
 use crate::dialect::{Dialect, PLAIN, Switch};
 
-/// Moonshot: thinking models refuse calls without their reasoning, as those of DeepSeek do.
+/// Moonshot; like DeepSeek, its thinking models reject calls without their reasoning.
 pub(super) const ROW: Provider = Provider {
     name: "moonshot",
     wire: Wire::Openai,
@@ -20,7 +20,7 @@ pub(super) const ROW: Provider = Provider {
         ("kimi-k2", 262_144),
     ],
     dialects: &[
-        // These either never think or always.
+        // These models either never think or always do.
         ("moonshot-v1", Dialect { hottest: 1, ..PLAIN }),
         ("kimi-k2-", Dialect { hottest: 1, ..PLAIN }),
         ("kimi-", Dialect { thinking: Switch::Type { auto: false }, hottest: 1, ..PLAIN }),

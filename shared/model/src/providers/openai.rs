@@ -3,10 +3,10 @@ use crate::ToolPath::{Native, Text};
 use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, Sampling, Switch};
 use crate::{Effort, Wire};
 
-/// All its models take the newer name.
+/// All models of OpenAI accept the newer name of the limit.
 const COMPLETION: Dialect = Dialect { limit: LimitName::MaxCompletionTokens, ..PLAIN };
 
-/// Those that always think.
+/// Models that always think.
 const REASONING: Dialect = Dialect {
     thinking: Switch::Effort { on: None, off: None },
     efforts: LOW_TO_HIGH,
@@ -14,7 +14,7 @@ const REASONING: Dialect = Dialect {
     ..COMPLETION
 };
 
-/// Those that think when they are told to.
+/// Models that think on request.
 const SWITCHED: Dialect = Dialect {
     thinking: Switch::Effort { on: Some("medium"), off: Some("none") },
     sampling: Sampling::WithoutThinking,
@@ -31,7 +31,7 @@ pub(super) const ROW: Provider = Provider {
     hosts: &["api.openai.com"],
     usage_option: true,
     echo_reasoning: false,
-    // The first models that reasoned took no tools yet.
+    // The first reasoning models did not support tools.
     tools: &[
         ("o1-mini", Text),
         ("o1-preview", Text),
@@ -57,7 +57,7 @@ pub(super) const ROW: Provider = Provider {
         ("o4", 200_000),
     ],
     dialects: &[
-        // `GPT-5 pro` thinks hard and in no other way.
+        // `GPT-5 pro` supports high effort only.
         ("gpt-5-pro", Dialect { efforts: &[(Effort::High, "high")], ..REASONING }),
         ("gpt-5-chat", COMPLETION),
         ("gpt-5-codex", REASONING),

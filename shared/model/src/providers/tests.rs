@@ -6,7 +6,7 @@ use super::*;
 use crate::dialect::Switch;
 
 #[test]
-fn the_list_and_the_folder_agree() {
+fn provider_list_matches_folder() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/providers");
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let names = files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned());
@@ -17,7 +17,7 @@ fn the_list_and_the_folder_agree() {
 }
 
 #[test]
-fn a_host_and_its_subdomains_belong_to_one_provider() {
+fn host_and_subdomains_belong_to_one_provider() {
     for row in PROVIDERS {
         for host in row.hosts {
             assert_eq!(of_host(host), *row);
@@ -30,7 +30,7 @@ fn a_host_and_its_subdomains_belong_to_one_provider() {
 }
 
 #[test]
-fn a_models_path_is_known_by_the_beginning_of_its_id() {
+fn tool_mode_is_found_by_id_prefix() {
     use ToolPath::{Native, Text};
     let path = |host: &str, model: &str| of_host(host).path_of(model);
     for (host, model, expected) in [
@@ -53,7 +53,7 @@ fn a_models_path_is_known_by_the_beginning_of_its_id() {
 }
 
 #[test]
-fn every_row_of_models_can_be_reached() {
+fn every_table_entry_is_reachable() {
     for row in PROVIDERS {
         reachable(row.name, row.tools);
         reachable(row.name, row.contexts);
@@ -69,7 +69,7 @@ fn reachable<T>(name: &str, table: &[(&str, T)]) {
 }
 
 #[test]
-fn a_models_context_is_known_by_the_beginning_of_its_id() {
+fn context_size_is_found_by_id_prefix() {
     for (host, model, expected) in [
         ("ark.cn-beijing.volces.com", "doubao-seed-1-6-250615", Some(256_000)),
         ("ark.cn-beijing.volces.com", "ep-20250101000000-abcde", None),
@@ -91,13 +91,13 @@ fn a_models_context_is_known_by_the_beginning_of_its_id() {
 }
 
 #[test]
-fn those_that_want_their_reasoning_back_are_known() {
+fn providers_requiring_reasoning_echo_are_listed() {
     let echoing: Vec<_> = PROVIDERS.iter().filter(|row| row.echo_reasoning).map(|row| row.name).collect();
     assert_eq!(echoing, ["deepseek", "moonshot"]);
 }
 
 #[test]
-fn a_switch_belongs_to_its_wire_and_the_efforts_grow() {
+fn thinking_control_fits_wire_and_efforts_increase() {
     for row in PROVIDERS.iter().copied().chain([&OTHER]) {
         for (beginning, dialect) in row.dialects {
             let wires: &[Wire] = match dialect.thinking {
@@ -115,7 +115,7 @@ fn a_switch_belongs_to_its_wire_and_the_efforts_grow() {
 }
 
 #[test]
-fn a_server_that_runs_anywhere_is_named() {
+fn self_hosted_server_is_named_by_operator() {
     let config = |provider| ModelConfig {
         name: "x".to_owned(),
         base_url: "http://localhost:8000/v1".to_owned(),

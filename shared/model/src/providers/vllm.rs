@@ -1,9 +1,9 @@
 use super::{OTHER, Provider};
 use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, Switch};
 
-/// vLLM, and `SGLang`, which reads the same fields: thinking is switched in the model's own template.
+/// vLLM, and `SGLang` with the same fields; thinking is controlled by an argument of the model's chat template.
 ///
-/// Which models take tools depends on how the server was started; it says so when they are refused.
+/// Tool support depends on the server's options; a rejection of tools shows that they are missing.
 pub(super) const ROW: Provider = Provider {
     name: "vllm",
     dialects: &[("", Dialect { thinking: Switch::Template, efforts: LOW_TO_HIGH, ..PLAIN })],

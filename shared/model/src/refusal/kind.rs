@@ -1,9 +1,9 @@
-//! The words by which endpoints name what a status does not tell.
+//! Codes and phrases that identify errors beyond the HTTP status.
 
-/// What a refusal is about.
+/// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An allowance or a balance is used up.
+    /// A quota or a balance is used up.
     Quota,
     /// The content is not accepted.
     Content,
@@ -25,13 +25,13 @@ pub(super) enum Kind {
     Temperature,
     /// `top_p` is not accepted.
     TopP,
-    /// What is said of thinking is not accepted.
+    /// The thinking parameter is not accepted.
     Thinking,
-    /// What is said of effort is not accepted.
+    /// The effort is not accepted.
     Effort,
 }
 
-/// Codes and types, compared whole and without regard to case.
+/// Codes and types, compared as a whole and ignoring case.
 const CODES: &[(&str, Kind)] = &[
     ("insufficient_quota", Kind::Quota),
     ("billing_hard_limit_reached", Kind::Quota),
@@ -56,10 +56,10 @@ const CODES: &[(&str, Kind)] = &[
     ("1261", Kind::Context),
 ];
 
-/// Parts of codes that come in many variants.
+/// Substrings of codes with many variants.
 const CODE_PARTS: &[(&str, Kind)] = &[("sensitivecontent", Kind::Content), ("riskdetection", Kind::Content)];
 
-/// Sentences, each as words that all occur; the first that fits holds.
+/// Phrases that must all occur in the message; the first match wins.
 const SENTENCES: &[(&[&str], Kind)] = &[
     (&["stream_options"], Kind::UsageOption),
     (&["include_usage"], Kind::UsageOption),
@@ -94,17 +94,17 @@ const SENTENCES: &[(&[&str], Kind)] = &[
     (&["insufficient balance"], Kind::Quota),
 ];
 
-/// How endpoints say that they do not take a parameter.
+/// Phrases for an unsupported parameter.
 const UNKNOWN: &[&str] =
     &["unsupported", "not support", "unrecognized", "unknown", "unexpected", "not permitted", "deprecated"];
 
-/// How they say that they do not take it as it is. A number that is too large is refused in such words too.
+/// Phrases for an invalid value. Endpoints also use them for a number that is too large.
 const UNFIT: &[&str] = &["not valid", "invalid", "only", "not one of", "restricted to", "must be", "can't be"];
 
-/// Names of parameters: the first that a refusal holds is the one that it is about.
+/// Names of parameters with the phrases that reject them; the first match wins.
 ///
-/// A refusal of sampling may give thinking for the reason, and one of the effort may, but not the other way round; where
-/// thinking of one type is refused, the effort is named as what does instead.
+/// A message that rejects sampling or the effort may mention thinking as the reason, but not the other way round. A
+/// message that rejects one type of thinking mentions the effort as the alternative.
 const PARAMETERS: &[(&str, Kind, &[&[&str]])] = &[
     ("top_p", Kind::TopP, &[&["both be specified", "both `temperature` and"]]),
     ("temperature", Kind::Temperature, &[UNKNOWN, UNFIT]),
@@ -121,7 +121,7 @@ const PARAMETERS: &[(&str, Kind, &[&[&str]])] = &[
     ("reasoning", Kind::Thinking, &[UNKNOWN]),
 ];
 
-/// What codes and types say of the status, for errors that come without one.
+/// The status of codes and types, for errors without a status.
 const STATUSES: &[(&str, u16)] = &[
     ("ratelimit", 429),
     ("rate_limit", 429),
@@ -141,27 +141,27 @@ const STATUSES: &[(&str, u16)] = &[
     ("bad_request", 400),
 ];
 
-/// What a code or a type is about.
+/// Returns the cause for a code or a type.
 pub(super) fn of_code(code: &str) -> Option<Kind> {
     let exact = CODES.iter().find(|(known, _)| known.eq_ignore_ascii_case(code));
     let code = code.to_ascii_lowercase();
     exact.or_else(|| CODE_PARTS.iter().find(|(part, _)| code.contains(part))).map(|(_, kind)| *kind)
 }
 
-/// What a sentence in lower case is about.
+/// Returns the cause for a message in lower case.
 pub(super) fn of_text(text: &str) -> Option<Kind> {
     let fits = |words: &[&str]| words.iter().all(|word| text.contains(word));
     let sentence = SENTENCES.iter().find(|(words, _)| fits(words)).map(|(_, kind)| *kind);
     sentence.or_else(|| of_parameter(text))
 }
 
-/// Which parameter a sentence in lower case refuses.
+/// Returns the cause if a message in lower case rejects a parameter.
 fn of_parameter(text: &str) -> Option<Kind> {
     let says = |words: &[&[&str]]| words.iter().copied().flatten().any(|word| text.contains(word));
     PARAMETERS.iter().find(|(name, _, words)| text.contains(name) && says(words)).map(|(_, kind, _)| *kind)
 }
 
-/// The status for which a code or a type stands.
+/// Returns the status for a code or a type.
 pub(super) fn status_of(code: &str) -> Option<u16> {
     let code = code.to_ascii_lowercase();
     STATUSES.iter().find(|(part, _)| code.contains(part)).map(|(_, status)| *status)
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_parameters_are_known_by_the_words_of_many_endpoints() {
+    fn rejected_parameters_are_recognised_across_endpoints() {
         for (text, kind) in [
             (
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",

@@ -13,7 +13,7 @@ fn headers(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
     pairs.iter().map(|(name, value)| ((*name).parse().unwrap(), HeaderValue::from_bytes(value).unwrap())).collect()
 }
 
-/// With no other model to ask.
+/// `next` without a fallback model.
 fn next(fault: &Fault, attempts: u32, left: Duration, jitter: f64) -> Result<Duration, ModelError> {
     super::next(fault, attempts, Patience::new(false, false), left, jitter)
 }
@@ -23,7 +23,7 @@ fn rate_limited(retry_after: Option<Duration>) -> Fault {
 }
 
 #[test]
-fn f001_f002_each_form_of_retry_after_is_read_or_counts_as_not_said() {
+fn f001_f002_retry_after_is_parsed_or_ignored() {
     let cases: [(&str, Option<f64>); 36] = [
         ("20", Some(20.0)),
         ("1", Some(1.0)),
@@ -71,7 +71,7 @@ fn f001_f002_each_form_of_retry_after_is_read_or_counts_as_not_said() {
 }
 
 #[test]
-fn f001_milliseconds_go_before_seconds_when_they_make_sense() {
+fn f001_valid_milliseconds_precede_seconds() {
     let both = |millis: &'static str, seconds: &'static str| {
         retry_after(&headers(&[("retry-after-ms", millis.as_bytes()), ("retry-after", seconds.as_bytes())]), now())
     };
@@ -82,19 +82,18 @@ fn f001_milliseconds_go_before_seconds_when_they_make_sense() {
     assert_eq!(both("-1", ""), None);
 }
 
-/// 2023-09-29 16:26:37 UTC, the fixed time of a table of cases in the tests of OpenAI's client for Python. That client takes
-/// waits up to a minute and counts anything longer as not said; this one keeps waits up to 20 seconds and passes longer
-/// ones on.
+/// 2023-09-29 16:26:37 UTC, the fixed time of a table of cases in the tests of OpenAI's client for Python. That client
+/// waits up to 60 s and ignores longer waits; this one waits up to 20 s and returns longer waits to the caller.
 const THEIR_NOW: u64 = 1_696_004_797;
 
-/// What becomes of a header.
+/// The effect of a header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Becomes {
-    /// That many seconds are waited.
+    /// Waits that many seconds.
     Waits(f64),
-    /// That many seconds are passed on to the caller.
+    /// Returns that many seconds to the caller.
     PassesOn(f64),
-    /// It counts as not said.
+    /// Ignores the header and backs off.
     BacksOff,
 }
 
@@ -110,7 +109,7 @@ fn becomes(pairs: &[(&'static str, &str)], made: u32) -> Becomes {
 }
 
 #[test]
-fn f001_f002_each_header_that_openais_client_is_tested_with_is_waited_passed_on_or_not_said() {
+fn f001_f002_cases_of_openai_client_are_handled() {
     use Becomes::{BacksOff, PassesOn, Waits};
     for (value, expected) in [
         ("20", Waits(20.0)),
@@ -126,7 +125,7 @@ fn f001_f002_each_header_that_openais_client_is_tested_with_is_waited_passed_on_
         ("99999999999999999999999999999999999", BacksOff),
         ("Zun, 29 Sep 2023 16:26:27 GMT", BacksOff),
         ("", BacksOff),
-        // The standard has dates in GMT only: what is in another zone counts as not said, rather than being off by hours.
+        // The standard has dates in GMT only: other zones are ignored, instead of being off by hours.
         ("Fri, 29 Sep 2023 18:26:57 +0200", BacksOff),
         ("Fri, 29 Sep 2023 12:26:57 EDT", BacksOff),
         ("Fri, 29 Sep 2023 16:26:57 UTC", BacksOff),
@@ -134,7 +133,7 @@ fn f001_f002_each_header_that_openais_client_is_tested_with_is_waited_passed_on_
     ] {
         assert_eq!(becomes(&[("retry-after", value)], 1), expected, "{value:?}");
     }
-    // Their last rows: without a header the wait grows, and no number of attempts makes it overflow.
+    // Their last rows: without a header the wait grows, and never overflows.
     assert_eq!([1, 2, 3, 1100].map(|made| backoff(made, 0.0).as_millis()), [500, 1000, 2000, 8000]);
     for made in [1, 2] {
         assert_eq!(becomes(&[("retry-after", "")], made), BacksOff);
@@ -142,7 +141,7 @@ fn f001_f002_each_header_that_openais_client_is_tested_with_is_waited_passed_on_
 }
 
 #[test]
-fn f001_f002_the_same_with_milliseconds_beside_the_seconds() {
+fn f001_f002_milliseconds_and_seconds_together_are_handled() {
     use Becomes::{BacksOff, PassesOn, Waits};
     for (millis, seconds, expected) in [
         ("1500", "20", Waits(1.5)),
@@ -158,7 +157,7 @@ fn f001_f002_the_same_with_milliseconds_beside_the_seconds() {
 }
 
 #[test]
-fn f001_a_wait_is_kept_when_it_is_short_and_passed_on_when_it_is_long() {
+fn f001_short_wait_is_kept_long_wait_returned() {
     let minute = Duration::from_mins(1);
     let wait = |seconds| Some(Duration::from_secs(seconds));
     assert_eq!(next(&rate_limited(wait(20)), 1, minute, 0.0), Ok(Duration::from_secs(20)));
@@ -169,7 +168,7 @@ fn f001_a_wait_is_kept_when_it_is_short_and_passed_on_when_it_is_long() {
 }
 
 #[test]
-fn f001_with_another_model_to_ask_only_two_seconds_are_waited() {
+fn f001_fallback_limits_wait_to_two_seconds() {
     let next = |fault: &Fault| super::next(fault, 1, Patience::new(true, false), Duration::from_mins(1), 0.0);
     let limited = |millis| rate_limited(Some(Duration::from_millis(millis)));
     assert_eq!(next(&limited(2000)), Ok(Duration::from_secs(2)));
@@ -178,7 +177,7 @@ fn f001_with_another_model_to_ask_only_two_seconds_are_waited() {
 }
 
 #[test]
-fn f002_the_wait_doubles_and_jitter_only_shortens_it() {
+fn f002_backoff_doubles_and_jitter_shortens_it() {
     let waits = |jitter: f64| {
         [1, 2].map(|attempts| next(&rate_limited(None), attempts, Duration::MAX, jitter).unwrap().as_millis())
     };
@@ -190,7 +189,7 @@ fn f002_the_wait_doubles_and_jitter_only_shortens_it() {
 }
 
 #[test]
-fn there_are_three_attempts_and_one_more_only_for_a_dead_connection() {
+fn three_attempts_plus_one_for_dead_connection() {
     let fault = Fault::passing(ModelError::Unavailable);
     assert!(next(&fault, 2, Duration::MAX, 0.0).is_ok());
     assert_eq!(next(&fault, 3, Duration::MAX, 0.0), Err(ModelError::Unavailable));

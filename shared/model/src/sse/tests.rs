@@ -1,5 +1,5 @@
-//! The vectors are those of the web-platform-tests for `EventSource`, restated; where this decoder departs from the
-//! standard on purpose, the case says so.
+//! The vectors restate the web-platform-tests for `EventSource`. A comment marks each case where this decoder departs
+//! from the standard on purpose.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Found>, 
     Ok(found)
 }
 
-/// Decodes whole, cut at each place, and byte by byte, and expects the same each time.
+/// Decodes the whole stream, split at each position, and byte by byte; expects the same result each time.
 fn expect(stream: &[u8], events: &[(&str, &str)]) {
     let events: Vec<Found> =
         events.iter().map(|(kind, data)| Found::Event((*kind).to_owned(), (*data).to_owned())).collect();
@@ -50,19 +50,19 @@ fn expect_data(stream: &str, data: &[&str]) {
 }
 
 #[test]
-fn f036_a_byte_order_mark_counts_at_the_start_only_and_once() {
+fn f036_one_byte_order_mark_is_skipped_at_start() {
     expect_data("\u{feff}data:1\n\n\u{feff}data:2\n\ndata:3\n\n", &["1", "3"]);
     expect_data("\u{feff}\u{feff}data:1\n\ndata:2\n\ndata:3\n\n", &["2", "3"]);
 }
 
 #[test]
-fn f037_lines_end_in_cr_lf_or_both_mixed_at_will() {
+fn f037_lines_end_in_cr_lf_or_both() {
     expect_data("data:test\r\ndata\ndata:test\r\n\r", &["test\n\ntest"]);
     expect_data("data:a\r\rdata:b\n\ndata:c\r\n\r\ndata:d\r\n\ndata:e\n\r\n", &["a", "b", "c", "d", "e"]);
 }
 
 #[test]
-fn f038_comments_give_nothing_wherever_they_stand() {
+fn f038_comments_are_ignored_at_any_position() {
     let long = "x".repeat(2049);
     let stream = format!("data:1\r:\0\n:\r\ndata:2\n:{long}\rdata:3\n:data:fail\r:{long}\ndata:4\n\n");
     expect_data(&stream, &["1\n2\n3\n4"]);
@@ -70,7 +70,7 @@ fn f038_comments_give_nothing_wherever_they_stand() {
 }
 
 #[test]
-fn f039_fields_are_parsed_as_the_standard_says() {
+fn f039_fields_are_parsed_as_in_the_standard() {
     expect_data(
         "data:\0\ndata:  2\rData:1\ndata\0:2\ndata:1\r\0data:4\nda-ta:3\rdata_5\ndata:3\rdata:\r\n data:32\ndata:4\n\n",
         &["\0\n 2\n1\n3\n\n4"],
@@ -82,14 +82,14 @@ fn f039_fields_are_parsed_as_the_standard_says() {
 }
 
 #[test]
-fn f040_several_data_lines_are_joined_by_line_feeds() {
+fn f040_data_lines_are_joined_by_line_feeds() {
     expect_data("data:\n\ndata\ndata\n\ndata:test\n\n", &["", "\n", "test"]);
     expect_data("data: {\ndata: \"a\": 1}\n\n", &["{\n\"a\": 1}"]);
     expect_data("data: 0\n\ndata: {\ndata: \"a\": 1}\n\n", &["0", "{\n\"a\": 1}"]);
 }
 
 #[test]
-fn an_event_type_holds_for_one_event() {
+fn event_type_applies_to_one_event() {
     expect(b"event:test\ndata:x\n\ndata:x\n\n", &[("test", "x"), ("", "x")]);
     expect(b"data:x\n\ndata:y\nevent:behind\n\n", &[("", "x"), ("behind", "y")]);
     expect(b"event: \ndata:data\n\n", &[("", "data")]);
@@ -98,14 +98,14 @@ fn an_event_type_holds_for_one_event() {
 }
 
 #[test]
-fn an_event_without_its_blank_line_still_counts_at_the_end() {
-    // The standard drops both; a stream that ends after its last `data:` line would lose its finish.
+fn final_event_without_blank_line_is_emitted() {
+    // The standard drops both; then a stream that ends after its last `data:` line would lose its finish.
     expect_data("retry:1000\ndata:test1\n\nid:test\ndata:test2\n", &["test1", "test2"]);
     expect_data("data:1\n\ndata:2", &["1", "2"]);
 }
 
 #[test]
-fn a_line_that_begins_with_a_brace_is_given_out_as_it_is() {
+fn line_starting_with_brace_is_emitted_unchanged() {
     let stream = "data: x\n\n{\"error\":{\"code\":\"A\"}}\n\r\n";
     let expected =
         vec![Found::Event(String::new(), "x".to_owned()), Found::Bare("{\"error\":{\"code\":\"A\"}}".to_owned())];
@@ -116,13 +116,13 @@ fn a_line_that_begins_with_a_brace_is_given_out_as_it_is() {
 }
 
 #[test]
-fn f034_f035_utf_8_may_be_cut_anywhere_and_what_is_none_becomes_a_replacement() {
+fn f034_f035_split_utf8_is_joined_and_invalid_replaced() {
     expect_data("data: 天气🌤é\n\n", &["天气🌤é"]);
     expect(b"data: a\xff\xfeb\xe5\xa4\n\n", &[("", "a\u{fffd}\u{fffd}b\u{fffd}")]);
 }
 
 #[test]
-fn f041_a_line_or_an_event_over_the_limit_is_an_error() {
+fn f041_line_or_event_over_limit_is_rejected() {
     let line = format!("data: {}", "x".repeat(EVENT_LIMIT + 1));
     assert_eq!(decode([line.as_bytes()]), Err(TooLong));
     assert_eq!(decode(line.as_bytes().chunks(1000)), Err(TooLong));
@@ -135,7 +135,7 @@ fn f041_a_line_or_an_event_over_the_limit_is_an_error() {
 }
 
 #[test]
-fn f045_a_hundred_thousand_events_come_whole_however_they_are_cut() {
+fn f045_hundred_thousand_events_survive_any_split() {
     let stream = "data: {\"a\":1}\r\n\r\n".repeat(100_000);
     for chunk in [1, 7, usize::MAX] {
         let found = decode(stream.as_bytes().chunks(chunk.min(stream.len()))).unwrap();

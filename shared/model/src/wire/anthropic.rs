@@ -1,4 +1,4 @@
-//! Anthropic Messages: `POST {base}/v1/messages`, answered by server-sent events with a type each.
+//! Anthropic Messages: `POST {base}/v1/messages`; the response is a stream of typed server-sent events.
 
 mod chosen;
 mod request;
@@ -18,7 +18,7 @@ use crate::{Finish, ModelError, TokenUsage};
 
 pub(crate) use request::encode;
 
-/// Any event, and a whole message too: which fields are there depends on the type.
+/// Any event, or a complete message; the type determines which fields are present.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(rename = "type", default)]
@@ -45,7 +45,7 @@ struct Message<'a> {
     usage: Option<&'a RawValue>,
 }
 
-/// A block at its start, a change of one, or the end of the message.
+/// The start of a block, a delta of a block, or the end of the message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Block<'a> {
@@ -79,7 +79,7 @@ struct Usage {
     output_tokens: u64,
 }
 
-/// What one response has said so far.
+/// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     calls: Calls,
@@ -141,7 +141,7 @@ impl Decoder {
     fn block(&mut self, index: u64, block: &Block<'_>, out: &mut Deltas) -> Result<(), Fault> {
         out.thinking(&block.thinking.text)?;
         out.text(&block.text.text)?;
-        // A call begins with an empty input and is filled by the changes that follow; a message has it whole.
+        // In a stream a call starts with an empty input, and deltas add to it; a complete message contains the whole input.
         let input = block.input.map(RawValue::get).filter(|input| *input != "{}").unwrap_or_default();
         let arguments = if input.is_empty() { &*block.partial_json.text } else { input };
         let (id, name) = (&*block.id.text, &*block.name.text);
@@ -151,8 +151,8 @@ impl Decoder {
         self.calls.add(&Piece { index: Some(index), id, name, arguments }, out)
     }
 
-    /// Later counts replace earlier ones, but not with nothing. What the cache was read or filled with is not a part of
-    /// the wire's `input_tokens`.
+    /// Updates the token usage with later counts, but never with zero. The wire's `input_tokens` excludes tokens that were
+    /// read from the cache or written to it.
     fn count(&mut self, usage: Option<&RawValue>) {
         let Some(usage) = fitting::<Usage>(usage) else { return };
         let input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;

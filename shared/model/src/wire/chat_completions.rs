@@ -1,6 +1,6 @@
-//! OpenAI's chat completions: `POST {base}/chat/completions`, answered by server-sent events.
+//! OpenAI's chat completions: `POST {base}/chat/completions`; the response is a stream of server-sent events.
 //!
-//! The format is OpenAI's; the tolerances are for the many endpoints that speak it nearly.
+//! The format is OpenAI's; decoding is lenient because other endpoints implement it with variations.
 
 mod chosen;
 mod chunk;
@@ -18,13 +18,13 @@ use chunk::{Choice, Chunk, Message};
 pub(crate) use request::encode;
 use same::Same;
 
-/// What one response has said so far.
+/// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     calls: Calls,
     usage: Option<TokenUsage>,
     finish: Option<Finish>,
-    /// The whole response is one document, which is complete without a reason for its end.
+    /// Whether the response is one document, which is complete without a finish reason.
     whole: bool,
     same: Same,
 }
@@ -36,7 +36,7 @@ impl Decode for Decoder {
             Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
             Frame::Event { data, .. } if data.trim_ascii().is_empty() => {}
             Frame::Event { data, .. } => self.data(data, out)?,
-            // A line that is no event is not worth failing for, unless it can be read.
+            // A line outside the format is ignored unless it can be parsed.
             Frame::Bare(line) => {
                 if let Ok(chunk) = serde_json::from_str(line) {
                     self.chunk(&chunk, out)?;
@@ -115,8 +115,8 @@ fn parse(data: &str) -> Result<Chunk<'_>, Fault> {
     serde_json::from_str(data).map_err(|_| Fault::last(ModelError::BadResponse))
 }
 
-/// Beside OpenAI's reasons those of Zhipu (`sensitive`, `network_error`), DeepSeek (`insufficient_system_resource`),
-/// Mistral (`model_length`), OpenRouter (`error`) and vLLM (`abort`).
+/// Converts a finish reason: those of OpenAI, Zhipu (`sensitive`, `network_error`), DeepSeek
+/// (`insufficient_system_resource`), Mistral (`model_length`), OpenRouter (`error`) and vLLM (`abort`).
 fn finish(reason: &str) -> Result<Finish, Fault> {
     match reason {
         "tool_calls" | "function_call" => Ok(Finish::ToolCalls),

@@ -3,13 +3,13 @@ use crate::sse::{Frame, SseDecoder};
 use crate::wire::{Decode, Decoder, Deltas, Phase};
 use crate::{Delta, ModelError, Wire};
 
-/// Most bytes of one response, frames and comments included.
+/// The maximum size of one response, in bytes, including frames and comments.
 const RESPONSE_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Most bytes of a response that comes as one JSON document.
+/// The maximum size of a response that is one JSON document, in bytes.
 const DOCUMENT_LIMIT: usize = 4 * 1024 * 1024;
 
-/// Turns the bytes of one response into deltas, however they are cut.
+/// Decodes the bytes of one response into deltas, independent of chunk boundaries.
 pub(crate) struct Decoding {
     framing: Framing,
     decoder: Decoder,
@@ -18,9 +18,9 @@ pub(crate) struct Decoding {
     bytes: usize,
 }
 
-/// How the response is cut into pieces of meaning.
+/// The framing of a response.
 enum Framing {
-    /// Not known before the first byte that is not white space.
+    /// Unknown before the first byte that is not white space.
     Unknown {
         json: bool,
     },
@@ -29,19 +29,19 @@ enum Framing {
 }
 
 impl Decoding {
-    /// A decoding of a response over `wire`; `json` tells whether it may be one JSON document.
+    /// Creates a decoder for a response over `wire`. `json`: the response may be one JSON document.
     pub(crate) fn new(wire: Wire, json: bool) -> Self {
         let framing = Framing::Unknown { json };
         Self { framing, decoder: Decoder::new(wire), out: Deltas::default(), phase: Phase::Open, bytes: 0 }
     }
 
-    /// Takes more bytes; those after the end are ignored.
+    /// Decodes more bytes; bytes after the end are ignored.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         self.bytes = self.bytes.saturating_add(bytes.len());
         if self.bytes > RESPONSE_LIMIT {
             return Err(Fault::last(ModelError::BadResponse));
         }
-        // White space before the first byte of meaning counts in no framing, wherever it is cut.
+        // Leading white space is ignored in every framing, independent of chunk boundaries.
         let begun = !matches!(self.framing, Framing::Unknown { .. });
         let bytes = if begun { bytes } else { bytes.trim_ascii_start() };
         self.recognise(bytes)?;
@@ -61,7 +61,7 @@ impl Decoding {
         }
     }
 
-    /// Takes the end of the body.
+    /// Handles the end of the body.
     pub(crate) fn end(&mut self) -> Result<(), Fault> {
         match std::mem::replace(&mut self.framing, Framing::Unknown { json: false }) {
             Framing::Unknown { .. } if self.phase == Phase::Open => {
@@ -79,22 +79,22 @@ impl Decoding {
         self.decoder.as_mut().end(&mut self.out)
     }
 
-    /// How far the response has come.
+    /// Returns the phase of the response.
     pub(crate) fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The deltas that are ready.
+    /// Returns the queued deltas.
     pub(crate) fn deltas(&mut self) -> &mut Deltas {
         &mut self.out
     }
 
-    /// The oldest delta that is ready.
+    /// Removes the oldest queued delta.
     pub(crate) fn pop(&mut self) -> Option<Delta> {
         self.out.pop()
     }
 
-    /// Decides by the first byte of meaning: a page is refused, a document is kept whole, all else is events.
+    /// Decides by the first byte after white space: HTML is rejected, JSON is buffered as a document, the rest is events.
     fn recognise(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let Framing::Unknown { json } = self.framing else { return Ok(()) };
         match bytes.first() {
@@ -118,7 +118,7 @@ impl Reader<'_> {
         if *self.phase < Phase::Done {
             *self.phase = match self.decoder.frame(frame, self.out) {
                 Ok(phase) => phase.max(*self.phase),
-                // The answer is complete: what is wrong behind it takes nothing away.
+                // The answer is complete: a later error does not invalidate it.
                 Err(_) if *self.phase == Phase::Finished => Phase::Done,
                 Err(fault) => return Err(fault),
             };

@@ -3,27 +3,27 @@ use std::collections::VecDeque;
 use crate::fault::Fault;
 use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
 
-/// Most bytes of text, thinking and calls in one reply.
+/// The maximum size of text, thinking and calls in one reply, in bytes.
 pub(crate) const REPLY_LIMIT: usize = 4 * 1024 * 1024;
 
-/// The longest text of one delta, in bytes: a longer one is divided, so that the reader can yield in between.
+/// The maximum text of one delta, in bytes: a longer text is split, so that the reader can yield in between.
 const LONGEST_DELTA: usize = 16 * 1024;
 
-/// The deltas that are ready to be taken; neighbours of one kind are one delta.
+/// The queue of decoded deltas; adjacent deltas of one kind are merged.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas {
-    /// The oldest, which mostly is the only one, stands here: a list would be one more piece of memory for each word.
+    /// The oldest delta, usually the only one. Stored inline: a list would need one more allocation per token.
     first: Option<Delta>,
-    /// Empty without a first.
+    /// Empty if `first` is `None`.
     others: VecDeque<Delta>,
     bytes: usize,
-    /// Whether anything of the answer came since this was last looked at.
+    /// Whether a part of the answer has arrived since the last `take_progress`.
     progress: bool,
     substance: bool,
 }
 
 impl Deltas {
-    /// More of the answer.
+    /// Appends text of the answer.
     pub(crate) fn text(&mut self, more: &str) -> Result<(), Fault> {
         if more.is_empty() {
             return Ok(());
@@ -38,7 +38,7 @@ impl Deltas {
         self.grow(more.len())
     }
 
-    /// More of the reasoning.
+    /// Appends reasoning.
     pub(crate) fn thinking(&mut self, more: &str) -> Result<(), Fault> {
         if more.is_empty() {
             return Ok(());
@@ -53,26 +53,26 @@ impl Deltas {
         self.grow(more.len())
     }
 
-    /// A piece of a call came that is not ready to be given out.
+    /// Counts bytes towards [`REPLY_LIMIT`], and as progress.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
         self.progress |= bytes > 0;
         self.bytes += bytes;
         if self.bytes > REPLY_LIMIT { Err(Fault::last(ModelError::BadResponse)) } else { Ok(()) }
     }
 
-    /// A complete call.
+    /// Appends a complete call.
     pub(crate) fn call(&mut self, call: NativeCall) {
         self.substance = true;
         self.push(Delta::Call(call));
     }
 
-    /// A call was cut by the output limit.
+    /// Appends the notice that the output limit truncated a call.
     pub(crate) fn cut_call(&mut self) {
         self.substance = true;
         self.push(Delta::CutCall);
     }
 
-    /// The end, after what the provider counted.
+    /// Appends the token usage and the end.
     pub(crate) fn finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
         if let Some(usage) = usage.filter(|usage| *usage != TokenUsage::default()) {
             self.push(Delta::Usage(usage));
@@ -80,22 +80,22 @@ impl Deltas {
         self.push(Delta::Finish(finish));
     }
 
-    /// The oldest delta.
+    /// Removes the oldest delta.
     pub(crate) fn pop(&mut self) -> Option<Delta> {
         std::mem::replace(&mut self.first, self.others.pop_front())
     }
 
-    /// Whether nothing is ready.
+    /// Whether no delta is queued.
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_none()
     }
 
-    /// Whether there has been text, thinking or a call: from then on the request is not repeated.
+    /// Whether text, thinking or a call has arrived: from then on the request is not retried.
     pub(crate) fn has_substance(&self) -> bool {
         self.substance
     }
 
-    /// Whether there was progress since the last time this was asked.
+    /// Whether there was progress since the last call.
     pub(crate) fn take_progress(&mut self) -> bool {
         std::mem::take(&mut self.progress)
     }
@@ -111,7 +111,7 @@ impl Deltas {
         self.others.back_mut().or(self.first.as_mut())
     }
 }
-/// The text in parts of at most [`LONGEST_DELTA`] bytes.
+/// Splits the text into parts of at most [`MAX_DELTA_BYTES`] bytes.
 fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let (piece, rest) = text.split_at(text.floor_char_boundary(LONGEST_DELTA));
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_becomes_several_deltas() {
+    fn long_text_is_split_into_deltas() {
         let (mut deltas, text) = (Deltas::default(), "汉字".repeat(10_000));
         deltas.text(&text).unwrap();
         deltas.text("x").unwrap();

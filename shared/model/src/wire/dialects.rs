@@ -1,4 +1,4 @@
-//! What an operator chose, in the words of every provider: the cases of `fixtures/dialects.jsonl`.
+//! The operator's options as every provider receives them: the cases of `fixtures/dialects.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,12 +13,12 @@ use crate::providers::{self, PROVIDERS};
 
 #[derive(serde::Deserialize)]
 struct Case {
-    /// The row; `null` for an endpoint that nothing is known of.
+    /// The name of the row; `null` for an unknown endpoint.
     provider: Option<String>,
     model: String,
     /// As in `MODEL_OPTIONS`.
     options: Map<String, Value>,
-    /// The fields that the request has for it.
+    /// The expected fields of the request.
     sent: Value,
 }
 
@@ -40,7 +40,7 @@ impl Case {
         models.default_model().unwrap().config().clone()
     }
 
-    /// The fields of a request beside the conversation.
+    /// Returns the fields of a request except the conversation.
     fn sent(&self) -> Value {
         let config = self.config();
         let quirks = Quirks::new(providers::of(&config), &config, &Wishes::default());
@@ -54,14 +54,14 @@ impl Case {
 }
 
 #[test]
-fn every_provider_is_told_in_its_own_words() {
+fn every_provider_receives_options_in_its_dialect() {
     for case in cases() {
         assert_eq!(case.sent(), case.sent, "{:?} {} {:?}", case.provider, case.model, case.options);
     }
 }
 
 #[test]
-fn every_row_has_its_cases() {
+fn every_provider_has_cases() {
     let told: BTreeSet<_> = cases().into_iter().filter_map(|case| case.provider).collect();
     let rows: BTreeSet<_> = PROVIDERS.iter().map(|row| row.name.to_owned()).collect();
     assert_eq!(told, rows);

@@ -4,7 +4,7 @@ use conversation::ToolSpec;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A tool in OpenAI's form, which Ollama shares.
+/// A tool in OpenAI's format, which Ollama shares.
 #[derive(Serialize)]
 pub(crate) struct Tool<'a> {
     #[serde(rename = "type")]
@@ -26,7 +26,8 @@ impl<'a> From<&'a ToolSpec> for Tool<'a> {
     }
 }
 
-/// The arguments of a past call for wires that take objects only; arguments that were no object never ran.
+/// Returns the arguments of a past call for wires that require an object, else an empty object. Calls with other
+/// arguments never ran.
 pub(crate) fn object(arguments: &Value) -> &Value {
     static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
     if arguments.is_object() { arguments } else { &EMPTY }

@@ -1,4 +1,4 @@
-//! Responses of every wire, changed at random.
+//! Responses of every wire with random mutations.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ const WORDS: [&str; 18] = [
     "\"done\":true",
 ];
 
-/// The responses in a folder of the fixtures.
+/// Reads the responses in a folder of the fixtures.
 fn samples(folder: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -40,7 +40,7 @@ fn samples(folder: &str) -> Vec<Vec<u8>> {
     files.into_iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-/// The same deltas in any cutting, and no more text than came.
+/// Checks that the deltas do not depend on chunk boundaries, and that there is not more text than input.
 fn check(wire: Wire, json: bool, bytes: &[u8]) -> Outcome {
     let (whole, cut) = (decode(wire, json, [bytes]), decode(wire, json, cuts(bytes)));
     holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
@@ -48,7 +48,7 @@ fn check(wire: Wire, json: bool, bytes: &[u8]) -> Outcome {
         Ok(Delta::Text(text) | Delta::Thinking(text)) => text.len(),
         _ => 0,
     };
-    // A byte that is not UTF-8 becomes a character of three.
+    // An invalid byte becomes a character of three bytes.
     let size: usize = whole.iter().map(size).sum();
     holds(size <= 3 * bytes.len(), || format!("{size} bytes of {}", bytes.len()))
 }
@@ -63,27 +63,27 @@ fn fuzzed(target: &str, folder: &str, wire: Wire) {
 }
 
 #[test]
-fn fuzz_chat_completions_in_any_cutting() {
+fn fuzz_chat_completions_at_any_chunk_boundary() {
     fuzzed("chat completions", "openai", Wire::Openai);
 }
 
 #[test]
-fn fuzz_ollama_lines_in_any_cutting() {
+fn fuzz_ollama_lines_at_any_chunk_boundary() {
     fuzzed("ollama", "ollama", Wire::Ollama);
 }
 
 #[test]
-fn fuzz_anthropic_events_in_any_cutting() {
+fn fuzz_anthropic_events_at_any_chunk_boundary() {
     fuzzed("anthropic", "anthropic", Wire::Anthropic);
 }
 
 #[test]
-fn fuzz_gemini_chunks_in_any_cutting() {
+fn fuzz_gemini_chunks_at_any_chunk_boundary() {
     fuzzed("gemini", "gemini", Wire::Gemini);
 }
 
 #[test]
-fn fuzz_event_streams_in_any_cutting() {
+fn fuzz_event_streams_at_any_chunk_boundary() {
     fn frames<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
         let (mut decoder, mut frames) = (SseDecoder::default(), Vec::new());
         let mut out = |frame: crate::sse::Frame<'_>| -> Result<(), TooLong> {

@@ -1,4 +1,5 @@
-//! Gemini's `POST {base}/models/{model}:streamGenerateContent`, answered by server-sent events without a last one.
+//! Gemini's `POST {base}/models/{model}:streamGenerateContent`; the response is a stream of server-sent events without
+//! a final event.
 
 mod generation;
 mod request;
@@ -85,7 +86,7 @@ struct Usage {
     thoughts_token_count: u64,
 }
 
-/// What one response has said so far.
+/// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     called: bool,
@@ -170,7 +171,7 @@ fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Fault> {
     serde_json::from_str(data).map_err(|_| Fault::last(ModelError::BadResponse))
 }
 
-/// A malformed call is the model's slip: asked again it may do better.
+/// Converts a finish reason. A malformed call is a mistake of the model, so a retry may succeed.
 fn finish(reason: &str) -> Result<Finish, Fault> {
     match reason {
         "MAX_TOKENS" => Ok(Finish::Length),

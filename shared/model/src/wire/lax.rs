@@ -1,6 +1,6 @@
-//! Fields of which endpoints disagree about the type.
+//! Lenient parsing of fields whose type differs between endpoints.
 //!
-//! Each of these accepts any JSON and keeps what it can use: an odd field must not cost the answer.
+//! Each type accepts any JSON and keeps the usable parts: an unexpected field must not fail the reply.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Text that comes as a string, as `null`, or as an array of parts of which some are reasoning.
+/// Text as a string, as `null`, or as an array of parts, some of which are reasoning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words<'a> {
-    /// What belongs to the answer.
+    /// The text of the answer.
     pub(crate) text: Cow<'a, str>,
-    /// What stood in parts of type `thinking`.
+    /// The text in parts of type `thinking`.
     pub(crate) thinking: String,
 }
 
@@ -88,12 +88,12 @@ impl<'de> Visitor<'de> for WordsVisitor {
     }
 }
 
-/// The value if it is of the type that is expected, else nothing.
+/// Parses a value; `None` if it has another type.
 pub(crate) fn fitting<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
-/// The arguments of a call as JSON text, whether they come as a string or as an object; empty if there are none.
+/// Returns the arguments of a call as JSON text, from a string or an object; empty if there are none.
 pub(crate) fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
     match raw.map(RawValue::get) {
         None => Cow::Borrowed(""),
@@ -102,7 +102,7 @@ pub(crate) fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
     }
 }
 
-/// Takes `null` for the default.
+/// Deserializes `null` as the default.
 pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f027_text_is_read_from_a_string_from_null_and_from_parts() {
+    fn f027_text_is_parsed_from_string_null_or_parts() {
         let cases = [
             (r#""a\n""#, "a\n", ""),
             ("null", "", ""),

@@ -1,7 +1,7 @@
-//! The protocols of endpoints, a file for each.
+//! The protocols of endpoints, one file for each.
 //!
-//! A wire turns a prompt into a request and the frames of the response into deltas. It knows nothing of connections,
-//! time or attempts.
+//! A wire encodes a prompt as a request and decodes the frames of the response into deltas. It knows nothing about
+//! connections, time or attempts.
 
 mod anthropic;
 mod chat_completions;
@@ -28,34 +28,34 @@ use crate::{ModelConfig, ModelError, Prompt, Wire, Wishes};
 pub(crate) use decoding::Decoding;
 pub(crate) use deltas::Deltas;
 
-/// What a request is made of.
+/// The input of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask<'a> {
     /// The endpoint's name for the model.
     pub(crate) model: &'a str,
     pub(crate) prompt: &'a Prompt,
-    /// The endpoint's particulars, as far as they are known and learned.
+    /// The quirks of the endpoint, with all fixes applied.
     pub(crate) quirks: Quirks,
 }
 
-/// What an endpoint takes and wants.
+/// What an endpoint supports and requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about an endpoint")]
 pub(crate) struct Quirks {
     /// Whether `stream_options.include_usage` may be sent.
     pub(crate) usage_option: bool,
-    /// Whether a call may be demanded by `tool_choice`.
+    /// Whether `tool_choice` may force a call.
     pub(crate) forced_choice: bool,
-    /// Whether assistant messages must carry `reasoning_content` once tools are used.
+    /// Whether assistant messages must include `reasoning_content` once tools are used.
     pub(crate) echo_reasoning: bool,
     /// Whether past calls must carry a signature.
     pub(crate) signatures: bool,
-    /// What the operator chose, as far as it is taken.
+    /// The supported generation parameters.
     pub(crate) parameters: Parameters,
 }
 
 impl Quirks {
-    /// What is known of a model before its endpoint refused anything, for a request with these wishes.
+    /// Creates the quirks for a request with these parameters, before any rejection by the endpoint.
     pub(crate) fn new(provider: &Provider, config: &ModelConfig, wishes: &Wishes) -> Self {
         let Provider { usage_option, echo_reasoning, .. } = *provider;
         let parameters = Parameters::new(&wishes.over(&config.options), provider.dialect_of(&config.model));
@@ -63,14 +63,14 @@ impl Quirks {
     }
 }
 
-/// A request in the words of a wire.
+/// The wire-specific parts of an HTTP request.
 #[derive(Debug)]
 pub(crate) struct Encoded {
-    /// Joined to the base URL; begins with a slash.
+    /// Appended to the base URL; starts with a slash.
     pub(crate) path: String,
     /// JSON.
     pub(crate) body: Vec<u8>,
-    /// Beside those that every request has.
+    /// In addition to those of every request.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -81,30 +81,30 @@ impl Encoded {
     }
 }
 
-/// How far a response has come.
+/// The progress of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// More must come.
+    /// Incomplete.
     Open,
-    /// The reason for the end came: the rest is at most what was counted.
+    /// The finish reason has arrived: only the token usage may follow.
     Finished,
-    /// Nothing more counts.
+    /// The rest is ignored.
     Done,
 }
 
-/// Reads the frames of one response.
+/// Decodes the frames of one response.
 pub(crate) trait Decode: Send {
-    /// Takes a frame of a stream.
+    /// Decodes a frame of a stream.
     fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault>;
 
-    /// Takes a response that came as one JSON document.
+    /// Decodes a response that is one JSON document.
     fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault>;
 
-    /// Takes the end of the response and gives out what was kept for it: calls, usage and the finish.
+    /// Handles the end of the response and emits the pending calls, the usage and the finish.
     fn end(&mut self, out: &mut Deltas) -> Result<(), Fault>;
 }
 
-/// The request that asks for `ask` over `wire`.
+/// Encodes `request` for `wire`.
 pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
     match wire {
         Wire::Openai => chat_completions::encode(ask),
@@ -114,7 +114,7 @@ pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
     }
 }
 
-/// A decoder of any wire; it stands where it is used, since each word needs it.
+/// The decoder of any wire; an enum instead of a `Box`, because every delta uses it.
 pub(crate) enum Decoder {
     Openai(chat_completions::Decoder),
     Ollama(ollama::Decoder),
@@ -123,7 +123,7 @@ pub(crate) enum Decoder {
 }
 
 impl Decoder {
-    /// A decoder for a response over `wire`.
+    /// Creates the decoder of `wire`.
     pub(crate) fn new(wire: Wire) -> Self {
         match wire {
             Wire::Openai => Self::Openai(chat_completions::Decoder::default()),
@@ -133,7 +133,7 @@ impl Decoder {
         }
     }
 
-    /// The one that it is.
+    /// Returns the inner decoder.
     pub(crate) fn as_mut(&mut self) -> &mut dyn Decode {
         match self {
             Self::Openai(decoder) => decoder,
@@ -144,7 +144,7 @@ impl Decoder {
     }
 }
 
-/// The headers that carry `key` over `wire`.
+/// Returns the header that carries `key` over `wire`.
 pub(crate) fn authorisation(wire: Wire, key: &SecretString) -> Result<(HeaderName, HeaderValue), Fault> {
     let key = key.expose_secret();
     let (name, value) = match wire {

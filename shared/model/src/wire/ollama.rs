@@ -1,6 +1,6 @@
-//! Ollama's own protocol: `POST {base}/api/chat`, answered by a JSON object on each line.
+//! Ollama's own protocol: `POST {base}/api/chat`; each line of the response is a JSON object.
 //!
-//! Calls come whole, with their arguments as an object; an error in the middle is a line with `error`.
+//! Calls are complete, with their arguments as an object; an error during the stream is a line with `error`.
 
 mod request;
 
@@ -58,7 +58,7 @@ struct Function<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// What one response has said so far.
+/// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     called: bool,

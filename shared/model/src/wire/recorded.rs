@@ -1,7 +1,7 @@
-//! Streams that were recorded elsewhere, from the folder that `EXTRA_STREAMS` names; without it there is nothing to do.
+//! External recordings of streams, from the folder in `EXTRA_STREAMS`; without that variable the test does nothing.
 //!
-//! Each must come out the same whole and in pieces. The kinds of files: `.sse`, `.ndjson`, `.chunks.txt` (the data of
-//! one event on each line), `.yaml` (recordings of requests and responses), and `.jsonl` with cases of native calls.
+//! Each stream must decode the same as a whole and in parts. The file types: `.sse`, `.ndjson`, `.chunks.txt` (the data
+//! of one event per line), `.yaml` (recordings of requests and responses), and `.jsonl` with cases of native calls.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use crate::Delta;
 use crate::refusal::Refusal;
 
 #[test]
-fn recorded_streams_come_out_the_same_whole_and_in_pieces() {
+fn recorded_streams_decode_the_same_in_parts() {
     let Ok(folder) = std::env::var("EXTRA_STREAMS") else { return };
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.is_file());
@@ -42,11 +42,11 @@ fn check(wire: Wire, body: &str, name: &str) {
     let calls: Vec<_> = found.iter().filter(|one| matches!(one, Ok(Delta::Call(_)))).collect();
     eprintln!("{name}: text {text}, thinking {thinking}, calls {calls:?}, end {:?}", found.last());
     let complete = matches!(found.last(), Some(Ok(Delta::Finish(_))));
-    // One file is of another protocol and holds an error.
+    // One file has another protocol and contains an error.
     assert!(complete || name.contains("error"), "{name}: {found:?}");
 }
 
-/// Authors who quote a stream leave lines out.
+/// Removes lines that mark an omission in a quoted stream.
 fn without_elisions(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(|line| if line.starts_with("...") { "" } else { line }).collect();
     lines.join("\n") + "\n"
@@ -76,7 +76,7 @@ impl Recording {
     }
 }
 
-/// Reads the one layout in which the recordings are written: documents parted by `---`, the response under `then`.
+/// Parses the only layout of the recordings: documents separated by `---`, the response under `then`.
 fn recordings(yaml: &str) -> Vec<Recording> {
     yaml.split("\n---\n")
         .filter_map(|document| {

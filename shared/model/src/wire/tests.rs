@@ -1,4 +1,4 @@
-//! Every wire on whole responses, cut in every way, against the transcripts in `fixtures`.
+//! Every wire on complete responses, split in many ways, against the transcripts in `fixtures`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::*;
 use crate::providers;
 use crate::{Delta, Finish, NativeCall, Options, ToolsMode, Wishes};
 
-/// The deltas of a response that comes in `chunks`, neighbours of one kind joined, and the error it ends with.
+/// Decodes a response in `chunks`: its deltas, with adjacent ones of one kind joined, and the final error.
 pub(super) fn decode<'a>(
     wire: Wire,
     json: bool,
@@ -42,7 +42,7 @@ fn collect(decoding: &mut Decoding, found: &mut Vec<Result<Delta, ModelError>>) 
     }
 }
 
-/// Decodes whole, byte by byte, cut at every place of a short response, and in random cuts; the same must come out.
+/// Decodes the whole response, byte by byte, split at every position (if short), and split at random; all must agree.
 pub(super) fn decode_in_all_cuts(wire: Wire, json: bool, bytes: &[u8], name: &str) -> Vec<Result<Delta, ModelError>> {
     let whole = decode(wire, json, [bytes]);
     assert_eq!(decode(wire, json, bytes.chunks(1)), whole, "{name}, byte by byte");
@@ -69,7 +69,7 @@ fn random_cuts(mut bytes: &[u8], seed: u64) -> Vec<&[u8]> {
     chunks
 }
 
-/// What is known of a model for which `options` were chosen.
+/// Returns the quirks of a model with `options`.
 pub(super) fn chosen(model: &str, wire: Wire, base_url: &str, options: Options) -> Quirks {
     let config = ModelConfig {
         name: "x".to_owned(),
@@ -90,7 +90,7 @@ pub(super) fn quirks() -> Quirks {
     chosen("m", Wire::Openai, "http://localhost", Options::default())
 }
 
-/// Path and body of the request that `encode` makes.
+/// Returns path and body of the encoded request.
 pub(super) fn body(
     encode: fn(Ask<'_>) -> Result<Encoded, Fault>,
     prompt: &Prompt,
@@ -100,7 +100,7 @@ pub(super) fn body(
     (encoded.path, serde_json::from_slice(&encoded.body).unwrap())
 }
 
-/// A conversation with everything in it that can be said: an empty message, two calls, one broken and one failed.
+/// A conversation with every kind of message: an empty one, two calls, one of them malformed, and a failed result.
 pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
     let user = |text: &str| Message::User { text: text.to_owned() };
     let said = |text: &str, thinking: &str, calls| {
@@ -157,22 +157,22 @@ fn check_fixtures(wire: Wire, folder: &str) {
 }
 
 #[test]
-fn f026_f027_the_dialects_of_chat_completions_are_read() {
+fn f026_f027_chat_completions_dialects_are_decoded() {
     check_fixtures(Wire::Openai, "openai");
 }
 
 #[test]
-fn ollamas_lines_are_read() {
+fn ollama_lines_are_decoded() {
     check_fixtures(Wire::Ollama, "ollama");
 }
 
 #[test]
-fn anthropics_events_are_read() {
+fn anthropic_events_are_decoded() {
     check_fixtures(Wire::Anthropic, "anthropic");
 }
 
 #[test]
-fn geminis_events_are_read() {
+fn gemini_events_are_decoded() {
     check_fixtures(Wire::Gemini, "gemini");
 }
 
@@ -182,12 +182,12 @@ struct CallCase {
     deltas: Vec<Box<RawValue>>,
     finish: Option<String>,
     calls: Vec<(String, String, String)>,
-    /// Whether the output limit cut a call.
+    /// Whether the output limit truncated a call.
     #[serde(default)]
     cut: bool,
 }
 
-/// The events that carry `deltas` one by one.
+/// Builds events that carry one delta each.
 pub(super) fn call_stream(deltas: &[Box<RawValue>], finish: &str) -> String {
     let one = |delta: &RawValue| {
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{delta}]}}}}]}}\n\n")
@@ -197,7 +197,7 @@ pub(super) fn call_stream(deltas: &[Box<RawValue>], finish: &str) -> String {
 }
 
 #[test]
-fn f029_f031_native_calls_are_put_together_however_their_pieces_are_numbered() {
+fn f029_f031_native_calls_are_assembled_from_fragments() {
     let cases = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/native_calls.jsonl")).unwrap();
     for case in cases.lines().map(|line| serde_json::from_str::<CallCase>(line).unwrap()) {
         let finish = case.finish.as_deref().unwrap_or("tool_calls");

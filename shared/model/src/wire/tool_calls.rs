@@ -1,7 +1,7 @@
-//! Puts native calls together from their pieces.
+//! Assembles native calls from their fragments.
 //!
-//! Endpoints number and name the pieces in many ways, so a piece is routed by its id, then by its index, then to the
-//! call that is open.
+//! Endpoints number and name the fragments in many ways. A fragment is routed by its id, then by its index, then to the
+//! current call.
 
 use serde_json::value::RawValue;
 
@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::wire::deltas::Deltas;
 use crate::{Finish, NativeCall, TokenUsage};
 
-/// A piece of a call; empty strings mean that a field was absent.
+/// A fragment of a call; an empty string means that the field was absent.
 #[derive(Debug, Default)]
 pub(crate) struct Piece<'a> {
     pub(crate) index: Option<u64>,
@@ -26,16 +26,16 @@ struct Slot {
     arguments: String,
 }
 
-/// The calls of one reply, in the order in which they began.
+/// The pending calls of one reply, in the order of their start.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     slots: Vec<Slot>,
-    /// The slot that the last piece went to.
+    /// The index of the call that received the last fragment.
     open: usize,
 }
 
 impl Calls {
-    /// Takes a piece and counts it as progress.
+    /// Adds a fragment and counts it as progress.
     pub(crate) fn add(&mut self, piece: &Piece<'_>, out: &mut Deltas) -> Result<(), Fault> {
         self.open = self.route(piece).unwrap_or_else(|| {
             self.slots.push(Slot::default());
@@ -47,7 +47,7 @@ impl Calls {
         out.grow(piece.id.len() + piece.name.len() + piece.arguments.len())
     }
 
-    /// Gives out the end of a reply: its calls, what was counted, and a finish that agrees with the calls.
+    /// Emits the end of a reply: its calls, the token usage, and a finish that agrees with the calls.
     pub(crate) fn give_out(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut Deltas) {
         let (calls, cut) = self.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
         let finish = match finish {
@@ -64,8 +64,8 @@ impl Calls {
         out.finish(usage, finish);
     }
 
-    /// The calls that have a name; of a reply that was `cut` only those whose arguments are whole, and whether there
-    /// were others.
+    /// Returns the calls that have a name, and whether calls were dropped. Of a `truncated` reply, only calls with complete
+    /// arguments are kept.
     fn finish(&mut self, cut: bool) -> (Vec<NativeCall>, bool) {
         self.open = 0;
         let named = std::mem::take(&mut self.slots).into_iter().filter(|slot| !slot.name.trim().is_empty());
@@ -77,10 +77,10 @@ impl Calls {
         if piece.id.is_empty() {
             return self.route_without_id(piece);
         }
-        // A repeated id at another index is another call only if this one is over.
+        // A repeated id at another index is a new call only if the fragment cannot belong to this one.
         let same = |slot: &Slot| slot.id == piece.id && !(slot.index != piece.index && slot.is_over(piece));
         self.slots.iter().rposition(same).or_else(|| {
-            // The id of a call that began without one.
+            // The late id of a call that started without one.
             self.route_without_id(piece).filter(|&at| self.slots.get(at).is_some_and(|slot| slot.id.is_empty()))
         })
     }
@@ -91,8 +91,8 @@ impl Calls {
         self.slots.get(at).filter(|slot| !slot.is_over(piece)).map(|_| at)
     }
 
-    /// The open call, if a piece that names no known index may belong to it: a name at an index of its own begins a
-    /// call, and so do arguments there when those of the open call are whole.
+    /// Returns the current call, if a fragment without a known index may belong to it. A name with a new index starts a
+    /// call; so do arguments with a new index once those of the current call are complete.
     fn open_for(&self, piece: &Piece<'_>) -> Option<usize> {
         let open = self.slots.get(self.open)?;
         let elsewhere = piece.index.is_some() && (!piece.name.is_empty() || is_object(&open.arguments));
@@ -101,7 +101,7 @@ impl Calls {
 }
 
 impl Slot {
-    /// Whether `piece` cannot belong to this call: it brings another name, or arguments after whole ones.
+    /// Whether `fragment` cannot belong to this call: it has another name, or arguments after complete ones.
     fn is_over(&self, piece: &Piece<'_>) -> bool {
         let named = !piece.name.is_empty() && !self.name.is_empty();
         named && (piece.name != self.name || (!piece.arguments.trim().is_empty() && is_object(&self.arguments)))
@@ -124,7 +124,7 @@ impl Slot {
 }
 
 impl NativeCall {
-    /// A call without the white space around it; `{}` stands for no arguments and for `null`.
+    /// Creates a call with trimmed fields; missing arguments and `null` become `{}`.
     pub(crate) fn new(id: &str, name: &str, arguments: &str) -> Self {
         let arguments = Some(arguments.trim()).filter(|text| !matches!(*text, "" | "null")).unwrap_or("{}");
         Self { id: id.to_owned(), name: name.trim().to_owned(), arguments: arguments.to_owned() }

@@ -1,12 +1,12 @@
-/// Who speaks, for wires in which the two sides take turns.
+/// The side of a message, for wires in which the two sides must alternate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The user, and what tools answer.
+    /// The user, and tool results.
     User,
     Model,
 }
 
-/// Joins what one side says without the other between.
+/// Groups successive parts of one side.
 pub(crate) fn turns<P>(parts: impl IntoIterator<Item = (Side, P)>) -> Vec<(Side, Vec<P>)> {
     let mut turns: Vec<(Side, Vec<P>)> = Vec::new();
     for (side, part) in parts {

@@ -1,4 +1,4 @@
-//! Requests that are changed as the endpoint asks.
+//! Requests that are fixed after a rejection by the endpoint.
 
 use conversation::{Message, ToolCall, ToolChoice, ToolResult, ToolSpec};
 use model::{ModelError, Prompt};
@@ -26,7 +26,7 @@ fn after_a_call() -> Prompt {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_refuses_stream_options_is_asked_without_from_then_on() {
+async fn rejected_stream_options_are_omitted_afterwards() {
     for (status, body) in [
         (400, r#"{"error":{"message":"Unrecognized request argument supplied: stream_options"}}"#),
         (422, r#"{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs"}]}"#),
@@ -41,7 +41,7 @@ async fn an_endpoint_that_refuses_stream_options_is_asked_without_from_then_on()
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_amendment_that_does_not_help_is_not_tried_twice() {
+async fn ineffective_fix_is_not_retried() {
     let body = r#"{"error":{"message":"stream_options"}}"#;
     let server = Server::start([Answer::json(400, body)]).await;
     let outcome = ask(&server.client(&[]), &question(), later()).await;
@@ -50,7 +50,7 @@ async fn an_amendment_that_does_not_help_is_not_tried_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_takes_no_forced_choice_is_left_the_choice() {
+async fn rejected_forced_tool_choice_is_omitted() {
     let body = r#"{"error":{"message":"Thinking mode does not support this tool_choice"}}"#;
     let server = Server::start([Answer::json(400, body), Answer::hello()]).await;
     assert_eq!(ask(&server.client(&[]), &with_tools(ToolChoice::Required), later()).await.1, None);
@@ -59,7 +59,7 @@ async fn an_endpoint_that_takes_no_forced_choice_is_left_the_choice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_wants_its_reasoning_back_gets_it() {
+async fn required_reasoning_is_echoed_after_rejection() {
     let body =
         r#"{"error":{"message":"The `reasoning_content` in the thinking mode must be passed back to the API."}}"#;
     let server = Server::start([Answer::json(400, body), Answer::hello()]).await;
@@ -70,7 +70,7 @@ async fn an_endpoint_that_wants_its_reasoning_back_gets_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_without_tools_is_told_apart_so_that_it_can_be_asked_by_text() {
+async fn missing_tool_support_is_recognised() {
     for (status, body) in [
         (400, r#"{"error":{"message":"registry.ollama.ai/library/gemma does not support tools","type":"api_error"}}"#),
         (404, r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#),
@@ -94,7 +94,7 @@ async fn a_model_without_tools_is_told_apart_so_that_it_can_be_asked_by_text() {
     }
 }
 
-/// What the three requests of two calls said in these fields, the first having been refused so.
+/// Returns these fields of the three requests of two calls; the endpoint rejects the first with `refusal`.
 async fn after(options: &str, refusal: &str, fields: &[&str]) -> Vec<Value> {
     let server = Server::start([Answer::json(400, refusal), Answer::hello()]).await;
     let client = server.client(&[("MODEL_OPTIONS", options)]);
@@ -105,7 +105,7 @@ async fn after(options: &str, refusal: &str, fields: &[&str]) -> Vec<Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_knows_the_limit_under_another_name_is_told_it_so_from_then_on() {
+async fn rejected_limit_name_is_swapped_afterwards() {
     let fields = ["max_tokens", "max_completion_tokens"];
     let (older, newer) = (json!([9, null]), json!([null, 9]));
     let refusal = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","code":"unsupported_parameter","param":"max_tokens"}}"#;
@@ -121,7 +121,7 @@ async fn an_endpoint_that_knows_the_limit_under_another_name_is_told_it_so_from_
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_takes_no_sampling_is_asked_without() {
+async fn rejected_sampling_parameters_are_omitted_afterwards() {
     let options = r#"{"openai":{"temperature":0.5,"topP":0.25}}"#;
     let (both, hot, wide) = (json!([0.5, 0.25]), json!([0.5, null]), json!([null, 0.25]));
     for (refusal, then) in [
@@ -140,7 +140,7 @@ async fn an_endpoint_that_takes_no_sampling_is_asked_without() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_knows_nothing_of_thinking_is_told_nothing_of_it() {
+async fn rejected_thinking_is_omitted_afterwards() {
     let options =
         |provider: &str| format!(r#"{{"openai":{{"thinking":"on","effort":"low","provider":"{provider}"}}}}"#);
     for (provider, field, value, refusal) in [
@@ -176,7 +176,7 @@ async fn an_endpoint_that_knows_nothing_of_thinking_is_told_nothing_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_knows_no_effort_is_still_told_whether_to_think() {
+async fn rejected_effort_keeps_thinking() {
     let options = r#"{"openai":{"thinking":"on","effort":"low","provider":"ark"}}"#;
     for refusal in [
         r#"{"error":{"message":"Unrecognized request argument supplied: reasoning_effort"}}"#,
@@ -189,7 +189,7 @@ async fn an_endpoint_that_knows_no_effort_is_still_told_whether_to_think() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_not_said_cannot_be_left_out() {
+async fn rejection_of_unsent_parameter_is_final() {
     let body = r#"{"error":{"message":"Unsupported parameter: 'temperature'"}}"#;
     let server = Server::start([Answer::json(400, body)]).await;
     let outcome = ask(&server.client(&[]), &question(), later()).await;
@@ -197,7 +197,7 @@ async fn what_was_not_said_cannot_be_left_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn amendments_are_attempts_and_the_next_call_begins_where_they_ended() {
+async fn fixes_count_as_attempts_and_persist() {
     let refused =
         |name: &str| Answer::json(400, &format!(r#"{{"error":{{"message":"Unsupported parameter: '{name}'"}}}}"#));
     let server =

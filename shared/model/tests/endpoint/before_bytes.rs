@@ -1,4 +1,4 @@
-//! Refusals and things that are no answer.
+//! Error responses and other responses without a reply.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::server::{Answer, Server, Step, ask, later, question};
 
-/// Asks a server that says this and nothing else; the error, and how often it was asked.
+/// Calls a server that always sends `answer`; returns the error and the number of requests.
 async fn refused(answer: Answer) -> (Option<ModelError>, usize) {
     let server = Server::start([answer]).await;
     let (deltas, error) = ask(&server.client(&[("OPENAI_API_KEY", "key-canary")]), &question(), later()).await;
@@ -18,7 +18,7 @@ async fn refused(answer: Answer) -> (Option<ModelError>, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f003_an_exhausted_allowance_is_not_tried_again() {
+async fn f003_exhausted_quota_is_not_retried() {
     for (status, body) in [
         (
             429,
@@ -39,7 +39,7 @@ async fn f003_an_exhausted_allowance_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f005_a_wrong_request_is_not_tried_again() {
+async fn f005_invalid_request_is_not_retried() {
     for (status, body) in [
         (400, r#"{"error":{"code":"InvalidParameter","message":"no"}}"#),
         (400, r#"{"error":{"code":"InvalidEndpoint.ClosedEndpoint","message":"closed"}}"#),
@@ -54,7 +54,7 @@ async fn f005_a_wrong_request_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f006_refused_content_is_not_tried_again() {
+async fn f006_filtered_content_is_not_retried() {
     for (status, body) in [
         (400, r#"{"error":{"code":"SensitiveContentDetected","message":"x"}}"#),
         (400, r#"{"error":{"code":"SensitiveContentDetected.Violence","message":"x"}}"#),
@@ -72,7 +72,7 @@ async fn f006_refused_content_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f007_a_refused_key_is_not_tried_again() {
+async fn f007_rejected_key_is_not_retried() {
     for status in [401, 403] {
         let body = r#"{"error":{"code":"AuthenticationError","message":"the key key-canary is wrong"}}"#;
         assert_eq!(refused(Answer::json(status, body)).await, (Some(ModelError::Auth), 1));
@@ -80,7 +80,7 @@ async fn f007_a_refused_key_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f008_a_prompt_that_is_too_long_is_told_apart() {
+async fn f008_too_long_prompt_is_recognised() {
     for (status, body) in [
         (
             400,
@@ -111,7 +111,7 @@ async fn f008_a_prompt_that_is_too_long_is_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f013_a_json_completion_is_an_answer_in_one_piece() {
+async fn f013_json_completion_is_a_complete_reply() {
     let body = r#"{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"whole","reasoning_content":"hm"},
         "finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
     let expected = vec![
@@ -128,7 +128,7 @@ async fn f013_a_json_completion_is_an_answer_in_one_piece() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f013_events_that_are_declared_as_json_are_still_events() {
+async fn f013_events_declared_as_json_are_decoded() {
     let answer = Answer::streaming("application/json").text("hello").finish("stop").done();
     let server = Server::start([answer]).await;
     let expected = vec![Delta::Text("hello".to_owned()), Delta::Finish(Finish::Stop)];
@@ -136,7 +136,7 @@ async fn f013_events_that_are_declared_as_json_are_still_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f013_a_json_error_counts_as_the_status_that_it_names_and_a_page_as_a_bad_response() {
+async fn f013_json_error_uses_its_status_and_html_fails() {
     let json = |body| Answer::json(200, body);
     let page = |kind| Answer::new(200, &[("content-type", kind)], "<!doctype html><title>Sign in</title>");
     for (answer, error, asked) in [
@@ -154,7 +154,7 @@ async fn f013_a_json_error_counts_as_the_status_that_it_names_and_a_page_as_a_ba
 }
 
 #[tokio::test(start_paused = true)]
-async fn f014_a_redirection_is_not_followed() {
+async fn f014_redirect_is_not_followed() {
     let elsewhere = Server::start([Answer::hello()]).await;
     for status in [301, 302, 303, 307, 308] {
         let answer = Answer::new(status, &[("location", &elsewhere.root)], "");
@@ -164,7 +164,7 @@ async fn f014_a_redirection_is_not_followed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f015_an_empty_answer_is_tried_again() {
+async fn f015_empty_response_is_retried() {
     for empty in [
         Answer::default().raw("HTTP/1.1 204 No Content\r\n\r\n"),
         Answer::new(200, &[("content-type", "text/event-stream")], ""),
@@ -176,7 +176,7 @@ async fn f015_an_empty_answer_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f016_of_an_error_no_more_than_64_kib_are_waited_for() {
+async fn f016_error_body_is_read_up_to_64_kib() {
     let begun = Instant::now();
     let endless = Answer::default()
         .raw("HTTP/1.1 400 Bad\r\ncontent-length: 100000000\r\n\r\n")
@@ -187,12 +187,12 @@ async fn f016_of_an_error_no_more_than_64_kib_are_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f017_a_compressed_answer_is_not_unpacked() {
+async fn f017_compressed_response_is_rejected() {
     let answer = Answer::new(200, &[("content-type", "text/event-stream"), ("content-encoding", "gzip")], "\x1f");
     assert_eq!(refused(answer).await, (Some(ModelError::BadResponse), 1));
 }
 
-/// Keeps what is logged.
+/// Collects the log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -216,8 +216,8 @@ impl MakeWriter<'_> for Log {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f007_the_log_names_status_code_and_attempt_and_nothing_that_anybody_wrote() {
-    // For the whole process, because one for this thread alone would miss places that another thread reached first.
+async fn f007_log_has_status_and_attempt_without_content() {
+    // For the whole process, because a thread's own subscriber would miss callsites that another thread registered first.
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
     tracing::subscriber::set_global_default(subscriber).unwrap();

@@ -1,4 +1,4 @@
-//! Connections that cannot be made, are dead, or are kept.
+//! Connections that fail, are dead, or are reused.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn client_of(http: transport::Client, base: &str) -> ModelClient {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f009_a_refused_connection_is_tried_again() {
+async fn f009_refused_connection_is_retried() {
     // A port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let client = client_of(transport::client().unwrap(), &format!("http://127.0.0.1:{port}"));
@@ -47,7 +47,7 @@ impl Resolve for NoNames {
 
 #[expect(clippy::disallowed_methods, reason = "a client whose names lead nowhere")]
 #[tokio::test(start_paused = true)]
-async fn f009_a_name_that_is_not_found_is_tried_again() {
+async fn f009_unresolved_name_is_retried() {
     let nameless =
         || Ok(reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames).build()?);
     let client = client_of(transport::Client::made_by(nameless).unwrap(), "http://model.invalid");
@@ -63,7 +63,7 @@ fn trusting_nobody() -> rustls::ClientConfig {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f009_a_certificate_that_is_not_trusted_is_not_tried_again() {
+async fn f009_untrusted_certificate_is_not_retried() {
     let CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -88,8 +88,8 @@ async fn f009_a_certificate_that_is_not_trusted_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f010_a_connection_that_hangs_is_given_up_after_five_seconds() {
-    // Nobody accepts, and the queue is full.
+async fn f010_hanging_connection_times_out_after_five_seconds() {
+    // No connection is accepted, and the queue is full.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -102,7 +102,7 @@ async fn f010_a_connection_that_hangs_is_given_up_after_five_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f012_a_kept_connection_that_turns_out_dead_is_replaced_at_once() {
+async fn f012_dead_idle_connection_is_replaced_at_once() {
     for death in [Step::Close, Step::Reset] {
         let dead = Answer::default().step(death);
         let server = Server::start([Answer::hello(), dead, Answer::hello()]).await;
@@ -116,7 +116,7 @@ async fn f012_a_kept_connection_that_turns_out_dead_is_replaced_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f012_a_new_connection_that_dies_counts_as_an_attempt() {
+async fn f012_dead_new_connection_counts_as_attempt() {
     for death in [Step::Close, Step::Reset] {
         let server = Server::start([Answer::default().step(death)]).await;
         let outcome = ask(&server.client(&[]), &question(), later()).await;
@@ -126,7 +126,7 @@ async fn f012_a_new_connection_that_dies_counts_as_an_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_connection_of_a_complete_answer_is_used_again() {
+async fn connection_of_complete_reply_is_reused() {
     let server = Server::start([Answer::hello()]).await;
     let client = server.client(&[]);
     for _ in 0..3 {
@@ -136,7 +136,7 @@ async fn the_connection_of_a_complete_answer_is_used_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_a_reply_closes_its_connection() {
+async fn dropped_reply_closes_its_connection() {
     let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
     let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(Delta::Text("hello".to_owned()))));

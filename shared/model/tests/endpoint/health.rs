@@ -1,4 +1,4 @@
-//! How faults and successes of calls add up to what is known of an endpoint.
+//! The effect of failed and successful calls on the health of an endpoint.
 
 use std::time::SystemTime;
 
@@ -17,7 +17,7 @@ async fn error(client: &ModelClient) -> Option<ModelError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f004_an_endpoint_that_is_down_is_attempted_once_in_a_call_and_a_success_heals_it() {
+async fn f004_down_endpoint_gets_single_attempts_until_success() {
     let busy = || Answer::new(503, &[], "");
     let answers = (0..7).map(|_| busy()).chain([Answer::hello(), busy(), Answer::hello()]);
     let server = Server::start(answers).await;
@@ -38,7 +38,7 @@ async fn f004_an_endpoint_that_is_down_is_attempted_once_in_a_call_and_a_success
 }
 
 #[tokio::test(start_paused = true)]
-async fn f019_f020_f021_a_reply_that_breaks_off_counts_against_its_endpoint() {
+async fn f019_f020_f021_interrupted_replies_open_the_breaker() {
     for step in [Step::Stall, Step::Reset, Step::Close] {
         let server = Server::start([Answer::stream().text("half").step(step)]).await;
         let client = server.client(&[]);
@@ -52,7 +52,7 @@ async fn f019_f020_f021_a_reply_that_breaks_off_counts_against_its_endpoint() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f004_models_of_one_endpoint_are_down_together_and_those_of_others_are_not() {
+async fn f004_models_of_one_endpoint_share_an_outage() {
     let (down, up) = (Server::start([Answer::new(500, &[], "")]).await, Server::start([Answer::hello()]).await);
     let models = format!(
         r#"[{{"name":"a","model":"x","baseUrl":"{0}"}},{{"name":"b","model":"y","baseUrl":"{0}"}},
@@ -71,7 +71,7 @@ async fn f004_models_of_one_endpoint_are_down_together_and_those_of_others_are_n
 }
 
 #[tokio::test(start_paused = true)]
-async fn f005_f007_a_model_that_was_refused_is_failing_until_its_next_success() {
+async fn f005_f007_rejected_model_is_failing_until_success() {
     for (status, available) in [(404, true), (401, false), (402, false)] {
         let server = Server::start([Answer::json(status, "{}"), Answer::hello()]).await;
         let client = server.client(&[]);
@@ -84,7 +84,7 @@ async fn f005_f007_a_model_that_was_refused_is_failing_until_its_next_success() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn f004_a_reply_that_nobody_reads_to_its_end_is_no_success_and_no_fault() {
+async fn f004_abandoned_reply_does_not_affect_health() {
     let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
     let client = server.client(&[]);
     let now = SystemTime::now();

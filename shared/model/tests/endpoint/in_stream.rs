@@ -1,4 +1,4 @@
-//! What can happen once an answer has begun.
+//! Events and errors after the start of a reply.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn text(text: &str) -> Delta {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_delta_leaves_before_the_next_one_comes() {
+async fn each_delta_is_emitted_before_the_next() {
     let gate = Arc::new(Notify::new());
     let wait = Step::Wait(Arc::clone(&gate));
     let answer = Answer::stream().text("one").step(wait.clone()).text("two").step(wait).finish("stop").done();
@@ -31,7 +31,7 @@ async fn each_delta_leaves_before_the_next_one_comes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_can_be_read_by_another_task() {
+async fn reply_can_be_read_by_another_task() {
     let server = Server::start([Answer::hello()]).await;
     let client = server.client(&[]);
     let reading = tokio::spawn(async move { ask(&client, &question(), later()).await });
@@ -39,7 +39,7 @@ async fn a_reply_can_be_read_by_another_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn losing_the_future_of_a_delta_loses_no_delta_and_does_not_put_off_the_timers() {
+async fn cancelled_next_loses_no_delta_and_keeps_timeouts() {
     let server = Server::start([Answer::stream().text("one").step(Step::Stall)]).await;
     let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(text("one"))));
@@ -54,7 +54,7 @@ async fn losing_the_future_of_a_delta_loses_no_delta_and_does_not_put_off_the_ti
 }
 
 #[tokio::test(start_paused = true)]
-async fn f019_a_stalled_model_ends_the_reply_after_its_idle_time() {
+async fn f019_stalled_model_ends_reply_after_idle_timeout() {
     let server = Server::start([Answer::stream().text("one").step(Step::Stall)]).await;
     let begun = Instant::now();
     let client = server.client(&[("MODEL_IDLE_SECONDS", "5")]);
@@ -64,7 +64,7 @@ async fn f019_a_stalled_model_ends_the_reply_after_its_idle_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f019_a_model_that_stalls_before_it_said_anything_is_asked_again() {
+async fn f019_stall_before_content_is_retried() {
     let role = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#;
     let server = Server::start([Answer::stream().data(role).step(Step::Stall), Answer::hello()]).await;
     let expected = (vec![text("hello"), Delta::Finish(Finish::Stop)], None);
@@ -73,7 +73,7 @@ async fn f019_a_model_that_stalls_before_it_said_anything_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f020_f021_a_stream_that_breaks_off_is_disconnected_and_not_asked_again() {
+async fn f020_f021_interrupted_stream_is_not_retried() {
     for end in [
         Answer::stream().text("one").step(Step::Reset),
         Answer::stream().text("one").step(Step::Close),
@@ -88,7 +88,7 @@ async fn f020_f021_a_stream_that_breaks_off_is_disconnected_and_not_asked_again(
 }
 
 #[tokio::test(start_paused = true)]
-async fn f020_f021_a_stream_that_breaks_off_before_anything_was_said_is_asked_again() {
+async fn f020_f021_stream_interrupted_before_content_is_retried() {
     let call = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}"#;
     for end in [
         Answer::stream().bytes(b": wait\n\n").step(Step::Reset),
@@ -104,7 +104,7 @@ async fn f020_f021_a_stream_that_breaks_off_before_anything_was_said_is_asked_ag
 }
 
 #[tokio::test(start_paused = true)]
-async fn f022_a_finish_is_enough_whatever_happens_to_the_connection_then() {
+async fn f022_connection_errors_after_finish_are_ignored() {
     let expected = (
         vec![text("one"), Delta::Usage(TokenUsage { input: 3, cached: 0, output: 4 }), Delta::Finish(Finish::Stop)],
         None,
@@ -118,7 +118,7 @@ async fn f022_a_finish_is_enough_whatever_happens_to_the_connection_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f024_after_done_nothing_counts() {
+async fn f024_data_after_done_is_ignored() {
     let answer = Answer::stream().text("one").finish("stop").data("[DONE]").text("more").step(Step::Stall);
     let server = Server::start([answer]).await;
     let begun = Instant::now();
@@ -128,7 +128,7 @@ async fn f024_after_done_nothing_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f025_an_error_in_the_stream_is_tried_again_only_before_anything_was_said() {
+async fn f025_stream_error_is_retried_only_before_content() {
     let overloaded = r#"{"error":{"code":"ServerOverloaded","message":"busy","type":"TooManyRequests"}}"#;
     for early in [
         Answer::stream().data(overloaded).done(),
@@ -149,7 +149,7 @@ async fn f025_an_error_in_the_stream_is_tried_again_only_before_anything_was_sai
 }
 
 #[tokio::test(start_paused = true)]
-async fn f025_an_error_that_repeating_cannot_mend_ends_the_reply() {
+async fn f025_fatal_stream_error_ends_the_reply() {
     for (data, error) in [
         (r#"{"error":{"code":"SensitiveContentDetected","message":"x"}}"#, ModelError::ContentFiltered),
         (r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, ModelError::QuotaExhausted),
@@ -163,7 +163,7 @@ async fn f025_an_error_that_repeating_cannot_mend_ends_the_reply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f038_comments_keep_a_reply_alive_but_not_for_ever() {
+async fn f038_comments_keep_reply_alive_for_limited_time() {
     let comment = |answer: Answer| answer.step(Step::After(Duration::from_secs(20))).bytes(b": wait\n\n");
     let slow = comment(comment(comment(Answer::stream().text("one")))).text("two").finish("stop").done();
     let server = Server::start([slow]).await;
@@ -179,7 +179,7 @@ async fn f038_comments_keep_a_reply_alive_but_not_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f038_pieces_of_a_call_are_progress_and_empty_deltas_are_none() {
+async fn f038_call_fragments_are_progress_empty_deltas_not() {
     let piece = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":" "}}]}}]}"#;
     let empty = r#"{"choices":[{"index":0,"delta":{"content":"","role":"assistant"}}]}"#;
     let head = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}"#;
@@ -196,7 +196,7 @@ async fn f038_pieces_of_a_call_are_progress_and_empty_deltas_are_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_reader_is_not_taken_for_a_slow_model() {
+async fn slow_reader_causes_no_timeout() {
     let gate = Arc::new(Notify::new());
     let answer = Answer::stream().text("one").step(Step::Wait(Arc::clone(&gate))).text("two").finish("stop").done();
     let server = Server::start([answer]).await;
@@ -209,7 +209,7 @@ async fn a_slow_reader_is_not_taken_for_a_slow_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deadline_ends_a_reply_that_is_still_being_written() {
+async fn deadline_ends_an_incomplete_reply() {
     let endless =
         (0..50).fold(Answer::stream(), |answer, _| answer.text("x").step(Step::After(Duration::from_secs(1))));
     let server = Server::start([endless]).await;
@@ -220,7 +220,7 @@ async fn the_deadline_ends_a_reply_that_is_still_being_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f041_f042_an_event_or_an_answer_without_measure_is_a_bad_response() {
+async fn f041_f042_oversized_event_or_reply_is_bad_response() {
     let server = Server::start([Answer::stream().text("one").text(&"x".repeat(1024 * 1024))]).await;
     let outcome = ask(&server.client(&[]), &question(), later()).await;
     assert_eq!(outcome, (vec![text("one")], Some(ModelError::BadResponse)));
@@ -233,7 +233,7 @@ async fn f041_f042_an_event_or_an_answer_without_measure_is_a_bad_response() {
     assert!((4 * 1024 * 1024..=5 * 1024 * 1024).contains(&said), "{said}");
 }
 
-/// An answer so long that its end is read ahead, and its words.
+/// An answer of `words` deltas, long enough that its end is read ahead, and these deltas.
 fn fast(words: usize) -> (Answer, Vec<Delta>) {
     let words: Vec<_> = (0..words).map(|number| format!("{number} ")).collect();
     let answer = words.iter().fold(Answer::stream(), |answer, word| answer.text(word));
@@ -241,7 +241,7 @@ fn fast(words: usize) -> (Answer, Vec<Delta>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_words_that_come_one_upon_the_other_none_is_lost_and_each_is_a_delta() {
+async fn burst_yields_every_delta() {
     let (answer, mut deltas) = fast(500);
     let server = Server::start([answer.finish("stop").done()]).await;
     deltas.push(Delta::Finish(Finish::Stop));
@@ -249,7 +249,7 @@ async fn of_words_that_come_one_upon_the_other_none_is_lost_and_each_is_a_delta(
 }
 
 #[tokio::test(start_paused = true)]
-async fn f019_f020_a_fast_stream_that_stalls_or_breaks_off_says_all_that_came_before() {
+async fn f019_f020_interrupted_burst_yields_all_earlier_deltas() {
     for (end, error) in [(Step::Stall, ModelError::Stalled), (Step::Close, ModelError::Disconnected)] {
         let (answer, deltas) = fast(200);
         let server = Server::start([answer.step(end)]).await;
@@ -259,7 +259,7 @@ async fn f019_f020_a_fast_stream_that_stalls_or_breaks_off_says_all_that_came_be
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fast_reply_that_is_given_up_closes_its_connection() {
+async fn dropped_burst_reply_closes_its_connection() {
     let (answer, deltas) = fast(200);
     let server = Server::start([answer.step(Step::Stall)]).await;
     let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();

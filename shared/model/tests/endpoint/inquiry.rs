@@ -1,4 +1,4 @@
-//! What is found out about a model's tools: from Ollama's own words, from memory, and from refusals.
+//! Discovery of a model's tool support: from Ollama's API, from stored results, and from rejections.
 
 use std::future::{pending, ready};
 use std::time::{Duration, SystemTime};
@@ -39,7 +39,7 @@ fn known(path: ToolPath, from: ToolsFrom) -> ToolUse {
 const BY_DEFAULT: ToolUse = ToolUse { path: ToolPath::Text, from: ToolsFrom::Table };
 
 #[tokio::test(start_paused = true)]
-async fn ollama_is_asked_about_its_model_once_a_day() {
+async fn ollama_is_probed_once_a_day() {
     let server = Server::start([shown(r#""completion","tools""#), shown(r#""completion""#)]).await;
     let client = ollama(&server);
     assert_eq!((client.tools(now()), client.is_settled(now())), (BY_DEFAULT, false));
@@ -59,7 +59,7 @@ async fn ollama_is_asked_about_its_model_once_a_day() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_says_nothing_of_use_leaves_its_model_on_the_text_path() {
+async fn failed_probe_keeps_prompted_mode() {
     for answer in [
         Answer::json(404, r#"{"error":"model not found"}"#),
         Answer::json(200, "{}"),
@@ -79,7 +79,7 @@ async fn a_server_that_says_nothing_of_use_leaves_its_model_on_the_text_path() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_without_end_is_given_up() {
+async fn oversized_list_is_ignored() {
     let server = Server::start([Answer::json(200, &" ".repeat(9 * 1024 * 1024))]).await;
     let client = ollama(&server);
     assert_eq!(client.inquire(now(), ready(None)).await, None);
@@ -87,7 +87,7 @@ async fn a_list_without_end_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_others_remember_is_taken_instead_of_asking() {
+async fn stored_result_replaces_the_probe() {
     let server = Server::start([shown(r#""tools""#)]).await;
     let client = ollama(&server);
     let tools = known(ToolPath::Native, ToolsFrom::Provider);
@@ -97,7 +97,7 @@ async fn what_others_remember_is_taken_instead_of_asking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_that_ask_at_once_are_one_question() {
+async fn concurrent_probes_send_one_request() {
     let server = Server::start([shown(r#""tools""#)]).await;
     let client = ollama(&server);
     let asking = (0..8).map(|_| {
@@ -115,7 +115,7 @@ async fn many_that_ask_at_once_are_one_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_text_is_settled_nobody_is_asked() {
+async fn prompted_mode_needs_no_probe() {
     let server = Server::start([Answer::hello()]).await;
     let client = server.client(&[]);
     assert!(client.is_settled(now()));
@@ -124,7 +124,7 @@ async fn where_text_is_settled_nobody_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_of_tools_is_a_lesson_and_another_refusal_is_none() {
+async fn only_rejection_of_tools_is_published() {
     let unsupported = || Answer::json(400, r#"{"error":{"message":"m does not support tools"}}"#);
     let tool = ToolSpec {
         name: "now".to_owned(),
@@ -151,7 +151,7 @@ async fn a_refusal_of_tools_is_a_lesson_and_another_refusal_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_of_another_wish_model_or_endpoint_have_another_identity() {
+async fn identity_depends_on_settings_model_and_endpoint() {
     let (one, other) = (Server::start([Answer::hello()]).await, Server::start([Answer::hello()]).await);
     let mut identities = vec![
         native(&one).identity(),

@@ -1,4 +1,4 @@
-//! The crate against real servers on loopback that play a script; time is virtual and never waited for.
+//! Tests of the crate against scripted servers on loopback, in virtual time.
 #![expect(clippy::unwrap_used, reason = "what fails to be set up shall fail the test")]
 
 mod amendments;

@@ -1,11 +1,11 @@
-//! Endpoints that fail in any order.
+//! Endpoints with random sequences of failures.
 
 use model::{Delta, ModelError};
 use tokio::time::{Duration, Instant};
 
 use crate::server::{Answer, Server, Step, ask, question};
 
-/// A generator of numbers that gives the same ones in each run.
+/// A deterministic random number generator.
 struct Random(u64);
 
 impl Random {
@@ -38,7 +38,7 @@ impl Random {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_fails_there_are_three_attempts_within_the_deadline_and_one_end() {
+async fn random_failures_respect_deadline_and_attempt_limit() {
     for seed in 0..300 {
         let mut random = Random(seed);
         let server = Server::start((0..8).map(|_| random.answer()).collect::<Vec<_>>()).await;

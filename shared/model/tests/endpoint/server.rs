@@ -1,4 +1,4 @@
-//! A server that answers each request with the next part of a script and keeps what it was asked.
+//! A server that answers each request with the next part of a script, and records the requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,16 +11,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
-/// What the server does, in order.
+/// One action of the server.
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Writes bytes as they are.
+    /// Writes raw bytes.
     Raw(Vec<u8>),
-    /// Writes nothing more until the test says so.
+    /// Pauses until the test notifies.
     Wait(Arc<Notify>),
-    /// Lets time pass.
+    /// Sleeps.
     After(Duration),
-    /// Writes nothing more while the client is there.
+    /// Writes nothing more until the client disconnects.
     Stall,
     /// Closes the connection.
     Close,
@@ -34,14 +34,14 @@ pub(crate) struct Answer {
     steps: Vec<Step>,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     /// Counts connections from 0.
     pub connection: usize,
     /// Method and path.
     pub line: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Value,
 }
@@ -99,7 +99,7 @@ impl Answer {
         self.bytes(format!("data: {data}\n\n").as_bytes())
     }
 
-    /// A piece of text of OpenAI's wire.
+    /// A text delta of OpenAI's wire.
     pub(crate) fn text(self, text: &str) -> Self {
         let text = serde_json::to_string(text).unwrap();
         self.data(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}]}}"#))
@@ -158,7 +158,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers the requests in turn, the last answer again and again.
+    /// Starts a server that answers the requests in order and repeats the last answer.
     pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let root = format!("http://{}", listener.local_addr().unwrap());
@@ -168,7 +168,7 @@ impl Server {
         tokio::spawn(async move {
             for connection in 0.. {
                 let Ok((socket, _)) = listener.accept().await else { return };
-                // A byte that waits for an acknowledgement waits in real time, while virtual time runs on.
+                // Waiting for an acknowledgement takes real time, while virtual time advances.
                 socket.set_nodelay(true).unwrap();
                 let (script, asked, gone) = (Arc::clone(&script), Arc::clone(&asked), Arc::clone(&gone));
                 tokio::spawn(async move {
@@ -180,17 +180,17 @@ impl Server {
         server
     }
 
-    /// What was asked so far.
+    /// Returns the requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Waits until a connection is over.
+    /// Waits until a connection is closed.
     pub(crate) async fn disconnected(&self) {
         self.gone.notified().await;
     }
 
-    /// The model `openai` at this server, with more settings.
+    /// Returns the model `openai` at this server, with additional settings.
     pub(crate) fn client(&self, more: &[(&str, &str)]) -> ModelClient {
         let mut settings = Settings::from_pairs([("OPENAI_BASE_URL", &*self.root), ("OPENAI_MODEL", "m")]);
         for (name, value) in more {
@@ -243,7 +243,7 @@ async fn more(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
     socket.read_buf(buffer).await.ok().filter(|count| *count > 0).map(drop)
 }
 
-/// A prompt of one question.
+/// A prompt with one user message.
 pub(crate) fn question() -> Prompt {
     Prompt { messages: vec![conversation::Message::User { text: "hi".to_owned() }], ..Prompt::default() }
 }
@@ -253,7 +253,7 @@ pub(crate) fn later() -> Instant {
     Instant::now() + Duration::from_mins(5)
 }
 
-/// All deltas of a reply, and the error it ended with.
+/// Reads all deltas of a reply, and the final error.
 pub(crate) async fn ask(client: &ModelClient, prompt: &Prompt, deadline: Instant) -> (Vec<Delta>, Option<ModelError>) {
     let mut reply = match client.reply(prompt, Limits::until(deadline)).await {
         Ok(reply) => reply,

@@ -1,4 +1,4 @@
-//! What a tape is told.
+//! The calls that a response recorder receives.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use tokio::time::Duration;
 
 use crate::server::{Answer, Server, Step, later, question};
 
-/// Keeps what it is told; pieces of a body that follow each other become one line.
+/// A recorder that keeps one line per call.
 #[derive(Default)]
 struct Heard(Mutex<Vec<String>>);
 
@@ -36,7 +36,7 @@ impl Tape for Heard {
     }
 }
 
-/// What a tape hears of one call that is read to its end.
+/// Returns the recorded lines of one call that is read to its end.
 async fn heard(client: &ModelClient) -> Vec<String> {
     let tape = Arc::new(Heard::default());
     let limits = Limits { tape: Some(tape.clone()), ..Limits::until(later()) };
@@ -47,7 +47,7 @@ async fn heard(client: &ModelClient) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tape_hears_each_attempt_from_its_response_to_its_end() {
+async fn recorder_receives_each_attempt() {
     let busy = Answer::new(429, &[("retry-after", "2"), ("content-type", "text/plain")], "slow down");
     let silent = Answer::default().step(Step::Stall);
     let server = Server::start([busy, silent, Answer::stream().data("{}").data("[DONE]").end()]).await;
@@ -62,14 +62,14 @@ async fn a_tape_hears_each_attempt_from_its_response_to_its_end() {
         "Whole",
     ];
     let told = heard(&server.client(&[])).await;
-    // How the network cuts a body is its own affair.
+    // The chunk boundaries depend on the network.
     let (head, body) = told.split_at(5);
     assert_eq!(head, &expected[..5]);
     assert_eq!(body.concat().replace("body ", ""), expected[5..].concat().replace("body ", ""));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tape_hears_how_a_reply_broke_off() {
+async fn recorder_receives_reason_of_interruption() {
     for (step, end) in [(Step::Reset, "Cut"), (Step::Close, "Cut"), (Step::Stall, "Silent")] {
         let server = Server::start([Answer::stream().bytes(b"data: {\"choices\":[]}\n\n").step(step.clone())]).await;
         let told = heard(&server.client(&[])).await;
@@ -80,7 +80,7 @@ async fn a_tape_hears_how_a_reply_broke_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tape_hears_that_there_was_no_connection() {
+async fn recorder_receives_failed_connections() {
     // A port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let mut server = Server::start([Answer::hello()]).await;
@@ -89,7 +89,7 @@ async fn a_tape_hears_that_there_was_no_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tape_hears_the_end_of_a_reply_that_nobody_reads_on_and_of_one_that_is_no_answer() {
+async fn recorder_receives_end_of_abandoned_and_invalid_replies() {
     let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
     let tape = Arc::new(Heard::default());
     let limits = Limits { tape: Some(tape.clone()), ..Limits::until(later()) };
@@ -107,7 +107,7 @@ async fn a_tape_hears_the_end_of_a_reply_that_nobody_reads_on_and_of_one_that_is
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silence_after_the_finish_is_no_fault_on_tape() {
+async fn timeout_after_finish_is_recorded_as_complete() {
     let answer = Answer::stream().text("hello").finish("stop").step(Step::Stall);
     let told = heard(&Server::start([answer]).await.client(&[])).await;
     assert_eq!(told.last().map(String::as_str), Some("Whole"));

@@ -1,4 +1,4 @@
-//! How often and how long the client waits before it asks again.
+//! Retries: the number of attempts and the waits between them.
 
 use model::{Delta, Finish, Limits, ModelError};
 use tokio::time::{Duration, Instant};
@@ -14,14 +14,14 @@ fn too_fast(headers: &[(&str, &str)]) -> Answer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_streamed_to_its_finish() {
+async fn reply_is_streamed_to_its_finish() {
     let server = Server::start([Answer::hello()]).await;
     assert_eq!(ask(&server.client(&[]), &question(), later()).await, hello());
     assert_eq!(server.asked().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn f001_a_short_retry_after_is_kept() {
+async fn f001_short_retry_after_is_respected() {
     for (headers, wait) in [
         ([("retry-after", "2")], Duration::from_secs(2)),
         ([("retry-after", "0.5")], Duration::from_millis(500)),
@@ -31,14 +31,14 @@ async fn f001_a_short_retry_after_is_kept() {
         let server = Server::start([too_fast(&headers), Answer::hello()]).await;
         let begun = Instant::now();
         assert_eq!(ask(&server.client(&[]), &question(), later()).await, hello());
-        // The client's timer has a resolution of a millisecond.
+        // The client's timer has a resolution of one millisecond.
         let waited = begun.elapsed();
         assert!(wait <= waited && waited < wait + Duration::from_millis(100), "{headers:?}: {waited:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn f001_a_long_retry_after_is_passed_on_at_once() {
+async fn f001_long_retry_after_is_returned_at_once() {
     let server = Server::start([too_fast(&[("retry-after", "21")])]).await;
     let begun = Instant::now();
     let retry_after = Some(Duration::from_secs(21));
@@ -49,7 +49,7 @@ async fn f001_a_long_retry_after_is_passed_on_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f001_a_retry_after_past_the_deadline_is_passed_on_at_once() {
+async fn f001_retry_after_past_deadline_is_returned_at_once() {
     let server = Server::start([too_fast(&[("retry-after", "10")])]).await;
     let begun = Instant::now();
     let retry_after = Some(Duration::from_secs(10));
@@ -60,7 +60,7 @@ async fn f001_a_retry_after_past_the_deadline_is_passed_on_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f001_with_another_model_to_ask_a_wait_of_more_than_two_seconds_is_passed_on_at_once() {
+async fn f001_fallback_limits_retry_after_to_two_seconds() {
     let busy = |wait| Answer::new(429, &[("retry-after", wait)], "");
     let server = Server::start([busy("2"), busy("3"), Answer::hello()]).await;
     let limits = Limits { alternative: true, ..Limits::until(later()) };
@@ -72,7 +72,7 @@ async fn f001_with_another_model_to_ask_a_wait_of_more_than_two_seconds_is_passe
 }
 
 #[tokio::test(start_paused = true)]
-async fn f002_without_a_sensible_retry_after_the_waits_grow_and_there_are_three_attempts() {
+async fn f002_invalid_retry_after_uses_backoff_and_three_attempts() {
     for headers in [&[][..], &[("retry-after", "-1")], &[("retry-after", "nan")], &[("retry-after", "9e99")]] {
         let server = Server::start([too_fast(headers)]).await;
         let begun = Instant::now();
@@ -85,7 +85,7 @@ async fn f002_without_a_sensible_retry_after_the_waits_grow_and_there_are_three_
 }
 
 #[tokio::test(start_paused = true)]
-async fn f004_what_may_pass_is_tried_three_times_and_then_unavailable() {
+async fn f004_transient_errors_get_three_attempts() {
     for status in [500, 502, 503, 504, 529, 408, 409] {
         let server = Server::start([Answer::new(status, &[], "upstream request failed")]).await;
         let outcome = ask(&server.client(&[]), &question(), later()).await;
@@ -95,7 +95,7 @@ async fn f004_what_may_pass_is_tried_three_times_and_then_unavailable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f004_an_answer_at_the_third_attempt_is_an_answer() {
+async fn f004_success_at_third_attempt_is_returned() {
     let failures = [Answer::json(503, r#"{"error":{"message":"busy"}}"#), Answer::new(500, &[], "")];
     let server = Server::start(failures.into_iter().chain([Answer::hello()])).await;
     assert_eq!(ask(&server.client(&[]), &question(), later()).await, hello());
@@ -106,7 +106,7 @@ async fn f004_an_answer_at_the_third_attempt_is_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_that_is_over_asks_nothing() {
+async fn expired_deadline_sends_no_request() {
     let server = Server::start([Answer::hello()]).await;
     let outcome = ask(&server.client(&[]), &question(), Instant::now()).await;
     assert_eq!(outcome, (vec![], Some(ModelError::Deadline)));
@@ -114,7 +114,7 @@ async fn a_deadline_that_is_over_asks_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f011_silence_before_the_first_byte_ends_an_attempt() {
+async fn f011_first_byte_timeout_ends_an_attempt() {
     for silent in [Answer::default().step(Step::Stall), Answer::stream().step(Step::Stall)] {
         let server = Server::start([silent.clone(), Answer::hello()]).await;
         let begun = Instant::now();
@@ -131,7 +131,7 @@ async fn f011_silence_before_the_first_byte_ends_an_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f011_a_model_may_have_more_time_for_its_first_byte_than_others() {
+async fn f011_first_byte_timeout_is_configurable_per_model() {
     let server = Server::start([Answer::default().step(Step::Stall), Answer::hello()]).await;
     let begun = Instant::now();
     let options = r#"{"openai":{"firstByteSeconds":60}}"#;

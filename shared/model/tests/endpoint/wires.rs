@@ -1,4 +1,4 @@
-//! The other wires end to end.
+//! All wires end to end.
 
 use model::{Delta, Finish, ModelClient, ModelError, Models, Prompt};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn client(server: &Server, wire: &str, model: &str) -> ModelClient {
     chosen(server, wire, model, &json!({}))
 }
 
-/// The same with options.
+/// Returns a client with options.
 fn chosen(server: &Server, wire: &str, model: &str, options: &Value) -> ModelClient {
     let entry = json!([{"name": "x", "wire": wire, "baseUrl": server.root, "model": model, "apiKeyVar": "X_KEY"}]);
     let options = json!({ "x": options });
@@ -27,7 +27,7 @@ fn hello() -> (Vec<Delta>, Option<ModelError>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn openai_is_asked_at_chat_completions_with_a_bearer_key() {
+async fn openai_request_has_path_and_bearer_key() {
     let server = Server::start([Answer::hello()]).await;
     let client = client(&server, "openai", "m");
     assert_eq!(ask(&client, &question(), later()).await, hello());
@@ -38,7 +38,7 @@ async fn openai_is_asked_at_chat_completions_with_a_bearer_key() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ollama_is_asked_at_api_chat_and_streams_at_once_whatever_type_it_declares() {
+async fn ollama_request_has_path_and_any_content_type() {
     for kind in ["application/x-ndjson", "application/json"] {
         let answer = Answer::streaming(kind)
             .bytes(b"{\"message\":{\"role\":\"assistant\",\"content\":\"hello\"},\"done\":false}\n")
@@ -53,7 +53,7 @@ async fn ollama_is_asked_at_api_chat_and_streams_at_once_whatever_type_it_declar
 }
 
 #[tokio::test(start_paused = true)]
-async fn ollama_tells_that_a_model_takes_no_tools() {
+async fn ollama_rejection_of_tools_is_recognised() {
     let refusal = r#"{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}"#;
     let server = Server::start([Answer::json(400, refusal)]).await;
     let tool = conversation::ToolSpec {
@@ -68,7 +68,7 @@ async fn ollama_tells_that_a_model_takes_no_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn anthropic_is_asked_at_messages_with_its_own_headers() {
+async fn anthropic_request_has_path_and_headers() {
     let answer = Answer::stream()
         .bytes(b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hello\"}}\n\n")
         .bytes(b"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n")
@@ -84,7 +84,7 @@ async fn anthropic_is_asked_at_messages_with_its_own_headers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn gemini_is_asked_for_events_with_its_own_header_and_no_key_in_the_address() {
+async fn gemini_request_has_path_and_key_header() {
     let answer = Answer::stream()
         .data(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP"}]}"#)
         .end();
@@ -96,7 +96,7 @@ async fn gemini_is_asked_for_events_with_its_own_header_and_no_key_in_the_addres
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_cannot_think_is_asked_again_without_over_every_wire() {
+async fn rejected_thinking_is_omitted_on_every_wire() {
     let anthropic = Answer::stream()
         .bytes(b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hello\"}}\n\n")
         .bytes(b"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n")
@@ -136,7 +136,7 @@ async fn a_model_that_cannot_think_is_asked_again_without_over_every_wire() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ollama_that_does_not_know_a_level_is_still_told_to_think() {
+async fn ollama_rejected_level_keeps_thinking() {
     let refusal = r#"{"error":"invalid think value: \"max\" (must be \"high\", \"medium\", \"low\", true, or false)"}"#;
     let answer = Answer::streaming("application/x-ndjson")
         .bytes(b"{\"message\":{\"content\":\"hello\"},\"done\":true,\"done_reason\":\"stop\"}\n")

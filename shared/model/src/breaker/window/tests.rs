@@ -8,19 +8,19 @@ fn begun(attempts: u64) -> (Window, Vec<u64>) {
     (window, numbers)
 }
 
-/// What is said of each fault, in this order.
+/// Records failed attempts in order and returns the result of each.
 fn faults(window: &mut Window, attempts: impl IntoIterator<Item = u64>) -> Vec<bool> {
     attempts.into_iter().map(|attempt| window.failed(attempt)).collect()
 }
 
 #[test]
-fn f004_five_faults_are_too_many_and_four_are_not() {
+fn f004_five_failures_open_and_four_do_not() {
     let (mut window, attempts) = begun(5);
     assert_eq!(faults(&mut window, attempts), [false, false, false, false, true]);
 }
 
 #[test]
-fn f004_fewer_than_half_of_the_last_sixteen_are_not_too_many() {
+fn f004_under_half_of_sixteen_does_not_open() {
     let (mut window, _) = begun(40);
     assert_eq!(faults(&mut window, [20, 21, 22, 23, 24, 25, 26, 27]), [[false; 7].as_slice(), &[true]].concat());
     let (mut window, _) = begun(40);
@@ -28,7 +28,7 @@ fn f004_fewer_than_half_of_the_last_sixteen_are_not_too_many() {
 }
 
 #[test]
-fn f004_an_attempt_fails_once_and_one_from_before_it_was_cleared_not_at_all() {
+fn f004_attempt_fails_once_and_never_after_clear() {
     let (mut window, _) = begun(6);
     assert_eq!(faults(&mut window, [5; 9]), [false; 9]);
     window.clear();
@@ -38,7 +38,7 @@ fn f004_an_attempt_fails_once_and_one_from_before_it_was_cleared_not_at_all() {
 }
 
 #[test]
-fn f004_an_endpoint_that_lets_each_call_time_out_is_found_down_although_new_ones_keep_coming() {
+fn f004_timeouts_open_despite_new_attempts() {
     let (mut window, _) = begun(60);
     let said: Vec<bool> = (1..=8)
         .map(|attempt| {
@@ -51,12 +51,12 @@ fn f004_an_endpoint_that_lets_each_call_time_out_is_found_down_although_new_ones
 
 proptest! {
     #[test]
-    fn f004_one_fault_in_twenty_is_never_too_many_in_whatever_order_attempts_begin_and_end(
+    fn f004_five_percent_failures_never_open(
         first in 0..20_usize,
         keys in proptest::collection::vec(any::<u64>(), 300),
         width in 1..300_usize,
     ) {
-        // Attempts begin in order; each fault comes at any time after its own beginning, up to `width` others later.
+        // Attempts start in order; each failure follows its own start by up to `width` other starts.
         let faulty = (first..keys.len()).step_by(20);
         let mut ends: Vec<(usize, usize)> =
             faulty.map(|at| (at + usize::try_from(keys[at] % 300).unwrap() % width, at + 1)).collect();
@@ -73,21 +73,21 @@ proptest! {
     }
 
     #[test]
-    fn f004_an_endpoint_where_all_fails_is_found_down_in_whatever_order_attempts_end(
+    fn f004_all_failures_open_in_any_order(
         before in 0..50_u64,
         attempts in Just((0..100_u64).collect::<Vec<_>>()).prop_shuffle(),
         several in 5..100_u64,
     ) {
         let (mut window, _) = begun(before);
         let begun: Vec<u64> = (0..several).map(|_| window.begin()).collect();
-        // Enough for a window of their own, or nothing before them.
+        // Enough attempts to fill a window, or none before them.
         prop_assume!(before == 0 || several >= 8);
         let order = attempts.into_iter().filter_map(|at| begun.get(usize::try_from(at).unwrap()).copied());
         prop_assert!(faults(&mut window, order).contains(&true));
     }
 
     #[test]
-    fn f004_it_says_what_counting_says(order in proptest::collection::vec(1..80_u64, 0..60)) {
+    fn f004_window_matches_reference_count(order in proptest::collection::vec(1..80_u64, 0..60)) {
         let (mut window, _) = begun(80);
         let mut failed = std::collections::BTreeSet::new();
         for attempt in order {

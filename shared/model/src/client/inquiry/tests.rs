@@ -10,7 +10,7 @@ use crate::{ModelConfig, ToolsMode, Wire};
 const ARK: Provider = Provider { listing: Some(Listing::Ark), ..OTHER };
 const OPENROUTER: Provider = Provider { listing: Some(Listing::OpenRouter), ..OTHER };
 
-/// Answers one request with `list`; gives the request.
+/// Answers one request with `list`; returns the request.
 async fn serve(listener: TcpListener, list: &str) -> String {
     let (mut socket, _) = listener.accept().await.unwrap();
     let mut request = String::new();
@@ -43,7 +43,7 @@ fn client(provider: &'static Provider, base_url: String) -> ModelClient {
 }
 
 #[tokio::test]
-async fn a_provider_is_asked_for_its_list_with_the_models_key() {
+async fn list_request_carries_the_model_key() {
     let lists = [
         (&ARK, r#"{"data":[{"id":"m","features":{"tools":{"function_calling":true}}}]}"#),
         (&OPENROUTER, r#"{"data":[{"id":"m","supported_parameters":["tools"]}]}"#),

@@ -17,7 +17,7 @@ fn models(options: &str) -> Result<Models, SettingError> {
     Models::from_settings(&Settings::from_pairs(pairs), transport::client().unwrap())
 }
 
-/// The message of a mistake, which must not hold the word `secret`.
+/// Returns the message of a settings error, which must not contain `secret`.
 fn mistake_in(options: &str) -> String {
     let error = models(options).err().unwrap_or_else(|| panic!("{options}"));
     assert_eq!(error.variable, "MODEL_OPTIONS", "{options}");
@@ -26,7 +26,7 @@ fn mistake_in(options: &str) -> String {
 }
 
 #[test]
-fn every_option_of_a_model_is_read() {
+fn every_option_is_parsed() {
     let models = models(
         r#"{"volcano":{"thinking":"off","effort":"low","temperature":0.7,"topP":0.9,"maxTokens":4096,
             "contextTokens":128000,"firstByteSeconds":60,"provider":"vllm","fallback":"openai",
@@ -54,14 +54,14 @@ fn every_option_of_a_model_is_read() {
 }
 
 #[test]
-fn fallbacks_may_go_in_a_circle() {
+fn fallbacks_may_form_a_cycle() {
     let models = models(r#"{"volcano":{"fallback":"openai"},"openai":{"fallback":" volcano "}}"#).unwrap();
     let chain: Vec<_> = models.chain("openai").iter().map(|client| client.config().name.clone()).collect();
     assert_eq!(chain, ["openai", "volcano"]);
 }
 
 #[test]
-fn what_is_no_object_of_options_is_told_which_there_are() {
+fn invalid_options_report_the_accepted_ones() {
     for options in [
         "secret",
         "[]",
@@ -83,7 +83,7 @@ fn what_is_no_object_of_options_is_told_which_there_are() {
 }
 
 #[test]
-fn a_value_out_of_its_range_is_told_the_range() {
+fn out_of_range_value_reports_its_range() {
     for (options, accepted) in [
         (r#"{"secret":{}}"#, NAMES),
         (r#"{"demo":{}}"#, NAMES),
@@ -121,7 +121,7 @@ fn a_value_out_of_its_range_is_told_the_range() {
 }
 
 #[test]
-fn a_price_is_exact_to_the_millionth() {
+fn price_is_exact_to_the_millionth() {
     let price = |written: &str| {
         let options = format!(r#"{{"main":{{"price":{{"input":{written},"output":0}}}}}}"#);
         models(&options).ok().map(|models| models.get("main").unwrap().config().options.price.unwrap().input)
@@ -146,7 +146,7 @@ fn a_price_is_exact_to_the_millionth() {
 }
 
 #[test]
-fn what_cannot_be_done_is_a_note() {
+fn unsupported_options_give_notes() {
     let models = models(
         r#"{"local":{"thinking":"on"},"lost":{},"openai":{"temperature":0.5,"topP":0.5},"main":{"thinking":"on"}}"#,
     )

@@ -4,10 +4,10 @@ use crate::dialect::Switch;
 use crate::parameters::Parameters;
 use crate::{Effort, Thinking};
 
-/// The wire demands a limit; this one is taken by every model that is still served.
+/// The default limit, because the wire requires one; every available model accepts it.
 const MAX_TOKENS: u32 = 8192;
 
-/// What the operator chose.
+/// The generation parameters of a request.
 #[derive(Serialize)]
 pub(super) struct Chosen {
     max_tokens: u32,
@@ -34,28 +34,28 @@ struct Output {
     effort: &'static str,
 }
 
-/// Where the model stands, which decides whether it may be told to think.
+/// The position in the conversation, which determines whether thinking may be enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
     Question,
-    /// It must call: that and thinking exclude each other.
+    /// The model must call a tool: the wire does not allow that together with thinking.
     ForcedCall,
-    /// A call of its own was answered. With a budget, what it thought before that would have to come back with its
-    /// signature, which is not kept.
+    /// The prompt ends with a tool result. With a budget, the wire requires the earlier thinking with its signature, which
+    /// is not stored.
     Result,
 }
 
 impl Chosen {
-    /// In the words of the wire.
+    /// Converts the parameters to the fields of the wire.
     pub(super) fn new(parameters: &Parameters, at: At) -> Self {
         let limit = parameters.limit.map(|(_, tokens)| tokens);
         let thinking = how(parameters, limit, at);
         let thinks = thinking.filter(|how| *how != How::Disabled);
         let room = if let Some(How::Enabled { budget_tokens }) = thinks { budget_tokens } else { 0 };
         Self {
-            // What is thought counts.
+            // Thinking counts towards the limit.
             max_tokens: limit.unwrap_or(MAX_TOKENS + room),
-            // A model that thinks chooses its words by itself.
+            // The wire allows no sampling parameters with thinking.
             temperature: parameters.temperature.filter(|_| thinks.is_none()),
             top_p: parameters.top_p.filter(|_| thinks.is_none()),
             thinking,
@@ -74,7 +74,7 @@ fn how(parameters: &Parameters, limit: Option<u32>, at: At) -> Option<How> {
     }
 }
 
-/// Thinking with a budget, which must leave room for the answer.
+/// Enables thinking with a budget of at most half of the limit.
 fn enabled(effort: Option<Effort>, limit: Option<u32>, least: u32) -> Option<How> {
     let wanted = match effort {
         Some(Effort::Minimal) => least,

@@ -72,7 +72,7 @@ enum Choice<'a> {
     Tool { name: &'a str },
 }
 
-/// The request.
+/// Encodes the request.
 pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     let Ask { model, prompt, quirks } = ask;
     let mut ids = Ids::default();
@@ -139,7 +139,7 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
 }
 
-/// Numbers the calls: ids must be unique in a request and of few characters, and those of other endpoints are not.
+/// Numbers the calls: ids must be unique in a request, with a small character set. Ids of other endpoints may not be.
 #[derive(Default)]
 struct Ids<'a> {
     last: HashMap<&'a str, usize>,
@@ -168,7 +168,7 @@ mod tests {
     use crate::{Options, Thinking, Wire};
 
     #[test]
-    fn a_conversation_is_sent_in_the_words_of_the_wire() {
+    fn conversation_is_encoded_for_the_wire() {
         let expected = json!({
             "model": "m",
             "max_tokens": 8192,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_come_back_in_a_later_turn_are_told_apart() {
+    fn repeated_call_ids_are_renumbered() {
         let mut prompt = conversation(ToolChoice::Auto);
         let again = prompt.messages[4..].to_vec();
         prompt.messages.extend(again);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn each_choice_of_tools_has_its_word() {
+    fn each_tool_choice_is_encoded() {
         let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1.get("tool_choice").cloned();
         let named = || ToolChoice::Tool("now".to_owned());
         assert_eq!(sent(ToolChoice::Auto, quirks()), None);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_not_told_to_think_where_the_wire_forbids_it() {
+    fn thinking_is_omitted_where_the_wire_forbids_it() {
         let sent = |model, messages: usize, choice| {
             let options = Options { thinking: Some(Thinking::On), ..Options::default() };
             let mut prompt = conversation(choice);

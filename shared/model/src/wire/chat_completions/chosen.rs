@@ -4,7 +4,7 @@ use crate::Thinking;
 use crate::dialect::{LimitName, Switch};
 use crate::parameters::Parameters;
 
-/// What the operator chose, in the fields of the endpoint's dialect; what was not chosen is not there.
+/// The generation parameters in the fields of the endpoint's dialect; absent ones are omitted.
 #[derive(Default, Serialize)]
 pub(super) struct Chosen {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,13 +80,13 @@ impl Chosen {
                 Self { chat_template_kwargs: switched.map(|enable_thinking| Template { enable_thinking }), ..self }
             }
             Switch::Reasoning => Self { reasoning: reasoning(&parameters), reasoning_effort: None, ..self },
-            // Of other wires.
+            // For other wires.
             Switch::Unknown | Switch::Think | Switch::Budget { .. } | Switch::Adaptive | Switch::Level { .. } => self,
         }
     }
 }
 
-/// What is said where there is no word for leaving it to the model: then nothing is.
+/// Returns the value of a boolean switch; `Auto` is omitted, because a boolean cannot express it.
 fn switched(thinking: Option<Thinking>) -> Option<bool> {
     match thinking? {
         Thinking::On => Some(true),

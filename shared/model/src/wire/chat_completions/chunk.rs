@@ -7,7 +7,7 @@ use crate::TokenUsage;
 use crate::wire::lax::{Words, arguments, fitting, nullable};
 use crate::wire::tool_calls::Piece;
 
-/// One event of a stream, or a whole completion: the two differ in `delta` and `message` only.
+/// One event of a stream, or a complete response: the two differ only in `delta` and `message`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default, deserialize_with = "nullable")]
@@ -16,7 +16,7 @@ pub(super) struct Chunk<'a> {
     usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    /// Where Groq puts the usage.
+    /// Contains the usage at Groq.
     #[serde(borrow, default)]
     x_groq: Option<&'a RawValue>,
 }
@@ -31,10 +31,10 @@ pub(super) struct Choice<'a> {
     pub(super) message: Option<Message<'a>>,
     #[serde(default)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
-    /// Where Moonshot puts the usage.
+    /// The usage at Moonshot.
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
-    /// Where OpenRouter may put an error.
+    /// An error at OpenRouter.
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
 }
@@ -79,10 +79,10 @@ struct Usage<'a> {
     completion_tokens: u64,
     #[serde(borrow, default)]
     prompt_tokens_details: Option<&'a RawValue>,
-    /// Where DeepSeek puts what it read from its cache.
+    /// The tokens read from the cache, at DeepSeek.
     #[serde(borrow, default)]
     prompt_cache_hit_tokens: Option<&'a RawValue>,
-    /// Where Moonshot puts it.
+    /// The same at Moonshot.
     #[serde(borrow, default)]
     cached_tokens: Option<&'a RawValue>,
 }
@@ -100,12 +100,12 @@ struct Groq<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The answer is the choice numbered 0, or the one without a number.
+    /// Returns the choice with index 0 or without an index: the answer.
     pub(super) fn first_choice(&self) -> Option<&Choice<'a>> {
         self.choices.iter().find(|choice| fitting(choice.index).unwrap_or(0) == 0)
     }
 
-    /// The text, if it is all that the chunk says.
+    /// Returns the text if the chunk contains nothing else.
     pub(super) fn text_alone(&self) -> Option<&Cow<'a, str>> {
         let [Choice { delta: Some(delta), message: None, finish_reason: None, usage: None, error: None, .. }] =
             self.choices.as_slice()
@@ -117,13 +117,13 @@ impl<'a> Chunk<'a> {
         delta.says_nothing_but_text().then_some(&delta.content.text)
     }
 
-    /// The error, which some endpoints put into an answer of status 200.
+    /// Returns the error, which some endpoints send in a response of status 200.
     pub(super) fn error(&self) -> Option<&'a RawValue> {
         let told = |error: &&RawValue| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false");
         self.error.or_else(|| self.first_choice()?.error).filter(told)
     }
 
-    /// What was counted so far.
+    /// Returns the token usage so far.
     pub(super) fn usage(&self) -> Option<TokenUsage> {
         let usage = fitting::<Usage<'_>>(self.usage)
             .or_else(|| fitting(self.first_choice()?.usage))
@@ -146,7 +146,7 @@ impl Message<'_> {
         thinking && self.refusal.text.is_empty() && self.tool_calls.is_empty()
     }
 
-    /// The reasoning, of which some endpoints send a copy under a second name.
+    /// Returns the reasoning; some endpoints send it twice, under two names.
     pub(super) fn reasoning(&self) -> &str {
         [&self.reasoning_content, &self.reasoning]
             .map(|words| &*words.text)
@@ -157,12 +157,12 @@ impl Message<'_> {
 }
 
 impl<'a> CallDelta<'a> {
-    /// The arguments as text.
+    /// Returns the arguments as text.
     pub(super) fn arguments(&self) -> Cow<'a, str> {
         arguments(self.function.as_ref().and_then(|function| function.arguments))
     }
 
-    /// The same with `arguments` as the arguments.
+    /// Converts the delta to a fragment with these `arguments`.
     pub(super) fn piece<'b>(&'b self, arguments: &'b str) -> Piece<'b> {
         let name = self.function.as_ref().map_or("", |function| &function.name.text);
         Piece { index: fitting(self.index), id: &self.id.text, name, arguments }

@@ -15,7 +15,7 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
-    // An empty list is refused by some endpoints, and so is a choice without tools.
+    // Some endpoints reject an empty list, or a choice without tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ struct Named<'a> {
     name: &'a str,
 }
 
-/// The request; `tool_choice` is left out when it says what endpoints do anyway.
+/// Encodes the request; `tool_choice` is omitted if it is the default.
 pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     let Ask { model, prompt, quirks } = ask;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
@@ -115,7 +115,7 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     Encoded::new("/chat/completions", &body)
 }
 
-/// Whether reasoning counts: without tools, what was thought in earlier turns is of no use to the model.
+/// Whether tools are used; without tools the model does not need the reasoning of earlier turns.
 fn uses_tools(prompt: &Prompt) -> bool {
     let calls = |message: &Message| matches!(message, Message::Assistant { calls, .. } if !calls.is_empty());
     !prompt.tools.is_empty() || prompt.messages.iter().any(calls)
@@ -124,7 +124,7 @@ fn uses_tools(prompt: &Prompt) -> bool {
 fn message(message: &Message, echo: bool) -> Option<WireMessage<'_>> {
     match message {
         Message::User { text } => Some(WireMessage::User { content: text }),
-        // Nothing was said: several endpoints refuse such a message.
+        // Several endpoints reject an empty message.
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
         Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
             content: Some(&**text).filter(|text| !text.is_empty()),

@@ -2,19 +2,19 @@ use std::borrow::Cow;
 
 use super::chunk::Chunk;
 
-/// What stands around the text of the last chunk that said text and nothing else.
+/// The JSON around the text of the last text-only chunk.
 ///
-/// The chunks of a reply mostly differ in their text alone, and comparing is much cheaper than parsing.
+/// Successive chunks of a reply usually differ only in their text, and comparing is cheaper than parsing.
 #[derive(Debug, Default)]
 pub(super) struct Same {
-    /// Up to and with the quote at which the text begins; empty if nothing is known.
+    /// Up to and including the opening quote of the text; empty if there is no template yet.
     before: String,
-    /// From the quote at which it ends.
+    /// From the closing quote of the text.
     after: String,
 }
 
 impl Same {
-    /// The text of a chunk that differs from the last one in it alone; escapes are left to the parser.
+    /// Returns the text of a chunk that matches the template; texts with escapes are left to the parser.
     pub(super) fn text<'a>(&self, data: &'a str) -> Option<&'a str> {
         if self.before.is_empty() {
             return None;
@@ -24,9 +24,9 @@ impl Same {
         plain.then_some(text)
     }
 
-    /// Takes note of a chunk, if it says text and nothing else.
+    /// Updates the template from a chunk, if it contains text and nothing else.
     pub(super) fn learn(&mut self, data: &str, chunk: &Chunk<'_>) {
-        // Only what had no escapes is a piece of the data.
+        // Only a text without escapes is borrowed from the data.
         let Some(Cow::Borrowed(text)) = chunk.text_alone() else { return };
         let begin = text.as_ptr().addr().wrapping_sub(data.as_ptr().addr());
         let Some((before, rest)) = data.split_at_checked(begin) else { return };
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_differs_in_its_text_alone_is_not_parsed() {
+    fn template_returns_text_of_matching_chunks() {
         let same = learned(r#"{"id":"a","choices":[{"index":0,"delta":{"content":"one"},"finish_reason":null}]}"#);
         let of = |text: &str| {
             same.text(&format!(
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_learned_of_a_chunk_that_says_anything_else() {
+    fn chunks_with_other_content_leave_no_template() {
         for data in [
             r#"{"choices":[{"delta":{"content":"a\n"}}]}"#,
             r#"{"choices":[{"delta":{"content":["a"]}}]}"#,

@@ -25,7 +25,7 @@ fn end(finish: Finish) -> Result<Delta, ModelError> {
 }
 
 #[test]
-fn f021_f022_only_a_finish_makes_a_stream_complete() {
+fn f021_f022_only_a_finish_completes_a_stream() {
     assert_eq!(read(&[ONE]), [text("one"), Err(ModelError::Disconnected)]);
     assert_eq!(read(&[ONE, "data: [DONE]"]), [text("one"), Err(ModelError::Disconnected)]);
     assert_eq!(read(&[ONE, STOP]), [text("one"), end(Finish::Stop)]);
@@ -33,28 +33,28 @@ fn f021_f022_only_a_finish_makes_a_stream_complete() {
 }
 
 #[test]
-fn f023_an_empty_finish_reason_is_none() {
+fn f023_empty_finish_reason_is_ignored() {
     let empty = r#"data: {"choices":[{"index":0,"delta":{"content":"one"},"finish_reason":""}]}"#;
     assert_eq!(read(&[empty]), [text("one"), Err(ModelError::Disconnected)]);
     assert_eq!(read(&[empty, ONE, STOP]), [text("oneone"), end(Finish::Stop)]);
 }
 
 #[test]
-fn f022_what_is_wrong_behind_the_finish_takes_nothing_from_the_answer() {
+fn f022_errors_after_the_finish_are_ignored() {
     for wrong in ["data: {broken", "event: error\ndata: {\"code\":500}", r#"data: {"error":{"message":"late"}}"#] {
         assert_eq!(read(&[ONE, STOP, wrong, "data: [DONE]"]), [text("one"), end(Finish::Stop)], "{wrong}");
     }
 }
 
 #[test]
-fn f024_f047_only_the_exact_data_done_ends_a_stream() {
+fn f024_f047_only_exact_done_ends_a_stream() {
     let quoted = r#"data: {"choices":[{"index":0,"delta":{"content":"data: [DONE]\n\n[DONE]<|im_end|>"}}]}"#;
     let found = read(&[quoted, STOP, "data: [DONE]", ONE, "data: {broken", "event: error\ndata: {}"]);
     assert_eq!(found, [text("data: [DONE]\n\n[DONE]<|im_end|>"), end(Finish::Stop)]);
 }
 
 #[test]
-fn f026_chunks_without_a_choice_and_events_without_data_are_passed_over() {
+fn f026_chunks_without_choice_or_data_are_skipped() {
     let found = read(&["data: {\"choices\":[]}", "data: {\"choices\":null}", "data: {}", "data:", ": x", ONE, STOP]);
     assert_eq!(found, [text("one"), end(Finish::Stop)]);
 }
@@ -75,14 +75,14 @@ fn f027_odd_deltas_are_tolerated() {
 }
 
 #[test]
-fn f028_of_several_choices_only_the_first_is_the_answer() {
+fn f028_only_the_first_choice_is_decoded() {
     let both = r#"data: {"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":{"content":"yes"}}]}"#;
     let other = r#"data: {"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"length"}]}"#;
     assert_eq!(read(&[both, other, STOP]), [text("yes"), end(Finish::Stop)]);
 }
 
 #[test]
-fn f032_f033_each_reason_for_the_end_is_known() {
+fn f032_f033_each_finish_reason_is_mapped() {
     for (reason, finish) in [
         ("stop", Finish::Stop),
         ("eos", Finish::Stop),
@@ -105,7 +105,7 @@ fn f043_broken_json_fails_the_reply() {
 }
 
 #[test]
-fn f044_deep_json_fails_the_reply_and_huge_numbers_do_not() {
+fn f044_deep_json_fails_and_huge_numbers_pass() {
     let deep = format!("data: {{\"choices\":[],\"x\":{}", "[".repeat(100_000));
     assert_eq!(decode(Wire::Openai, false, [deep.as_bytes(), b"\n\n"]), [Err(ModelError::BadResponse)]);
     let parts = format!(r#"data: {{"choices":[{{"delta":{{"content":{}{}}}}}]}}"#, "[".repeat(500), "]".repeat(500));
@@ -115,7 +115,7 @@ fn f044_deep_json_fails_the_reply_and_huge_numbers_do_not() {
 }
 
 #[test]
-fn f046_counts_that_are_missing_or_empty_are_not_given_out() {
+fn f046_missing_or_empty_usage_is_not_emitted() {
     for usage in ["null", "{}", r#"{"prompt_tokens":0,"completion_tokens":0}"#, r#""much""#, r#"{"prompt_tokens":1.5}"#]
     {
         let usage = format!(r#"data: {{"choices":[],"usage":{usage}}}"#);
@@ -124,7 +124,7 @@ fn f046_counts_that_are_missing_or_empty_are_not_given_out() {
 }
 
 #[test]
-fn what_came_from_a_cache_is_counted_wherever_it_is_written() {
+fn cached_tokens_are_read_from_any_field() {
     for (more, cached) in [
         (r#""prompt_tokens_details":{"cached_tokens":4}"#, 4),
         (r#""prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4"#, 5),
@@ -142,7 +142,7 @@ fn what_came_from_a_cache_is_counted_wherever_it_is_written() {
 }
 
 #[test]
-fn a_conversation_is_sent_in_the_words_of_the_wire() {
+fn conversation_is_encoded_for_the_wire() {
     let function = json!({"name": "now", "description": "Tells the time.", "parameters": {"type": "object"}});
     let expected = json!({
         "model": "m",
@@ -170,7 +170,7 @@ fn a_conversation_is_sent_in_the_words_of_the_wire() {
 }
 
 #[test]
-fn reasoning_goes_back_to_those_who_want_it_as_soon_as_tools_are_used() {
+fn reasoning_is_echoed_once_tools_are_used() {
     let echoing = Quirks { echo_reasoning: true, ..quirks() };
     let sent = |prompt: &Prompt, quirks| {
         let (_, body) = body(encode, prompt, quirks);
@@ -194,7 +194,7 @@ fn reasoning_goes_back_to_those_who_want_it_as_soon_as_tools_are_used() {
 }
 
 #[test]
-fn a_choice_of_tools_is_sent_with_tools_only() {
+fn tool_choice_is_sent_only_with_tools() {
     let sent = |with_tools, choice, quirks| {
         let prompt = conversation(choice);
         let tools = if with_tools { prompt.tools } else { [].into() };

@@ -4,10 +4,10 @@ use crate::dialect::Switch;
 use crate::parameters::Parameters;
 use crate::{Effort, Thinking, Wishes};
 
-/// How many tokens the model thinks with when it decides that itself.
+/// The thinking budget that lets the model decide.
 const AS_IT_SEES_FIT: i32 = -1;
 
-/// What the operator chose.
+/// The generation parameters of a request.
 #[derive(Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Generation<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Generation<'a> {
     frequency_penalty: Option<f64>,
 }
 
-/// Either a budget or a level; both together are refused.
+/// The thinking configuration; the wire rejects a budget together with a level.
 #[derive(Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Config {
@@ -37,7 +37,7 @@ struct Config {
     thinking_budget: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_level: Option<&'static str>,
-    /// Whether the answer tells what was thought.
+    /// Whether the response includes thoughts.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     include_thoughts: bool,
 }
@@ -74,7 +74,7 @@ fn thinking(parameters: &Parameters) -> Option<Config> {
     Some(config).filter(|config| *config != Config::default())
 }
 
-/// The budgets that Google gives for the words of OpenAI's protocol.
+/// Returns the budget in tokens that Google documents for OpenAI's efforts.
 fn budget(parameters: &Parameters) -> Option<i32> {
     match (parameters.effort, parameters.thinking) {
         (Some(Effort::Minimal | Effort::Low), _) => Some(1024),

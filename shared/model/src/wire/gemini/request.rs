@@ -8,7 +8,7 @@ use crate::wire::functions::object;
 use crate::wire::turns::{Side, turns};
 use crate::wire::{Ask, Encoded, Quirks};
 
-/// What Google documents for calls whose signature was not kept.
+/// The placeholder that Google documents for calls without a stored signature.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 #[derive(Serialize)]
@@ -78,7 +78,7 @@ struct Tools<'a> {
 struct Declaration<'a> {
     name: &'a str,
     description: &'a str,
-    /// Unlike `parameters` it takes the whole of JSON Schema.
+    /// Unlike `parameters`, it accepts all of JSON Schema.
     parameters_json_schema: &'a Value,
 }
 
@@ -96,7 +96,7 @@ struct Calling<'a> {
     allowed_function_names: Option<[&'a str; 1]>,
 }
 
-/// The request.
+/// Encodes the request.
 pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     let Ask { model, prompt, quirks } = ask;
     let parts = prompt.messages.iter().flat_map(|message| parts(message, quirks));
@@ -160,7 +160,7 @@ mod tests {
     use crate::wire::tests::{body, conversation, quirks};
 
     #[test]
-    fn a_conversation_is_sent_in_the_words_of_the_wire() {
+    fn conversation_is_encoded_for_the_wire() {
         let declaration =
             json!({"name": "now", "description": "Tells the time.", "parametersJsonSchema": {"type": "object"}});
         let response = |response| json!({"functionResponse": {"name": "now", "response": response}});
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_carry_what_stands_for_a_signature_where_one_is_wanted() {
+    fn calls_carry_placeholder_signature_if_required() {
         let (_, body) = body(encode, &conversation(ToolChoice::Auto), Quirks { signatures: true, ..quirks() });
         let part = &body["contents"][3]["parts"][0];
         assert_eq!(part["thoughtSignature"], NO_SIGNATURE);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn each_choice_of_tools_has_its_word() {
+    fn each_tool_choice_is_encoded() {
         let sent = |choice, quirks| body(encode, &conversation(choice), quirks).1["toolConfig"].clone();
         let config = |config| json!({"functionCallingConfig": config});
         let named = || ToolChoice::Tool("now".to_owned());

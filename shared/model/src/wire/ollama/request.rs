@@ -38,7 +38,7 @@ struct Options<'a> {
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     num_predict: Option<u32>,
-    /// Ollama makes room for a few thousand tokens unless it is told.
+    /// The context size in tokens; Ollama's default is only several thousand.
     #[serde(skip_serializing_if = "Option::is_none")]
     num_ctx: Option<u64>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -90,7 +90,7 @@ struct Function<'a> {
     arguments: &'a Value,
 }
 
-/// The request. Ollama knows no choice of tools: to forbid them they are left out, and none can be demanded.
+/// Encodes the request. Ollama has no `tool_choice`: forbidden tools are omitted, and no call can be forced.
 pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     let Ask { model, prompt, quirks } = ask;
     let parameters = quirks.parameters;
@@ -131,7 +131,7 @@ fn message(message: &Message) -> Option<WireMessage<'_>> {
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
         Message::Assistant { text, thinking, calls } => Some(WireMessage::Assistant {
             content: text,
-            // Of use only to go on after calls.
+            // Only needed to continue after calls.
             thinking: if calls.is_empty() { "" } else { thinking },
             tool_calls: calls.iter().map(call).collect(),
         }),
@@ -151,7 +151,7 @@ mod tests {
     use crate::wire::tests::{body, conversation, quirks};
 
     #[test]
-    fn a_conversation_is_sent_in_the_words_of_the_wire() {
+    fn conversation_is_encoded_for_the_wire() {
         let function = json!({"name": "now", "description": "Tells the time.", "parameters": {"type": "object"}});
         let expected = json!({
             "model": "m",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn forbidden_tools_are_left_out() {
+    fn forbidden_tools_are_omitted() {
         let (_, body) = body(encode, &conversation(ToolChoice::None), quirks());
         assert_eq!(body.get("tools"), None);
     }
