@@ -22,7 +22,7 @@ pub(crate) enum Frame<'a> {
     Bare(&'a str),
 }
 
-/// A line or an event is longer than [`EVENT_LIMIT`].
+/// A line or an event is longer than [`MAX_EVENT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
 

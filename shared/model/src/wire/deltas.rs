@@ -53,7 +53,7 @@ impl Deltas {
         self.grow(more.len())
     }
 
-    /// Counts bytes towards [`REPLY_LIMIT`], and as progress.
+    /// Counts bytes towards [`MAX_REPLY_BYTES`], and as progress.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
         self.progress |= bytes > 0;
         self.bytes += bytes;

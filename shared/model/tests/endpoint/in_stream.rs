@@ -233,7 +233,7 @@ async fn f041_f042_oversized_event_or_reply_is_bad_response() {
     assert!((4 * 1024 * 1024..=5 * 1024 * 1024).contains(&said), "{said}");
 }
 
-/// An answer of `words` deltas, long enough that its end is read ahead, and these deltas.
+/// An answer of `count` deltas, long enough that its end is read ahead, and these deltas.
 fn fast(words: usize) -> (Answer, Vec<Delta>) {
     let words: Vec<_> = (0..words).map(|number| format!("{number} ")).collect();
     let answer = words.iter().fold(Answer::stream(), |answer, word| answer.text(word));
