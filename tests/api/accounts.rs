@@ -1,4 +1,4 @@
-//! Whose is what: callers see their own conversations and nothing of anybody else's.
+//! Ownership: callers see only their own conversations.
 
 use serde_json::{Value, json};
 use support::{Answer, Client, Completion, TestApp};
@@ -9,7 +9,7 @@ async fn titles(client: &Client) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_caller_is_the_header_else_the_body_else_local() {
+async fn caller_comes_from_header_then_body_then_local() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let alice = app.user("alice");
@@ -22,7 +22,7 @@ async fn the_caller_is_the_header_else_the_body_else_local() {
     assert_eq!(titles(&app.user("local")).await, ["一"]);
 }
 
-/// Every request that names a conversation.
+/// The responses to every kind of request that names a conversation.
 async fn every_answer(client: &Client, id: &str) -> Vec<Answer> {
     let path = format!("/api/conversations/{id}");
     vec![
@@ -36,7 +36,7 @@ async fn every_answer(client: &Client, id: &str) -> Vec<Answer> {
 }
 
 #[tokio::test]
-async fn f119_a_foreign_conversation_answers_exactly_like_one_that_does_not_exist() {
+async fn f119_foreign_conversation_responds_like_an_absent_one() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["秘密。"])]);
     let (alice, mallory) = (app.user("alice"), app.user("mallory"));
@@ -55,7 +55,7 @@ async fn f119_a_foreign_conversation_answers_exactly_like_one_that_does_not_exis
 }
 
 #[tokio::test]
-async fn f119_owners_whose_names_resemble_keys_do_not_cross() {
+async fn f119_owners_with_key_like_names_stay_separate() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let names = ["a", "a#b", "a/b", "a:b", "A", "a b", "USER#a", "%61", "a\u{e9}", "a%23b"];
@@ -65,7 +65,7 @@ async fn f119_owners_whose_names_resemble_keys_do_not_cross() {
         ids.push(turn.conversation_id());
     }
     for (at, name) in names.iter().enumerate() {
-        // A header is bytes to the product, so the one name outside ASCII is asked for in the body alone.
+        // The product reads headers as bytes, so only the body can hold the name that is not ASCII.
         if name.is_ascii() {
             let client = app.user(name);
             assert_eq!(titles(&client).await, [format!("von {name}")]);
@@ -78,7 +78,7 @@ async fn f119_owners_whose_names_resemble_keys_do_not_cross() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_another_caller_shows_nothing_of_theirs() {
+async fn foreign_cursor_reveals_no_rows() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let (alice, bob) = (app.user("alice"), app.user("bob"));
@@ -94,7 +94,7 @@ async fn a_cursor_of_another_caller_shows_nothing_of_theirs() {
 }
 
 #[tokio::test]
-async fn f112_a_forwarded_address_is_no_identity() {
+async fn f112_forwarded_address_is_no_identity() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
     app.model.replies([Completion::of(["好。"])]);
     app.ask("你好").await;

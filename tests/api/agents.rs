@@ -16,7 +16,7 @@ fn sentence(refused: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn the_default_agent_exists_without_a_row_and_can_be_given_one() {
+async fn default_agent_exists_and_can_be_overridden() {
     let app = TestApp::start().await;
     let listed = json!({"agents": [{"id": "default", "name": "Default", "description": "", "default": true}]});
     assert_eq!(app.get("/api/agents").await.ok(), listed);
@@ -33,7 +33,7 @@ async fn the_default_agent_exists_without_a_row_and_can_be_given_one() {
 }
 
 #[tokio::test]
-async fn a_request_names_its_agent_in_the_header_or_the_body_and_gets_its_words_and_tools() {
+async fn header_or_body_selects_agent_prompt_and_tools() {
     let app = TestApp::start().await;
     let tools = json!([{"tool": "search_web", "config": {"mode": "quick"}}]);
     let id =
@@ -57,7 +57,7 @@ async fn a_request_names_its_agent_in_the_header_or_the_body_and_gets_its_words_
 }
 
 #[tokio::test]
-async fn an_agents_model_and_choice_of_tools_hold_unless_the_request_says_otherwise() {
+async fn request_overrides_agent_model_and_tool_choice() {
     let first = FakeModel::start().await;
     let models = json!([{"name": "other", "baseUrl": first.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL}]);
     let app = TestApp::with(&[("MODELS", &models.to_string())]).await;
@@ -73,7 +73,7 @@ async fn an_agents_model_and_choice_of_tools_hold_unless_the_request_says_otherw
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_exist_or_is_switched_off_is_refused_with_those_that_exist() {
+async fn unknown_or_disabled_agent_error_lists_agents() {
     let app = TestApp::start().await;
     let id = create(&app, &json!({"name": "a"})).await;
     let off = create(&app, &json!({"name": "b", "enabled": false})).await;
@@ -94,7 +94,7 @@ async fn an_agent_that_does_not_exist_or_is_switched_off_is_refused_with_those_t
 }
 
 #[tokio::test]
-async fn what_cannot_be_an_agent_is_refused_and_changes_nothing() {
+async fn invalid_agent_is_rejected_and_changes_nothing() {
     let app = TestApp::start().await;
     create(&app, &json!({"name": "taken"})).await;
     for (agent, message) in [

@@ -1,4 +1,4 @@
-//! Keys and tokens at every route: who has none, a bad one or somebody else's gets nowhere, and learns nothing.
+//! Keys and tokens at every route: a missing, bad or foreign one is rejected and reveals nothing.
 
 mod bad_keys;
 mod product;
@@ -22,10 +22,10 @@ use self::product::text;
 pub(crate) use self::product::{database, product, with_keys, with_keys_and};
 use self::tables::{ADMINISTRATION, ROUTES};
 
-/// A conversation that nobody has.
+/// The id of a conversation that does not exist.
 const ABSENT: &str = "01J00000000000000000000000";
 
-/// All of an answer that two requests may have in common.
+/// The parts of a response that are equal for two equal requests.
 fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
     let mut headers = answer.headers.clone();
     for own in ["x-request-id", "date"] {
@@ -36,7 +36,7 @@ fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
 }
 
 #[tokio::test]
-async fn f114_f118_f143_forty_bad_keys_get_one_answer_at_every_route() {
+async fn f114_f118_f143_bad_keys_get_equal_responses_at_every_route() {
     let product = with_keys().await;
     let bad = bad_keys(&product).await;
     assert_eq!(bad.len(), 40);
@@ -54,7 +54,7 @@ async fn f114_f118_f143_forty_bad_keys_get_one_answer_at_every_route() {
 }
 
 #[tokio::test]
-async fn f119_f143_a_thousand_foreign_ids_answer_like_absent_ones_and_nothing_crosses() {
+async fn f119_f143_foreign_ids_respond_like_absent_ones() {
     let product = with_keys().await;
     product.app.model.answer(|_| Completion::of(["秘密。"]));
     let (ada, mallory) = (text(&product.key("ada", None).await), text(&product.key("mallory", None).await));
@@ -90,7 +90,7 @@ async fn f119_f143_a_thousand_foreign_ids_answer_like_absent_ones_and_nothing_cr
 }
 
 #[tokio::test]
-async fn f120_administration_is_for_administrators_whatever_they_ask_for() {
+async fn f120_administration_routes_require_an_administrator() {
     let product = with_keys().await;
     let admin = ApiKey::generate().unwrap();
     let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None };
@@ -108,7 +108,7 @@ async fn f120_administration_is_for_administrators_whatever_they_ask_for() {
 }
 
 #[tokio::test]
-async fn f121_nothing_that_a_request_says_of_its_caller_counts_beside_the_key() {
+async fn f121_only_the_key_identifies_the_caller() {
     let product = with_keys().await;
     product.app.model.answer(|_| Completion::of(["好。"]));
     let (ada, bob) = (text(&product.key("ada", None).await), text(&product.key("bob", None).await));
@@ -127,7 +127,7 @@ async fn f121_nothing_that_a_request_says_of_its_caller_counts_beside_the_key() 
 }
 
 #[tokio::test]
-async fn f142_guessing_is_stopped_whatever_the_headers_say_of_its_source() {
+async fn f142_key_guessing_is_limited_despite_forged_source() {
     let product = with_keys().await;
     let good = text(&product.key("ada", None).await);
     let route = ("GET", "/api/models", "");
@@ -149,7 +149,7 @@ async fn f142_guessing_is_stopped_whatever_the_headers_say_of_its_source() {
 }
 
 #[tokio::test]
-async fn the_page_and_health_need_no_key_and_other_hosts_may_ask() {
+async fn page_and_health_need_no_key() {
     let product = with_keys().await;
     let key = text(&product.key("ada", None).await);
     for path in ["/", "/healthz", "/assets/app.js"] {
@@ -161,7 +161,7 @@ async fn the_page_and_health_need_no_key_and_other_hosts_may_ask() {
 }
 
 #[tokio::test]
-async fn without_authentication_no_other_machine_reaches_the_server() {
+async fn server_without_authentication_refuses_public_address() {
     let start = |settings: &[(&str, &str)]| {
         let (host, settings) = ("0.0.0.0".parse().unwrap(), Settings::from_pairs(settings.iter().copied()));
         Server::start(Options { host, port: 0, data: Data::Memory, dynamodb: None, settings })
@@ -173,7 +173,7 @@ async fn without_authentication_no_other_machine_reaches_the_server() {
 }
 
 #[tokio::test]
-async fn f147_a_function_that_nobody_configured_serves_the_page_and_health_alone() {
+async fn f147_unconfigured_function_serves_only_page_and_health() {
     let endpoint = database().await;
     for auth in [None, Some("none")] {
         let mut settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str())]);
@@ -208,7 +208,7 @@ async fn f147_a_function_that_nobody_configured_serves_the_page_and_health_alone
 }
 
 #[tokio::test]
-async fn f150_callers_see_their_own_usage_alone_and_a_deleted_one_has_none() {
+async fn f150_callers_see_only_own_usage_until_deletion() {
     let product = with_keys().await;
     product.app.model.answer(|_| Completion::of(["好。"]));
     let (ada, bob) = (text(&product.key("ada", None).await), text(&product.key("bob", None).await));
@@ -229,7 +229,7 @@ async fn f150_callers_see_their_own_usage_alone_and_a_deleted_one_has_none() {
 }
 
 #[tokio::test]
-async fn f110_a_cookie_grants_nothing_at_any_route() {
+async fn f110_cookie_grants_nothing_at_any_route() {
     let product = with_keys().await;
     let key = product.key_text("ada").await;
     let cookie = format!("x-api-key={key}; x-api-key={key}; authorization=Bearer {key}; key={key}");

@@ -1,4 +1,4 @@
-//! The folder of the local server is its backup: copied while it stands still, and put back.
+//! A copy of the local server's folder, made while the server is down, is a backup.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use support::{Completion, TestApp};
 
-/// Copies the files of a folder into another one, in the place of those that are there.
+/// Replaces the files of one folder by copies of another folder's files.
 fn copy(from: &Path, to: &Path) {
     let _absent = fs::remove_dir_all(to);
     fs::create_dir_all(to).unwrap();
@@ -17,7 +17,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[tokio::test]
-async fn what_was_damaged_reads_as_before_once_the_folder_is_put_back() {
+async fn restored_folder_reads_as_before_the_damage() {
     let mut app = TestApp::on_disk().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let id = app.ask("问").await.conversation_id();

@@ -1,18 +1,18 @@
-//! What a request's body may be, and what is refused before anything is stored or paid for.
+//! Validation of request bodies: bad ones are rejected before the product stores or calls anything.
 
 use serde_json::json;
 use support::{Completion, TestApp};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// Nothing was stored and nobody was called.
+/// Asserts that the product stored nothing and called no model.
 async fn check_untouched(app: &TestApp) {
     assert_eq!(app.model.requests().len(), 0);
     assert_eq!(app.get("/api/conversations").await.ok(), json!({ "conversations": [], "nextCursor": null }));
 }
 
 #[tokio::test]
-async fn f103_a_message_of_32000_characters_is_taken_and_one_more_is_too_large() {
+async fn f103_message_limit_is_32000_characters() {
     let app = TestApp::start().await;
     for character in ["a", "字", "🦀", "\n"] {
         let over = json!({ "message": format!("字{}", character.repeat(32_000)) });
@@ -26,7 +26,7 @@ async fn f103_a_message_of_32000_characters_is_taken_and_one_more_is_too_large()
 }
 
 #[tokio::test]
-async fn f104_a_body_that_is_not_a_chat_request_is_refused() {
+async fn f104_invalid_chat_requests_are_rejected() {
     let app = TestApp::start().await;
     let bodies: [&[u8]; 34] = [
         b"",
@@ -72,7 +72,7 @@ async fn f104_a_body_that_is_not_a_chat_request_is_refused() {
 }
 
 #[tokio::test]
-async fn f104_deep_nesting_is_refused_and_harms_nothing() {
+async fn f104_deep_nesting_is_rejected() {
     let app = TestApp::start().await;
     for depth in [1_000, 100_000] {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
@@ -93,7 +93,7 @@ async fn f104_unknown_fields_are_ignored() {
 }
 
 #[tokio::test]
-async fn f121_fields_that_nobody_may_set_change_nothing() {
+async fn f121_privileged_fields_are_ignored() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let body = json!({
@@ -107,7 +107,7 @@ async fn f121_fields_that_nobody_may_set_change_nothing() {
 }
 
 #[tokio::test]
-async fn f104_a_body_that_is_not_declared_as_json_is_not_read() {
+async fn f104_other_content_types_are_rejected() {
     let app = TestApp::start().await;
     let body = "{\"message\":\"hi\"}";
     for kind in
@@ -122,7 +122,7 @@ async fn f104_a_body_that_is_not_declared_as_json_is_not_read() {
 }
 
 #[tokio::test]
-async fn f104_the_content_type_may_have_parameters_and_capitals() {
+async fn f104_content_type_may_have_parameters_and_capitals() {
     let app = TestApp::start().await;
     for kind in ["application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"] {
         app.model.replies([Completion::of(["好。"])]);
@@ -133,7 +133,7 @@ async fn f104_the_content_type_may_have_parameters_and_capitals() {
 }
 
 #[tokio::test]
-async fn f106_a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_too_large() {
+async fn f106_body_limit_is_one_mebibyte() {
     let app = TestApp::start().await;
     let padded = |length: usize| {
         let (before, after) = ("{\"message\":\"hi\",\"stream\":false,\"x\":\"", "\"}");
@@ -147,7 +147,7 @@ async fn f106_a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_too_large() {
 }
 
 #[tokio::test]
-async fn f106_a_body_over_the_limit_is_refused_even_when_its_length_is_not_declared() {
+async fn f106_oversized_chunked_body_is_rejected() {
     let app = TestApp::start().await;
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 16, " ".repeat(1 << 16));
     let head = "POST /api/chat HTTP/1.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n";
@@ -156,7 +156,7 @@ async fn f106_a_body_over_the_limit_is_refused_even_when_its_length_is_not_decla
 }
 
 #[tokio::test]
-async fn an_unknown_model_is_refused_with_the_names_that_exist() {
+async fn unknown_model_error_lists_the_models() {
     let app = TestApp::start().await;
     let answer = app.post("/api/chat", &json!({ "message": "hi", "modelType": "gpt-99" })).await;
     assert_eq!(answer.error(), (400, "invalid_request".to_owned()));
@@ -166,7 +166,7 @@ async fn an_unknown_model_is_refused_with_the_names_that_exist() {
 }
 
 #[tokio::test]
-async fn a_known_model_may_be_named() {
+async fn request_may_name_a_known_model() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let turn = app.chat(&json!({ "message": "hi", "modelType": "openai" })).await;
@@ -174,7 +174,7 @@ async fn a_known_model_may_be_named() {
 }
 
 #[tokio::test]
-async fn a_conversation_id_that_is_unknown_or_malformed_is_not_found() {
+async fn unknown_or_malformed_conversation_id_is_not_found() {
     let app = TestApp::start().await;
     let long = "0".repeat(5_000);
     for id in ["01J00000000000000000000000", "", " ", "x", "../x", "01j00000000000000000000000", "💥", &long] {
@@ -185,7 +185,7 @@ async fn a_conversation_id_that_is_unknown_or_malformed_is_not_found() {
 }
 
 #[tokio::test]
-async fn an_error_says_the_same_with_and_without_streaming() {
+async fn errors_are_equal_with_and_without_streaming() {
     let app = TestApp::start().await;
     let streamed = app.post("/api/chat", &json!({ "message": " " })).await;
     let document = app.chat_once(&json!({ "message": " " })).await;
@@ -193,7 +193,7 @@ async fn an_error_says_the_same_with_and_without_streaming() {
 }
 
 #[tokio::test]
-async fn a_title_is_checked_like_a_message() {
+async fn title_is_validated_like_a_message() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let path = format!("/api/conversations/{}", app.ask("你好").await.conversation_id());

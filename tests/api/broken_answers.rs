@@ -1,11 +1,11 @@
-//! A model whose answer breaks off: what was said is shown, kept, and marked as interrupted.
+//! A model whose answer breaks off: its text is streamed, stored, and marked as interrupted.
 
 use serde_json::{Value, json};
 use support::{Completion, Gate, Reply, TestApp, Transcript};
 
 use crate::model_faults::IMPATIENT;
 
-/// Plays `stream` after its first words have been seen, and gives the turn and the stored answer.
+/// Ends a model's answer after its first delta; returns the turn and the stored answer.
 async fn broken_after_words(end: impl Fn(Reply) -> Reply) -> (Transcript, Value) {
     broken_with(&[], end).await
 }
@@ -23,14 +23,14 @@ async fn broken_with(settings: &[(&str, &str)], end: impl Fn(Reply) -> Reply) ->
 }
 
 #[tokio::test]
-async fn f019_a_model_that_stalls_in_its_answer_ends_the_turn_and_keeps_the_words() {
+async fn f019_stall_mid_answer_keeps_partial_text() {
     let (turn, stored) = broken_with(&IMPATIENT, Reply::stall).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_stalled"));
     assert_eq!(json!([stored["content"], stored["status"]]), json!(["半句", "interrupted"]));
 }
 
 #[tokio::test]
-async fn f020_a_connection_that_breaks_in_the_answer_ends_the_turn_and_keeps_the_words() {
+async fn f020_disconnect_mid_answer_keeps_partial_text() {
     for end in [Reply::reset, Reply::cut] {
         let (turn, stored) = broken_after_words(end).await;
         assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
@@ -39,7 +39,7 @@ async fn f020_a_connection_that_breaks_in_the_answer_ends_the_turn_and_keeps_the
 }
 
 #[tokio::test]
-async fn f021_an_end_without_a_finish_is_a_cut_answer() {
+async fn f021_end_without_finish_reason_is_a_disconnect() {
     for end in [Reply::until_close, |reply| reply] {
         let (turn, stored) = broken_after_words(end).await;
         assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_disconnected"));
@@ -48,7 +48,7 @@ async fn f021_an_end_without_a_finish_is_a_cut_answer() {
 }
 
 #[tokio::test]
-async fn f025_an_error_inside_the_stream_ends_the_turn_with_its_own_code() {
+async fn f025_error_in_stream_ends_turn_with_its_code() {
     let errors = [
         (json!({ "message": "upstream words", "code": 503, "type": "server_error" }), "upstream_unavailable"),
         (json!({ "message": "upstream words", "code": "insufficient_quota" }), "quota_exhausted"),
@@ -63,21 +63,21 @@ async fn f025_an_error_inside_the_stream_ends_the_turn_with_its_own_code() {
 }
 
 #[tokio::test]
-async fn f043_an_event_that_is_not_json_ends_the_turn() {
+async fn f043_malformed_json_event_ends_the_turn() {
     let (turn, stored) = broken_after_words(|reply| reply.bytes("data: {\"choices\": [{]\n\n")).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
     assert_eq!(stored["status"], "interrupted");
 }
 
 #[tokio::test]
-async fn f044_an_event_nested_beyond_reason_ends_the_turn() {
+async fn f044_deeply_nested_event_ends_the_turn() {
     let deep = format!("data: {{\"choices\":{}\n\n", "[".repeat(100_000));
     let (turn, _) = broken_after_words(|reply| reply.bytes(deep.clone())).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("半句", "upstream_bad_response"));
 }
 
 #[tokio::test]
-async fn f041_a_line_without_end_ends_the_turn() {
+async fn f041_endless_line_ends_the_turn() {
     let endless = |mut reply: Reply| {
         reply = reply.bytes("data: ");
         for _ in 0..40 {
@@ -90,7 +90,7 @@ async fn f041_a_line_without_end_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn f042_an_answer_without_end_is_ended() {
+async fn f042_endless_answer_is_ended() {
     let app = TestApp::start().await;
     let piece = "x".repeat(1 << 16);
     let endless = (0..100).fold(Completion::new(), |stream, _| stream.text(&piece)).reply().stall();
@@ -109,7 +109,7 @@ async fn f038_comments_alone_are_no_progress() {
 }
 
 #[tokio::test]
-async fn f060_a_turn_that_has_words_when_its_time_is_over_ends_with_deadline() {
+async fn f060_deadline_with_partial_text_finishes_with_deadline() {
     let app = TestApp::with(&[("TURN_SECONDS", "2")]).await;
     app.model.replies([Completion::new().text("半句").reply().stall()]);
     let turn = app.ask("你好").await;
@@ -118,7 +118,7 @@ async fn f060_a_turn_that_has_words_when_its_time_is_over_ends_with_deadline() {
 }
 
 #[tokio::test]
-async fn f060_a_turn_that_has_nothing_to_say_when_its_time_is_over_fails() {
+async fn f060_deadline_without_text_is_an_error() {
     let app = TestApp::with(&[("TURN_SECONDS", "2")]).await;
     app.model.replies([Reply::silence()]);
     assert_eq!(app.ask("你好").await.error_code(), "deadline");

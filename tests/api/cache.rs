@@ -1,25 +1,25 @@
-//! Search results are kept: many who ask the same pay once.
+//! The search cache: equal searches call the provider once.
 
 use serde_json::{Value, json};
 use support::{Completion, EventStream, FakeTavily, Gate, TestApp, Transcript};
 
 use crate::call;
 
-/// A model that searches for the user's words and then answers.
+/// Makes the model search for the user's message and then answer.
 fn searching(app: &TestApp) {
     app.model.answer(|request| {
         if request.brings_results() { Completion::of(["好。"]) } else { Completion::of([call(&request.last())]) }
     });
 }
 
-/// Whether the turn's first search did its work, and whether from the cache.
+/// Whether the turn's first search succeeded, and whether the cache served it.
 fn outcome(turn: &Transcript) -> (Value, Value) {
     let result = turn.of("tool_result")[0];
     (result["ok"].clone(), result["cached"].clone())
 }
 
 #[tokio::test]
-async fn f070_twenty_simultaneous_identical_searches_make_one_upstream_call() {
+async fn f070_simultaneous_equal_searches_make_one_upstream_call() {
     let (app, asked, searched) = (TestApp::start().await, Gate::new(), Gate::new());
     let (asking, searching) = (asked.clone(), searched.clone());
     app.model.answer(move |request| {
@@ -51,13 +51,13 @@ async fn f070_twenty_simultaneous_identical_searches_make_one_upstream_call() {
 }
 
 #[tokio::test]
-async fn a_search_that_was_made_is_served_from_the_cache() {
+async fn repeated_search_is_served_from_the_cache() {
     let app = TestApp::start().await;
     searching(&app);
     let first = app.ask("天气").await;
     let second = app.user("alice").ask("天气").await;
     let own = app.ask("天气").await;
-    // Whose search filled the cache is nobody else's business.
+    // A caller must not see that another caller's search filled the cache.
     let (fetched, cached) = ((json!(true), json!(false)), (json!(true), json!(true)));
     assert_eq!([outcome(&first), outcome(&second), outcome(&own)], [fetched.clone(), fetched, cached]);
     assert_eq!(second.of("tool_result")[0]["sources"], first.of("tool_result")[0]["sources"]);
@@ -70,7 +70,7 @@ async fn a_search_that_was_made_is_served_from_the_cache() {
 }
 
 #[tokio::test]
-async fn f073_spellings_of_one_query_share_an_entry_and_different_queries_do_not() {
+async fn f073_equivalent_spellings_share_a_cache_entry() {
     let app = TestApp::start().await;
     searching(&app);
     assert_eq!(outcome(&app.ask("caf\u{e9} 天气").await).1, false);
@@ -82,7 +82,7 @@ async fn f073_spellings_of_one_query_share_an_entry_and_different_queries_do_not
 }
 
 #[tokio::test]
-async fn f069_a_failure_is_never_cached() {
+async fn f069_failures_are_never_cached() {
     let app = TestApp::start().await;
     searching(&app);
     app.search.answer(|_| FakeTavily::failure(500, "down"));
@@ -92,7 +92,7 @@ async fn f069_a_failure_is_never_cached() {
 }
 
 #[tokio::test]
-async fn f065_an_old_result_is_better_than_none() {
+async fn f065_stale_result_replaces_a_failed_search() {
     let app = TestApp::with(&[("SEARCH_CACHE_TTL_SECONDS", "1")]).await;
     searching(&app);
     let first = app.ask("天气").await;
@@ -102,7 +102,7 @@ async fn f065_an_old_result_is_better_than_none() {
     assert_eq!(later.finish_reason(), "stop");
 }
 
-/// Asks until the one second for which a result is fresh is over and the search is called again.
+/// Runs turns until the search is called again, that is, until the result is older than its TTL of 1 s.
 async fn within_ttl(app: &TestApp) -> Transcript {
     let asking = async {
         loop {

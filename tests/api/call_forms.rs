@@ -1,11 +1,11 @@
-//! Every form in which a model may write a call, cut at every place.
+//! Every text call format, split at every position.
 
 use serde_json::{Value, json};
 use support::{Completion, TestApp};
 
 use crate::cuts::every_cut;
 
-/// Replies that show `好的。` and ask for a search for `天气`.
+/// Replies that show `好的。` and call the search with `天气`.
 const FORMS: [&str; 8] = [
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>",
     "好的。<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>",
@@ -18,7 +18,7 @@ const FORMS: [&str; 8] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f030_every_form_of_a_call_runs_unseen_wherever_it_is_cut() {
+async fn f030_every_call_format_runs_hidden_at_any_split() {
     every_cut(&FORMS, |form, cut, turn| {
         let calls: Vec<Value> =
             turn.of("tool_call").iter().map(|call| json!([call["name"], call["arguments"]])).collect();
@@ -32,7 +32,7 @@ async fn f030_every_form_of_a_call_runs_unseen_wherever_it_is_cut() {
 }
 
 #[tokio::test]
-async fn a_close_tag_inside_an_argument_does_not_end_the_call() {
+async fn close_tag_in_argument_does_not_end_call() {
     let app = TestApp::start().await;
     let query = "什么是 </tool_call> 和 </tool>？";
     app.model.replies([Completion::of([crate::call(query)]), Completion::of(["标签。"])]);
@@ -42,7 +42,7 @@ async fn a_close_tag_inside_an_argument_does_not_end_the_call() {
 }
 
 #[tokio::test]
-async fn a_broken_call_that_can_be_mended_runs() {
+async fn repairable_call_runs() {
     for broken in [
         "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\",}</tool_call>",
         "<tool_call>{'tool': 'search_web', 'query': '天气'}</tool_call>",
@@ -57,11 +57,11 @@ async fn a_broken_call_that_can_be_mended_runs() {
     }
 }
 
-/// A call whose string never ends, though the model says that it is done.
+/// A call whose string never ends although the model's reply does.
 const UNREADABLE: &str = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天";
 
 #[tokio::test]
-async fn f051_a_call_beyond_mending_is_given_back_to_the_model_and_never_runs() {
+async fn f051_unrepairable_call_is_returned_to_the_model() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好的。", UNREADABLE]), Completion::of(["晴。"])]);
     let turn = app.ask("天气").await;
@@ -74,7 +74,7 @@ async fn f051_a_call_beyond_mending_is_given_back_to_the_model_and_never_runs() 
 }
 
 #[tokio::test]
-async fn f051_a_second_call_beyond_mending_is_shown_as_text() {
+async fn f051_second_unrepairable_call_is_shown_as_text() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["甲。", UNREADABLE]), Completion::of(["乙。", UNREADABLE])]);
     let turn = app.ask("天气").await;
@@ -83,7 +83,7 @@ async fn f051_a_second_call_beyond_mending_is_shown_as_text() {
 }
 
 #[tokio::test]
-async fn f031_a_call_cut_by_the_output_limit_never_runs() {
+async fn f031_call_truncated_by_output_limit_never_runs() {
     let app = TestApp::start().await;
     let cut = Completion::new().text("好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天").finish("length");
     app.model.replies([cut.usage(10, 5).done().reply(), Completion::of(["晴。"])]);

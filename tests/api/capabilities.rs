@@ -1,4 +1,4 @@
-//! What is known of how models are given tools, and what becomes of a refusal.
+//! Tool support of models: how the product detects it, and what it does when a model rejects tools.
 
 use std::time::{Duration, Instant};
 
@@ -8,26 +8,26 @@ use support::{Client, Completion, FakeModel, FakeOllama, MODEL, MODEL_KEY, Reply
 use crate::native::{self, Native};
 use crate::{call, ollama};
 
-/// How a model is given tools and from where that is known, as the list of models has it.
+/// A model's tool mode and the source of that knowledge, from the list of models.
 async fn listed(client: &Client, name: &str) -> Value {
     let models = client.get("/api/models").await.ok();
     let row = models["models"].as_array().unwrap().iter().find(|model| model["name"] == name).unwrap();
     json!([row["tools"], row["toolsFrom"]])
 }
 
-/// How an endpoint says that its model takes no tools.
+/// The error of an endpoint whose model does not support tools.
 fn refusal() -> Reply {
     let error = json!({ "message": "scripted-1 does not support tools", "type": "invalid_request_error" });
     Reply::json(400, &json!({ "error": error }))
 }
 
-/// Whether each request brought tools.
+/// Whether each request held tools.
 fn brought_tools(model: &FakeModel) -> Vec<bool> {
     model.requests().iter().map(|request| request.body.get("tools").is_some()).collect()
 }
 
 #[tokio::test]
-async fn an_endpoint_that_nobody_knows_stays_on_the_text_path_and_is_asked_for_no_list() {
+async fn unknown_endpoint_uses_text_path_without_probe() {
     let app = TestApp::start().await;
     assert_eq!(listed(&app, "openai").await, json!(["prompt", "table"]));
     app.model.replies([Completion::of(["好。"])]);
@@ -36,7 +36,7 @@ async fn an_endpoint_that_nobody_knows_stays_on_the_text_path_and_is_asked_for_n
 }
 
 #[tokio::test]
-async fn the_list_of_models_tells_the_path_and_its_source() {
+async fn model_list_shows_tool_mode_and_source() {
     let entry = |name: &str, host: &str, model: &str, more: Value| {
         let mut entry = json!({ "name": name, "baseUrl": format!("https://{host}/v1"), "model": model });
         entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -66,7 +66,7 @@ async fn the_list_of_models_tells_the_path_and_its_source() {
 }
 
 #[tokio::test]
-async fn what_ollama_says_of_its_model_is_asked_once_and_shown() {
+async fn ollama_capabilities_are_probed_once_and_listed() {
     for (capabilities, path) in [(&["completion", "tools"][..], "native"), (&["completion"][..], "prompt")] {
         let ollama = FakeOllama::start(capabilities).await;
         let app = ollama::with(&ollama).await;
@@ -81,7 +81,7 @@ async fn what_ollama_says_of_its_model_is_asked_once_and_shown() {
 }
 
 #[tokio::test]
-async fn a_list_that_does_not_come_delays_a_turn_by_little_and_fails_none() {
+async fn failed_probe_delays_turns_briefly() {
     for shown in [Reply::silence(), Reply::status(404), Reply::refusal(), Reply::json(200, &json!("<html>"))] {
         let ollama = FakeOllama::start(&[]).await;
         ollama.shows(shown);
@@ -91,14 +91,14 @@ async fn a_list_that_does_not_come_delays_a_turn_by_little_and_fails_none() {
         assert_eq!(app.ask("问").await.content(), "一。");
         assert_eq!(listed(&app, "local").await, json!(["prompt", "table"]));
         assert_eq!(app.ask("问").await.content(), "二。");
-        // Each of the three may have waited for the one question for a second.
+        // Each of the three requests may have waited 1 s for the probe.
         assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
         assert_eq!(ollama.shown(), 1);
     }
 }
 
 #[tokio::test]
-async fn a_refusal_of_tools_turns_the_same_turn_to_text_unseen_by_the_user() {
+async fn rejected_tools_switch_turn_to_text_path_invisibly() {
     let text = TestApp::start().await;
     text.model.replies([Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
     let app = Native::start().await;
@@ -117,7 +117,7 @@ async fn a_refusal_of_tools_turns_the_same_turn_to_text_unseen_by_the_user() {
 }
 
 #[tokio::test]
-async fn a_refusal_in_a_later_round_keeps_what_was_found() {
+async fn rejection_in_later_round_keeps_search_results() {
     let app = Native::start().await;
     app.model.replies([native::search("a", "天气"), refusal(), Completion::of(["晴。"])]);
     let turn = app.ask("天气").await;
@@ -128,7 +128,7 @@ async fn a_refusal_in_a_later_round_keeps_what_was_found() {
 }
 
 #[tokio::test]
-async fn a_demand_for_a_tool_outlives_the_refusal() {
+async fn required_tool_choice_survives_the_rejection() {
     let app = Native::start().await;
     app.model.replies([refusal(), Completion::of([call("天气")]), Completion::of(["晴。"])]);
     app.chat(&json!({ "message": "天气", "toolChoice": { "name": "search_web" } })).await;
@@ -137,7 +137,7 @@ async fn a_demand_for_a_tool_outlives_the_refusal() {
 }
 
 #[tokio::test]
-async fn after_a_refusal_the_form_of_the_models_family_is_taught_and_used_for_past_calls() {
+async fn rejection_switches_to_the_model_familys_call_format() {
     let (model, id) = (FakeModel::start().await, format!("qwen2.5-{MODEL}"));
     let entries = native::entry(&model, &id);
     let settings = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
@@ -153,7 +153,7 @@ async fn after_a_refusal_the_form_of_the_models_family_is_taught_and_used_for_pa
 }
 
 #[tokio::test]
-async fn a_refusal_of_something_else_ends_the_turn() {
+async fn other_rejection_ends_the_turn() {
     let app = Native::start().await;
     app.model.replies([Reply::json(400, &json!({ "error": { "message": "temperature is out of range" } }))]);
     assert_eq!(app.ask("天气").await.error_code(), "upstream_rejected");
@@ -161,7 +161,7 @@ async fn a_refusal_of_something_else_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn a_refusal_after_the_first_word_asks_nothing_again() {
+async fn rejection_after_first_token_is_not_retried() {
     let app = Native::start().await;
     let error = json!({ "error": { "message": "scripted-1 does not support tools", "code": 400 } });
     app.model.replies([Completion::new().text("半").data(&error.to_string()).reply()]);
@@ -171,7 +171,7 @@ async fn a_refusal_after_the_first_word_asks_nothing_again() {
 }
 
 #[tokio::test]
-async fn what_a_refusal_taught_is_known_after_a_restart_over_the_same_data() {
+async fn rejected_tools_are_remembered_after_restart() {
     let model = FakeModel::start().await;
     let entries = native::entry(&model, MODEL);
     let settings = [("MODELS", &*entries), ("NATIVE_KEY", MODEL_KEY), ("DEFAULT_MODEL", "native")];
@@ -185,7 +185,7 @@ async fn what_a_refusal_taught_is_known_after_a_restart_over_the_same_data() {
 }
 
 #[tokio::test]
-async fn what_a_provider_said_is_known_after_a_restart_without_asking_again() {
+async fn probe_result_is_remembered_after_restart() {
     let ollama = FakeOllama::start(&["completion", "tools"]).await;
     let url = ollama.url();
     let settings = [("OLLAMA_API_URL", &*url), ("OLLAMA_MODEL", support::OLLAMA_MODEL), ("DEFAULT_MODEL", "local")];

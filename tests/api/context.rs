@@ -1,4 +1,4 @@
-//! What of a conversation a model is given.
+//! The part of a conversation that a model receives.
 
 use serde_json::json;
 use support::{Completion, ModelRequest, Reply, TestApp};
@@ -7,7 +7,7 @@ use crate::call;
 
 const SUMMARY: &str = "用户在问长城。";
 
-/// Whether a request asks for a summary rather than for an answer.
+/// Whether a request is for a summary rather than for an answer.
 fn is_summary(request: &ModelRequest) -> bool {
     request.system().starts_with("你负责压缩一段较早的对话")
 }
@@ -22,7 +22,7 @@ fn texts(request: &ModelRequest) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn f102_a_budget_in_tokens_keeps_the_newest_turns_whole() {
+async fn f102_token_budget_keeps_newest_turns_whole() {
     let app = TestApp::with(&[("HISTORY_TOKENS", "120")]).await;
     app.model.answer(|_| Completion::of(["short answer"]));
     let id = app.ask(&"first ".repeat(60)).await.conversation_id();
@@ -33,7 +33,7 @@ async fn f102_a_budget_in_tokens_keeps_the_newest_turns_whole() {
 }
 
 #[tokio::test]
-async fn f102_a_turn_before_that_is_too_long_alone_is_shortened_and_not_lost() {
+async fn f102_overlong_previous_turn_is_shortened() {
     let app = TestApp::with(&[("HISTORY_TOKENS", "300")]).await;
     app.model.replies([Completion::of([format!("答案是四十二。{}", "长".repeat(20_000))]), Completion::of(["好。"])]);
     let id = app.ask("问").await.conversation_id();
@@ -45,7 +45,7 @@ async fn f102_a_turn_before_that_is_too_long_alone_is_shortened_and_not_lost() {
 }
 
 #[tokio::test]
-async fn without_a_budget_there_is_no_history() {
+async fn zero_budget_sends_no_history() {
     let app = TestApp::with(&[("HISTORY_TOKENS", "0")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     let id = app.ask("一").await.conversation_id();
@@ -54,7 +54,7 @@ async fn without_a_budget_there_is_no_history() {
 }
 
 #[tokio::test]
-async fn f102_a_small_window_shortens_the_results_of_the_running_turn_oldest_first() {
+async fn f102_small_window_shortens_oldest_results_first() {
     let app = TestApp::with(&[("MODEL_OPTIONS", r#"{"openai": {"contextTokens": 12000}}"#)]).await;
     app.search.answer(|body| {
         let query = body["query"].as_str().unwrap().to_owned();
@@ -71,7 +71,7 @@ async fn f102_a_small_window_shortens_the_results_of_the_running_turn_oldest_fir
 }
 
 #[tokio::test]
-async fn f008_what_the_model_finds_too_long_is_cut_to_half_also_within_the_turn() {
+async fn f008_context_error_halves_the_results() {
     let app = TestApp::start().await;
     app.search.answer(|body| {
         let query = body["query"].as_str().unwrap().to_owned();
@@ -87,7 +87,7 @@ async fn f008_what_the_model_finds_too_long_is_cut_to_half_also_within_the_turn(
 }
 
 #[tokio::test]
-async fn what_has_no_room_is_summarised_once_and_the_summary_grows_with_the_conversation() {
+async fn history_over_budget_is_summarised_incrementally() {
     let app = TestApp::with(&[("HISTORY_TOKENS", "400"), ("SUMMARISE_HISTORY", "yes")]).await;
     app.model.answer(|request| Completion::of([if is_summary(request) { SUMMARY } else { "好。" }]));
     let id = app.ask(&"长城多长？".repeat(60)).await.conversation_id();
@@ -117,7 +117,7 @@ async fn what_has_no_room_is_summarised_once_and_the_summary_grows_with_the_conv
 }
 
 #[tokio::test]
-async fn a_summary_that_fails_costs_the_old_turns_and_not_the_answer() {
+async fn failed_summary_drops_only_old_turns() {
     let app = TestApp::with(&[("HISTORY_TOKENS", "200"), ("SUMMARISE_HISTORY", "yes")]).await;
     app.model.answer(|request| if is_summary(request) { Reply::status(401) } else { Completion::of(["好。"]) });
     let id = app.ask(&"长城多长？".repeat(30)).await.conversation_id();

@@ -5,7 +5,7 @@ use support::{Client, Completion, TestApp};
 
 use crate::call;
 
-/// Makes a conversation for each text, in this order, and gives their ids.
+/// Creates a conversation for each text, in this order, and returns their ids.
 async fn conversations(app: &TestApp, texts: &[&str]) -> Vec<String> {
     app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
     let mut ids = Vec::new();
@@ -17,7 +17,7 @@ async fn conversations(app: &TestApp, texts: &[&str]) -> Vec<String> {
     ids
 }
 
-/// Follows the cursors of a list to its end and gives the ids of each page.
+/// Follows the cursors of a list to its end and returns the ids of each page.
 async fn pages(client: &Client, path: &str, rows: &str) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut next = path.to_owned();
@@ -25,6 +25,7 @@ async fn pages(client: &Client, path: &str, rows: &str) -> Vec<Vec<String>> {
         let page = client.get(&next).await.ok();
         let ids = page[rows].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
         pages.push(ids.collect());
+        assert!(pages.len() < 1_000, "the cursors of {path} never end");
         match page["nextCursor"].as_str() {
             Some(cursor) => next = format!("{path}&cursor={cursor}"),
             None => return pages,
@@ -33,13 +34,13 @@ async fn pages(client: &Client, path: &str, rows: &str) -> Vec<Vec<String>> {
 }
 
 #[tokio::test]
-async fn an_empty_list_is_an_empty_page() {
+async fn empty_list_is_an_empty_page() {
     let app = TestApp::start().await;
     assert_eq!(app.get("/api/conversations").await.ok(), json!({ "conversations": [], "nextCursor": null }));
 }
 
 #[tokio::test]
-async fn the_list_is_ordered_by_the_last_change_newest_first() {
+async fn list_is_ordered_by_last_change_descending() {
     let app = TestApp::start().await;
     let ids = conversations(&app, &["一", "二", "三"]).await;
     let order = [&ids[2], &ids[1], &ids[0]].map(Clone::clone).to_vec();
@@ -50,7 +51,7 @@ async fn the_list_is_ordered_by_the_last_change_newest_first() {
 }
 
 #[tokio::test]
-async fn a_row_says_title_model_count_and_times() {
+async fn row_holds_title_model_count_and_times() {
     let app = TestApp::start().await;
     let ids = conversations(&app, &["一"]).await;
     app.go_on(&ids[0], "二").await;
@@ -67,7 +68,7 @@ async fn a_row_says_title_model_count_and_times() {
     assert_eq!(list["nextCursor"], Value::Null);
 }
 
-/// A time in RFC 3339, UTC, whose text sorts like the time.
+/// Reads a time, which must be RFC 3339 in UTC with a text that sorts by time.
 fn time(row: &Value, key: &str) -> String {
     let text = row[key].as_str().unwrap().to_owned();
     let digits: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
@@ -86,7 +87,7 @@ async fn f083_pages_follow_each_other_without_a_gap() {
 }
 
 #[tokio::test]
-async fn twenty_rows_are_given_when_the_request_does_not_say() {
+async fn default_page_size_is_twenty() {
     let app = TestApp::start().await;
     let texts: Vec<String> = (0..21).map(|n| n.to_string()).collect();
     conversations(&app, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
@@ -118,7 +119,7 @@ async fn messages_are_paged_oldest_first() {
 }
 
 #[tokio::test]
-async fn a_limit_or_cursor_that_makes_no_sense_is_refused() {
+async fn invalid_limit_or_cursor_is_rejected() {
     let app = TestApp::start().await;
     let id = &conversations(&app, &["一"]).await[0];
     for path in ["/api/conversations".to_owned(), format!("/api/conversations/{id}")] {
@@ -140,7 +141,7 @@ async fn a_limit_or_cursor_that_makes_no_sense_is_refused() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_one_list_is_none_of_another() {
+async fn cursor_is_valid_only_for_its_list() {
     let app = TestApp::start().await;
     let ids = conversations(&app, &["一", "二"]).await;
     app.go_on(&ids[0], "三").await;
@@ -157,7 +158,7 @@ async fn a_cursor_of_one_list_is_none_of_another() {
 }
 
 #[tokio::test]
-async fn an_answer_is_stored_with_its_calls_and_sources() {
+async fn answer_is_stored_with_calls_and_sources() {
     let app = TestApp::start().await;
     app.model.replies([
         Completion::new().thinking("想一想。").text("好的。").text(&call("天气")).end(),
@@ -193,7 +194,7 @@ async fn an_answer_is_stored_with_its_calls_and_sources() {
 }
 
 #[tokio::test]
-async fn a_conversation_can_be_renamed() {
+async fn conversation_can_be_renamed() {
     let app = TestApp::start().await;
     let id = &conversations(&app, &["一"]).await[0];
     let renamed = app.patch(&format!("/api/conversations/{id}"), &json!({ "title": "天气 & <b>你好</b>" })).await.ok();
@@ -204,7 +205,7 @@ async fn a_conversation_can_be_renamed() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_conversation_is_gone_with_everything_in_it() {
+async fn f150_deleted_conversation_is_not_found() {
     let app = TestApp::start().await;
     let ids = conversations(&app, &["一", "二"]).await;
     let path = format!("/api/conversations/{}", ids[0]);
@@ -219,7 +220,7 @@ async fn f150_a_deleted_conversation_is_gone_with_everything_in_it() {
 }
 
 #[tokio::test]
-async fn a_title_is_made_of_the_first_message_and_kept() {
+async fn title_comes_from_the_first_message() {
     let app = TestApp::start().await;
     let turn_text = "  今天\n北京   天气如何？ ";
     app.model.answer(|_| Completion::of(["晴。"]));

@@ -1,14 +1,14 @@
-//! Replies of the model, cut into two deltas at every place and into single characters.
+//! Replies of the model, split into two deltas at every position and into single characters.
 
 use futures_util::StreamExt;
 use support::{Completion, ModelRequest, Reply, TestApp, Transcript};
 
-/// How many turns run at the same time.
+/// The number of concurrent turns.
 const AT_ONCE: usize = 8;
 
-/// Runs a turn for every cut of every text; `check` gets the text, the cut for messages, and the turn.
+/// Runs a turn for every split of every text; `check` gets the text, the split as a label, and the turn.
 ///
-/// The user's words name a text and a cut, so that turns may run in any order. A model that is given results says
+/// The user's message names a text and a split, so that turns may run in any order. The model answers results with
 /// `晴。`.
 pub(crate) async fn every_cut(texts: &'static [&'static str], check: impl Fn(&str, &str, &Transcript)) {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Time that runs short: there is always an answer where there is anything to say.
+//! A turn that runs out of time still ends with an answer if there is any content or source.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeTavily, ModelRequest, Reply, TestApp, Transcript};
@@ -6,7 +6,7 @@ use support::{Completion, FakeTavily, ModelRequest, Reply, TestApp, Transcript};
 use crate::call;
 use crate::native::{Native, search};
 
-/// A turn so short that its last quarter, which is for the answer, comes soon.
+/// A turn of 6 s; its last quarter is reserved for the answer.
 const SHORT: [(&str, &str); 1] = [("TURN_SECONDS", "6")];
 
 const FOUND: &str = "时间已到，模型没有来得及写出回答。以下是搜索到的相关网页：\n\n\
@@ -20,12 +20,12 @@ fn is_hurried(request: &ModelRequest) -> bool {
     request.system().contains("时间快用完了")
 }
 
-/// A model that thinks and never comes to its answer.
+/// A model that thinks and never answers.
 fn lost_in_thought() -> Reply {
     Completion::new().thinking("想").reply().stall()
 }
 
-/// A turn on the text path in which the model answers so.
+/// Runs a turn on the text path in which the model sends these replies.
 async fn asked(replies: impl IntoIterator<Item = Reply>) -> (TestApp, Transcript) {
     let app = TestApp::with(&SHORT).await;
     app.model.replies(replies);
@@ -34,7 +34,7 @@ async fn asked(replies: impl IntoIterator<Item = Reply>) -> (TestApp, Transcript
 }
 
 #[tokio::test]
-async fn f060_a_model_without_an_answer_when_time_is_short_is_asked_to_answer_at_once_without_tools() {
+async fn f060_closing_deadline_requests_an_answer_without_tools() {
     let by_text = async |lost: Reply| {
         let (app, turn) = asked([Completion::of([call("天气")]), lost, Completion::of(["晴。"])]).await;
         assert_eq!(told(&turn), ("晴。".to_owned(), "deadline"));
@@ -57,7 +57,7 @@ async fn f060_a_model_without_an_answer_when_time_is_short_is_asked_to_answer_at
 }
 
 #[tokio::test]
-async fn f060_an_answer_that_has_begun_is_not_cut_for_another() {
+async fn f060_started_answer_is_not_replaced() {
     let begun = Completion::new().text("晴").reply().stall();
     let (app, turn) = asked([Completion::of([call("天气")]), begun]).await;
     assert_eq!(told(&turn), ("晴".to_owned(), "deadline"));
@@ -65,7 +65,7 @@ async fn f060_an_answer_that_has_begun_is_not_cut_for_another() {
 }
 
 #[tokio::test]
-async fn f060_a_tool_that_runs_when_time_is_short_is_stopped_and_the_model_answers() {
+async fn f060_closing_deadline_stops_a_running_tool() {
     let app = TestApp::with(&SHORT).await;
     app.search.answer(|_| Reply::silence());
     app.model.replies([Completion::of([call("天气")]), Completion::of(["没有查到。"])]);
@@ -77,7 +77,7 @@ async fn f060_a_tool_that_runs_when_time_is_short_is_stopped_and_the_model_answe
 }
 
 #[tokio::test]
-async fn f060_a_model_that_calls_and_then_says_no_more_is_asked_for_its_answer_with_the_results() {
+async fn f060_stalled_reply_with_call_gets_final_request() {
     let silent = Completion::new().text("好的。").text(&call("天气")).reply().stall();
     let (app, turn) = asked([silent, Completion::of(["晴。"])]).await;
     assert_eq!(told(&turn), ("好的。晴。".to_owned(), "deadline"));
@@ -86,7 +86,7 @@ async fn f060_a_model_that_calls_and_then_says_no_more_is_asked_for_its_answer_w
 }
 
 #[tokio::test]
-async fn f091_when_the_last_try_comes_to_nothing_the_answer_is_what_was_found_and_is_stored() {
+async fn f091_failed_final_request_answers_with_sources() {
     let failing = || Reply::json(500, &json!({ "error": { "message": "upstream words" } }));
     let last_tries = [Reply::silence(), lost_in_thought(), failing()];
     let turns = last_tries.map(async |last| {
@@ -107,7 +107,7 @@ async fn f091_when_the_last_try_comes_to_nothing_the_answer_is_what_was_found_an
 }
 
 #[tokio::test]
-async fn f091_a_model_that_fails_while_there_is_time_is_an_error_even_if_something_was_found() {
+async fn f091_failure_before_closing_deadline_is_an_error() {
     let app = TestApp::start().await;
     let refused = Reply::json(401, &json!({ "error": { "message": "upstream words" } }));
     app.model.replies([Completion::of([call("天气")]), refused]);
@@ -117,7 +117,7 @@ async fn f091_a_model_that_fails_while_there_is_time_is_an_error_even_if_somethi
 }
 
 #[tokio::test]
-async fn f091_without_a_page_to_name_a_failed_last_try_is_an_error() {
+async fn f091_failed_final_request_without_sources_is_an_error() {
     let app = TestApp::with(&SHORT).await;
     app.search.answer(|body| FakeTavily::result(body["query"].as_str().unwrap(), &json!([]), &Value::Null));
     app.model.replies([Completion::of([call("天气")]), Reply::silence(), Reply::silence()]);

@@ -1,11 +1,11 @@
-//! Without a model and without a search key the product shows itself with demos of both.
+//! Without a configured model and search the product runs demos of both.
 
 use support::TestApp;
 
 const NOTHING_CONFIGURED: [(&str, &str); 3] = [("OPENAI_MODEL", ""), ("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")];
 
 #[tokio::test]
-async fn the_demo_searches_for_a_question_and_answers_from_what_it_found() {
+async fn demo_answers_a_question_from_search_results() {
     for question in ["今天北京的天气怎么样？", "What is the latest news about Mars?"] {
         let app = TestApp::with(&NOTHING_CONFIGURED).await;
         let turn = app.ask(question).await;
@@ -21,7 +21,7 @@ async fn the_demo_searches_for_a_question_and_answers_from_what_it_found() {
 }
 
 #[tokio::test]
-async fn the_demo_answers_small_talk_without_a_search() {
+async fn demo_answers_small_talk_without_a_search() {
     for words in ["你好", "谢谢！", "Hello!", "Thank you"] {
         let app = TestApp::with(&NOTHING_CONFIGURED).await;
         let turn = app.ask(words).await;
@@ -31,7 +31,7 @@ async fn the_demo_answers_small_talk_without_a_search() {
 }
 
 #[tokio::test]
-async fn the_demo_is_named_as_one() {
+async fn demo_model_is_marked_as_demo() {
     let app = TestApp::with(&NOTHING_CONFIGURED).await;
     let models = app.get("/api/models").await.ok();
     let row = &models["models"][0];

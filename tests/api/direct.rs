@@ -1,4 +1,4 @@
-//! Tools whose results are the answer, on both paths.
+//! Tools whose results are the answer, on the text path and the native path.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::failover::{Chain, PATHS, told};
 use crate::native::{Native, calls};
 use crate::recordings::{comes_out_the_same, recordings};
 
-/// What a user reads of a search that the fake provider answers.
+/// The answer that a user sees for a search of the fake provider.
 fn found(query: &str) -> String {
     format!(
         "“{query}”的摘要。\n\n\
@@ -20,7 +20,7 @@ fn found(query: &str) -> String {
     )
 }
 
-/// An agent whose searches are the answer, and that may calculate.
+/// Creates an agent with the calculator and with searches whose results are the answer.
 async fn agent(app: &Client) -> String {
     let tools = json!([{"tool": "search_web", "direct": true}, {"tool": "calculator"}]);
     create(app, &json!({ "name": "直接", "tools": tools })).await
@@ -32,7 +32,7 @@ async fn create(app: &Client, agent: &Value) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// The product on the text path, an agent of it, and its model.
+/// Starts the product on the text path with such an agent.
 async fn by_text() -> (TestApp, String) {
     let app = TestApp::start().await;
     let agent = agent(&app).await;
@@ -43,7 +43,7 @@ fn calculation(expression: &str) -> String {
     format!("<tool_call>{{\"tool\": \"calculator\", \"expression\": \"{expression}\"}}</tool_call>")
 }
 
-/// A turn of the agent, after which the same conversation goes on by `再问`; what the model is then told.
+/// Runs a turn of the agent and a second turn with `再问`; returns the messages of the second model request.
 async fn answered(app: &Client, model: &FakeModel, agent: &str, reply: Reply) -> Value {
     model.replies([reply, Completion::of(["好。"])]);
     let turn = app.chat(&json!({ "message": "天气？", "agentId": agent })).await;
@@ -60,7 +60,7 @@ async fn answered(app: &Client, model: &FakeModel, agent: &str, reply: Reply) ->
 }
 
 #[tokio::test]
-async fn the_result_is_the_answer_on_the_text_path_and_later_turns_read_call_result_and_answer() {
+async fn text_path_result_becomes_answer_and_history() {
     let (app, agent) = by_text().await;
     let messages = answered(&app, &app.model, &agent, Completion::of(["好的。", &call("天气")])).await;
     let content = |n: usize| messages[n]["content"].as_str().unwrap();
@@ -71,7 +71,7 @@ async fn the_result_is_the_answer_on_the_text_path_and_later_turns_read_call_res
 }
 
 #[tokio::test]
-async fn the_result_is_the_answer_on_the_native_path_and_later_turns_read_call_result_and_answer() {
+async fn native_path_result_becomes_answer_and_history() {
     let app = Native::start().await;
     let agent = agent(&app).await;
     let reply = Completion::new().text("好的。").call(0, "a", "search_web", "{\"query\": \"天气\"}");
@@ -85,7 +85,7 @@ async fn the_result_is_the_answer_on_the_native_path_and_later_turns_read_call_r
 }
 
 #[tokio::test]
-async fn several_results_are_the_answer_in_the_order_of_their_calls_and_equal_ones_once() {
+async fn several_results_are_answered_in_call_order_deduplicated() {
     let expected = [found("甲"), found("乙")].join("\n\n");
     let (app, agent) = by_text().await;
     app.model.replies([Completion::of([call("甲"), call("乙"), call("甲")])]);
@@ -99,7 +99,7 @@ async fn several_results_are_the_answer_in_the_order_of_their_calls_and_equal_on
 }
 
 #[tokio::test]
-async fn beside_another_tools_call_the_results_are_for_the_model_and_a_repeated_call_alone_is_the_answer() {
+async fn mixed_calls_return_results_to_the_model() {
     let (app, agent) = by_text().await;
     app.model.replies([Completion::of([call("天气"), calculation("1+1")]), Completion::of([call("天气")])]);
     let turn = app.chat(&json!({ "message": "天气？", "agentId": agent })).await;
@@ -109,7 +109,7 @@ async fn beside_another_tools_call_the_results_are_for_the_model_and_a_repeated_
 }
 
 #[tokio::test]
-async fn a_call_that_fails_finds_nothing_or_cannot_be_read_leaves_the_answer_to_the_model() {
+async fn failed_or_empty_result_leaves_answer_to_model() {
     let nothing = || FakeTavily::result("乙", &json!([]), &json!("a summary of nothing"));
     let unreadable = "<tool_call>{\"tool\": \"search_web\", \"query\"</tool_call>";
     for (reply, told) in [
@@ -131,7 +131,7 @@ async fn a_call_that_fails_finds_nothing_or_cannot_be_read_leaves_the_answer_to_
 }
 
 #[tokio::test]
-async fn a_long_result_comes_in_a_few_pieces_and_a_short_one_reads_well() {
+async fn long_result_is_streamed_in_several_deltas() {
     let app = TestApp::start().await;
     let tools = json!([{"tool": "read_url", "direct": true}, {"tool": "calculator", "direct": true}]);
     let agent = create(&app, &json!({ "name": "直接", "tools": tools })).await;
@@ -149,7 +149,7 @@ async fn a_long_result_comes_in_a_few_pieces_and_a_short_one_reads_well() {
 }
 
 #[tokio::test]
-async fn a_model_that_breaks_after_its_call_needs_no_other_to_go_on() {
+async fn disconnect_after_call_needs_no_failover() {
     let chain = Chain::with(&[], PATHS[0]).await;
     let agent = agent(&chain.app).await;
     chain.first.replies([Completion::new().text(&call("天气")).reply().cut()]);
@@ -159,7 +159,7 @@ async fn a_model_that_breaks_after_its_call_needs_no_other_to_go_on() {
 }
 
 #[tokio::test]
-async fn a_binding_says_whether_its_results_are_the_answer_and_a_recording_too() {
+async fn binding_and_recording_keep_the_direct_flag() {
     let folder = TempDir::new().unwrap();
     let app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
     let agent = agent(&app).await;

@@ -1,4 +1,4 @@
-//! What is kept of the calls of tools.
+//! The stored executions of tools.
 
 use serde_json::json;
 use support::{Completion, TestApp};
@@ -6,7 +6,7 @@ use support::{Completion, TestApp};
 use crate::call;
 
 #[tokio::test]
-async fn every_call_is_kept_with_its_outcome_and_listed_for_administrators() {
+async fn executions_are_stored_and_listed_for_administrators() {
     let app = TestApp::start().await;
     let wrong = r#"<tool_call>{"tool": "search_web", "token": "sk-canary"}</tool_call>"#;
     app.model.replies([Completion::of([call("茶"), wrong.to_owned()]), Completion::of(["好。"])]);
@@ -35,7 +35,7 @@ async fn every_call_is_kept_with_its_outcome_and_listed_for_administrators() {
 }
 
 #[tokio::test]
-async fn the_calls_for_an_answer_are_found_by_it_and_by_its_owner_alone() {
+async fn executions_of_an_answer_are_visible_to_owner() {
     let app = TestApp::start().await;
     app.model.replies([
         Completion::of([call("茶"), call("咖啡")]),
@@ -58,7 +58,7 @@ async fn the_calls_for_an_answer_are_found_by_it_and_by_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn f150_the_calls_of_a_deleted_conversation_are_not_listed_any_more() {
+async fn f150_executions_of_deleted_conversation_are_not_listed() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of([call("茶")]), Completion::of(["好。"])]);
     let id = app.ask("茶是什么？").await.conversation_id();

@@ -1,4 +1,4 @@
-//! A model that fails before its first words while another one stands behind it.
+//! Failover before the first token: the fallback model answers.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeModel, Gate, MODEL, MODEL_KEY, Reply, TestApp, Transcript};
@@ -7,7 +7,7 @@ use crate::call;
 use crate::model_faults::{IMPATIENT, failure};
 use crate::native::search;
 
-/// The product with `first`, and behind it `backup`, and behind that `third`.
+/// The product with three models: `first`, its fallback `backup`, and the fallback of that, `third`.
 pub(crate) struct Chain {
     pub(crate) app: TestApp,
     pub(crate) first: FakeModel,
@@ -15,7 +15,7 @@ pub(crate) struct Chain {
     pub(crate) third: FakeModel,
 }
 
-/// The tools of `first` and of `backup`.
+/// The tool modes of `first` and of `backup`.
 pub(crate) const PATHS: [(&str, &str); 3] = [("prompt", "prompt"), ("native", "native"), ("native", "prompt")];
 
 impl Chain {
@@ -44,7 +44,7 @@ impl Chain {
         Self { app, first, backup, third }
     }
 
-    /// Plays `end` as the first model's after `text` was seen, and reads the turn to its end.
+    /// Ends the first model's answer with `end` after the client received `text`, and reads the turn to its end.
     pub(crate) async fn broken_after(&self, text: &str, end: impl Fn(Reply) -> Reply) -> Transcript {
         let gate = Gate::new();
         self.first.replies([end(Completion::new().text(text).wait(&gate).reply())]);
@@ -69,7 +69,7 @@ pub(crate) fn overloaded() -> Reply {
 }
 
 #[tokio::test]
-async fn f004_another_model_answers_for_one_that_is_overloaded() {
+async fn f004_fallback_answers_for_an_overloaded_model() {
     let chain = Chain::start().await;
     chain.first.answer(|_| failure(503, "x", "upstream words"));
     chain.backup.replies([Completion::of(["好。"])]);
@@ -84,7 +84,7 @@ async fn f004_another_model_answers_for_one_that_is_overloaded() {
 }
 
 #[tokio::test]
-async fn every_fault_before_the_first_words_is_healed_unseen_on_every_path() {
+async fn faults_before_first_token_fail_over_invisibly() {
     let page = || Reply::status(200).header("content-type", "text/html").bytes("<html>upstream words</html>");
     let garbage = || Completion::new().raw("data: {\"choices\": [{]\n\n").reply();
     let faults: [(&str, Reply); 9] = [
@@ -111,7 +111,7 @@ async fn every_fault_before_the_first_words_is_healed_unseen_on_every_path() {
 }
 
 #[tokio::test]
-async fn f011_another_model_answers_for_one_that_never_begins() {
+async fn f011_fallback_answers_for_a_model_that_never_starts() {
     let chain = Chain::with(&IMPATIENT, PATHS[0]).await;
     chain.first.answer(|_| Reply::silence());
     chain.backup.replies([Completion::of(["好。"])]);
@@ -119,7 +119,7 @@ async fn f011_another_model_answers_for_one_that_never_begins() {
 }
 
 #[tokio::test]
-async fn f006_content_that_the_provider_refuses_is_asked_of_nobody_else() {
+async fn f006_filtered_content_does_not_fail_over() {
     let chain = Chain::start().await;
     chain.first.replies([failure(400, "SensitiveContentDetected", "upstream words")]);
     assert_eq!(chain.app.ask("你好").await.error_code(), "content_filtered");
@@ -127,7 +127,7 @@ async fn f006_content_that_the_provider_refuses_is_asked_of_nobody_else() {
 }
 
 #[tokio::test]
-async fn later_rounds_stay_with_the_model_that_took_over_on_its_own_path() {
+async fn later_rounds_stay_with_the_fallback_model() {
     let chain = Chain::with(&[], ("prompt", "native")).await;
     chain.first.replies([Completion::of([&*call("天气")]), overloaded()]);
     chain.backup.replies([search("b", "新闻"), Completion::of(["晴。"])]);
@@ -138,7 +138,7 @@ async fn later_rounds_stay_with_the_model_that_took_over_on_its_own_path() {
 }
 
 #[tokio::test]
-async fn f001_when_all_ask_to_wait_the_shortest_wait_is_told() {
+async fn f001_all_models_limited_reports_shortest_retry_after() {
     let chain = Chain::start().await;
     let slow = |seconds: &str| failure(429, "slow", "upstream words").header("retry-after", seconds);
     chain.first.replies([slow("3600")]);
@@ -149,7 +149,7 @@ async fn f001_when_all_ask_to_wait_the_shortest_wait_is_told() {
 }
 
 #[tokio::test]
-async fn f033_what_the_filter_cuts_is_left_to_nobody_else() {
+async fn f033_content_filter_finish_does_not_fail_over() {
     let chain = Chain::start().await;
     chain.first.replies([Completion::new().text("半句").finish("content_filter").done().reply()]);
     assert_eq!(told(&chain.app.ask("你好").await), json!(["半句", "content_filter", null]));
@@ -157,7 +157,7 @@ async fn f033_what_the_filter_cuts_is_left_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_known_to_be_down_is_passed_over() {
+async fn model_known_to_be_down_is_skipped() {
     let chain = Chain::start().await;
     chain.first.replies([overloaded()]);
     chain.backup.answer(|_| Completion::of(["好。"]));

@@ -1,4 +1,4 @@
-//! A model that fails in the middle of its answer while another one stands behind it: what is seen, asked and kept.
+//! Failover in the middle of an answer: what the user sees, what the next model receives, and what is stored.
 
 use serde_json::{Value, json};
 use support::{Completion, Reply};
@@ -9,7 +9,7 @@ use crate::model_faults::IMPATIENT;
 use crate::native::search;
 
 #[tokio::test]
-async fn f019_another_model_goes_on_where_one_stalls() {
+async fn f019_fallback_continues_a_stalled_answer() {
     let chain = Chain::with(&IMPATIENT, PATHS[0]).await;
     chain.backup.replies([Completion::of(["，后半句", "。"])]);
     let turn = chain.broken_after("前半句", Reply::stall).await;
@@ -20,7 +20,7 @@ async fn f019_another_model_goes_on_where_one_stalls() {
 }
 
 #[tokio::test]
-async fn f020_the_model_that_goes_on_is_told_what_was_said_and_a_later_turn_reads_one_answer() {
+async fn f020_fallback_receives_partial_answer_and_history_merges() {
     for paths in PATHS {
         let chain = Chain::with(&[], paths).await;
         chain.backup.replies([Completion::of(["，后半句。"])]);
@@ -41,7 +41,7 @@ async fn f020_the_model_that_goes_on_is_told_what_was_said_and_a_later_turn_read
 }
 
 #[tokio::test]
-async fn what_goes_on_repeats_nothing_however_it_begins() {
+async fn continuation_overlap_is_trimmed() {
     let half = "Here is the list:\n\n- apples\n- pea";
     let rest = "rs\n- plums";
     for again in ["", "pea", "- pea", "- apples\n- pea", half] {
@@ -55,7 +55,7 @@ async fn what_goes_on_repeats_nothing_however_it_begins() {
 }
 
 #[tokio::test]
-async fn f021_f025_f041_f043_whatever_breaks_an_answer_another_model_goes_on() {
+async fn f021_f025_f041_f043_every_mid_answer_fault_fails_over() {
     let error = format!("data: {}\n\n", json!({ "error": { "message": "upstream words", "code": 503 } }));
     let endless = |mut reply: Reply| {
         reply = reply.bytes("data: ");
@@ -82,7 +82,7 @@ async fn f021_f025_f041_f043_whatever_breaks_an_answer_another_model_goes_on() {
 }
 
 #[tokio::test]
-async fn f042_another_model_goes_on_from_an_answer_without_end() {
+async fn f042_fallback_continues_after_endless_thinking() {
     let chain = Chain::start().await;
     let piece = "x".repeat(1 << 16);
     chain.first.replies([(0..100).fold(Completion::new(), |stream, _| stream.thinking(&piece)).reply().stall()]);
@@ -94,7 +94,7 @@ async fn f042_another_model_goes_on_from_an_answer_without_end() {
 }
 
 #[tokio::test]
-async fn f042_an_answer_as_long_as_one_may_be_ends_with_length() {
+async fn f042_answer_at_size_limit_finishes_with_length() {
     let chain = Chain::start().await;
     let piece = "x".repeat(1 << 16);
     chain.first.replies([(0..100).fold(Completion::new(), |stream, _| stream.text(&piece)).reply().stall()]);
@@ -105,7 +105,7 @@ async fn f042_an_answer_as_long_as_one_may_be_ends_with_length() {
 }
 
 #[tokio::test]
-async fn a_model_that_broke_in_its_thinking_is_replaced_by_one_that_is_simply_asked() {
+async fn disconnect_in_thinking_restarts_with_the_fallback() {
     let chain = Chain::start().await;
     chain.first.replies([Completion::new().thinking("想一").reply().cut()]);
     chain.backup.replies([Completion::new().thinking("想二").text("好。").end()]);
@@ -116,8 +116,8 @@ async fn a_model_that_broke_in_its_thinking_is_replaced_by_one_that_is_simply_as
 }
 
 #[tokio::test]
-async fn calls_that_were_complete_are_run_and_the_next_model_goes_on_from_their_results() {
-    // A native call is complete when the reply is.
+async fn complete_calls_run_before_failover() {
+    // A native call is complete only when the reply is complete.
     for paths in [("prompt", "prompt"), ("prompt", "native")] {
         let chain = Chain::with(&[], paths).await;
         let call = Completion::new().text("我查。").text(&call("天气")).text("<tool_call>{\"tool\": \"sea");
@@ -132,7 +132,7 @@ async fn calls_that_were_complete_are_run_and_the_next_model_goes_on_from_their_
 }
 
 #[tokio::test]
-async fn half_a_call_is_not_shown_and_the_model_that_goes_on_may_call() {
+async fn partial_text_call_is_hidden_before_failover() {
     let chain = Chain::start().await;
     chain.first.replies([Completion::new().text("我查。<tool_call>{\"tool\": \"sea").reply().cut()]);
     chain.backup.replies([Completion::of([&*call("天气")]), Completion::of(["晴。"])]);
@@ -142,7 +142,7 @@ async fn half_a_call_is_not_shown_and_the_model_that_goes_on_may_call() {
 }
 
 #[tokio::test]
-async fn half_a_native_call_is_not_run_and_the_model_that_goes_on_may_call() {
+async fn partial_native_call_is_not_run_before_failover() {
     let chain = Chain::with(&[], ("native", "native")).await;
     let cut = Completion::new().text("我查。").call(0, "a", "search_web", "{\"query\":");
     chain.first.replies([cut.reply().cut()]);
@@ -153,7 +153,7 @@ async fn half_a_native_call_is_not_run_and_the_model_that_goes_on_may_call() {
 }
 
 #[tokio::test]
-async fn a_model_that_goes_on_and_breaks_is_followed_by_the_next() {
+async fn failing_fallback_fails_over_to_the_next() {
     let chain = Chain::start().await;
     chain.backup.replies([Completion::new().text("二").reply().cut()]);
     chain.third.replies([Completion::of(["三。"])]);
@@ -163,7 +163,7 @@ async fn a_model_that_goes_on_and_breaks_is_followed_by_the_next() {
 }
 
 #[tokio::test]
-async fn when_all_break_the_first_that_passes_is_told_and_the_words_are_kept() {
+async fn failure_of_all_models_keeps_partial_text() {
     let chain = Chain::start().await;
     chain.backup.replies([Completion::new().text("二").reply().cut()]);
     chain.third.replies([overloaded()]);
@@ -177,7 +177,7 @@ async fn when_all_break_the_first_that_passes_is_told_and_the_words_are_kept() {
 }
 
 #[tokio::test]
-async fn what_broke_counts_once_by_estimate_and_what_went_on_as_it_was_counted() {
+async fn usage_combines_estimate_and_provider_count() {
     let chain = Chain::start().await;
     chain.backup.replies([Completion::new().text("四").finish("stop").usage(50, 7).done().reply()]);
     let turn = chain.broken_after("一二三", Reply::reset).await;
@@ -187,7 +187,7 @@ async fn what_broke_counts_once_by_estimate_and_what_went_on_as_it_was_counted()
 }
 
 #[tokio::test]
-async fn f046_words_of_a_model_that_broke_are_not_counted_again_with_those_of_the_next() {
+async fn f046_partial_answer_is_counted_once() {
     let chain = Chain::start().await;
     chain.backup.replies([Completion::new().text("四五").finish("stop").done().reply()]);
     let turn = chain.broken_after("一二三", Reply::reset).await;
@@ -195,7 +195,7 @@ async fn f046_words_of_a_model_that_broke_are_not_counted_again_with_those_of_th
 }
 
 #[tokio::test]
-async fn a_document_tells_who_wrote_it() {
+async fn document_names_the_first_model() {
     let chain = Chain::start().await;
     chain.first.replies([Completion::new().text("前半句").reply().cut()]);
     chain.backup.replies([Completion::of(["，后半句。"])]);

@@ -1,11 +1,11 @@
-//! A request that comes twice: `Idempotency-Key`.
+//! Repeated requests with `Idempotency-Key`.
 
 use serde_json::{Value, json};
 use support::{Answer, Client, Completion, Gate, TestApp};
 
 const KEY: [(&str, &str); 2] = [("content-type", "application/json"), ("idempotency-key", "once")];
 
-/// A turn answered by one document, sent with the same key each time.
+/// Runs a turn whose response is one document, always with the same key.
 async fn send(client: &Client, body: &Value) -> Answer {
     client.send("POST", "/api/chat", &KEY, body.to_string()).await
 }
@@ -15,7 +15,7 @@ fn question(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn f098_a_repeat_of_a_finished_turn_says_the_same_and_asks_nobody() {
+async fn f098_repeat_of_finished_turn_replays_it() {
     let mut app = TestApp::on_disk().await;
     app.model.replies([Completion::of(["答"])]);
     let first = send(&app, &question("问")).await.ok();
@@ -27,7 +27,7 @@ async fn f098_a_repeat_of_a_finished_turn_says_the_same_and_asks_nobody() {
 }
 
 #[tokio::test]
-async fn f098_a_repeat_of_a_running_turn_attaches_to_it() {
+async fn f098_repeat_of_running_turn_subscribes_to_it() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::new().text("半句").wait(&gate).text("，整句。").end()]);
     let client = app.client();
@@ -42,7 +42,7 @@ async fn f098_a_repeat_of_a_running_turn_attaches_to_it() {
 }
 
 #[tokio::test]
-async fn f098_the_key_of_another_request_is_refused_and_keys_are_each_callers_own() {
+async fn f098_keys_are_per_caller_and_reject_other_requests() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["答"]));
     let first = send(&app, &question("问")).await.ok();
@@ -52,7 +52,7 @@ async fn f098_the_key_of_another_request_is_refused_and_keys_are_each_callers_ow
 }
 
 #[tokio::test]
-async fn f098_a_request_that_was_refused_leaves_its_key_free() {
+async fn f098_rejected_request_leaves_its_key_free() {
     let app = TestApp::start().await;
     let lost = json!({ "message": "问", "stream": false, "conversationId": "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
     assert_eq!(send(&app, &lost).await.error(), (404, "not_found".to_owned()));
@@ -61,7 +61,7 @@ async fn f098_a_request_that_was_refused_leaves_its_key_free() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_conversation_takes_its_keys_along() {
+async fn f150_deleted_conversation_frees_its_keys() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["答"]));
     let first = send(&app, &question("问")).await.ok();
@@ -71,7 +71,7 @@ async fn f150_a_deleted_conversation_takes_its_keys_along() {
 }
 
 #[tokio::test]
-async fn a_key_that_cannot_be_one_is_refused() {
+async fn invalid_key_is_rejected() {
     let app = TestApp::start().await;
     let long = "k".repeat(256);
     for key in ["", &long] {

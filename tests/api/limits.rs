@@ -1,4 +1,4 @@
-//! Limits per caller: turns are refused before anything is stored, searches are refused to the model alone.
+//! Rate limits per caller: a turn is rejected before anything is stored, a search only towards the model.
 
 use serde_json::{Value, json};
 use support::{Completion, TestApp, Transcript};
@@ -12,7 +12,7 @@ fn codes(turn: &Transcript) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn f089_turns_over_the_limit_are_refused_before_anything_is_stored_or_called() {
+async fn f089_turns_over_limit_are_rejected_before_any_work() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "2/600s")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     app.ask("一").await;
@@ -30,7 +30,7 @@ async fn f089_turns_over_the_limit_are_refused_before_anything_is_stored_or_call
 }
 
 #[tokio::test]
-async fn a_request_that_is_not_valid_costs_nothing() {
+async fn invalid_request_does_not_count() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
     for _ in 0..3 {
         assert_eq!(app.post("/api/chat", &json!({ "message": " " })).await.status, 400);
@@ -40,7 +40,7 @@ async fn a_request_that_is_not_valid_costs_nothing() {
 }
 
 #[tokio::test]
-async fn reading_is_not_limited_by_the_limit_on_turns() {
+async fn turn_limit_does_not_limit_reads() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/600s")]).await;
     app.model.replies([Completion::of(["好。"])]);
     let id = app.ask("你好").await.conversation_id();
@@ -50,7 +50,7 @@ async fn reading_is_not_limited_by_the_limit_on_turns() {
 }
 
 #[tokio::test]
-async fn a_burst_of_searches_over_the_limit_is_refused_to_the_model_and_the_turn_goes_on() {
+async fn searches_over_limit_are_rejected_only_towards_model() {
     let app = TestApp::with(&[("SEARCH_RATE_LIMIT", "2/600s")]).await;
     app.model.replies([Completion::of(["一", "二", "三", "四"].map(call)), Completion::of(["好。"])]);
     let turn = app.ask("问").await;
@@ -62,7 +62,7 @@ async fn a_burst_of_searches_over_the_limit_is_refused_to_the_model_and_the_turn
 }
 
 #[tokio::test]
-async fn cache_hits_and_repeats_within_a_turn_cost_nothing() {
+async fn cache_hits_and_repeats_do_not_count() {
     let app = TestApp::with(&[("SEARCH_RATE_LIMIT", "1/600s")]).await;
     app.model.replies([Completion::of(["天气", "天气"].map(call)), Completion::of(["好。"])]);
     assert_eq!(codes(&app.ask("问").await), [Value::Null, Value::Null]);
@@ -82,7 +82,7 @@ async fn cache_hits_and_repeats_within_a_turn_cost_nothing() {
 }
 
 #[tokio::test]
-async fn the_default_limit_on_searches_is_ten_a_minute() {
+async fn default_search_limit_is_ten_per_minute() {
     let app = TestApp::with(&[("SEARCH_RATE_LIMIT", "")]).await;
     let queries: Vec<String> = (0..12).map(|n| call(&format!("第{n}问"))).collect();
     app.model.replies([Completion::of(&queries), Completion::of(["好。"])]);

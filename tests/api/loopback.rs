@@ -1,4 +1,4 @@
-//! Without authentication the local server answers nobody but this machine and its own page.
+//! Without authentication the local server accepts only requests from this machine and its own page.
 
 use serde_json::json;
 use support::{Completion, TestApp};
@@ -8,7 +8,7 @@ fn port(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn a_host_that_is_not_loopback_is_forbidden() {
+async fn foreign_host_header_is_forbidden() {
     let app = TestApp::start().await;
     let port = port(&app);
     for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "0.0.0.0", "[::]"] {
@@ -22,7 +22,7 @@ async fn a_host_that_is_not_loopback_is_forbidden() {
 }
 
 #[tokio::test]
-async fn every_name_of_loopback_is_served() {
+async fn every_loopback_name_is_served() {
     let app = TestApp::start().await;
     let port = port(&app);
     for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "127.0.0.2"] {
@@ -32,7 +32,7 @@ async fn every_name_of_loopback_is_served() {
 }
 
 #[tokio::test]
-async fn f144_a_page_elsewhere_cannot_use_the_server() {
+async fn f144_foreign_origin_cannot_use_the_server() {
     let app = TestApp::start().await;
     let origins = [
         "http://evil.example",
@@ -53,7 +53,7 @@ async fn f144_a_page_elsewhere_cannot_use_the_server() {
 }
 
 #[tokio::test]
-async fn the_servers_own_page_can_use_it() {
+async fn own_origin_can_use_the_server() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let headers = [("origin", app.base()), ("content-type", "application/json")];

@@ -64,12 +64,12 @@ mod wires;
 use serde_json::json;
 use support::{Completion, EventStream, Gate, TestApp};
 
-/// A search as the model writes it in the form that its prompt teaches.
+/// A search call in the text format that the prompt teaches.
 fn call(query: &str) -> String {
     format!("<tool_call>{{\"tool\": \"search_web\", \"query\": \"{query}\"}}</tool_call>")
 }
 
-/// A turn that has shown `半句` and waits at the gate for the rest of its answer; with the conversation's id.
+/// Starts a turn that has sent `半句` and waits at the gate; returns its stream and the conversation's id.
 async fn half_said(app: &TestApp, gate: &Gate) -> (EventStream, String) {
     app.model.replies([Completion::new().text("半句").wait(gate).text("，整句。").end()]);
     let mut turn = app.open(&json!({ "message": "说" })).await;

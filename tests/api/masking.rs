@@ -1,4 +1,4 @@
-//! Personal data that `MASK` names leaves for no search, host or record; users and models see the originals.
+//! Personal data that `MASK` names reaches no search, tool host or recording; users and models see the originals.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ async fn create(app: &Client, kind: &str, document: &Value) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// A turn of an agent that has this tool alone, in which the model calls it.
+/// Runs a turn of an agent with only this tool, in which the model calls it; returns the call events.
 async fn called(app: &TestApp, tool: &Value, name: &str, arguments: &Value) -> Vec<Value> {
     create(app, "tools", tool).await;
     let agent = json!({"name": tool["name"], "tools": [{"tool": tool["name"], "config": {"sender": PHONE}}]});
@@ -89,7 +89,7 @@ async fn equal_masked_queries_share_one_search() {
 }
 
 #[tokio::test]
-async fn without_the_setting_nothing_is_replaced() {
+async fn without_mask_setting_nothing_is_replaced() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of([call(&everything())]), Completion::of(["好。"])]);
     app.ask("谁？").await;
@@ -98,7 +98,7 @@ async fn without_the_setting_nothing_is_replaced() {
 }
 
 #[tokio::test]
-async fn an_address_with_personal_data_is_not_read() {
+async fn url_with_personal_data_is_not_read() {
     let app = TestApp::with(&ALL).await;
     let url = "https://a.example/find?mail=ada%40example.com";
     let read = json!({"tool": "read_url", "url": url});
@@ -110,7 +110,7 @@ async fn an_address_with_personal_data_is_not_read() {
     assert!(!executions(&app).await.contains("example.com"));
 }
 
-/// A tool with places in its path, its query, a header and its body.
+/// A tool with parameters in its path, its query, a header and its body.
 fn sms(host: &FakeEndpoint, more: &Value) -> Value {
     let text = json!({"type": "string", "pattern": "^[0-9 @a-zA-Z.]+$"});
     let mut tool = json!({
@@ -143,7 +143,7 @@ fn arguments() -> Value {
 }
 
 #[tokio::test]
-async fn a_tools_host_gets_placeholders_in_every_part_of_a_request() {
+async fn tool_host_gets_placeholders_in_every_request_part() {
     let (app, host) = (TestApp::with(&ALL).await, FakeEndpoint::of_any().await);
     host.answer(|_| Reply::json(200, &json!({"ok": true})));
     let seen = called(&app, &sms(&host, &json!({})), "sms", &arguments()).await;
@@ -154,7 +154,7 @@ async fn a_tools_host_gets_placeholders_in_every_part_of_a_request() {
 }
 
 #[tokio::test]
-async fn a_tool_that_needs_personal_data_can_be_excepted() {
+async fn tool_can_opt_out_of_masking() {
     let (app, host) = (TestApp::with(&ALL).await, FakeEndpoint::of_any().await);
     host.answer(|_| Reply::json(200, &json!({"ok": true})));
     called(&app, &sms(&host, &json!({"mask": false})), "sms", &arguments()).await;
@@ -169,7 +169,7 @@ async fn a_tool_that_needs_personal_data_can_be_excepted() {
 }
 
 #[tokio::test]
-async fn a_trial_sends_what_a_turn_would_send() {
+async fn test_call_masks_like_a_turn() {
     let (app, host) = (TestApp::with(&ALL).await, FakeEndpoint::of_any().await);
     host.answer(|_| Reply::json(200, &json!({"ok": true})));
     let id = create(&app, "tools", &sms(&host, &json!({}))).await;
@@ -179,7 +179,7 @@ async fn a_trial_sends_what_a_turn_would_send() {
 }
 
 #[tokio::test]
-async fn a_server_of_tools_gets_placeholders() {
+async fn mcp_server_gets_placeholders() {
     let (app, server) = (TestApp::with(&ALL).await, FakeMcp::stateless().await);
     let row = |name: &str, mask: bool| json!({"name": name, "description": "Files.", "type": "mcp", "endpoint": {"url": server.url()}, "mask": mask});
     for (name, mask, expected) in [("files", true, MASKED), ("open", false, &everything())] {
@@ -194,7 +194,7 @@ async fn a_server_of_tools_gets_placeholders() {
     assert_free(&executions(&app).await, "an execution");
 }
 
-/// What a recording holds, which must replay as it was recorded.
+/// The text of a recording, which must replay unchanged.
 async fn recorded(folder: &TempDir) -> String {
     let file = recordings(folder.path()).remove(0);
     comes_out_the_same(&file).await;
@@ -221,7 +221,7 @@ async fn recordings_hold_placeholders_and_still_replay() {
 }
 
 #[tokio::test]
-async fn recordings_of_native_calls_hold_placeholders_too() {
+async fn recordings_of_native_calls_hold_placeholders() {
     let folder = TempDir::new().unwrap();
     let record = [("RECORD_TURNS", folder.path().to_str().unwrap())];
     let app = Native::with(&[&ALL[..], &record].concat()).await;
@@ -245,7 +245,7 @@ async fn recordings_of_native_calls_hold_placeholders_too() {
 }
 
 #[tokio::test]
-async fn a_stopped_turn_leaves_a_masked_recording() {
+async fn stopped_turn_leaves_a_masked_recording() {
     let folder = TempDir::new().unwrap();
     let app = TestApp::with(&[ALL[0], ("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
     app.model.replies([Completion::new().text("号码 1380013").text("8000，").reply().stall()]);

@@ -1,4 +1,4 @@
-//! The tools of servers that speak the Model Context Protocol, in the hands of agents.
+//! Agents with the tools of Model Context Protocol servers.
 
 use std::ops::Deref;
 
@@ -10,10 +10,10 @@ use crate::native::Native;
 
 const SECRET: &str = "canary-files/51k0";
 
-/// Lets tools reach the servers of a test, and gives them a secret.
+/// Allows tools to reach loopback, and configures a secret for them.
 const OPEN: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_FILES", SECRET)];
 
-/// The product with a row that names a server, and an agent with that row and the calculator.
+/// The product with an MCP server as a tool, and an agent with that tool and the calculator.
 struct Product {
     app: Native,
     tool: String,
@@ -36,7 +36,7 @@ impl Product {
         Self { app, tool, agent }
     }
 
-    /// What the model reads of a call that it writes as text.
+    /// The message to the model after a call that it writes as text.
     async fn read(&self, call: &Value) -> String {
         let asked = self.app.app.model.requests().len();
         let replies = [format!("<tool_call>{call}</tool_call>"), "好。".to_owned()];
@@ -45,7 +45,7 @@ impl Product {
         self.app.app.model.asked(asked + 2).await.last()
     }
 
-    /// A question to the model that is taught tools in words.
+    /// A request to the model whose prompt teaches the tools.
     fn question(&self) -> Value {
         json!({"message": "文件？", "agentId": self.agent, "modelType": "openai"})
     }
@@ -77,11 +77,11 @@ async fn names(app: &Client, agent: &str) -> Vec<String> {
     answer["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What it takes to learn which tools a server with sessions has.
+/// The requests with which the product lists the tools of a server with sessions.
 const GREETING: [&str; 5] = ["tools/list", "initialize", "notifications/initialized", "tools/list", "tools/list"];
 
 #[tokio::test]
-async fn the_tools_of_a_server_are_called_like_any_other_on_both_paths() {
+async fn server_tools_are_called_on_both_paths() {
     let server = FakeMcp::stateless().await;
     let app = Product::with(&server.url()).await;
     let all = ["files_echo", "files_steps", "files_fail", "files_see_all", "calculator"];
@@ -103,7 +103,7 @@ async fn the_tools_of_a_server_are_called_like_any_other_on_both_paths() {
 }
 
 #[tokio::test]
-async fn a_session_that_ends_is_begun_anew_and_the_call_is_made() {
+async fn expired_session_is_reopened_for_the_call() {
     let server = FakeMcp::with_sessions().await;
     let app = Product::with(&server.url()).await;
     let read = app.read(&json!({"tool": "files_echo", "text": "a"})).await;
@@ -116,7 +116,7 @@ async fn a_session_that_ends_is_begun_anew_and_the_call_is_made() {
 }
 
 #[tokio::test]
-async fn what_a_tool_says_of_its_progress_is_seen_while_it_runs_and_not_read_by_the_model() {
+async fn tool_progress_reaches_the_user_but_not_model() {
     let server = FakeMcp::with_sessions().await;
     let (app, gate) = (Product::with(&server.url()).await, Gate::new());
     server.hold(&gate);
@@ -137,7 +137,7 @@ async fn what_a_tool_says_of_its_progress_is_seen_while_it_runs_and_not_read_by_
 }
 
 #[tokio::test]
-async fn a_failure_that_a_tool_reports_is_read_by_the_model_and_the_turn_goes_on() {
+async fn reported_tool_failure_is_returned_to_the_model() {
     let server = FakeMcp::stateless().await;
     let app = Product::with(&server.url()).await;
     assert!(app.read(&json!({"tool": "files_fail"})).await.contains("工具调用失败：no such thing"));
@@ -145,7 +145,7 @@ async fn a_failure_that_a_tool_reports_is_read_by_the_model_and_the_turn_goes_on
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_takes_no_other_tool_with_it_and_is_left_alone_for_a_while() {
+async fn failing_server_keeps_other_tools_and_is_paused() {
     let server = FakeEndpoint::of_any().await;
     server.answer(|_| Reply::json(503, &json!({"message": SECRET})));
     let app = Product::with(&server.url()).await;
@@ -161,7 +161,7 @@ async fn a_server_that_is_down_takes_no_other_tool_with_it_and_is_left_alone_for
 }
 
 #[tokio::test]
-async fn a_tool_of_a_server_takes_no_name_of_the_product() {
+async fn server_tool_cannot_take_a_built_in_name() {
     let server = FakeEndpoint::of_any().await;
     server.answer(|request| {
         let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
@@ -177,7 +177,7 @@ async fn a_tool_of_a_server_takes_no_name_of_the_product() {
 }
 
 #[tokio::test]
-async fn f059_a_call_whose_answer_is_lost_is_not_made_twice() {
+async fn f059_call_with_lost_response_is_not_repeated() {
     let server = FakeMcp::stateless().await;
     let app = Product::with(&server.url()).await;
     names(&app, &app.agent).await;
@@ -188,7 +188,7 @@ async fn f059_a_call_whose_answer_is_lost_is_not_made_twice() {
 }
 
 #[tokio::test]
-async fn f128_a_server_that_redirects_leads_nowhere_and_one_that_is_not_public_is_not_asked() {
+async fn f128_redirects_and_private_servers_are_refused() {
     let (server, canary) = (FakeEndpoint::of_any().await, FakeEndpoint::of_any().await);
     let location = canary.url();
     server.answer(move |_| Reply::status(307).header("location", &location));
@@ -202,7 +202,7 @@ async fn f128_a_server_that_redirects_leads_nowhere_and_one_that_is_not_public_i
 }
 
 #[tokio::test]
-async fn f133_a_server_without_end_is_left_when_a_turn_can_wait_no_longer() {
+async fn f133_endless_server_times_out() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let app = Product::with(&format!("http://{}", silent.local_addr().unwrap())).await;
     assert_eq!(names(&app, &app.agent).await, ["calculator"]);
@@ -216,7 +216,7 @@ async fn f133_a_server_without_end_is_left_when_a_turn_can_wait_no_longer() {
 }
 
 #[tokio::test]
-async fn administrators_see_which_tools_a_server_has_and_what_one_of_them_answers() {
+async fn test_call_shows_server_tools_and_their_results() {
     let server = FakeMcp::with_sessions().await;
     let app = Product::with(&server.url()).await;
     let shown = app.test(&json!({})).await;
@@ -240,7 +240,7 @@ async fn administrators_see_which_tools_a_server_has_and_what_one_of_them_answer
 }
 
 #[tokio::test]
-async fn f132_a_streamable_tool_is_seen_at_work_without_its_secret() {
+async fn f132_streamed_progress_hides_the_secret() {
     let (host, gate) = (FakeEndpoint::of_any().await, Gate::new());
     let (first, rest) = SECRET.split_at(6);
     let reply =
@@ -282,7 +282,7 @@ async fn servers_of_the_reference_kit_are_understood() {
         let turn = app.chat(&app.question()).await;
         let told: String = turn.of("tool_progress").iter().filter_map(|event| event["text"].as_str()).collect();
         assert_eq!((turn.of("tool_result")[0]["ok"].as_bool(), turn.content().as_str()), (Some(true), "好。"), "{url}");
-        // A server that answers with one JSON document cannot say how far it is.
+        // A server that replies with one JSON document cannot report progress.
         assert!(["step 1\nstep 2\n", ""].contains(&told.as_str()), "{url}: {told:?}");
     }
 }

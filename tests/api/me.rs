@@ -1,9 +1,9 @@
-//! All that is a caller's own: taken along, and erased.
+//! Export and erasure of a caller's own data.
 
 use serde_json::{Value, json};
 use settings::Settings;
 use store::{Deleted, Owner, Store, TableNames};
-use support::{Answer, Client, Completion, Gate, TestApp};
+use support::{Answer, Client, Completion, Gate, TestApp, within};
 
 use crate::auth::database;
 use crate::call;
@@ -27,7 +27,7 @@ fn kinds(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| row["kind"].as_str().unwrap()).collect()
 }
 
-/// A look at the tables behind a product's back.
+/// A store on the product's tables.
 fn store_of(database: &str) -> Store {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let names = TableNames::from_settings(&settings).unwrap();
@@ -35,7 +35,7 @@ fn store_of(database: &str) -> Store {
 }
 
 #[tokio::test]
-async fn callers_take_along_what_is_theirs_and_nothing_else() {
+async fn export_holds_only_the_callers_data() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of([call("茶")]), Completion::of(["茶是一种饮料。"])]);
     app.ask("茶是什么？").await;
@@ -49,7 +49,7 @@ async fn callers_take_along_what_is_theirs_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn f150_an_erased_caller_has_nothing_left_and_another_has_everything() {
+async fn f150_erasure_removes_only_the_callers_data() {
     let database = database().await;
     let app = TestApp::with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
     app.model.answer(|_| Completion::of(["好。"]));
@@ -72,7 +72,7 @@ async fn f150_an_erased_caller_has_nothing_left_and_another_has_everything() {
 }
 
 #[tokio::test]
-async fn f150_an_erasure_reaches_the_caller_whom_the_body_names() {
+async fn f150_erasure_uses_user_id_of_the_body() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     for client in [&app.client(), &app.user("bob"), &app.user("ann")] {
@@ -90,19 +90,20 @@ async fn f150_an_erasure_reaches_the_caller_whom_the_body_names() {
 }
 
 #[tokio::test]
-async fn an_export_that_cannot_be_read_at_all_is_an_error_and_not_an_empty_file() {
+async fn unreadable_export_is_an_error() {
     let database = database().await;
     let app = TestApp::with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
     let signed = "AWS4-HMAC-SHA256 Credential=a/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
     let request = transport::client().unwrap().post(&database).body(r#"{"TableName":"lambda-chat-data"}"#);
     let request = request.header("x-amz-target", "DynamoDB_20120810.DeleteTable");
     let request = request.header("content-type", "application/x-amz-json-1.0").header("authorization", signed);
-    assert_eq!(request.header("x-amz-date", "20260101T000000Z").send().await.unwrap().status(), 200);
+    let request = request.header("x-amz-date", "20260101T000000Z");
+    assert_eq!(within("a response of the database", request.send()).await.unwrap().status(), 200);
     assert_eq!(app.get("/api/me/export").await.error(), (500, "internal".to_owned()));
 }
 
 #[tokio::test]
-async fn f150_an_erasure_ends_turns_wherever_they_run_and_keeps_none_of_their_counts() {
+async fn f150_erasure_stops_turns_at_every_instance() {
     let database = database().await;
     let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
     let (here, there) = (TestApp::with(&settings).await, TestApp::with(&settings).await);

@@ -1,9 +1,9 @@
-//! Good answers in every odd shape that endpoints send.
+//! Valid answers in every unusual format that endpoints send.
 
 use serde_json::json;
 use support::{Completion, Reply, TestApp};
 
-/// The content of the turn of a model that answers so; the turn must end well.
+/// The content of a turn with this reply of the model; the turn must end with `stop`.
 async fn content_of(reply: Reply) -> String {
     let app = TestApp::start().await;
     app.model.replies([reply]);
@@ -13,7 +13,7 @@ async fn content_of(reply: Reply) -> String {
 }
 
 #[tokio::test]
-async fn f022_a_finish_without_a_terminator_is_a_whole_answer() {
+async fn f022_finish_without_terminator_is_a_complete_answer() {
     let stream = || Completion::new().text("好").text("。").finish("stop");
     assert_eq!(content_of(stream().reply()).await, "好。");
     assert_eq!(content_of(stream().reply().until_close()).await, "好。");
@@ -21,7 +21,7 @@ async fn f022_a_finish_without_a_terminator_is_a_whole_answer() {
 }
 
 #[tokio::test]
-async fn f023_an_empty_finish_reason_is_none() {
+async fn f023_empty_finish_reason_is_ignored() {
     let chunk = |text: &str, reason: &str| {
         json!({ "choices": [{ "index": 0, "delta": { "content": text }, "finish_reason": reason }] }).to_string()
     };
@@ -30,20 +30,20 @@ async fn f023_an_empty_finish_reason_is_none() {
 }
 
 #[tokio::test]
-async fn f024_what_follows_the_terminator_is_ignored() {
+async fn f024_data_after_the_terminator_is_ignored() {
     let stream = Completion::new().text("好。").finish("stop").done().text("多余").data("{").reply();
     assert_eq!(content_of(stream).await, "好。");
 }
 
 #[tokio::test]
-async fn f026_chunks_without_choices_are_no_end() {
+async fn f026_chunks_without_choices_do_not_end_stream() {
     let filter = json!({ "choices": [], "prompt_filter_results": [] }).to_string();
     let stream = Completion::new().data(&filter).text("好").usage(3, 1).text("。").end();
     assert_eq!(content_of(stream).await, "好。");
 }
 
 #[tokio::test]
-async fn f027_odd_deltas_are_tolerated() {
+async fn f027_unusual_deltas_are_tolerated() {
     let stream = Completion::new()
         .delta(&json!({ "role": "assistant", "content": "" }))
         .delta(&json!({ "role": "assistant", "content": null }))
@@ -55,7 +55,7 @@ async fn f027_odd_deltas_are_tolerated() {
 }
 
 #[tokio::test]
-async fn f028_of_several_choices_the_first_is_the_answer() {
+async fn f028_first_of_several_choices_is_the_answer() {
     let chunk = json!({ "choices": [
         { "index": 1, "delta": { "content": "乙" } }, { "index": 0, "delta": { "content": "好。" } },
     ] });
@@ -63,13 +63,13 @@ async fn f028_of_several_choices_the_first_is_the_answer() {
 }
 
 #[tokio::test]
-async fn f034_an_answer_in_single_bytes_is_the_same_answer() {
+async fn f034_single_byte_chunks_give_the_same_answer() {
     let stream = Completion::of(["你好，", "🦀 世界", "。"]);
     assert_eq!(content_of(stream.in_pieces_of(1)).await, "你好，🦀 世界。");
 }
 
 #[tokio::test]
-async fn f034_an_answer_cut_at_any_byte_is_the_same_answer() {
+async fn f034_any_chunk_size_gives_the_same_answer() {
     let app = TestApp::start().await;
     for size in 2..64 {
         app.model.replies([Completion::of(["你好，", "🦀 世界", "。"]).in_pieces_of(size)]);
@@ -84,14 +84,14 @@ async fn f035_invalid_utf8_becomes_a_replacement_character() {
 }
 
 #[tokio::test]
-async fn f036_a_byte_order_mark_is_stripped_even_when_it_is_cut() {
+async fn f036_split_byte_order_mark_is_stripped() {
     assert_eq!(content_of(Completion::new().raw("\u{feff}").text("好。").end()).await, "好。");
     let cut = Completion::new().raw(&b"\xef"[..]).raw(&b"\xbb"[..]).raw(&b"\xbf"[..]);
     assert_eq!(content_of(cut.text("好。").end()).await, "好。");
 }
 
 #[tokio::test]
-async fn f037_every_line_end_is_a_line_end() {
+async fn f037_every_line_end_is_accepted() {
     for end in ["\n", "\r", "\r\n"] {
         let stream = || Completion::new().line_end(end).text("好").text("。").end();
         assert_eq!(content_of(stream()).await, "好。", "{end:?}");
@@ -102,7 +102,7 @@ async fn f037_every_line_end_is_a_line_end() {
 }
 
 #[tokio::test]
-async fn f039_fields_are_read_as_the_standard_says() {
+async fn f039_sse_fields_follow_the_standard() {
     let chunk = |text: &str| json!({ "choices": [{ "index": 0, "delta": { "content": text } }] }).to_string();
     let stream = Completion::new()
         .raw(format!(": comment\n\ndata:{}\n\n", chunk("好")))
@@ -113,14 +113,14 @@ async fn f039_fields_are_read_as_the_standard_says() {
 }
 
 #[tokio::test]
-async fn f040_data_in_several_lines_is_joined() {
+async fn f040_multiple_data_lines_are_joined() {
     let stream =
         Completion::new().raw("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"好。\"}}]}\n\n");
     assert_eq!(content_of(stream.end()).await, "好。");
 }
 
 #[tokio::test]
-async fn f013_a_json_completion_instead_of_a_stream_is_one_answer() {
+async fn f013_json_completion_is_accepted_as_answer() {
     let body = json!({
         "id": "chatcmpl-1", "object": "chat.completion", "model": support::MODEL,
         "choices": [{ "index": 0, "message": { "role": "assistant", "content": "好。" }, "finish_reason": "stop" }],
@@ -130,13 +130,13 @@ async fn f013_a_json_completion_instead_of_a_stream_is_one_answer() {
 }
 
 #[tokio::test]
-async fn f047_a_terminator_inside_text_ends_nothing() {
+async fn f047_terminator_inside_text_is_content() {
     let text = "data: [DONE] 和 <|im_end|> 只是文字。";
     assert_eq!(content_of(Completion::of([text])).await, text);
 }
 
 #[tokio::test]
-async fn f045_thousands_of_deltas_in_one_piece_arrive_whole_and_in_order() {
+async fn f045_thousands_of_deltas_in_one_chunk_arrive() {
     let deltas: Vec<String> = (0..5_000).map(|n| format!("{n} ")).collect();
     let answer = Completion::of(&deltas).in_pieces_of(usize::MAX);
     assert_eq!(content_of(answer).await.trim_end(), deltas.concat().trim_end());

@@ -1,16 +1,16 @@
-//! A model endpoint that fails before its first words: what is tried again, and what is told.
+//! A model endpoint that fails before its first token: which faults are retried, and which errors clients get.
 
 use serde_json::{Value, json};
 use support::{Completion, Reply, TestApp, Transcript};
 
-/// Short timers, so that a stall is found in test time.
+/// Short timeouts, so that a test detects a stall quickly.
 pub(crate) const IMPATIENT: [(&str, &str); 2] = [("MODEL_FIRST_BYTE_SECONDS", "1"), ("MODEL_IDLE_SECONDS", "1")];
 
 pub(crate) fn failure(status: u16, code: &str, message: &str) -> Reply {
     Reply::json(status, &json!({ "error": { "code": code, "message": message, "param": null, "type": "error" } }))
 }
 
-/// The turn of a model that always answers so, and how often it was asked.
+/// A turn whose model always sends this reply, and the number of requests to the model.
 async fn turn_of(reply: Reply) -> (Transcript, usize) {
     turn_with(&[], reply).await
 }
@@ -26,7 +26,7 @@ async fn turn_with(settings: &[(&str, &str)], reply: Reply) -> (Transcript, usiz
 }
 
 #[tokio::test]
-async fn f001_a_429_with_a_short_wait_is_tried_again_unseen() {
+async fn f001_429_with_short_wait_is_retried() {
     for (header, value) in [("retry-after", "0.05"), ("retry-after-ms", "30"), ("retry-after", "1")] {
         let app = TestApp::start().await;
         let slow = failure(429, "RateLimitExceeded.EndpointRPMExceeded", "upstream words").header(header, value);
@@ -37,7 +37,7 @@ async fn f001_a_429_with_a_short_wait_is_tried_again_unseen() {
 }
 
 #[tokio::test]
-async fn f001_a_429_with_a_long_wait_fails_at_once_and_passes_the_wait_on() {
+async fn f001_429_with_long_wait_fails_with_retry_after() {
     let (turn, asked) = turn_of(failure(429, "rate_limit", "upstream words").header("retry-after", "3600")).await;
     let end = turn.end();
     assert_eq!(json!([end["code"], end["retryable"], end["retryAfterSeconds"]]), json!(["rate_limited", true, 3600]));
@@ -45,7 +45,7 @@ async fn f001_a_429_with_a_long_wait_fails_at_once_and_passes_the_wait_on() {
 }
 
 #[tokio::test]
-async fn f002_a_429_with_an_odd_wait_is_tried_again_without_one() {
+async fn f002_429_with_malformed_wait_is_retried() {
     for value in ["0", "-5", "nan", "inf", "soon", "1e400"] {
         let app = TestApp::start().await;
         app.model.replies([failure(429, "slow", "x").header("retry-after", value), Completion::of(["好。"])]);
@@ -54,7 +54,7 @@ async fn f002_a_429_with_an_odd_wait_is_tried_again_without_one() {
 }
 
 #[tokio::test]
-async fn f003_an_exhausted_quota_is_not_tried_again() {
+async fn f003_exhausted_quota_is_not_retried() {
     for (status, code) in [(429, "insufficient_quota"), (403, "AccountOverdueError"), (429, "QuotaExceeded")] {
         let (turn, asked) = turn_of(failure(status, code, "upstream words")).await;
         assert_eq!((turn.error_code(), asked), ("quota_exhausted", 1), "{code}");
@@ -62,7 +62,7 @@ async fn f003_an_exhausted_quota_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn f004_a_server_error_three_times_is_unavailable() {
+async fn f004_three_server_errors_are_unavailable() {
     for status in [500, 503] {
         let (turn, asked) = turn_of(failure(status, "InternalServiceError", "upstream words")).await;
         assert_eq!((turn.error_code(), asked), ("upstream_unavailable", 3), "{status}");
@@ -71,7 +71,7 @@ async fn f004_a_server_error_three_times_is_unavailable() {
 }
 
 #[tokio::test]
-async fn f004_a_server_error_twice_is_unseen() {
+async fn f004_two_server_errors_are_retried() {
     let app = TestApp::start().await;
     let down = || failure(502, "x", "upstream words");
     app.model.replies([down(), down(), Completion::of(["好。"])]);
@@ -79,7 +79,7 @@ async fn f004_a_server_error_twice_is_unseen() {
 }
 
 #[tokio::test]
-async fn f005_a_rejected_request_is_not_tried_again() {
+async fn f005_rejected_request_is_not_retried() {
     for (status, code) in [(400, "InvalidParameter"), (404, "ModelNotOpen"), (422, "x")] {
         let (turn, asked) = turn_of(failure(status, code, "upstream words")).await;
         assert_eq!((turn.error_code(), asked), ("upstream_rejected", 1), "{status}");
@@ -94,7 +94,7 @@ async fn f006_refused_content_is_content_filtered() {
 }
 
 #[tokio::test]
-async fn f007_a_wrong_key_is_not_tried_again() {
+async fn f007_wrong_key_is_not_retried() {
     for status in [401, 403] {
         let (turn, asked) = turn_of(failure(status, "AuthenticationError", "upstream words")).await;
         assert_eq!((turn.error_code(), asked), ("upstream_auth", 1), "{status}");
@@ -102,14 +102,14 @@ async fn f007_a_wrong_key_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn f008_a_prompt_that_the_model_finds_too_long_is_cut_once_and_then_given_up() {
+async fn f008_overlong_prompt_is_shortened_once() {
     let (turn, asked) = turn_of(failure(400, "context_length_exceeded", "upstream words")).await;
     assert_eq!(turn.error_code(), "context_too_long");
     assert!(asked <= 2, "{asked}");
 }
 
 #[tokio::test]
-async fn f008_a_history_that_the_model_finds_too_long_is_cut_unseen() {
+async fn f008_overlong_history_is_shortened_invisibly() {
     let app = TestApp::start().await;
     app.model.answer(|request| {
         if request.talk().len() > 3 { failure(400, "context_length_exceeded", "x") } else { Completion::of(["好。"]) }
@@ -122,14 +122,14 @@ async fn f008_a_history_that_the_model_finds_too_long_is_cut_unseen() {
 }
 
 #[tokio::test]
-async fn f009_a_broken_connection_before_the_answer_is_tried_again() {
+async fn f009_reset_before_the_response_is_retried() {
     let app = TestApp::start().await;
     app.model.replies([Reply::refusal(), Completion::of(["好。"])]);
     assert_eq!(app.ask("你好").await.content(), "好。");
 }
 
 #[tokio::test]
-async fn f012_a_kept_connection_that_is_gone_is_replaced_unseen() {
+async fn f012_closed_idle_connection_is_replaced() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"]), Reply::refusal(), Completion::of(["又好。"])]);
     assert_eq!(app.ask("你好").await.content(), "好。");
@@ -137,7 +137,7 @@ async fn f012_a_kept_connection_that_is_gone_is_replaced_unseen() {
 }
 
 #[tokio::test]
-async fn f016_a_huge_error_is_told_like_any_other() {
+async fn f016_huge_error_body_is_handled() {
     let mut huge = Reply::status(400).header("content-type", "application/json").bytes("{\"error\":{\"message\":\"");
     for _ in 0..256 {
         huge = huge.bytes("x".repeat(1 << 16));
@@ -147,33 +147,33 @@ async fn f016_a_huge_error_is_told_like_any_other() {
 }
 
 #[tokio::test]
-async fn f011_a_model_that_never_begins_has_stalled() {
+async fn f011_model_that_never_starts_has_stalled() {
     let (turn, _) = turn_with(&IMPATIENT, Reply::silence()).await;
     assert_eq!((turn.content().as_str(), turn.error_code()), ("", "upstream_stalled"));
 }
 
 #[tokio::test]
-async fn f011_a_model_that_begins_at_the_second_try_is_answered_from() {
+async fn f011_second_attempt_after_a_stall_answers() {
     let app = TestApp::with(&IMPATIENT).await;
     app.model.replies([Reply::silence(), Completion::of(["好。"])]);
     assert_eq!(app.ask("你好").await.content(), "好。");
 }
 
 #[tokio::test]
-async fn f013_a_web_page_instead_of_an_answer_is_a_bad_response() {
+async fn f013_web_page_is_a_bad_response() {
     let page = Reply::status(200).header("content-type", "text/html").bytes("<html>upstream words</html>");
     assert_eq!(turn_of(page).await.0.error_code(), "upstream_bad_response");
 }
 
 #[tokio::test]
-async fn f017_a_compressed_answer_that_nobody_asked_for_is_a_bad_response() {
+async fn f017_unrequested_compression_is_a_bad_response() {
     let packed = Reply::status(200).header("content-type", "text/event-stream").header("content-encoding", "gzip");
     let (turn, _) = turn_of(packed.bytes(&b"\x1f\x8b\x08\x00\x00\x00\x00\x00"[..])).await;
     assert_eq!(turn.error_code(), "upstream_bad_response");
 }
 
 #[tokio::test]
-async fn f014_a_redirect_is_never_followed() {
+async fn f014_redirects_are_never_followed() {
     let elsewhere = support::FakeModel::start().await;
     let target = format!("{}/chat/completions", elsewhere.url());
     for status in [301, 302, 307, 308] {
@@ -184,14 +184,14 @@ async fn f014_a_redirect_is_never_followed() {
 }
 
 #[tokio::test]
-async fn f015_an_empty_answer_is_a_bad_response() {
+async fn f015_empty_stream_is_a_bad_response() {
     let empty = Reply::status(200).header("content-type", "text/event-stream");
     let (turn, _) = turn_of(empty).await;
     assert!(["upstream_bad_response", "upstream_disconnected"].contains(&turn.error_code()), "{}", turn.error_code());
 }
 
 #[tokio::test]
-async fn f025_an_error_before_the_first_words_is_tried_again() {
+async fn f025_error_before_first_token_is_retried() {
     let app = TestApp::start().await;
     let event = json!({ "error": { "message": "overloaded", "code": 503 } }).to_string();
     app.model.replies([Completion::new().data(&event).reply(), Completion::of(["好。"])]);
@@ -199,7 +199,7 @@ async fn f025_an_error_before_the_first_words_is_tried_again() {
 }
 
 #[tokio::test]
-async fn without_streaming_a_failed_model_is_a_status() {
+async fn model_failure_without_streaming_is_a_status() {
     let cases = [
         (failure(401, "x", "upstream words"), 502, "upstream_auth"),
         (failure(400, "x", "upstream words"), 502, "upstream_rejected"),
@@ -219,7 +219,7 @@ async fn without_streaming_a_failed_model_is_a_status() {
 }
 
 #[tokio::test]
-async fn a_turn_that_failed_leaves_the_conversation_free_for_the_next() {
+async fn failed_turn_leaves_the_conversation_free() {
     let app = TestApp::start().await;
     app.model.replies([failure(401, "x", "upstream words"), Completion::of(["好。"])]);
     let failed = app.ask("一").await;

@@ -1,4 +1,4 @@
-//! A model that is given native tools: what it is sent, and that users see nothing of the difference.
+//! A model with native tools: the requests to it, and the events, which are the same as on the text path.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde_json::{Value, json};
 use support::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, TestApp};
 
-/// The product with `native` as its default model, which the settings give native tools.
+/// The product with the default model `native`, whose settings choose native tools.
 pub(crate) struct Native {
     pub(crate) app: TestApp,
     pub(crate) model: FakeModel,
@@ -40,19 +40,19 @@ impl Deref for Native {
     }
 }
 
-/// A `MODELS` setting that names this model `native` and wishes for native tools.
+/// A `MODELS` setting with this model as `native`, with native tools.
 pub(crate) fn entry(model: &FakeModel, id: &str) -> String {
     let entry =
         json!({ "name": "native", "baseUrl": model.url(), "model": id, "apiKeyVar": "NATIVE_KEY", "tools": "native" });
     json!([entry]).to_string()
 }
 
-/// A native search, whole and with the right reason for its end.
+/// A reply with one complete native search and the finish reason `tool_calls`.
 pub(crate) fn search(id: &str, query: &str) -> Reply {
     calls([(id, query)])
 }
 
-/// Native searches in one reply.
+/// A reply with several native searches.
 pub(crate) fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, &'a str)>) -> Reply {
     let add = |stream: Completion, (index, (id, query)): (u32, (&str, &str))| {
         stream.call(index, id, "search_web", &json!({ "query": query }).to_string())
@@ -66,7 +66,7 @@ fn asks(id: &str, query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn tools_are_sent_with_their_schemas_and_no_form_is_taught() {
+async fn tools_are_sent_with_schemas_without_prompt_instructions() {
     let app = Native::start().await;
     app.model.replies([Completion::of(["你好。"])]);
     app.ask("你好").await;
@@ -82,7 +82,7 @@ async fn tools_are_sent_with_their_schemas_and_no_form_is_taught() {
 }
 
 #[tokio::test]
-async fn each_choice_of_tools_holds_for_the_first_round_only() {
+async fn tool_choice_applies_only_to_first_round() {
     let named = json!({ "type": "function", "function": { "name": "search_web" } });
     for (choice, sent) in [
         (json!("auto"), None),
@@ -100,7 +100,7 @@ async fn each_choice_of_tools_holds_for_the_first_round_only() {
 }
 
 #[tokio::test]
-async fn a_turn_without_tools_offers_none_also_after_one_with_calls() {
+async fn turn_without_tools_sends_none_despite_earlier_calls() {
     let app = Native::start().await;
     app.model.replies([search("a", "天气"), Completion::of(["晴。"]), Completion::of(["好。"])]);
     let id = app.ask("天气").await.conversation_id();
@@ -113,7 +113,7 @@ async fn a_turn_without_tools_offers_none_also_after_one_with_calls() {
 }
 
 #[tokio::test]
-async fn parallel_calls_run_at_the_same_time_and_their_results_go_back_by_id_in_order_of_calls() {
+async fn parallel_calls_return_results_in_call_order() {
     let app = Native::start().await;
     let gates: HashMap<&str, Gate> = [("甲", Gate::new()), ("乙", Gate::new())].into();
     let held = gates.clone();
@@ -137,7 +137,7 @@ async fn parallel_calls_run_at_the_same_time_and_their_results_go_back_by_id_in_
 }
 
 #[tokio::test]
-async fn f029_a_call_that_comes_in_pieces_is_one_call() {
+async fn f029_call_split_across_deltas_is_one_call() {
     let app = Native::start().await;
     let piece = |part: Value| json!({ "tool_calls": [part] });
     let pieces = Completion::new()
@@ -161,7 +161,7 @@ async fn f029_a_call_that_comes_in_pieces_is_one_call() {
 }
 
 #[tokio::test]
-async fn calls_run_also_where_the_reason_for_the_end_is_stop() {
+async fn calls_run_with_finish_reason_stop() {
     let app = Native::start().await;
     app.model.replies([
         Completion::new().call(0, "a", "search_web", "{\"query\":\"天气\"}").end(),
@@ -172,7 +172,7 @@ async fn calls_run_also_where_the_reason_for_the_end_is_stop() {
 }
 
 #[tokio::test]
-async fn users_see_the_same_events_whether_calls_are_native_or_text() {
+async fn native_and_text_calls_emit_the_same_events() {
     let text = TestApp::start().await;
     text.model.replies([
         Completion::of(["好的。", &crate::call("甲"), &crate::call("乙")]),
@@ -190,7 +190,7 @@ async fn users_see_the_same_events_whether_calls_are_native_or_text() {
     let seen = turns.each_ref().map(|turn| {
         let mut events = turn.normalised();
         events[0]["model"] = "MODEL".into();
-        // Results come in order of completion, which two runs may differ in.
+        // Results come in the order of completion, which may differ between two runs.
         events.as_array_mut().unwrap().sort_by_key(|event| (event["type"] == "tool_result", event["id"].to_string()));
         events
     });
@@ -204,7 +204,7 @@ async fn users_see_the_same_events_whether_calls_are_native_or_text() {
 }
 
 #[tokio::test]
-async fn calls_of_earlier_turns_are_told_natively_with_ids_of_their_own() {
+async fn earlier_calls_are_sent_natively_with_unique_ids() {
     let app = Native::start().await;
     app.model.replies([
         search("call_1", "甲"),
@@ -225,7 +225,7 @@ async fn calls_of_earlier_turns_are_told_natively_with_ids_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_wants_its_reasoning_back_gets_it_beside_calls_in_later_turns_too() {
+async fn endpoint_that_requires_reasoning_receives_it_with_calls() {
     let app = Native::start().await;
     let thought = Completion::new().thinking("先查。").call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
     let wish = json!({ "error": { "message": "The `reasoning_content` in the thinking mode must be passed back" } });

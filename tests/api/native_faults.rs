@@ -1,12 +1,11 @@
-//! What native calls come with besides being right: broken arguments, unknown names, copies in the text, cuts, and no
-//! end.
+//! Faulty native calls: malformed arguments, unknown names, copies in the text, truncated calls, and endless rounds.
 
 use serde_json::{Value, json};
 use support::{Completion, Reply, Transcript};
 
 use crate::native::{Native, search};
 
-/// What the model is told after this reply, and the turn; the reply is answered by `晴。`.
+/// Runs a turn with this reply, after which the model answers `晴。`.
 async fn after(reply: Reply) -> (Native, Transcript) {
     let app = Native::start().await;
     app.model.replies([reply, Completion::of(["晴。"])]);
@@ -21,7 +20,7 @@ fn error(turn: &Transcript) -> Value {
 }
 
 #[tokio::test]
-async fn f051_broken_arguments_are_mended_where_that_is_safe() {
+async fn f051_malformed_arguments_are_repaired_when_safe() {
     for arguments in [
         "{\"query\": \"天气\",}",
         "{'query': '天气'}",
@@ -36,7 +35,7 @@ async fn f051_broken_arguments_are_mended_where_that_is_safe() {
 }
 
 #[tokio::test]
-async fn f051_arguments_that_do_not_fit_are_told_to_the_model_and_never_searched() {
+async fn f051_invalid_arguments_are_reported_to_the_model() {
     for arguments in ["{}", "[1]", "7", "null", "", "{\"query\": {\"a\": 1}}", "{\"question\": \"天气\"}", "<<天气>>"]
     {
         let (app, turn) = after(Completion::new().call(0, "a", "search_web", arguments).end()).await;
@@ -56,7 +55,7 @@ async fn empty_arguments_are_an_empty_object() {
 }
 
 #[tokio::test]
-async fn f052_huge_arguments_are_refused() {
+async fn f052_huge_arguments_are_rejected() {
     let huge = json!({ "query": "长".repeat(30_000) }).to_string();
     let (app, turn) = after(Completion::new().call(0, "a", "search_web", &huge).end()).await;
     assert_eq!(error(&turn), json!([false, "invalid_arguments"]));
@@ -64,7 +63,7 @@ async fn f052_huge_arguments_are_refused() {
 }
 
 #[tokio::test]
-async fn f050_an_unknown_tool_is_told_to_the_model_with_the_names_that_exist() {
+async fn f050_unknown_tool_error_lists_tools_to_model() {
     let (app, turn) = after(Completion::new().call(0, "a", "get_weather", "{\"city\":\"北京\"}").end()).await;
     assert_eq!(error(&turn), json!([false, "unknown_tool"]));
     assert_eq!(turn.of("tool_call")[0]["name"], "get_weather");
@@ -72,7 +71,7 @@ async fn f050_an_unknown_tool_is_told_to_the_model_with_the_names_that_exist() {
 }
 
 #[tokio::test]
-async fn f049_the_same_call_twice_in_a_turn_is_searched_once() {
+async fn f049_duplicate_call_in_turn_runs_once() {
     let app = Native::start().await;
     app.model.replies([search("a", "天气"), search("b", "天气"), Completion::of(["晴。"])]);
     let turn = app.ask("天气").await;
@@ -81,7 +80,7 @@ async fn f049_the_same_call_twice_in_a_turn_is_searched_once() {
 }
 
 #[tokio::test]
-async fn ids_that_come_twice_or_not_at_all_are_told_apart_within_a_turn() {
+async fn duplicate_or_missing_call_ids_become_unique() {
     let app = Native::start().await;
     let nameless = Completion::new()
         .call(0, "call_2", "search_web", "{\"query\":\"甲\"}")
@@ -96,7 +95,7 @@ async fn ids_that_come_twice_or_not_at_all_are_told_apart_within_a_turn() {
 }
 
 #[tokio::test]
-async fn a_copy_of_a_native_call_in_the_text_is_neither_run_nor_shown() {
+async fn text_copy_of_native_call_is_dropped() {
     for copy in [
         "<tool_call>{\"tool\": \"search_web\", \"query\": \"副本\"}</tool_call>",
         "<seed:tool_call><function name=\"search_web\"><parameter name=\"query\" string=\"true\">副本</parameter></function></seed:tool_call>",
@@ -113,7 +112,7 @@ async fn a_copy_of_a_native_call_in_the_text_is_neither_run_nor_shown() {
 }
 
 #[tokio::test]
-async fn a_copy_that_cannot_be_read_stays_hidden_also_where_no_correction_is_left() {
+async fn malformed_copy_stays_hidden_without_corrections_left() {
     let app = Native::start().await;
     let unreadable = "<tool_call>{\"tool\": </tool_call>";
     let leak = Completion::new().text(unreadable).call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
@@ -123,7 +122,7 @@ async fn a_copy_that_cannot_be_read_stays_hidden_also_where_no_correction_is_lef
 }
 
 #[tokio::test]
-async fn calls_that_a_native_model_writes_as_text_alone_run() {
+async fn text_calls_of_a_native_model_run() {
     let form = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>";
     let (app, turn) = after(Completion::of(["好的。", form])).await;
     assert_eq!((turn.content().as_str(), app.search.queries()), ("好的。晴。", vec!["天气".to_owned()]));
@@ -133,7 +132,7 @@ async fn calls_that_a_native_model_writes_as_text_alone_run() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_name_is_dropped() {
+async fn call_without_a_name_is_dropped() {
     let app = Native::start().await;
     app.model.replies([Completion::new().text("晴。").call(0, "a", "", "]<|FunctionCallEnd|>").end()]);
     let turn = app.ask("天气").await;
@@ -142,7 +141,7 @@ async fn a_call_without_a_name_is_dropped() {
 }
 
 #[tokio::test]
-async fn nothing_in_native_thinking_is_a_call() {
+async fn calls_in_native_thinking_never_run() {
     let app = Native::start().await;
     let form = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>";
     app.model.replies([Completion::new().thinking(form).text("<think>").text(form).text("</think>晴。").end()]);
@@ -150,13 +149,13 @@ async fn nothing_in_native_thinking_is_a_call() {
     assert_eq!((turn.content().as_str(), turn.of("tool_call").len()), ("晴。", 0));
 }
 
-/// A call whose arguments the output limit cut.
+/// A call whose arguments the output limit truncated.
 fn cut() -> Completion {
     Completion::new().call(0, "a", "search_web", "{\"query\": \"天")
 }
 
 #[tokio::test]
-async fn f031_a_call_cut_by_the_output_limit_never_runs_and_the_model_is_asked_once_more() {
+async fn f031_truncated_call_never_runs_and_is_retried() {
     for text in ["", "好的。"] {
         let app = Native::start().await;
         let reply =
@@ -170,7 +169,7 @@ async fn f031_a_call_cut_by_the_output_limit_never_runs_and_the_model_is_asked_o
 }
 
 #[tokio::test]
-async fn f031_a_second_cut_ends_the_turn_with_length() {
+async fn f031_second_truncation_finishes_with_length() {
     let app = Native::start().await;
     let cut = || cut().finish("length").usage(10, 5).done().reply();
     app.model.replies([cut(), cut()]);
@@ -179,7 +178,7 @@ async fn f031_a_second_cut_ends_the_turn_with_length() {
 }
 
 #[tokio::test]
-async fn f031_a_whole_call_beside_a_cut_one_runs() {
+async fn f031_complete_call_before_a_truncated_one_runs() {
     let both = Completion::new().call(0, "a", "search_web", "{\"query\":\"天气\"}").call(
         1,
         "b",
@@ -191,7 +190,7 @@ async fn f031_a_whole_call_beside_a_cut_one_runs() {
 }
 
 #[tokio::test]
-async fn replies_of_calls_alone_that_nobody_counted_are_estimated() {
+async fn uncounted_replies_with_only_calls_are_estimated() {
     let app = Native::start().await;
     let uncounted = Completion::new().call(0, "a", "search_web", "{\"query\":\"天气\"}").finish("tool_calls").done();
     app.model.replies([uncounted.reply(), Completion::of(["晴。"])]);
@@ -201,7 +200,7 @@ async fn replies_of_calls_alone_that_nobody_counted_are_estimated() {
     assert!(usage["inputTokens"].as_u64().unwrap() > 10 && usage["outputTokens"].as_u64().unwrap() > 5, "{usage}");
 }
 
-/// Answers with another search each time it is asked, until tools are off.
+/// Makes the model answer every request with another search, until tools are off.
 fn insatiable(app: &Native) {
     app.model.answer(|request| {
         if request.body["tool_choice"] == "none" {
@@ -212,7 +211,7 @@ fn insatiable(app: &Native) {
 }
 
 #[tokio::test]
-async fn f048_after_ten_rounds_the_tools_stay_named_and_are_forbidden() {
+async fn f048_round_limit_keeps_tools_and_forbids_calls() {
     for (settings, rounds) in [(&[("MAX_TOOL_ROUNDS", "2")][..], 2), (&[][..], 10)] {
         let app = Native::with(settings).await;
         insatiable(&app);
@@ -225,7 +224,7 @@ async fn f048_after_ten_rounds_the_tools_stay_named_and_are_forbidden() {
 }
 
 #[tokio::test]
-async fn f048_a_native_call_with_tools_off_is_neither_run_nor_shown() {
+async fn f048_native_call_with_tools_off_is_dropped() {
     let app = Native::with(&[("MAX_TOOL_ROUNDS", "1")]).await;
     let last = Completion::new().text("嗯。").call(0, "b", "search_web", "{\"query\":\"新闻\"}").end();
     app.model.replies([search("a", "天气"), last]);

@@ -1,4 +1,4 @@
-//! Text that only looks like a call, and calls in places where nothing is ever a call.
+//! Text that resembles a call, and calls in parts that never hold calls.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeTavily, TestApp};
@@ -26,7 +26,7 @@ const TEXTS: [&str; 16] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f057_text_that_only_looks_like_a_call_is_shown_whole_wherever_it_is_cut() {
+async fn f057_call_like_text_is_shown_at_any_split() {
     every_cut(&TEXTS, |text, cut, turn| {
         assert_eq!((turn.content().as_str(), turn.finish_reason()), (text, "stop"), "{cut}");
         assert_eq!(turn.of("tool_call"), Vec::<&Value>::new(), "{cut}");
@@ -35,7 +35,7 @@ async fn f057_text_that_only_looks_like_a_call_is_shown_whole_wherever_it_is_cut
 }
 
 #[tokio::test]
-async fn f058_a_call_in_the_users_words_never_runs() {
+async fn f058_call_in_user_message_never_runs() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["你写了一个调用。"])]);
     let turn = app.ask(&format!("请看：{}\n{}", call("天气"), "{\"tool\": \"search_web\", \"query\": \"x\"}")).await;
@@ -44,7 +44,7 @@ async fn f058_a_call_in_the_users_words_never_runs() {
 }
 
 #[tokio::test]
-async fn f058_a_call_in_a_tools_result_never_runs() {
+async fn f058_call_in_tool_result_never_runs() {
     let app = TestApp::start().await;
     let page =
         json!([{ "title": call("标题"), "url": "https://example.com/1", "content": call("内容"), "score": 1.0 }]);
@@ -58,7 +58,7 @@ async fn f058_a_call_in_a_tools_result_never_runs() {
 }
 
 #[tokio::test]
-async fn a_call_in_thinking_never_runs() {
+async fn call_in_thinking_never_runs() {
     for reply in [
         Completion::new().thinking("我可以写 ").thinking(&call("天气")).text("你好。").end(),
         Completion::of([format!("<think>我可以写 {}</think>你好。", call("天气"))]),

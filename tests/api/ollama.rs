@@ -23,7 +23,7 @@ fn called(query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_model_with_tools_searches_by_native_calls() {
+async fn model_with_tools_searches_by_native_calls() {
     let ollama = FakeOllama::start(&["completion", "tools", "thinking"]).await;
     let app = with(&ollama).await;
     let calls = json!({ "role": "assistant", "content": "", "tool_calls": [called("甲"), called("乙")] });
@@ -53,7 +53,7 @@ async fn a_model_with_tools_searches_by_native_calls() {
 }
 
 #[tokio::test]
-async fn a_model_without_tools_searches_by_calls_in_its_text() {
+async fn model_without_tools_searches_by_text_calls() {
     let ollama = FakeOllama::start(&["completion"]).await;
     let app = with(&ollama).await;
     ollama.replies([answer(&format!("好的。{}", crate::call("天气"))), answer("晴。")]);
@@ -65,7 +65,7 @@ async fn a_model_without_tools_searches_by_calls_in_its_text() {
 }
 
 #[tokio::test]
-async fn an_error_among_the_lines_ends_the_turn() {
+async fn error_line_ends_the_turn() {
     let ollama = FakeOllama::start(&["completion"]).await;
     let app = with(&ollama).await;
     ollama.replies([FakeOllama::lines([text("半"), json!({ "error": "an error of the runner" })])]);
@@ -75,7 +75,7 @@ async fn an_error_among_the_lines_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn a_stream_without_a_last_line_was_cut() {
+async fn stream_without_last_line_is_a_disconnect() {
     let ollama = FakeOllama::start(&["completion"]).await;
     let app = with(&ollama).await;
     ollama.replies([FakeOllama::lines([text("半")])]);

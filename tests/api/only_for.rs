@@ -1,4 +1,4 @@
-//! Models with `onlyFor`: they exist for one caller, and others find nothing of them.
+//! Models with `onlyFor`: they exist for one caller and are invisible to others.
 
 use serde_json::{Value, json};
 use support::{Answer, Client, Completion, FakeModel, MODEL, Reply, TestApp};
@@ -7,7 +7,7 @@ use crate::auth::with_keys_and;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// The product with two more models: `mine`, for `ada` alone, in whose place `spare` answers, which is for everybody.
+/// The product with two more models: `mine`, only for `ada`, and its fallback `spare`, for every caller.
 struct Private {
     app: TestApp,
     mine: FakeModel,
@@ -38,7 +38,7 @@ fn models(mine: &FakeModel, spare: &FakeModel) -> String {
     json!([mine, spare]).to_string()
 }
 
-/// `mine` alone.
+/// A `MODELS` setting with only `mine`.
 fn only(model: &FakeModel, only_for: &Value) -> String {
     let mut row = row("mine", model);
     row["onlyFor"] = only_for.clone();
@@ -49,14 +49,14 @@ fn names(list: &Value, field: &str) -> Vec<String> {
     list.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap().to_owned()).collect()
 }
 
-/// Status and body of a refusal, which does not name the private model.
+/// Status and body of a rejection, which must not name the private model.
 fn refusal(answer: &Answer) -> (u16, Value) {
     assert!(!answer.text().contains("mine"), "{}", answer.text());
     (answer.status, answer.error_body())
 }
 
 #[tokio::test]
-async fn a_private_model_is_listed_for_its_owner_alone() {
+async fn private_model_is_listed_only_for_its_owner() {
     let Private { app, .. } = Private::start().await;
     let (ada, bob) = (app.user("ada"), app.user("bob"));
     let own = async |client: &Client| names(&client.get("/api/models").await.ok()["models"], "name");
@@ -80,7 +80,7 @@ async fn a_private_model_is_listed_for_its_owner_alone() {
     assert_eq!(ada.get("/v1/models/mine").await.ok()["id"], "mine");
 }
 
-/// A turn by each of the routes that take a model's name: method, path and body.
+/// A turn for each route that takes a model's name: path and body.
 fn requests(conversation: &str, model: &str) -> [(String, Value); 5] {
     let message = json!({"role": "user", "id": "u", "parts": [{"type": "text", "text": "问"}]});
     [
@@ -96,7 +96,7 @@ fn requests(conversation: &str, model: &str) -> [(String, Value); 5] {
 }
 
 #[tokio::test]
-async fn asking_for_a_private_model_is_asking_for_one_that_does_not_exist() {
+async fn private_model_is_unknown_to_other_callers() {
     let Private { app, mine, .. } = Private::start().await;
     let (ada, bob) = (app.user("ada"), app.user("bob"));
     let (of_ada, of_bob) = (ada.ask("问").await.conversation_id(), bob.ask("问").await.conversation_id());
@@ -120,7 +120,7 @@ async fn asking_for_a_private_model_is_asking_for_one_that_does_not_exist() {
 }
 
 #[tokio::test]
-async fn where_authentication_is_off_a_body_may_say_whose_model_it_is() {
+async fn without_authentication_the_body_may_name_the_owner() {
     let Private { app, mine, .. } = Private::start().await;
     let turn = app.chat(&json!({"message": "问", "modelType": "mine", "userId": "ada"})).await;
     assert_eq!((turn.content().as_str(), mine.requests().len()), ("私", 1));
@@ -129,7 +129,7 @@ async fn where_authentication_is_off_a_body_may_say_whose_model_it_is() {
 }
 
 #[tokio::test]
-async fn a_private_model_may_have_a_fallback_for_everybody() {
+async fn private_model_may_have_a_public_fallback() {
     let Private { app, mine, spare } = Private::start().await;
     mine.answer(|_| Reply::json(500, &json!({})));
     let turn = app.user("ada").chat(&json!({"message": "问", "modelType": "mine"})).await;
@@ -137,7 +137,7 @@ async fn a_private_model_may_have_a_fallback_for_everybody() {
 }
 
 #[tokio::test]
-async fn no_agent_is_defined_on_a_private_model_and_the_owner_is_told_why() {
+async fn agent_with_private_model_is_rejected() {
     let Private { app, .. } = Private::start().await;
     let (ada, bob) = (app.user("ada"), app.user("bob"));
     let agent = |model: &str| json!({"name": "a", "model": model});
@@ -152,7 +152,7 @@ async fn no_agent_is_defined_on_a_private_model_and_the_owner_is_told_why() {
 }
 
 #[tokio::test]
-async fn an_agent_whose_model_became_private_answers_others_with_the_default_one() {
+async fn agent_with_newly_private_model_uses_default_model() {
     let model = FakeModel::start().await;
     let mut app = TestApp::on_disk_with(&[("MODELS", &only(&model, &Value::Null))]).await;
     let agent = app.post("/api/admin/agents", &json!({"name": "a", "model": "mine"})).await.json()["id"].clone();
@@ -171,7 +171,7 @@ async fn an_agent_whose_model_became_private_answers_others_with_the_default_one
 }
 
 #[tokio::test]
-async fn a_deployment_whose_only_model_is_private_has_no_default_and_no_demo() {
+async fn only_private_models_leave_no_default_or_demo() {
     let model = FakeModel::start().await;
     model.answer(|_| Completion::of(["私"]));
     let row = only(&model, &"ada".into());
@@ -186,7 +186,7 @@ async fn a_deployment_whose_only_model_is_private_has_no_default_and_no_demo() {
 }
 
 #[tokio::test]
-async fn f121_a_private_model_is_for_whoever_proves_to_be_its_owner() {
+async fn f121_private_model_requires_its_authenticated_owner() {
     let (mine, spare) = (FakeModel::start().await, FakeModel::start().await);
     let product = with_keys_and(&[("MODELS", &models(&mine, &spare))]).await;
     mine.answer(|_| Completion::of(["私"]));

@@ -1,4 +1,4 @@
-//! `/v1`: what OpenAI's clients ask for and read.
+//! `/v1`: the requests and responses of OpenAI's clients.
 
 use serde_json::{Value, json};
 use support::{Answer, Completion, Gate, Reply, TestApp, within};
@@ -17,7 +17,7 @@ pub(crate) async fn complete(app: &TestApp, messages: &Value, more: &Value) -> A
     app.post("/v1/chat/completions", &asks(messages, more)).await
 }
 
-/// The chunks of a stream that ends as it should.
+/// The chunks of a complete stream.
 pub(crate) fn chunks(answer: &Answer) -> Vec<Value> {
     assert_eq!((answer.status, answer.header("content-type")), (200, "text/event-stream; charset=utf-8"));
     let text = answer.text();
@@ -25,7 +25,7 @@ pub(crate) fn chunks(answer: &Answer) -> Vec<Value> {
     frames.map(|frame| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap()).collect()
 }
 
-/// What the deltas of this name hold together.
+/// The joined deltas of this name.
 fn joined(chunks: &[Value], name: &str) -> String {
     chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"][name].as_str()).collect()
 }
@@ -40,7 +40,7 @@ fn error(answer: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn an_answer_comes_whole_or_in_chunks_and_nothing_is_stored() {
+async fn answer_is_whole_or_chunked_and_not_stored() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::new().thinking("想").text("你好").text("！").end());
     let whole = complete(&app, &hi(), &json!({})).await.ok();
@@ -71,7 +71,7 @@ async fn an_answer_comes_whole_or_in_chunks_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_the_callers_history_words_and_sampling() {
+async fn model_receives_client_history_prompt_and_sampling() {
     let app = TestApp::with(&[("HISTORY_TOKENS", "0"), ("SYSTEM_PROMPT", "Be a pirate.")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     let messages = json!([
@@ -107,7 +107,7 @@ async fn the_model_is_told_the_callers_history_words_and_sampling() {
 }
 
 #[tokio::test]
-async fn what_an_endpoint_refuses_of_one_request_is_still_said_in_the_next() {
+async fn rejected_sampling_is_sent_again_next_request() {
     let app = TestApp::start().await;
     let refused = json!({"error": {"message": "invalid temperature: only 1 is allowed for this model"}});
     app.model.replies([Reply::json(400, &refused), Completion::of(["好。"]), Completion::of(["好。"])]);
@@ -119,7 +119,7 @@ async fn what_an_endpoint_refuses_of_one_request_is_still_said_in_the_next() {
 }
 
 #[tokio::test]
-async fn our_tools_run_unseen_and_their_pages_are_annotations() {
+async fn server_tools_run_hidden_and_add_annotations() {
     let app = TestApp::start().await;
     let answer = || Completion::of(["茶是饮料", "[1]。"]);
     app.model.replies([Completion::of([call("茶")]), answer(), Completion::of([call("茶")]), answer()]);
@@ -139,7 +139,7 @@ async fn our_tools_run_unseen_and_their_pages_are_annotations() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_answered_is_refused_in_openais_shape() {
+async fn invalid_requests_get_openai_errors() {
     let app = TestApp::start().await;
     let unknown = json!({"model": "gpt-5", "messages": hi()});
     let not_found = json!([404, "invalid_request_error", "model_not_found", "model"]);
@@ -171,7 +171,7 @@ async fn what_cannot_be_answered_is_refused_in_openais_shape() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_before_its_first_words_is_a_status_and_after_them_a_chunk() {
+async fn model_failure_is_status_or_error_chunk() {
     let app = TestApp::start().await;
     let denied = || Reply::json(401, &json!({"error": {"message": "no", "code": "invalid_api_key"}}));
     app.model.replies([denied(), denied(), Completion::new().text("你").reply().cut()]);
@@ -189,7 +189,7 @@ async fn a_model_that_fails_before_its_first_words_is_a_status_and_after_them_a_
 }
 
 #[tokio::test]
-async fn limits_hold_and_say_when_to_come_again() {
+async fn rate_limit_returns_retry_after() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/60s")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     complete(&app, &hi(), &json!({})).await.ok();
@@ -199,7 +199,7 @@ async fn limits_hold_and_say_when_to_come_again() {
 }
 
 #[tokio::test]
-async fn f096_a_client_that_leaves_ends_its_turn_for_nobody_could_come_back_for_it() {
+async fn f096_client_disconnect_cancels_the_turn() {
     let app = TestApp::start().await;
     let gate = Gate::new();
     app.model.replies([Completion::new().text("你").wait(&gate).end()]);
@@ -212,7 +212,7 @@ async fn f096_a_client_that_leaves_ends_its_turn_for_nobody_could_come_back_for_
 }
 
 #[tokio::test]
-async fn a_shutdown_ends_a_turn_with_an_error() {
+async fn shutdown_ends_a_turn_with_an_error() {
     let mut app = TestApp::start().await;
     let gate = Gate::new();
     app.model.replies([Completion::new().text("你").wait(&gate).end()]);
@@ -225,7 +225,7 @@ async fn a_shutdown_ends_a_turn_with_an_error() {
 }
 
 #[tokio::test]
-async fn models_and_agents_are_listed_and_an_agent_answers_with_its_own_words_first() {
+async fn models_and_agents_are_listed_and_usable() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let pirate = json!({"name": "pirate", "systemPrompt": "Be a pirate.", "tools": []});
@@ -244,7 +244,7 @@ async fn models_and_agents_are_listed_and_an_agent_answers_with_its_own_words_fi
 }
 
 #[tokio::test]
-async fn a_form_is_passed_on_and_our_tools_stay_out_of_it() {
+async fn response_format_is_forwarded_without_server_tools() {
     let app = Native::start().await;
     app.model.answer(|_| Completion::of(["{}"]));
     let format = json!({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}});

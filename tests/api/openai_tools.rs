@@ -1,4 +1,4 @@
-//! `/v1` with tools of the caller, for models that are given them natively and for those that write calls as text.
+//! `/v1` with tools of the client, on the native path and on the text path.
 
 use serde_json::{Value, json};
 use support::{Completion, Reply, TestApp};
@@ -31,7 +31,7 @@ fn called(whole: &Value) -> Vec<Value> {
     calls.iter().map(|call| json!([call["function"]["name"], call["function"]["arguments"]])).collect()
 }
 
-/// The conversation after the calls of `whole` were answered.
+/// The messages of a client that has answered the calls of `whole`.
 fn answered(whole: &Value, content: &str) -> Value {
     let message = &whole["choices"][0]["message"];
     let id = &message["tool_calls"][0]["id"];
@@ -39,7 +39,7 @@ fn answered(whole: &Value, content: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_model_that_writes_calls_as_text_calls_the_callers_tool_and_reads_its_result() {
+async fn text_path_calls_client_tool_and_receives_result() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好的。".to_owned(), asked("北京")]), Completion::of(["晴。"])]);
     let more = json!({"tools": [weather()]});
@@ -57,7 +57,7 @@ async fn a_model_that_writes_calls_as_text_calls_the_callers_tool_and_reads_its_
 }
 
 #[tokio::test]
-async fn a_native_model_is_given_both_kinds_of_tools_and_the_callers_result_in_its_field() {
+async fn native_path_calls_client_tool_and_receives_result() {
     let app = Native::start().await;
     app.model.replies([ended(natively("北京")), Completion::of(["晴。"])]);
     let more = json!({"model": "native", "tools": [weather()], "stream": true});
@@ -84,7 +84,7 @@ async fn a_native_model_is_given_both_kinds_of_tools_and_the_callers_result_in_i
 }
 
 #[tokio::test]
-async fn a_reply_that_calls_both_kinds_goes_on_with_our_results_and_calls_the_callers_again() {
+async fn mixed_calls_run_server_tools_first() {
     let app = Native::start().await;
     let both = natively("北京").call(1, "call_2", "search_web", r#"{"query":"茶"}"#);
     app.model.replies([ended(both), ended(natively("上海"))]);
@@ -98,7 +98,7 @@ async fn a_reply_that_calls_both_kinds_goes_on_with_our_results_and_calls_the_ca
 }
 
 #[tokio::test]
-async fn of_two_tools_with_one_name_the_callers_is_meant() {
+async fn client_tool_overrides_server_tool_of_same_name() {
     let app = Native::start().await;
     app.model.replies([search("a", "茶")]);
     let own = json!({"type": "function", "function": {"name": "search_web"}});
@@ -108,7 +108,7 @@ async fn of_two_tools_with_one_name_the_callers_is_meant() {
 }
 
 #[tokio::test]
-async fn one_call_at_a_time_where_the_caller_wants_it() {
+async fn parallel_calls_can_be_disabled() {
     let app = Native::start().await;
     app.model.answer(|_| calls([("a", "一"), ("b", "二")]));
     let own = json!({"type": "function", "function": {"name": "search_web"}});
@@ -121,7 +121,7 @@ async fn one_call_at_a_time_where_the_caller_wants_it() {
 }
 
 #[tokio::test]
-async fn a_choice_of_tools_is_kept() {
+async fn tool_choice_is_forwarded() {
     let app = Native::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let named = |name: &str| json!({"type": "function", "function": {"name": name}});
@@ -141,7 +141,7 @@ async fn a_choice_of_tools_is_kept() {
 }
 
 #[tokio::test]
-async fn our_search_then_the_callers_tool_by_text() {
+async fn server_search_then_client_tool_by_text() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of([call("茶")]), Completion::of([asked("北京")])]);
     let whole = complete(&app, &hi(), &json!({"tools": [weather()]})).await.ok();

@@ -1,9 +1,9 @@
-//! What an operator chooses for a model, from the setting to the endpoint: providers are named, for all live on loopback.
+//! An operator's model options, from the setting to the endpoint. The tests name providers: all run on loopback.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeEndpoint, Reply, TestApp};
 
-/// Fields of a request that say how the model shall answer.
+/// The fields of a request that carry model options.
 const CHOSEN: [&str; 8] = [
     "temperature",
     "top_p",
@@ -15,7 +15,7 @@ const CHOSEN: [&str; 8] = [
     "chat_template_kwargs",
 ];
 
-/// The product with the model `volcano` at this endpoint, as Ark's, with these options.
+/// Starts the product with the Ark model `volcano` at this endpoint, with these options.
 async fn volcano(endpoint: &FakeEndpoint, options: &Value) -> TestApp {
     let url = format!("{}/api/v3", endpoint.url());
     let mut options = options.clone();
@@ -31,7 +31,7 @@ async fn volcano(endpoint: &FakeEndpoint, options: &Value) -> TestApp {
     TestApp::with(&settings).await
 }
 
-/// The product whose model `openai` has these options.
+/// Starts the product with these options for the model `openai`.
 async fn openai(options: &Value) -> TestApp {
     TestApp::with(&[("MODEL_OPTIONS", &json!({ "openai": options }).to_string())]).await
 }
@@ -44,7 +44,7 @@ fn refused(message: &str) -> Reply {
     Reply::json(400, &json!({ "error": { "code": "x", "message": message, "param": null, "type": "error" } }))
 }
 
-/// A chunk as Ark writes it: the role in every delta, and no space after `data:`.
+/// A chunk in Ark's format: the role in every delta, and no space after `data:`.
 fn ark(delta: &Value, finish: Option<&str>) -> String {
     let mut delta = delta.clone();
     delta["role"] = "assistant".into();
@@ -62,7 +62,7 @@ fn stream(parts: impl IntoIterator<Item = String>) -> Reply {
 }
 
 #[tokio::test]
-async fn ark_is_told_what_was_chosen_and_its_stream_is_read() {
+async fn ark_receives_options_and_its_stream_is_decoded() {
     let endpoint = FakeEndpoint::start().await;
     let options = json!({ "thinking": "on", "effort": "max", "temperature": 0.7, "topP": 0.9, "maxTokens": 4096 });
     let app = volcano(&endpoint, &options).await;
@@ -89,7 +89,7 @@ async fn ark_is_told_what_was_chosen_and_its_stream_is_read() {
 }
 
 #[tokio::test]
-async fn f006_f025_ark_refuses_content_in_the_middle_of_its_stream() {
+async fn f006_f025_ark_content_filter_mid_stream_ends_turn() {
     let error = json!({ "error": { "code": "SensitiveContentDetected.SevereViolation", "message": "upstream words",
         "param": "", "type": "BadRequest" } });
     for line in [format!("data:{error}\n\n"), format!("data: {error}\n\n"), format!("{error}\n\n")] {
@@ -104,7 +104,7 @@ async fn f006_f025_ark_refuses_content_in_the_middle_of_its_stream() {
 }
 
 #[tokio::test]
-async fn without_options_nothing_is_said_of_them() {
+async fn without_options_no_option_fields_are_sent() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     app.ask("你好").await;
@@ -112,7 +112,7 @@ async fn without_options_nothing_is_said_of_them() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_named_is_told_in_its_own_words() {
+async fn options_use_the_named_providers_fields() {
     for (provider, said) in [
         ("vllm", json!({ "chat_template_kwargs": { "enable_thinking": false } })),
         ("dashscope", json!({ "enable_thinking": false })),
@@ -129,7 +129,7 @@ async fn a_server_that_is_named_is_told_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn what_an_endpoint_refuses_is_left_out_within_the_turn_and_in_later_ones() {
+async fn rejected_options_are_omitted_from_then_on() {
     let app = openai(&json!({ "temperature": 0.5, "maxTokens": 9 })).await;
     app.model.replies([
         refused("Unsupported value: 'temperature' does not support 0.5 with this model."),
@@ -148,7 +148,7 @@ async fn what_an_endpoint_refuses_is_left_out_within_the_turn_and_in_later_ones(
 }
 
 #[tokio::test]
-async fn f005_a_request_that_is_refused_for_anything_else_is_not_tried_again() {
+async fn f005_other_rejections_are_not_retried() {
     let app = openai(&json!({ "temperature": 0.5 })).await;
     app.model.replies([refused("Unsupported value: 'top_k'")]);
     assert_eq!(app.ask("你好").await.error_code(), "upstream_rejected");
@@ -161,7 +161,7 @@ fn echoed(body: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn deepseek_gets_all_reasoning_back_as_long_as_tools_are_used() {
+async fn deepseek_receives_all_reasoning_in_tool_turns() {
     let app = openai(&json!({ "provider": "deepseek" })).await;
     let called = json!({ "index": 0, "id": "a", "type": "function",
         "function": { "name": "search_web", "arguments": "{\"query\":\"天气\"}" } });
@@ -182,7 +182,7 @@ async fn deepseek_gets_all_reasoning_back_as_long_as_tools_are_used() {
 }
 
 #[tokio::test]
-async fn other_endpoints_and_turns_without_tools_get_no_reasoning_back() {
+async fn reasoning_is_not_returned_without_need() {
     for (options, choice) in [(json!({ "provider": "deepseek" }), "none"), (json!({}), "auto")] {
         let app = openai(&options).await;
         app.model.replies([Completion::new().thinking("想。").text("好。").end(), Completion::of(["嗯。"])]);
@@ -194,7 +194,7 @@ async fn other_endpoints_and_turns_without_tools_get_no_reasoning_back() {
 }
 
 #[tokio::test]
-async fn a_model_may_have_its_own_time_for_the_first_byte() {
+async fn model_may_override_first_byte_timeout() {
     let hurried = json!({ "openai": { "firstByteSeconds": 1 } }).to_string();
     let app = TestApp::with(&[("MODEL_OPTIONS", &hurried), ("MODEL_FIRST_BYTE_SECONDS", "900")]).await;
     app.model.replies([Reply::silence(), Completion::of(["好。"])]);

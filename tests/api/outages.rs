@@ -1,9 +1,9 @@
-//! What the product knows of models that fail: what it shows, and what its instances tell each other.
+//! The circuit breaker: how the product lists failing models, and how instances share the breaker's state.
 
 use serde_json::{Value, json};
 use support::{Client, Completion, FakeModel, MODEL, Reply, TestApp};
 
-/// Whether the list of models has a model down as failing.
+/// Whether the list of models marks a model as failing.
 async fn is_failing(client: &Client, name: &str) -> bool {
     let models = client.get("/api/models").await.ok();
     let row = models["models"].as_array().unwrap().iter().find(|model| model["name"] == name).unwrap();
@@ -16,12 +16,12 @@ async fn is_failing(client: &Client, name: &str) -> bool {
     }
 }
 
-/// Overloaded, for longer than anybody waits who has another model to ask.
+/// Overloaded, for longer than a turn waits that has a fallback model.
 fn overloaded() -> Reply {
     Reply::status(503).header("retry-after", "3")
 }
 
-/// The models `first` and, behind it, `second`; `alone` is at the first one's endpoint with nothing behind it.
+/// The models `first`, its fallback `second`, and `alone`, at the endpoint of `first` and without a fallback.
 fn chain(first: &FakeModel, second: &FakeModel) -> String {
     let entry = |name: &str, at: &FakeModel| json!({ "name": name, "baseUrl": at.url(), "model": MODEL, "apiKeyVar": "OPENAI_API_KEY" });
     let mut models = json!([entry("first", first), entry("second", second), entry("alone", first)]);
@@ -30,7 +30,7 @@ fn chain(first: &FakeModel, second: &FakeModel) -> String {
 }
 
 #[tokio::test]
-async fn f005_a_model_that_is_refused_is_listed_as_failing_until_it_answers() {
+async fn f005_rejected_model_is_failing_until_it_answers() {
     for status in [404, 401, 402] {
         let app = TestApp::start().await;
         assert!(!is_failing(&app, "openai").await);
@@ -43,7 +43,7 @@ async fn f005_a_model_that_is_refused_is_listed_as_failing_until_it_answers() {
 }
 
 #[tokio::test]
-async fn f006_a_model_that_objects_to_content_is_not_failing() {
+async fn f006_content_filter_does_not_mark_model_failing() {
     let app = TestApp::start().await;
     app.model.replies([Reply::json(400, &json!({ "error": { "code": "content_filter", "message": "x" } }))]);
     assert_eq!(app.ask("你好").await.error_code(), "content_filtered");
@@ -51,7 +51,7 @@ async fn f006_a_model_that_objects_to_content_is_not_failing() {
 }
 
 #[tokio::test]
-async fn f004_an_endpoint_that_one_instance_found_down_is_known_to_be_down_by_the_next() {
+async fn f004_breaker_state_is_shared_with_next_instance() {
     let (first, second) = (FakeModel::start().await, FakeModel::start().await);
     let models = chain(&first, &second);
     let mut app = TestApp::on_disk_with(&[("MODELS", &models), ("DEFAULT_MODEL", "first")]).await;
@@ -69,7 +69,7 @@ async fn f004_an_endpoint_that_one_instance_found_down_is_known_to_be_down_by_th
 }
 
 #[tokio::test]
-async fn f004_an_endpoint_that_one_instance_found_healed_is_healed_for_the_next() {
+async fn f004_recovery_is_shared_with_next_instance() {
     let (first, second) = (FakeModel::start().await, FakeModel::start().await);
     let models = chain(&first, &second);
     let mut app = TestApp::on_disk_with(&[("MODELS", &models), ("DEFAULT_MODEL", "first")]).await;

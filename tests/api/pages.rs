@@ -1,10 +1,10 @@
-//! What is there without a turn: the page, health, models and tools.
+//! Routes that need no turn: the page, health, models and tools.
 
 use serde_json::json;
 use support::TestApp;
 
 #[tokio::test]
-async fn the_page_is_served_under_a_strict_policy() {
+async fn page_has_a_strict_content_security_policy() {
     let app = TestApp::start().await;
     let page = app.get("/").await;
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
@@ -20,7 +20,7 @@ async fn the_page_is_served_under_a_strict_policy() {
 }
 
 #[tokio::test]
-async fn every_file_that_the_page_names_is_served() {
+async fn every_asset_of_the_page_is_served() {
     let app = TestApp::start().await;
     let html = app.get("/").await.text();
     let names: Vec<&str> = html.split("\"assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -33,7 +33,7 @@ async fn every_file_that_the_page_names_is_served() {
 }
 
 #[tokio::test]
-async fn health_says_the_version_and_costs_nothing() {
+async fn health_reports_the_version_without_upstream_calls() {
     let app = TestApp::start().await;
     let health = app.get("/healthz").await.ok();
     assert_eq!(health, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
@@ -41,7 +41,7 @@ async fn health_says_the_version_and_costs_nothing() {
 }
 
 #[tokio::test]
-async fn the_models_are_listed_with_the_default_one_marked() {
+async fn models_are_listed_with_the_default_marked() {
     let app = TestApp::with(&[("ARK_API_KEY", "ark-key"), ("ARK_MODEL", "doubao-seed-1-6-250615")]).await;
     let models = app.get("/api/models").await.ok();
     let rows: Vec<_> = models["models"]
@@ -62,7 +62,7 @@ async fn the_models_are_listed_with_the_default_one_marked() {
 }
 
 #[tokio::test]
-async fn the_tools_are_listed_with_their_schema() {
+async fn tools_are_listed_with_their_schema() {
     let app = TestApp::start().await;
     let tools = app.get("/api/tools").await.ok();
     let search = &tools["tools"][0];

@@ -1,4 +1,4 @@
-//! A search for the user's words, made beside the first call of the model.
+//! Search prefetch: a search for the user's message, concurrent with the first model request.
 
 use serde_json::{Value, json};
 use support::{Client, Completion, FakeTavily, Gate, Reply, TestApp, Transcript};
@@ -35,13 +35,13 @@ fn credits(turn: &Transcript) -> &Value {
     &turn.of("usage")[0]["searchCredits"]
 }
 
-/// What is seen of the calls of a turn.
+/// Success, cache use and summary of each tool result of a turn.
 fn results(turn: &Transcript) -> Vec<Value> {
     turn.of("tool_result").iter().map(|result| json!([result["ok"], result["cached"], result["summary"]])).collect()
 }
 
 #[tokio::test]
-async fn the_provider_is_asked_once_and_before_the_model_has_made_its_call() {
+async fn prefetch_precedes_and_serves_the_models_call() {
     for (message, query) in [("北京天气？", "北京天气"), (" weather in  Berlin", "Weather in Berlin.")] {
         let ((app, agent), gate) = (start().await, Gate::new());
         let calling = Completion::new().text("好的。").wait(&gate).text(&call(query)).end();
@@ -60,7 +60,7 @@ async fn the_provider_is_asked_once_and_before_the_model_has_made_its_call() {
 }
 
 #[tokio::test]
-async fn a_call_that_comes_before_the_search_is_done_waits_for_it_on_the_native_path_too() {
+async fn native_call_waits_for_the_running_prefetch() {
     let (app, gate) = (Native::start().await, Gate::new());
     let agent = create(&app, &json!({})).await;
     let held = gate.clone();
@@ -76,7 +76,7 @@ async fn a_call_that_comes_before_the_search_is_done_waits_for_it_on_the_native_
 }
 
 #[tokio::test]
-async fn a_search_that_the_model_does_not_want_is_neither_shown_nor_waited_for_but_counted() {
+async fn unused_prefetch_is_hidden_but_counted() {
     let (app, agent) = start().await;
     app.search.answer(|_| Reply::silence());
     let gate = Gate::new();
@@ -92,7 +92,7 @@ async fn a_search_that_the_model_does_not_want_is_neither_shown_nor_waited_for_b
 }
 
 #[tokio::test]
-async fn a_model_that_wants_another_search_gets_it_and_both_are_counted() {
+async fn different_search_runs_and_both_are_counted() {
     let ((app, agent), gate) = (start().await, Gate::new());
     app.model.replies([Completion::new().wait(&gate).text(&call("北京 气温")).end(), Completion::of(["晴。"])]);
     let turn = app.open(&question(&agent, "今天北京热不热？")).await;
@@ -105,10 +105,10 @@ async fn a_model_that_wants_another_search_gets_it_and_both_are_counted() {
 }
 
 #[tokio::test]
-async fn a_search_that_fails_ahead_is_tried_again_for_the_model() {
+async fn failed_prefetch_is_retried_for_the_model() {
     let (app, agent) = start().await;
     app.search.replies([FakeTavily::failure(400, "no")]);
-    // The first call may meet the search that fails; the next one finds nothing left of it.
+    // The first call may share the prefetch that fails; the second one must start a new search.
     app.model.replies([Completion::of([call("天气")]), Completion::of([call("天气")]), Completion::of(["晴。"])]);
     let turn = app.chat(&question(&agent, "天气")).await;
     assert_eq!((turn.content().as_str(), app.search.queries().len()), ("晴。", 2));
@@ -116,7 +116,7 @@ async fn a_search_that_fails_ahead_is_tried_again_for_the_model() {
 }
 
 #[tokio::test]
-async fn it_counts_against_the_callers_limit_like_any_search() {
+async fn prefetch_counts_against_the_search_limit() {
     let ((app, agent), gate) = (start_with(&[("SEARCH_RATE_LIMIT", "1/60s")]).await, Gate::new());
     app.model.replies([
         Completion::new().wait(&gate).text(&call("天气")).text(&call("新闻")).end(),
@@ -136,7 +136,7 @@ fn result_of<'a>(turn: &'a Transcript, call: &Value) -> &'a Value {
 }
 
 #[tokio::test]
-async fn nothing_is_searched_for_where_no_search_may_be_called() {
+async fn no_prefetch_when_search_is_not_allowed() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let other = create(&app, &json!({ "name": "算", "tools": [{ "tool": "calculator" }] })).await;
@@ -156,7 +156,7 @@ async fn nothing_is_searched_for_where_no_search_may_be_called() {
 }
 
 #[tokio::test]
-async fn what_a_binding_fixes_holds_for_it_and_a_recording_comes_out_the_same() {
+async fn prefetch_uses_bound_arguments_and_replays() {
     let folder = TempDir::new().unwrap();
     let app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
     let tools = json!([{ "tool": "search_web", "config": { "topic": "news" } }]);

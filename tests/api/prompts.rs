@@ -1,4 +1,4 @@
-//! What models are sent: nothing that a reader of the prompt may not know, since every prompt can be had from its model.
+//! Prompts hold nothing secret, because a user can extract every prompt from its model.
 
 use serde_json::{Value, json};
 use support::{Client, Completion, FakeEndpoint, FakeMcp, ModelRequest, Reply, Request};
@@ -6,7 +6,7 @@ use support::{Client, Completion, FakeEndpoint, FakeMcp, ModelRequest, Reply, Re
 use crate::call;
 use crate::native::Native;
 
-/// What every secret of these tests contains, and nothing else does.
+/// A text that every secret of these tests contains, and nothing else.
 const CANARY: &str = "canary";
 
 const HTTP_SECRET: &str = "canary-weather/7k3z+";
@@ -36,7 +36,7 @@ impl Product {
         Self { app, host, server }
     }
 
-    /// Defines an agent with both defined tools and the search; gives its id.
+    /// Creates an agent with both custom tools and the search; returns its id.
     async fn agent(&self) -> String {
         let weather = json!({
             "name": "weather", "description": "Returns the weather of a city.",
@@ -59,7 +59,7 @@ impl Product {
         create(&self.app, "agents", &json!({"name": "全部", "tools": tools})).await
     }
 
-    /// What both models were sent so far.
+    /// The requests to both models so far.
     fn sent(&self) -> Vec<ModelRequest> {
         [self.app.model.requests(), self.app.app.model.requests()].concat()
     }
@@ -71,12 +71,12 @@ async fn create(app: &Client, kind: &str, document: &Value) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// A host that repeats the secret that it was sent.
+/// Returns the secret of the request.
 fn echo(request: &Request) -> Reply {
     Reply::json(200, &json!({"sky": "晴", "you": request.header("x-weather")}))
 }
 
-/// Turns that use each tool on both paths, and a question that has no room for the earlier turns.
+/// Runs turns that use each tool on both paths, and turns whose earlier history exceeds the budget.
 async fn talk(product: &Product, agent: &str) {
     let (native, text) = (&product.app.model, &product.app.app.model);
     let calls = [
@@ -105,7 +105,7 @@ async fn talk(product: &Product, agent: &str) {
 }
 
 #[tokio::test]
-async fn f139_no_prompt_contains_a_secret_or_internal_address() {
+async fn f139_no_prompt_contains_secret_or_internal_address() {
     let product = Product::start().await;
     let agent = product.agent().await;
     talk(&product, &agent).await;
@@ -127,7 +127,7 @@ async fn f139_no_prompt_contains_a_secret_or_internal_address() {
 }
 
 #[tokio::test]
-async fn f139_what_a_prompt_says_of_tools_is_public() {
+async fn f139_tools_in_prompts_are_public() {
     let product = Product::start().await;
     let agent = product.agent().await;
     let listed = product.app.send("GET", "/api/tools", &[("x-agent-id", &agent)], "").await;

@@ -1,4 +1,4 @@
-//! The turns of which recordings are kept.
+//! The scenarios of the recordings in `tests/recordings`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,64 +8,64 @@ use support::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, ModelRe
 use crate::native::{Native, calls};
 use crate::recordings::recordings;
 
-/// What is recorded, each under its name.
+/// The names of the scenarios and of their recordings.
 pub(crate) const SCENARIOS: [&str; 15] = [
     "plain_answer",
-    "demo_with_a_search",
+    "demo_search",
     "search_on_the_text_path",
-    "native_call_in_pieces",
-    "several_calls_at_once",
+    "native_call_in_deltas",
+    "parallel_calls",
     "retry_after_429",
-    "cut_in_the_middle",
+    "disconnect_mid_answer",
     "thinking_in_tags",
-    "a_character_cut_in_two",
+    "split_character",
     "second_turn",
-    "stalled",
-    "out_of_time",
-    "another_model_answers",
-    "another_model_goes_on",
-    "a_model_is_passed_over",
+    "stalled_model",
+    "turn_deadline",
+    "failover_before_first_token",
+    "failover_mid_answer",
+    "failing_model_skipped",
 ];
 
-/// Runs the turns of a scenario, and gives the recording of the last one.
+/// Runs the turns of a scenario and returns the recording of the last one.
 pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
     let app = App { folder: folder.to_str().unwrap().to_owned() };
     match scenario {
         "plain_answer" => app.text([Completion::of(["你好", "！"])], "你好").await,
-        "demo_with_a_search" => app.demo("What is Lambda Chat?").await,
+        "demo_search" => app.demo("What is Lambda Chat?").await,
         "search_on_the_text_path" => {
             let call = crate::call("北京天气");
             let (begun, rest) = call.split_at(20);
             app.text([Completion::of(["好的，马上查询。", begun, rest]), Completion::of(["晴[1]。"])], "天气").await;
         }
-        "native_call_in_pieces" => app.native([in_pieces(), Completion::of(["晴。"])]).await,
-        "several_calls_at_once" => app.several().await,
+        "native_call_in_deltas" => app.native([in_pieces(), Completion::of(["晴。"])]).await,
+        "parallel_calls" => app.several().await,
         "retry_after_429" => {
             let refused = Reply::json(429, &json!({ "error": { "message": "slow down" } }));
             app.text([refused.header("retry-after-ms", "40"), Completion::of(["好。"])], "你好").await;
         }
-        "cut_in_the_middle" => app.text([Completion::new().text("晴，").text("23").reply().cut()], "天气").await,
+        "disconnect_mid_answer" => app.text([Completion::new().text("晴，").text("23").reply().cut()], "天气").await,
         "thinking_in_tags" => {
             app.text([Completion::of(["<thi", "nk>先想", "想。</th", "ink>\n\n晴。"])], "天气").await;
         }
-        "a_character_cut_in_two" => app.text([Completion::of(["你好，世界"]).in_pieces_of(7)], "你好").await,
+        "split_character" => app.text([Completion::of(["你好，世界"]).in_pieces_of(7)], "你好").await,
         "second_turn" => app.second_turn().await,
-        "stalled" => {
+        "stalled_model" => {
             let settings = [("MODEL_IDLE_SECONDS", "1")];
             app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
         }
-        "out_of_time" => {
+        "turn_deadline" => {
             let settings = [("TURN_SECONDS", "2")];
             app.with(&settings, [Completion::new().text("晴，").reply().stall()], "天气").await;
         }
-        "another_model_answers" => {
+        "failover_before_first_token" => {
             let down = Reply::json(503, &json!({ "error": { "message": "overloaded" } }));
             app.chain(move |_| down.clone(), 1).await;
         }
-        "another_model_goes_on" => {
+        "failover_mid_answer" => {
             app.chain(|_| Completion::new().text("今天晴，").reply().cut(), 1).await;
         }
-        "a_model_is_passed_over" => {
+        "failing_model_skipped" => {
             let refusal = Reply::json(401, &json!({ "error": { "message": "no such key" } }));
             app.chain(move |_| refusal.clone(), 2).await;
         }
@@ -74,7 +74,7 @@ pub(crate) async fn record(scenario: &str, folder: &Path) -> PathBuf {
     recordings(folder).pop().unwrap()
 }
 
-/// The product, recording into a folder.
+/// Starts products that record into a folder.
 struct App {
     folder: String,
 }
@@ -109,7 +109,7 @@ impl App {
         Native::with(&[("RECORD_TURNS", &self.folder)]).await
     }
 
-    /// Some turns of a model that answers so, behind which there is another one.
+    /// Runs turns with a model that has a fallback model.
     async fn chain(&self, answer: impl Fn(&ModelRequest) -> Reply + Send + 'static, turns: usize) {
         let backup = FakeModel::start().await;
         let entry = json!({ "name": "backup", "baseUrl": backup.url(), "model": MODEL, "apiKeyVar": "BACKUP_KEY" });
@@ -151,7 +151,7 @@ impl App {
     }
 }
 
-/// A native call that comes in three deltas.
+/// A native call in three deltas.
 fn in_pieces() -> Reply {
     let delta = |part: serde_json::Value| json!({ "tool_calls": [part] });
     let function = json!({ "name": "search_web", "arguments": "" });

@@ -1,5 +1,5 @@
-//! Turns that are taken down and run again: the recordings in `tests/recordings` are turns of this product, and every one
-//! of them must still come out as it did.
+//! Recordings and their replay: the recordings in `tests/recordings` are turns of this product, and each of them must
+//! replay unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Replays a recording of a whole turn, which must come out the same.
+/// Replays a recording of a whole turn and asserts that the result is unchanged.
 pub(crate) async fn comes_out_the_same(file: &Path) {
     let replayed = replay(file, Speed::Fast, |_| {}).await.unwrap();
     let verdict = replayed.verdict();
@@ -31,7 +31,7 @@ pub(crate) async fn comes_out_the_same(file: &Path) {
 }
 
 #[tokio::test]
-async fn every_kept_recording_comes_out_as_it_did() {
+async fn every_stored_recording_replays_unchanged() {
     let files = recordings(Path::new(KEPT));
     assert!(files.len() >= SCENARIOS.len(), "recordings are missing");
     for file in files {
@@ -40,17 +40,17 @@ async fn every_kept_recording_comes_out_as_it_did() {
 }
 
 #[tokio::test]
-async fn whatever_is_recorded_comes_out_as_it_did() {
+async fn every_scenario_records_and_replays_unchanged() {
     for scenario in SCENARIOS {
         let folder = TempDir::new().unwrap();
         comes_out_the_same(&record(scenario, folder.path()).await).await;
     }
 }
 
-/// Makes the recordings of this project anew.
+/// Regenerates the recordings of this project.
 #[tokio::test]
 #[ignore = "writes into tests/recordings"]
-async fn recordings_are_made_anew() {
+async fn regenerate_recordings() {
     for scenario in SCENARIOS {
         let folder = TempDir::new().unwrap();
         fs::copy(record(scenario, folder.path()).await, Path::new(KEPT).join(format!("{scenario}.jsonl"))).unwrap();
@@ -58,7 +58,7 @@ async fn recordings_are_made_anew() {
 }
 
 #[tokio::test]
-async fn each_turn_is_a_file_that_its_user_alone_may_read() {
+async fn recordings_are_readable_only_by_their_user() {
     let folder = TempDir::new().unwrap();
     let inner = folder.path().join("turns");
     let app = TestApp::with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
@@ -76,7 +76,7 @@ async fn each_turn_is_a_file_that_its_user_alone_may_read() {
 }
 
 #[tokio::test]
-async fn nothing_is_recorded_unless_somebody_says_where() {
+async fn nothing_is_recorded_without_the_setting() {
     let app = TestApp::on_disk().await;
     app.model.answer(|_| Completion::of(["好。"]));
     app.ask("一").await;
@@ -84,7 +84,7 @@ async fn nothing_is_recorded_unless_somebody_says_where() {
 }
 
 #[tokio::test]
-async fn a_folder_that_went_away_fails_no_turn() {
+async fn missing_recording_folder_fails_no_turn() {
     let folder = TempDir::new().unwrap();
     let inner = folder.path().join("turns");
     let app = TestApp::with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
@@ -95,7 +95,7 @@ async fn a_folder_that_went_away_fails_no_turn() {
     assert!(!inner.exists());
 }
 
-/// A recording of a turn that ends from outside when `end` has been told where it runs.
+/// The recording of a turn that `end` interrupts; `end` gets the conversation's id.
 async fn cut_off(end: impl AsyncFnOnce(&mut TestApp, String)) -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let mut app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
@@ -110,7 +110,7 @@ async fn cut_off(end: impl AsyncFnOnce(&mut TestApp, String)) -> (TempDir, PathB
 }
 
 #[tokio::test]
-async fn a_turn_that_was_cut_off_is_replayed_as_far_as_it_went() {
+async fn interrupted_turn_replays_up_to_interruption() {
     let (_deleted, deleted) = cut_off(async |app, id| {
         app.delete(&format!("/api/conversations/{id}")).await;
     })
@@ -121,7 +121,7 @@ async fn a_turn_that_was_cut_off_is_replayed_as_far_as_it_went() {
     }
 }
 
-/// Answers that hold the keys: in a refusal, in an answer, cut anywhere, and in bytes that are no text.
+/// Replies that echo the keys: in an error, in an answer, split at many sizes, and in a search call.
 fn echoes() -> Vec<Vec<Reply>> {
     let said = format!("your key is {MODEL_KEY} and {SEARCH_KEY}, {}", json!({ "key": MODEL_KEY }));
     let refusal = json!({ "error": { "message": said, "code": MODEL_KEY } });
@@ -133,7 +133,7 @@ fn echoes() -> Vec<Vec<Reply>> {
 }
 
 #[tokio::test]
-async fn f122_no_recording_holds_a_key_however_it_is_echoed() {
+async fn f122_echoed_keys_are_in_no_recording() {
     for replies in echoes() {
         let folder = TempDir::new().unwrap();
         let app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
@@ -150,7 +150,7 @@ async fn f122_no_recording_holds_a_key_however_it_is_echoed() {
     }
 }
 
-/// All pieces of bodies, put together.
+/// All recorded body chunks, joined.
 fn bodies(recording: &str) -> Vec<u8> {
     let lines = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let pieces = lines.filter(|line| line["line"] == "body").map(|line| match &line["base64"] {

@@ -1,4 +1,4 @@
-//! `POST /api/conversations/{id}/regenerate`: another answer to the last message.
+//! `POST /api/conversations/{id}/regenerate`: a new answer to the last message.
 
 use serde_json::{Value, json};
 use support::{Answer, Client, Completion, FakeModel, Gate, MODEL, Reply, TestApp};
@@ -7,7 +7,7 @@ async fn again(client: &Client, id: &str, body: &Value) -> Answer {
     client.post(&format!("/api/conversations/{id}/regenerate"), body).await
 }
 
-/// A conversation of these messages, each answered by `答` and itself.
+/// Creates a conversation with these messages, each answered by `答` and the message.
 async fn conversation(app: &TestApp, texts: &[&str]) -> String {
     app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
     let mut id: Option<String> = None;
@@ -21,7 +21,7 @@ async fn conversation(app: &TestApp, texts: &[&str]) -> String {
     id.unwrap()
 }
 
-/// Each message's words and how far it got.
+/// The content and the status of each message.
 async fn shown(client: &Client, id: &str) -> Vec<Value> {
     let whole = client.conversation(id).await;
     let messages = whole["messages"].as_array().unwrap();
@@ -34,7 +34,7 @@ fn complete(texts: &[&str]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_last_message_is_answered_again_and_the_new_answer_stands() {
+async fn new_answer_replaces_the_last_one() {
     let app = TestApp::start().await;
     let id = conversation(&app, &["一", "二"]).await;
     let (asked, before) = (app.model.requests().len(), app.conversation(&id).await["messages"][2].clone());
@@ -57,7 +57,7 @@ async fn the_last_message_is_answered_again_and_the_new_answer_stands() {
 }
 
 #[tokio::test]
-async fn it_answers_in_the_forms_of_a_chat() {
+async fn response_formats_and_errors_match_chat() {
     let app = TestApp::start().await;
     let id = conversation(&app, &["一"]).await;
     let path = format!("/api/conversations/{id}/regenerate");
@@ -85,7 +85,7 @@ async fn it_answers_in_the_forms_of_a_chat() {
 }
 
 #[tokio::test]
-async fn another_model_may_answer_again() {
+async fn another_model_may_regenerate_the_answer() {
     let second = FakeModel::start().await;
     let entry = json!({ "name": "second", "baseUrl": second.url(), "model": MODEL, "apiKeyVar": "OPENAI_API_KEY" });
     let app = TestApp::with(&[("MODELS", &json!([entry]).to_string())]).await;
@@ -98,7 +98,7 @@ async fn another_model_may_answer_again() {
 }
 
 #[tokio::test]
-async fn where_a_second_try_fails_the_first_answer_is_still_there() {
+async fn failed_regeneration_keeps_the_previous_answer() {
     let app = TestApp::start().await;
     let id = conversation(&app, &["一"]).await;
     app.model.replies([Reply::status(401)]);
@@ -115,7 +115,7 @@ async fn where_a_second_try_fails_the_first_answer_is_still_there() {
 }
 
 #[tokio::test]
-async fn a_turn_that_failed_or_was_stopped_is_tried_again() {
+async fn failed_or_stopped_turn_can_be_regenerated() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Reply::status(401)]);
     let failed = app.ask("一").await;
@@ -134,7 +134,7 @@ async fn a_turn_that_failed_or_was_stopped_is_tried_again() {
 }
 
 #[tokio::test]
-async fn f099_a_message_is_not_answered_again_while_a_turn_runs() {
+async fn f099_regeneration_during_a_turn_is_rejected() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::new().text("半句").wait(&gate).text("，整句。").end()]);
     let mut turn = app.open(&json!({ "message": "一" })).await;
@@ -152,7 +152,7 @@ async fn f099_a_message_is_not_answered_again_while_a_turn_runs() {
 }
 
 #[tokio::test]
-async fn f098_a_repeat_gets_the_same_answer_and_the_key_of_another_request_is_refused() {
+async fn f098_idempotency_key_covers_regeneration() {
     let app = TestApp::start().await;
     let id = conversation(&app, &["一"]).await;
     let other = conversation(&app, &["二"]).await;
@@ -172,7 +172,7 @@ async fn f098_a_repeat_gets_the_same_answer_and_the_key_of_another_request_is_re
 }
 
 #[tokio::test]
-async fn it_counts_as_a_turn_for_the_limit() {
+async fn regeneration_counts_against_the_turn_limit() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/60s")]).await;
     let id = conversation(&app, &["一"]).await;
     let refused = again(&app, &id, &json!({})).await;

@@ -1,154 +1,31 @@
-//! `GET /api/conversations/{id}/stream`: a turn that somebody else began, told by any of two instances.
+//! `GET /api/conversations/{id}/stream`: two instances stream a turn that another request started.
 
-use std::sync::{Arc, Mutex};
 use std::thread;
 
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
 use serde_json::{Value, json};
-use support::{Client, Completion, EventStream, FakeModel, Gate, TestApp};
-use tokio::net::TcpListener;
+use support::{Client, Completion, DatabaseProxy, EventStream, FakeModel, Gate, TestApp};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-/// A database that the test looks at and that fails when it is told to.
-#[derive(Clone)]
-pub(crate) struct Database {
-    address: String,
-    pub(crate) behind: String,
-    http: transport::Client,
-    operations: Arc<Mutex<Vec<String>>>,
-    /// The writes of events so far, by themselves or with an answer.
-    writes: Arc<Mutex<usize>>,
-    /// How many of them succeed.
-    good: Arc<Mutex<usize>>,
-    /// How many of the next reads of events fail.
-    unread: Arc<Mutex<usize>>,
-    /// Where events are not taken with an answer, and wait by themselves after that.
-    pub(crate) apart: Arc<Mutex<Option<Gate>>>,
-    refused: Arc<Mutex<bool>>,
-}
+use crate::auth::database;
 
-impl Database {
-    async fn start() -> Self {
-        let (behind, front) = (listener().await, listener().await);
-        let address = |at: &TcpListener| format!("http://{}", at.local_addr().unwrap());
-        let http = transport::client().unwrap();
-        let (writes, good) = (Arc::default(), Arc::new(Mutex::new(usize::MAX)));
-        let (address, behind_it) = (address(&front), address(&behind));
-        let database = Self {
-            address,
-            behind: behind_it,
-            http,
-            operations: Arc::default(),
-            writes,
-            good,
-            unread: Arc::default(),
-            apart: Arc::default(),
-            refused: Arc::default(),
-        };
-        tokio::spawn(dynoxide::server::serve_on(behind, dynoxide::Database::memory().unwrap()));
-        let router = Router::new().fallback(pass).with_state(database.clone());
-        tokio::spawn(async move { axum::serve(front, router).await });
-        database
-    }
-
-    pub(crate) fn writes(&self) -> usize {
-        *self.writes.lock().unwrap()
-    }
-
-    /// Waits until events were written so often.
-    pub(crate) async fn written(&self, times: usize) {
-        while self.writes() < times {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// What was asked since the last time.
-    pub(crate) fn operations(&self) -> Vec<String> {
-        std::mem::take(&mut *self.operations.lock().unwrap())
-    }
-
-    /// Whether this call is let through.
-    async fn lets(&self, operation: &str, body: &[u8]) -> bool {
-        let apart = self.apart.lock().unwrap().clone();
-        if let Some(gate) = apart.filter(|_| is_of_events(operation, body)) {
-            let is_alone = operation.ends_with(".BatchWriteItem");
-            let refused = std::mem::replace(&mut *self.refused.lock().unwrap(), !is_alone);
-            if !is_alone {
-                return false;
-            }
-            if refused {
-                gate.pass().await;
-            }
-        }
-        self.takes(operation, body)
-    }
-
-    fn takes(&self, operation: &str, body: &[u8]) -> bool {
-        let name = operation.rsplit('.').next().unwrap_or_default().to_owned();
-        self.operations.lock().unwrap().push(name);
-        let mut unread = self.unread.lock().unwrap();
-        if *unread > 0 && operation.ends_with(".Query") && holds(body, b"#S#") {
-            *unread -= 1;
-            return false;
-        }
-        if !is_of_events(operation, body) {
-            return true;
-        }
-        let mut writes = self.writes.lock().unwrap();
-        *writes += 1;
-        *writes <= *self.good.lock().unwrap()
-    }
-}
-
-fn holds(body: &[u8], word: &[u8]) -> bool {
-    body.windows(word.len()).any(|part| part == word)
-}
-
-fn is_of_events(operation: &str, body: &[u8]) -> bool {
-    operation.contains("Write") && holds(body, b"\"events\":")
-}
-
-async fn listener() -> TcpListener {
-    TcpListener::bind("127.0.0.1:0").await.unwrap()
-}
-
-async fn pass(State(database): State<Database>, headers: HeaderMap, body: Bytes) -> Response {
-    let operation = headers["x-amz-target"].to_str().unwrap().to_owned();
-    if !database.lets(&operation, &body).await {
-        let error = json!({ "__type": "com.amazonaws.dynamodb.v20120810#ValidationException" }).to_string();
-        return Response::builder().status(StatusCode::BAD_REQUEST).body(Body::from(error)).unwrap();
-    }
-    let kept = ["x-amz-target", "content-type", "authorization", "x-amz-date"];
-    let request = kept.iter().fold(database.http.post(&database.behind).body(body), |request, name| {
-        headers.get(*name).into_iter().fold(request, |request, value| request.header(*name, value))
-    });
-    let answer = request.send().await.unwrap();
-    let status = answer.status();
-    Response::builder().status(status).body(Body::from(answer.bytes().await.unwrap())).unwrap()
-}
-
-/// Two instances over one database.
+/// Two instances that share one database through a proxy.
 pub(crate) struct Two {
     pub(crate) first: TestApp,
     pub(crate) second: TestApp,
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseProxy,
 }
 
 impl Two {
     pub(crate) async fn start() -> Self {
-        let database = Database::start().await;
-        let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.address.as_str())];
+        let database = DatabaseProxy::start(&database().await).await;
+        let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.url())];
         let first = TestApp::with(&settings).await;
         let second = TestApp::with(&settings).await;
         Self { first, second, database }
     }
 
-    /// A turn at the first instance that has said so much and waits at the gate.
+    /// Starts a turn at the first instance with this answer, which waits at the gate.
     pub(crate) async fn turn(&self, stream: Completion, gate: &Gate) -> (EventStream, String) {
         self.first.model.replies([stream.text("，完。").end()]);
         let mut turn = self.first.open(&json!({ "message": "说" })).await;
@@ -176,11 +53,11 @@ pub(crate) async fn rest(client: &Client, id: &str, last: Option<&str>) -> Vec<(
 }
 
 #[tokio::test]
-async fn a_long_turn_is_told_by_another_instance_behind_every_frame_while_it_runs_and_after_its_end() {
+async fn other_instance_resumes_after_every_frame() {
     let (two, gate) = (Two::start().await, Gate::new());
     let (turn, id) = two.turn(in_pieces(&gate), &gate).await;
     drop(turn);
-    // The first client is gone. Its answer is in the log once another instance can tell it.
+    // The first client has disconnected. Its answer is in the log once another instance can stream it.
     let mut reader = two.second.resume(&id, None).await.unwrap();
     let mut read = Vec::new();
     while read.len() < 5 {
@@ -212,12 +89,12 @@ async fn a_long_turn_is_told_by_another_instance_behind_every_frame_while_it_run
 }
 
 #[tokio::test]
-async fn a_short_turn_is_written_nowhere_and_told_by_its_own_instance() {
+async fn short_turn_is_not_logged_and_resumes_locally() {
     let two = Two::start().await;
     two.first.model.replies([Completion::of(["一", "二"])]);
     let turn = two.first.open(&json!({ "message": "说" })).await;
     let all = frames(turn).await;
-    assert_eq!(two.database.writes(), 0);
+    assert_eq!(two.database.event_writes(), 0);
     let id = all[0].1["conversationId"].as_str().unwrap().to_owned();
     for (at, (last, _)) in all.iter().enumerate() {
         assert_eq!(rest(&two.first, &id, Some(last)).await, all[at + 1..], "{last}");
@@ -226,17 +103,17 @@ async fn a_short_turn_is_written_nowhere_and_told_by_its_own_instance() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_written_holds_nobody_up_and_the_rest_comes_from_the_stored_answer() {
+async fn failed_log_write_resumes_from_stored_answer() {
     for good in [0, 1] {
         let (two, gate) = (Two::start().await, Gate::new());
-        *two.database.good.lock().unwrap() = good;
+        two.database.limit_event_writes(good);
         let (turn, id) = two.turn(in_pieces(&gate).text("四").wait(&gate), &gate).await;
         let mut reader = two.second.resume(&id, None).await.unwrap();
         assert_eq!(reader.next().await.unwrap()["type"], "start");
-        two.database.written(1).await;
+        two.database.wait_for_event_writes(1).await;
         gate.open();
         gate.reached().await;
-        two.database.written(good + 1).await;
+        two.database.wait_for_event_writes(good + 1).await;
         gate.open();
         let all = turn.rest().await;
         assert_eq!(all.content(), "一二三四，完。");
@@ -252,17 +129,17 @@ async fn a_log_that_cannot_be_written_holds_nobody_up_and_the_rest_comes_from_th
             ]),
             "{good}"
         );
-        assert_eq!(two.database.writes(), good + 1, "after a failure nothing more is written");
+        assert_eq!(two.database.event_writes(), good + 1, "after a failure nothing more is written");
     }
 }
 
 #[tokio::test]
-async fn f092_a_producer_that_is_killed_is_interrupted_within_its_lease_and_the_next_message_works() {
+async fn f092_killed_producer_is_interrupted_within_its_lease() {
     let (two, model, gate) = (Two::start().await, FakeModel::start().await, Gate::new());
     model.replies([in_pieces(&gate).end()]);
     let process = Runtime::new().unwrap();
     let (tell, told) = oneshot::channel();
-    let (url, address) = (model.url(), two.database.address.clone());
+    let (url, address) = (model.url(), two.database.url().to_owned());
     process.spawn(async move {
         let app = TestApp::with(&[("OPENAI_BASE_URL", &url), ("AWS_ENDPOINT_URL_DYNAMODB", &address)]).await;
         tell.send(app.base().to_owned()).unwrap();
@@ -288,7 +165,7 @@ async fn f092_a_producer_that_is_killed_is_interrupted_within_its_lease_and_the_
 }
 
 #[tokio::test]
-async fn a_repeat_at_another_instance_is_told_the_running_turn_as_it_goes() {
+async fn repeat_at_other_instance_streams_running_turn() {
     let (two, gate) = (Two::start().await, Gate::new());
     two.first.model.replies([in_pieces(&gate).text("，完。").end()]);
     let ask = async |client: &Client| {
@@ -300,14 +177,14 @@ async fn a_repeat_at_another_instance_is_told_the_running_turn_as_it_goes() {
     gate.reached().await;
     let client = two.second.client();
     let second = tokio::spawn(async move { ask(&client).await.text() });
-    two.database.written(1).await;
+    two.database.wait_for_event_writes(1).await;
     gate.open();
     let (first, second) = (first.await.unwrap(), second.await.unwrap());
     assert_eq!(first, second, "frame by frame");
 }
 
 #[tokio::test]
-async fn what_is_no_frames_id_is_refused_and_others_see_nothing() {
+async fn malformed_event_id_and_foreign_caller_are_rejected() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([in_pieces(&gate).end()]);
     let mut turn = app.open(&json!({ "message": "说" })).await;
@@ -324,7 +201,7 @@ async fn what_is_no_frames_id_is_refused_and_others_see_nothing() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_conversation_is_told_to_nobody_and_leaves_no_events() {
+async fn f150_deletion_ends_streams_and_removes_events() {
     let (two, gate) = (Two::start().await, Gate::new());
     let (turn, id) = two.turn(in_pieces(&gate), &gate).await;
     let mut reader = two.second.resume(&id, None).await.unwrap();
@@ -340,9 +217,9 @@ async fn f150_a_deleted_conversation_is_told_to_nobody_and_leaves_no_events() {
 }
 
 #[tokio::test]
-async fn f150_who_has_more_than_the_log_is_told_the_deletion_as_the_end() {
+async fn f150_reader_past_the_log_receives_deletion_end() {
     let (two, gate) = (Two::start().await, Gate::new());
-    *two.database.good.lock().unwrap() = 0;
+    two.database.limit_event_writes(0);
     let (mut turn, id) = two.turn(in_pieces(&gate), &gate).await;
     while turn.next().await.unwrap()["content"] != "三" {}
     let reader = two.second.resume(&id, Some(&turn.last_id())).await.unwrap();
@@ -353,14 +230,14 @@ async fn f150_who_has_more_than_the_log_is_told_the_deletion_as_the_end() {
 }
 
 #[tokio::test]
-async fn a_read_that_fails_is_repeated_and_the_stream_goes_on() {
+async fn failed_log_read_is_retried() {
     let (two, gate) = (Two::start().await, Gate::new());
     let (turn, id) = two.turn(in_pieces(&gate), &gate).await;
     let mut reader = two.second.resume(&id, None).await.unwrap();
     while reader.next().await.unwrap()["content"] != "三" {}
-    *two.database.unread.lock().unwrap() = 2;
+    two.database.fail_event_reads(2);
     gate.open();
     assert_eq!(turn.rest().await.finish_reason(), "stop");
     assert_eq!(reader.rest().await.content(), "一二三，完。");
-    assert_eq!(*two.database.unread.lock().unwrap(), 0);
+    assert_eq!(two.database.failing_event_reads(), 0);
 }

@@ -1,4 +1,4 @@
-//! The route table from outside: paths, methods, and what every answer has.
+//! The route table over HTTP: paths, methods, and the headers of every response.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn allow(answer: &Answer) -> BTreeSet<&str> {
 }
 
 #[tokio::test]
-async fn f107_paths_are_taken_to_the_letter() {
+async fn f107_paths_must_match_exactly() {
     let app = TestApp::start().await;
     for path in [
         "/nothing",
@@ -45,7 +45,7 @@ async fn f107_paths_are_taken_to_the_letter() {
 }
 
 #[tokio::test]
-async fn f107_a_conversation_id_is_data_and_never_a_path() {
+async fn f107_conversation_id_is_never_a_path() {
     let app = TestApp::start().await;
     for id in ["%00", "%2e%2e", "..%2fhealthz", "%ff", "%e4%bd%a0", "a%20b", "%25", "x%0d%0aset-cookie:a=b", "'", "#"] {
         let answer = app.raw_get(&format!("/api/conversations/{id}"), "").await;
@@ -55,7 +55,7 @@ async fn f107_a_conversation_id_is_data_and_never_a_path() {
 }
 
 #[tokio::test]
-async fn f108_another_method_is_told_which_ones_there_are() {
+async fn f108_wrong_method_lists_allowed_methods() {
     let app = TestApp::start().await;
     let read = BTreeSet::from(["GET", "HEAD"]);
     let routes = [
@@ -87,7 +87,7 @@ async fn f108_another_method_is_told_which_ones_there_are() {
 }
 
 #[tokio::test]
-async fn f108_head_answers_like_get_without_a_body() {
+async fn f108_head_responds_like_get_without_a_body() {
     let app = TestApp::start().await;
     for path in ["/", "/healthz", "/api/models", "/api/tools", "/api/conversations"] {
         let get = app.raw_get(path, "").await;
@@ -99,7 +99,7 @@ async fn f108_head_answers_like_get_without_a_body() {
 }
 
 #[tokio::test]
-async fn every_request_has_an_id_of_its_own() {
+async fn every_request_has_its_own_id() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let mut ids = BTreeSet::new();
@@ -113,7 +113,7 @@ async fn every_request_has_an_id_of_its_own() {
 }
 
 #[tokio::test]
-async fn f109_another_origin_gets_no_leave_to_read() {
+async fn f109_unlisted_origin_gets_no_cors_headers() {
     let app = TestApp::start().await;
     let preflight = [("origin", "https://evil.example"), ("access-control-request-method", "POST")];
     let answer = app.send("OPTIONS", "/api/chat", &preflight, "").await;
@@ -122,7 +122,7 @@ async fn f109_another_origin_gets_no_leave_to_read() {
 }
 
 #[tokio::test]
-async fn f109_an_origin_that_is_listed_gets_leave_to_read_and_is_named_exactly() {
+async fn f109_listed_origin_gets_cors_headers() {
     let app = TestApp::with(&[("ALLOWED_ORIGINS", "https://a.example, https://b.example")]).await;
     let origin = ("origin", "https://b.example");
     let preflight =

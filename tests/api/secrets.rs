@@ -1,4 +1,4 @@
-//! Keys and what users write stay where they belong, whatever goes wrong.
+//! Keys and users' text do not leak, even when upstreams fail.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -9,10 +9,10 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::call;
 
-/// Words of a user that no log may hold.
+/// A user message that no log may hold.
 const WORDS: &str = "canary-words-of-a-user";
 
-/// Everything that is logged while it is in use.
+/// A log writer that keeps everything in memory.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -41,7 +41,7 @@ impl MakeWriter<'_> for Log {
     }
 }
 
-/// Upstream answers that hold the keys, as careless endpoints send them.
+/// Upstream responses that hold the keys, as careless endpoints send them.
 fn leaks() -> Vec<Reply> {
     let body =
         json!({ "error": { "message": format!("key {MODEL_KEY} and {SEARCH_KEY} refused"), "code": MODEL_KEY } });
@@ -53,12 +53,12 @@ fn leaks() -> Vec<Reply> {
     failures.into_iter().chain([inside, broken, redirect]).collect()
 }
 
-/// An answer's headers and body.
+/// The headers and the body of a response.
 fn told(answer: &Answer) -> String {
     format!("{:?}{}", answer.headers, answer.text())
 }
 
-/// All that the product says in a day of faults.
+/// Everything that the product sends to clients while its upstreams fail.
 async fn everything_said() -> String {
     let mut said = String::new();
     for leak in leaks() {
@@ -84,10 +84,10 @@ async fn everything_said() -> String {
 }
 
 #[tokio::test]
-async fn f122_f124_keys_are_in_no_answer_and_neither_keys_nor_words_in_any_log() {
+async fn f122_f124_keys_and_user_text_never_leak() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).with_writer(log.clone()).finish();
-    // The runtime has one thread, so everything that the product does is logged here.
+    // The runtime has one thread, so this subscriber receives all logs of the product.
     let listening = tracing::subscriber::set_default(subscriber);
     let said = everything_said().await;
     tracing::info!("the log is read");

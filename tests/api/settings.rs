@@ -1,4 +1,4 @@
-//! What the settings decide, as far as a client sees it.
+//! The effects of settings that a client can see.
 
 use serde_json::json;
 use support::{Completion, MODEL, MODEL_KEY, TestApp};
@@ -6,7 +6,7 @@ use support::{Completion, MODEL, MODEL_KEY, TestApp};
 use crate::call;
 
 #[tokio::test]
-async fn the_system_prompt_can_be_replaced_and_the_tools_are_still_taught() {
+async fn custom_system_prompt_keeps_tool_instructions() {
     let app = TestApp::with(&[("SYSTEM_PROMPT", "你是一只鹦鹉。")]).await;
     app.model.replies([Completion::of(["好。"])]);
     app.ask("你好").await;
@@ -15,7 +15,7 @@ async fn the_system_prompt_can_be_replaced_and_the_tools_are_still_taught() {
 }
 
 #[tokio::test]
-async fn without_a_configured_search_there_is_a_demo_of_one_and_the_model_stays() {
+async fn missing_search_settings_enable_only_demo_search() {
     let app = TestApp::with(&[("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")]).await;
     app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
     let turn = app.ask("天气").await;
@@ -24,8 +24,8 @@ async fn without_a_configured_search_there_is_a_demo_of_one_and_the_model_stays(
 }
 
 #[tokio::test]
-async fn further_models_can_be_listed_and_one_made_the_default() {
-    // The list needs the fake's address, which is known once it runs: a first app is started for its model alone.
+async fn additional_models_and_default_can_be_configured() {
+    // The list needs the fake model's address, so the test starts a first app only for its model.
     let first = TestApp::start().await;
     let other = json!([{
         "name": "other", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL, "tools": "prompt",
@@ -41,7 +41,7 @@ async fn further_models_can_be_listed_and_one_made_the_default() {
 }
 
 #[tokio::test]
-async fn a_conversation_may_change_its_model_from_turn_to_turn() {
+async fn conversation_may_change_model_between_turns() {
     let first = TestApp::start().await;
     let other = json!([{ "name": "other", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL }]);
     let app = TestApp::with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY)]).await;

@@ -1,4 +1,4 @@
-//! The checks of a deployment, made of the product, and of versions of it that are broken on purpose: each is caught.
+//! The deployment checks, run against the product and against faulty versions of it, which they must detect.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use support::{Broken, TestApp, Wrong};
 
 use crate::auth::{database, product};
 
-/// The demo model answers at a pace of its own, in many pieces.
+/// The demo model streams its answer slowly, in many deltas.
 const DEMO: [(&str, &str); 3] = [("OPENAI_MODEL", ""), ("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")];
 
-/// Patient with a busy machine, but not with what never comes.
+/// Long limits for a busy machine, and a short one for the close of a connection.
 fn limits(turn: Duration) -> Limits {
     let short = Duration::from_millis(500);
     Limits { answer: turn, first_event: turn, turn, stop: turn, close: short }
@@ -36,7 +36,7 @@ fn failed(outcomes: &[Outcome]) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn every_check_of_the_product_holds_and_nothing_is_left_behind() {
+async fn all_checks_pass_and_leave_no_conversations() {
     let app = TestApp::with(&DEMO).await;
     let outcomes = outcomes(app.base(), None, PATIENT).await;
     let others: Vec<&str> =
@@ -47,7 +47,7 @@ async fn every_check_of_the_product_holds_and_nothing_is_left_behind() {
 }
 
 #[tokio::test]
-async fn a_version_that_does_something_wrong_is_caught_at_it() {
+async fn each_fault_fails_its_checks() {
     let app = TestApp::with(&DEMO).await;
     let cases = [
         (Wrong::Collects, &["streaming", "stop"] as &[&str]),
@@ -67,7 +67,7 @@ async fn a_version_that_does_something_wrong_is_caught_at_it() {
 }
 
 #[tokio::test]
-async fn a_version_that_lets_strangers_in_is_caught_and_one_that_asks_for_a_key_gets_it() {
+async fn missing_authentication_is_detected() {
     let product = product(&[&DEMO[..], &[("AUTH", "api_key")]].concat()).await;
     let key = product.key("smoke", None).await.text().expose_secret().to_owned();
     let sound = outcomes(product.app.base(), Some(&key), PATIENT).await;
@@ -80,7 +80,7 @@ async fn a_version_that_lets_strangers_in_is_caught_and_one_that_asks_for_a_key_
 }
 
 #[tokio::test]
-async fn a_version_whose_turns_never_end_is_caught_in_bounded_time() {
+async fn endless_turns_are_detected_in_bounded_time() {
     let app = TestApp::with(&DEMO).await;
     let address = Broken::start(app.base(), Wrong::NeverEnds).await;
     let outcomes = outcomes(&address, None, Duration::from_secs(5)).await;
@@ -88,7 +88,7 @@ async fn a_version_whose_turns_never_end_is_caught_in_bounded_time() {
 }
 
 #[tokio::test]
-async fn a_version_that_loses_the_write_of_an_answer_is_caught() {
+async fn lost_answer_write_is_detected() {
     let endpoint = Broken::database(&database().await).await;
     let app = TestApp::with(&[&DEMO[..], &[("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str())]].concat()).await;
     let outcomes = outcomes(app.base(), None, PATIENT).await;

@@ -1,12 +1,12 @@
-//! Turns that somebody wants no more of: stopped, or deleted with their conversation, here or from another instance.
+//! Turns that a caller stops, or deletes with their conversation, at their own or another instance.
 
 use serde_json::{Value, json};
-use support::{Answer, Client, Completion, FakeTavily, Gate, TestApp};
+use support::{Answer, Client, Completion, FakeTavily, Gate, TestApp, within};
 
 use crate::auth::database;
 use crate::{call, half_said};
 
-/// Two instances over one database, and its address.
+/// Starts two instances on one database; returns them and its URL.
 async fn two_instances() -> (TestApp, TestApp, String) {
     let database = database().await;
     let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
@@ -22,14 +22,14 @@ fn stopping(yes: bool) -> (u16, Value) {
     (if yes { 202 } else { 200 }, json!({ "stopping": yes }))
 }
 
-/// What is stored of the answer: its words, how far it got, and why it ends there.
+/// The content, the status and the finish reason of the stored answer.
 async fn stored(client: &Client, id: &str) -> Value {
     let message = client.conversation(id).await["messages"].as_array().unwrap().last().unwrap().clone();
     json!([message["content"], message["status"], message.get("finishReason")])
 }
 
 #[tokio::test]
-async fn a_turn_is_stopped_where_it_runs_and_keeps_what_was_said() {
+async fn stop_at_own_instance_keeps_partial_text() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let (turn, id) = half_said(&app, &gate).await;
     assert_eq!(stop(&app, &id).await, stopping(true));
@@ -54,7 +54,7 @@ async fn a_turn_is_stopped_where_it_runs_and_keeps_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_turn_is_stopped_from_another_instance() {
+async fn stop_at_other_instance_ends_the_turn() {
     let (app, other, _) = two_instances().await;
     let gate = Gate::new();
     let (turn, id) = half_said(&app, &gate).await;
@@ -71,7 +71,7 @@ async fn a_turn_is_stopped_from_another_instance() {
 }
 
 #[tokio::test]
-async fn all_who_wait_for_a_turn_are_told_that_it_was_stopped() {
+async fn all_subscribers_receive_the_stop() {
     let (app, other, _) = two_instances().await;
     let gate = Gate::new();
     app.model.replies([Completion::new().text("半句").wait(&gate).end()]);
@@ -89,14 +89,14 @@ async fn all_who_wait_for_a_turn_are_told_that_it_was_stopped() {
     assert_eq!(document(other.client()).await.ok(), told[0], "and whoever asks later");
 }
 
-/// The same request each time.
+/// Sends the same request with the same key.
 async fn document(client: Client) -> Answer {
     let headers = [("content-type", "application/json"), ("idempotency-key", "once")];
     client.send("POST", "/api/chat", &headers, json!({ "message": "说", "stream": false }).to_string()).await
 }
 
 #[tokio::test]
-async fn a_turn_is_stopped_before_its_first_word() {
+async fn turn_can_be_stopped_before_first_token() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::of(["好。"]).held(&gate)]);
     let mut turn = app.open(&json!({ "message": "说" })).await;
@@ -110,7 +110,7 @@ async fn a_turn_is_stopped_before_its_first_word() {
 }
 
 #[tokio::test]
-async fn a_turn_is_stopped_while_a_tool_runs() {
+async fn turn_can_be_stopped_during_a_tool_call() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::of([call("天气")])]);
     let held = gate.clone();
@@ -132,7 +132,7 @@ async fn a_turn_is_stopped_while_a_tool_runs() {
 }
 
 #[tokio::test]
-async fn f150_a_conversation_that_is_deleted_on_another_instance_ends_its_turn_and_nothing_comes_back() {
+async fn f150_deletion_at_other_instance_ends_the_turn() {
     let (app, other, database) = two_instances().await;
     let gate = Gate::new();
     app.model.replies([
@@ -158,21 +158,21 @@ async fn f150_a_conversation_that_is_deleted_on_another_instance_ends_its_turn_a
     assert_ne!(document(app.client()).await.ok()["conversationId"], id, "its key leads nowhere");
 }
 
-/// A whole table as JSON.
+/// All items of a table as JSON.
 pub(crate) async fn everything(database: &str, table: &str) -> String {
     ask(database, "Scan", &json!({ "TableName": table })).await
 }
 
-/// Has the database do something; gives its answer.
+/// Sends an operation to the database; returns its response.
 pub(crate) async fn ask(database: &str, operation: &str, request: &Value) -> String {
     let signed =
         "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
     let call = transport::client().unwrap().post(database).header("authorization", signed);
     let call = call.header("x-amz-target", format!("DynamoDB_20120810.{operation}"));
     let call = call.header("x-amz-date", "20260101T000000Z").header("content-type", "application/x-amz-json-1.0");
-    let answer = call.body(request.to_string()).send().await.unwrap();
+    let answer = within("a response of the database", call.body(request.to_string()).send()).await.unwrap();
     let status = answer.status();
-    let text = answer.text().await.unwrap();
+    let text = within("a body of the database", answer.text()).await.unwrap();
     assert_eq!(status, 200, "{text}");
     text
 }

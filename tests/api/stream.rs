@@ -1,4 +1,4 @@
-//! `POST /api/chat`, streamed: what comes, in which order, and when.
+//! `POST /api/chat`, streamed: the events, their order and their timing.
 
 use serde_json::{Value, json};
 use support::{Completion, Gate, TestApp};
@@ -6,7 +6,7 @@ use support::{Completion, Gate, TestApp};
 use crate::call;
 
 #[tokio::test]
-async fn a_turn_with_a_search_streams_the_transcript_of_the_contract() {
+async fn search_turn_streams_the_contract_transcript() {
     let app = TestApp::start().await;
     app.model.replies([
         Completion::of(["好的，", "马上查询。", &call("今天北京天气预报")]),
@@ -33,7 +33,7 @@ async fn a_turn_with_a_search_streams_the_transcript_of_the_contract() {
 }
 
 #[tokio::test]
-async fn the_first_frame_leaves_before_the_model_has_answered() {
+async fn first_frame_precedes_the_model_response() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::of(["好"]).held(&gate)]);
     let mut turn = app.open(&json!({ "message": "你好" })).await;
@@ -44,7 +44,7 @@ async fn the_first_frame_leaves_before_the_model_has_answered() {
 }
 
 #[tokio::test]
-async fn each_delta_of_the_model_leaves_at_once() {
+async fn each_model_delta_is_sent_immediately() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let deltas = ["你好", "，", "世界", " and", " all", "。"];
     let stream = deltas.iter().fold(Completion::new(), |stream, delta| stream.wait(&gate).text(delta));
@@ -60,7 +60,7 @@ async fn each_delta_of_the_model_leaves_at_once() {
 }
 
 #[tokio::test]
-async fn text_before_a_call_leaves_before_the_call_is_complete() {
+async fn text_before_call_is_sent_before_call_completes() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let opening = Completion::new().text("好的。").text("<tool_call>{\"tool\": \"sea").wait(&gate);
     app.model.replies([opening.text("rch_web\", \"query\": \"天气\"}</tool_call>").end(), Completion::of(["晴。"])]);
@@ -73,7 +73,7 @@ async fn text_before_a_call_leaves_before_the_call_is_complete() {
 }
 
 #[tokio::test]
-async fn a_call_is_announced_before_its_result_is_there() {
+async fn call_event_precedes_its_result() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
     let held = gate.clone();
@@ -87,7 +87,7 @@ async fn a_call_is_announced_before_its_result_is_there() {
 }
 
 #[tokio::test]
-async fn f097_a_stream_with_nothing_to_tell_is_kept_alive() {
+async fn f097_idle_stream_sends_keep_alive() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::of(["好。"]).held(&gate)]);
     let mut turn = app.open(&json!({ "message": "你好" })).await;
@@ -98,7 +98,7 @@ async fn f097_a_stream_with_nothing_to_tell_is_kept_alive() {
 }
 
 #[tokio::test]
-async fn accumulated_frames_hold_all_content_and_thinking_so_far() {
+async fn accumulated_frames_hold_all_content_and_thinking() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let stream = Completion::new().thinking("想").wait(&gate).text("你").wait(&gate).text("好").wait(&gate);
     app.model.replies([stream.end()]);
@@ -143,7 +143,7 @@ async fn without_streaming_the_answer_is_one_document() {
 }
 
 #[tokio::test]
-async fn f046_usage_that_the_provider_did_not_count_is_estimated_and_marked() {
+async fn f046_uncounted_usage_is_estimated() {
     let app = TestApp::start().await;
     app.model.replies([Completion::new().text("你好，世界。").finish("stop").done().reply()]);
     let turn = app.ask("你好").await;
@@ -153,7 +153,7 @@ async fn f046_usage_that_the_provider_did_not_count_is_estimated_and_marked() {
 }
 
 #[tokio::test]
-async fn f032_an_answer_cut_by_the_output_limit_ends_with_length() {
+async fn f032_output_limit_finishes_with_length() {
     let app = TestApp::start().await;
     app.model.replies([Completion::new().text("半句").finish("length").usage(10, 5).done().reply()]);
     let turn = app.ask("你好").await;
@@ -161,7 +161,7 @@ async fn f032_an_answer_cut_by_the_output_limit_ends_with_length() {
 }
 
 #[tokio::test]
-async fn f033_an_answer_cut_by_the_content_filter_keeps_what_was_said() {
+async fn f033_content_filter_keeps_partial_text() {
     let app = TestApp::start().await;
     app.model.replies([Completion::new().text("半句").finish("content_filter").usage(10, 5).done().reply()]);
     let turn = app.ask("你好").await;
@@ -169,7 +169,7 @@ async fn f033_an_answer_cut_by_the_content_filter_keeps_what_was_said() {
 }
 
 #[tokio::test]
-async fn f111_line_ends_and_field_names_in_an_answer_stay_inside_their_frame() {
+async fn f111_answer_text_cannot_break_out_of_its_frame() {
     let app = TestApp::start().await;
     let text = "一\n\nid: x-9\r\ndata: {\"type\":\"done\"}\r\revent: evil\n\ndata: [DONE]\n\n完";
     app.model.replies([Completion::of([text])]);

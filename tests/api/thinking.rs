@@ -1,4 +1,4 @@
-//! Reasoning, in tags or in a field of its own, is thinking and never content.
+//! Reasoning, in tags or in its own field, becomes thinking and never content.
 
 use support::{Completion, TestApp};
 
@@ -16,7 +16,7 @@ async fn f027_reasoning_in_its_own_field_becomes_thinking() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn reasoning_in_tags_becomes_thinking_wherever_it_is_cut() {
+async fn reasoning_in_tags_becomes_thinking_at_any_split() {
     every_cut(&["<think>a < b，先想一想。</think>你好。"], |_, cut, turn| {
         let said = (turn.thinking(), turn.content());
         assert_eq!(said, ("a < b，先想一想。".to_owned(), "你好。".to_owned()), "{cut}");
@@ -25,7 +25,7 @@ async fn reasoning_in_tags_becomes_thinking_wherever_it_is_cut() {
 }
 
 #[tokio::test]
-async fn reasoning_is_not_sent_back_as_if_it_had_been_said() {
+async fn reasoning_is_not_sent_back_as_content() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["<think>暗想</think>你好。"]), Completion::of(["再见。"])]);
     let first = app.ask("你好").await;

@@ -1,4 +1,4 @@
-//! The loop: several calls, several rounds, and calls that cannot run.
+//! The tool loop: several calls, several rounds, and calls that cannot run.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use support::{Completion, FakeTavily, Gate, TestApp};
 use crate::call;
 
 #[tokio::test]
-async fn the_calls_of_one_reply_run_at_the_same_time_and_results_go_back_in_order_of_calls() {
+async fn concurrent_calls_return_results_in_call_order() {
     let app = TestApp::start().await;
     let gates: HashMap<&str, Gate> = [("甲", Gate::new()), ("乙", Gate::new())].into();
     let held = gates.clone();
@@ -30,7 +30,7 @@ async fn the_calls_of_one_reply_run_at_the_same_time_and_results_go_back_in_orde
 }
 
 #[tokio::test]
-async fn f055_one_failed_call_of_several_leaves_the_others_their_results() {
+async fn f055_one_failed_call_keeps_other_results() {
     let app = TestApp::start().await;
     app.search.answer(|body| match body["query"].as_str() {
         Some("乙") => FakeTavily::failure(500, "down"),
@@ -48,7 +48,7 @@ async fn f055_one_failed_call_of_several_leaves_the_others_their_results() {
 }
 
 #[tokio::test]
-async fn a_search_may_follow_from_what_another_found() {
+async fn search_may_follow_another_search() {
     let app = TestApp::start().await;
     app.model.replies([
         Completion::of(["先查一。", &call("一")]),
@@ -63,7 +63,7 @@ async fn a_search_may_follow_from_what_another_found() {
     assert_eq!(turn.of("usage")[0]["inputTokens"], 30);
 }
 
-/// Answers with another search each time it is asked, and with words once nothing teaches it to search.
+/// Makes the model answer every request with another search, and with text once the prompt names no search.
 fn insatiable(app: &TestApp) {
     app.model.answer(|request| {
         if request.system().contains("search_web") {
@@ -75,7 +75,7 @@ fn insatiable(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn f048_after_the_last_round_the_answer_is_given_with_tools_off() {
+async fn f048_round_limit_answers_with_tools_off() {
     for (settings, rounds) in [(&[("MAX_TOOL_ROUNDS", "2")][..], 2), (&[][..], 3)] {
         let app = TestApp::with(settings).await;
         insatiable(&app);
@@ -86,7 +86,7 @@ async fn f048_after_the_last_round_the_answer_is_given_with_tools_off() {
 }
 
 #[tokio::test]
-async fn f048_a_call_with_tools_off_is_neither_run_nor_shown() {
+async fn f048_call_with_tools_off_is_dropped() {
     let app = TestApp::with(&[("MAX_TOOL_ROUNDS", "1")]).await;
     app.model.answer(|request| Completion::of(["嗯。", &call(&format!("第{}问", request.messages().len()))]));
     let turn = app.ask("问").await;
@@ -97,7 +97,7 @@ async fn f048_a_call_with_tools_off_is_neither_run_nor_shown() {
 }
 
 #[tokio::test]
-async fn f049_the_same_call_twice_in_a_turn_is_searched_once() {
+async fn f049_duplicate_call_in_turn_runs_once() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of([call("天气")]), Completion::of([call("天气")]), Completion::of(["晴。"])]);
     let turn = app.ask("天气").await;
@@ -107,7 +107,7 @@ async fn f049_the_same_call_twice_in_a_turn_is_searched_once() {
 }
 
 #[tokio::test]
-async fn f050_an_unknown_tool_is_told_to_the_model_with_the_names_that_exist() {
+async fn f050_unknown_tool_error_lists_tools_to_model() {
     for form in [
         "<tool_call name=\"get_weather\">{\"city\": \"北京\"}</tool_call>",
         "<tool name=\"get_weather\">{\"city\": \"北京\"}</tool>",
@@ -126,7 +126,7 @@ async fn f050_an_unknown_tool_is_told_to_the_model_with_the_names_that_exist() {
 }
 
 #[tokio::test]
-async fn f051_arguments_that_do_not_fit_are_told_to_the_model_and_never_searched() {
+async fn f051_invalid_arguments_are_reported_to_the_model() {
     for arguments in ["{}", "{\"query\": {\"a\": 1}}", "{\"query\": null}", "{\"query\": \"\"}"] {
         let app = TestApp::start().await;
         let form = format!("<tool_call name=\"search_web\">{arguments}</tool_call>");
@@ -140,7 +140,7 @@ async fn f051_arguments_that_do_not_fit_are_told_to_the_model_and_never_searched
 }
 
 #[tokio::test]
-async fn f052_huge_arguments_are_refused() {
+async fn f052_huge_arguments_are_rejected() {
     let app = TestApp::start().await;
     let huge = call(&"长".repeat(30_000));
     app.model.replies([Completion::of([huge]), Completion::of(["不知道。"])]);
@@ -151,7 +151,7 @@ async fn f052_huge_arguments_are_refused() {
 }
 
 #[tokio::test]
-async fn with_tools_off_by_request_the_model_is_taught_no_call() {
+async fn tool_choice_none_removes_tool_instructions() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let turn = app.chat(&json!({ "message": "你好", "toolChoice": "none" })).await;
@@ -161,7 +161,7 @@ async fn with_tools_off_by_request_the_model_is_taught_no_call() {
 }
 
 #[tokio::test]
-async fn f048_a_reply_of_thousands_of_calls_runs_few() {
+async fn f048_reply_with_thousands_of_calls_is_limited() {
     let app = TestApp::start().await;
     let calls =
         (0..1000).map(|at| format!("<tool_call>{{\"tool\": \"calculator\", \"expression\": \"{at}\"}}</tool_call>\n"));

@@ -1,28 +1,28 @@
-//! The tools that need nothing from outside, on both paths, with good and bad arguments.
+//! The built-in tools on the text path and the native path, with good and bad arguments.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeModel, FakeTavily, Reply, TestApp};
 
 use crate::native::Native;
 
-/// A call as text.
+/// A call in the text format.
 fn text(name: &str, arguments: &Value) -> Reply {
     let mut call = json!({ "tool": name });
     call.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
     Completion::of([format!("<tool_call>{call}</tool_call>")])
 }
 
-/// The same as a native one.
+/// A native call.
 fn native(name: &str, arguments: &Value) -> Reply {
     Completion::new().call(0, "id-1", name, &arguments.to_string()).finish("tool_calls").done().reply()
 }
 
-/// What the user sees of a call and what the model is told, on the text path and on the native one.
+/// The result event of a call and the message to the model, on the text path and on the native path.
 async fn both(name: &str, arguments: Value) -> [(Value, String); 2] {
     both_after("问", name, arguments).await
 }
 
-/// The same after these words of the user.
+/// Like [`run_on_both_paths`], with this user message.
 async fn both_after(words: &str, name: &str, arguments: Value) -> [(Value, String); 2] {
     let by_text = TestApp::start().await;
     by_text.model.replies([text(name, &arguments), Completion::of(["好。"])]);
@@ -39,7 +39,7 @@ async fn seen(words: &str, app: &TestApp, model: &FakeModel) -> (Value, String) 
 }
 
 #[tokio::test]
-async fn a_sum_is_calculated_exactly() {
+async fn calculator_is_exact() {
     for (result, told) in both("calculator", json!({ "expression": "0.1 + ０．２ × 2^100" })).await {
         let summary = "0.1 + ０．２ × 2^100 = 253530120045645880299340641075.3";
         assert_eq!((&result["ok"], &result["summary"]), (&json!(true), &json!(summary)));
@@ -48,7 +48,7 @@ async fn a_sum_is_calculated_exactly() {
 }
 
 #[tokio::test]
-async fn the_time_is_told_with_its_zone() {
+async fn current_time_includes_its_zone() {
     for (result, told) in both("current_time", json!({ "zone": "Tokyo" })).await {
         assert!(result["summary"].as_str().unwrap().ends_with(" Asia/Tokyo"), "{result}");
         assert!(told.contains("时区：Asia/Tokyo（UTC+09:00）\n日期：20"), "{told}");
@@ -56,7 +56,7 @@ async fn the_time_is_told_with_its_zone() {
 }
 
 #[tokio::test]
-async fn f051_bad_arguments_are_told_with_what_is_accepted() {
+async fn f051_bad_arguments_error_describes_valid_ones() {
     let cases = [
         ("calculator", json!({}), "invalid_arguments", "`expression` is missing"),
         ("calculator", json!({ "expression": ["1"] }), "invalid_arguments", "`expression` must be a string"),
@@ -81,7 +81,7 @@ async fn f051_bad_arguments_are_told_with_what_is_accepted() {
 }
 
 #[tokio::test]
-async fn f053_a_calculation_without_end_is_stopped_and_the_turn_goes_on() {
+async fn f053_endless_calculation_is_stopped() {
     for (result, told) in both("calculator", json!({ "expression": "9^9^9^9" })).await {
         assert_eq!(result["error"], json!({ "code": "failed", "message": "The calculation is too large." }));
         assert!(told.contains("数字太大"), "{told}");
@@ -89,7 +89,7 @@ async fn f053_a_calculation_without_end_is_stopped_and_the_turn_goes_on() {
 }
 
 #[tokio::test]
-async fn the_tools_that_come_with_the_product_are_listed_in_order() {
+async fn built_in_tools_are_listed_in_order() {
     let app = TestApp::start().await;
     let tools = app.get("/api/tools").await.ok();
     let names: Vec<&str> = tools["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
@@ -97,7 +97,7 @@ async fn the_tools_that_come_with_the_product_are_listed_in_order() {
 }
 
 #[tokio::test]
-async fn a_page_that_the_user_names_is_read() {
+async fn page_in_user_message_can_be_read() {
     let url = "https://example.com/article?id=7";
     for (result, told) in both_after(&format!("讲讲{url}。"), "read_url", json!({ "url": url })).await {
         let source = json!({ "index": 1, "title": "网页", "url": url });
@@ -108,7 +108,7 @@ async fn a_page_that_the_user_names_is_read() {
 }
 
 #[tokio::test]
-async fn a_search_may_be_narrowed() {
+async fn search_accepts_filters() {
     let narrowed = json!({ "query": "天气", "topic": "news", "time_range": "day", "include_domains": "example.com" });
     for (result, told) in both("search_web", narrowed).await {
         assert_eq!((&result["ok"], &result["summary"]), (&json!(true), &json!("2 results")));
@@ -117,7 +117,7 @@ async fn a_search_may_be_narrowed() {
 }
 
 #[tokio::test]
-async fn a_quick_search_that_finds_nothing_that_fits_goes_deeper_once_and_its_cost_is_told() {
+async fn irrelevant_quick_search_is_deepened_once() {
     let app = TestApp::start().await;
     let poor = json!([{ "title": "t", "url": "https://example.com/", "content": "c", "score": 0.3 }]);
     app.search.replies([FakeTavily::result("天气", &poor, &Value::Null)]);
@@ -130,7 +130,7 @@ async fn a_quick_search_that_finds_nothing_that_fits_goes_deeper_once_and_its_co
 }
 
 #[tokio::test]
-async fn f136_a_page_that_a_search_found_is_read_in_its_turn_and_in_later_ones_and_no_other() {
+async fn f136_only_found_pages_can_be_read() {
     let app = TestApp::start().await;
     let (found, other) = (json!({ "url": "https://example.com/1" }), json!({ "url": "https://example.com/3" }));
     app.model.replies([
@@ -157,7 +157,7 @@ async fn f136_a_page_that_a_search_found_is_read_in_its_turn_and_in_later_ones_a
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_read_is_told_as_such() {
+async fn unreadable_page_is_reported() {
     let app = TestApp::start().await;
     app.search.answer(FakeTavily::unreadable);
     app.model.replies([text("read_url", &json!({ "url": "https://example.com/" })), Completion::of(["好。"])]);
@@ -172,7 +172,7 @@ async fn a_page_that_cannot_be_read_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn f141_a_spent_budget_leaves_what_is_cached_and_says_so() {
+async fn f141_spent_search_budget_serves_stale_cache() {
     let app = TestApp::with(&[("TAVILY_DAILY_CREDITS", "2"), ("SEARCH_CACHE_TTL_SECONDS", "0")]).await;
     let search = |query: &str| text("search_web", &json!({ "query": query }));
     app.model.replies([search("天气"), Completion::of(["晴。"]), search("天气"), Completion::of(["晴。"])]);

@@ -1,4 +1,4 @@
-//! Tools that administrators define while the product runs, in the hands of agents.
+//! Custom tools, which administrators define while the product runs.
 
 use std::fs;
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use crate::secrets::Log;
 
 const SECRET: &str = "canary-weather/7k3z";
 
-/// Lets tools reach the endpoints of a test, and gives them a secret.
+/// Allows tools to reach loopback, and configures a secret for them.
 const OPEN: [(&str, &str); 2] = [("ALLOW_PRIVATE_TOOLS", "yes"), ("TOOL_SECRET_WEATHER", SECRET)];
 
 /// The product with a host for tools, and two models: `openai` on the text path and `native`, the default.
@@ -36,14 +36,14 @@ impl Product {
         Self { app: Native::with(&OPEN).await, host: FakeEndpoint::of_any().await }
     }
 
-    /// A tool with more or other fields, and an agent that has it alone.
+    /// Creates a tool with additional or other fields, and an agent with only this tool; returns their ids.
     async fn with(&self, more: &Value) -> (String, String) {
         let tool = create(&self.app, "tools", &weather(&self.host, more)).await;
         let agent = json!({"name": "天气", "tools": [{"tool": "weather"}]});
         (tool, create(&self.app, "agents", &agent).await)
     }
 
-    /// A turn in which the model `openai` calls the tool with these arguments, and what it then reads.
+    /// Runs a turn in which the model `openai` calls the tool; returns the message to the model with the result.
     async fn read(&self, agent: &str, arguments: &Value) -> String {
         let asked = self.app.app.model.requests().len();
         self.app.app.model.replies([Completion::of([called(arguments)]), Completion::of(["好。"])]);
@@ -53,7 +53,7 @@ impl Product {
     }
 }
 
-/// A tool that asks the host for the weather of a city.
+/// A tool that requests the weather of a city from the host.
 fn weather(host: &FakeEndpoint, more: &Value) -> Value {
     let mut tool = json!({
         "name": "weather", "displayName": "天气", "description": "Tells the weather of a city.",
@@ -82,7 +82,7 @@ fn called(arguments: &Value) -> String {
     format!("<tool_call>{call}</tool_call>")
 }
 
-/// The weather, by a host that repeats what it was sent.
+/// The weather, from a host that echoes the secret.
 fn echo(request: &Request) -> Reply {
     let body = json!({"temp": 26, "sky": "晴", "you": request.header("authorization"), "key": SECRET});
     Reply::json(200, &body).header("x-echo", SECRET)
@@ -107,7 +107,7 @@ fn ok(turn: &Transcript) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn f132_a_tool_that_is_defined_while_the_product_runs_is_used_and_its_secret_is_seen_by_nobody() {
+async fn f132_new_custom_tool_runs_and_hides_its_secret() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).with_writer(log.clone()).finish();
     let listening = tracing::subscriber::set_default(subscriber);
@@ -140,7 +140,7 @@ async fn f132_a_tool_that_is_defined_while_the_product_runs_is_used_and_its_secr
 }
 
 #[tokio::test]
-async fn f122_the_secret_of_a_tool_is_in_no_recording_whoever_says_it() {
+async fn f122_tool_secret_is_in_no_recording() {
     let folder = TempDir::new().unwrap();
     let app = TestApp::with(&[OPEN[1], ("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
     app.model.replies([Completion::of([format!("{SECRET}？")])]);
@@ -150,7 +150,7 @@ async fn f122_the_secret_of_a_tool_is_in_no_recording_whoever_says_it() {
 }
 
 #[tokio::test]
-async fn a_tool_is_used_by_agents_that_name_it_as_long_as_it_and_their_binding_are_switched_on() {
+async fn agents_use_enabled_tools_with_enabled_bindings() {
     let app = Product::start().await;
     let (tool, agent) = app.with(&json!({})).await;
     let names = async |agent: &str| -> Vec<Value> {
@@ -179,7 +179,7 @@ async fn a_tool_is_used_by_agents_that_name_it_as_long_as_it_and_their_binding_a
 }
 
 #[tokio::test]
-async fn a_tool_is_called_no_more_often_than_its_limit_allows() {
+async fn tool_rate_limit_is_enforced() {
     let app = Product::start().await;
     let (_, agent) = app.with(&json!({"rateLimit": "1/3600s"})).await;
     app.host.replies([Reply::json(200, &json!({"temp": 26}))]);
@@ -190,7 +190,7 @@ async fn a_tool_is_called_no_more_often_than_its_limit_allows() {
 }
 
 #[tokio::test]
-async fn the_model_reads_what_a_definition_takes_of_an_answer() {
+async fn response_transform_selects_the_result() {
     let app = Product::start().await;
     let transform = json!({"jmespath": "days[0].{high: temp.max, sky: sky}"});
     let (_, agent) = app.with(&json!({"responseTransform": transform})).await;
@@ -204,7 +204,7 @@ async fn the_model_reads_what_a_definition_takes_of_an_answer() {
 }
 
 #[tokio::test]
-async fn f130_f131_whatever_a_model_writes_stays_in_its_place() {
+async fn f130_f131_arguments_cannot_escape_their_url_part() {
     let app = Product::start().await;
     let (_, agent) = app.with(&json!({})).await;
     app.host.answer(|_| Reply::json(200, &json!({})));
@@ -228,7 +228,7 @@ async fn f130_f131_whatever_a_model_writes_stays_in_its_place() {
 }
 
 #[tokio::test]
-async fn f132_a_test_of_a_tool_shows_what_was_sent_and_came_back_without_the_secret() {
+async fn f132_test_call_shows_exchange_without_secret() {
     let app = Product::start().await;
     let (tool, _) = app.with(&json!({"enabled": false, "rateLimit": "1/3600s"})).await;
     let test = format!("/api/admin/tools/{tool}/test");
@@ -278,7 +278,7 @@ fn openapi(host: &FakeEndpoint) -> Value {
 }
 
 #[tokio::test]
-async fn an_openapi_document_becomes_tools_that_agents_use() {
+async fn openapi_import_creates_usable_tools() {
     let app = Product::start().await;
     let document = openapi(&app.host);
     let import =
@@ -304,7 +304,7 @@ async fn an_openapi_document_becomes_tools_that_agents_use() {
 }
 
 #[tokio::test]
-async fn f126_f129_without_the_setting_a_tool_connects_to_no_private_host_and_the_model_is_told() {
+async fn f126_f129_private_tool_hosts_are_refused_by_default() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let database = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()));
@@ -331,7 +331,7 @@ async fn f126_f129_without_the_setting_a_tool_connects_to_no_private_host_and_th
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_tool_is_refused_and_changes_nothing() {
+async fn invalid_tool_is_rejected_and_changes_nothing() {
     let app = Product::start().await;
     let (tool, agent) = app.with(&json!({})).await;
     for (more, message) in [

@@ -1,4 +1,4 @@
-//! The end of a turn that is written down while it runs: its answer and the end of its log are stored in one request.
+//! The end of a logged turn: one request stores the answer and the end of the log.
 
 use serde_json::json;
 use support::{EventStream, Gate};
@@ -6,28 +6,28 @@ use support::{EventStream, Gate};
 use crate::resume::{Two, frames, in_pieces, rest};
 use crate::stop::everything;
 
-/// A turn at the first instance whose log is begun and that waits at the gate, and its conversation.
+/// Starts a turn at the first instance that has written to its log and waits at the gate.
 async fn logged(two: &Two, gate: &Gate) -> (EventStream, String) {
     let turn = two.turn(in_pieces(gate), gate).await;
-    two.database.written(1).await;
+    two.database.wait_for_event_writes(1).await;
     turn
 }
 
-/// Holds that nothing is left of a conversation in either table.
+/// Asserts that neither table holds anything of a conversation.
 async fn gone(two: &Two, id: &str) {
     for table in ["lambda-chat-data", "lambda-chat-ephemeral"] {
-        assert!(!everything(&two.database.behind, table).await.contains(id), "{table}");
+        assert!(!everything(two.database.upstream(), table).await.contains(id), "{table}");
     }
 }
 
 #[tokio::test]
-async fn a_long_turn_ends_with_one_request_beside_those_that_count_what_it_used() {
+async fn logged_turn_ends_with_one_transaction() {
     let (two, gate) = (Two::start().await, Gate::new());
     let (turn, _) = logged(&two, &gate).await;
-    two.database.operations();
+    two.database.take_operations();
     gate.open();
     assert_eq!(turn.rest().await.finish_reason(), "stop");
-    let mut asked = two.database.operations();
+    let mut asked = two.database.take_operations();
     let end = asked.iter().position(|operation| operation == "TransactWriteItems").unwrap();
     assert!(!asked[end..].contains(&"BatchWriteItem".to_owned()), "{asked:?}");
     asked.retain(|operation| !matches!(operation.as_str(), "BatchWriteItem" | "UpdateItem"));
@@ -35,10 +35,10 @@ async fn a_long_turn_ends_with_one_request_beside_those_that_count_what_it_used(
 }
 
 #[tokio::test]
-async fn f079_an_end_that_is_not_taken_with_the_answer_follows_it() {
+async fn f079_log_end_rejected_with_answer_follows_it() {
     let (two, gate, open) = (Two::start().await, Gate::new(), Gate::new());
     open.open_for_good();
-    *two.database.apart.lock().unwrap() = Some(open);
+    two.database.separate_events(open);
     let (turn, id) = logged(&two, &gate).await;
     gate.open();
     let told = frames(turn).await;
@@ -48,27 +48,32 @@ async fn f079_an_end_that_is_not_taken_with_the_answer_follows_it() {
 }
 
 #[tokio::test]
-async fn f150_a_turn_whose_conversation_is_deleted_elsewhere_leaves_neither_answer_nor_log() {
+async fn f150_deletion_at_other_instance_leaves_nothing() {
     let (two, gate) = (Two::start().await, Gate::new());
     let (turn, id) = two.turn(in_pieces(&gate).text("四").wait(&gate), &gate).await;
-    two.database.written(1).await;
+    two.database.wait_for_event_writes(1).await;
     assert_eq!(two.second.delete(&format!("/api/conversations/{id}")).await.status, 204);
     gate.open();
-    let turn = tokio::spawn(turn.rest());
-    // The turn writes on unless it has learnt of the deletion by then.
-    while two.database.writes() < 2 && !turn.is_finished() {
-        tokio::task::yield_now().await;
-    }
+    let mut turn = tokio::spawn(turn.rest());
+    // The turn writes again unless it has detected the deletion by then.
+    let ended = tokio::select! {
+        () = two.database.wait_for_event_writes(2) => None,
+        ended = &mut turn => Some(ended),
+    };
     gate.open();
-    assert_eq!(turn.await.unwrap().finish_reason(), "stopped");
+    let ended = match ended {
+        Some(ended) => ended,
+        None => turn.await,
+    };
+    assert_eq!(ended.unwrap().finish_reason(), "stopped");
     gone(&two, &id).await;
 }
 
 #[tokio::test]
-async fn f150_an_end_that_follows_its_answer_into_a_deleted_conversation_is_deleted_too() {
+async fn f150_log_end_after_deletion_is_deleted() {
     let (two, gate, late) = (Two::start().await, Gate::new(), Gate::new());
     let (turn, id) = logged(&two, &gate).await;
-    *two.database.apart.lock().unwrap() = Some(late.clone());
+    two.database.separate_events(late.clone());
     gate.open();
     late.reached().await;
     assert_eq!(two.second.delete(&format!("/api/conversations/{id}")).await.status, 204);

@@ -1,4 +1,4 @@
-//! Turns over time: history, two at once, clients that leave, deletion and restarts in the middle.
+//! Turns over time: history, concurrent turns, clients that disconnect, deletion and restarts.
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -19,7 +19,7 @@ fn said(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_was_said_before() {
+async fn model_receives_earlier_messages() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["答一"]), Completion::of(["答二"]), Completion::of(["答三"])]);
     let id = app.ask("一").await.conversation_id();
@@ -31,7 +31,7 @@ async fn the_model_is_told_what_was_said_before() {
 }
 
 #[tokio::test]
-async fn f102_a_search_of_an_earlier_turn_is_told_with_its_results() {
+async fn f102_earlier_search_is_sent_with_its_results() {
     let app = TestApp::start().await;
     app.model.replies([
         Completion::of(["好的。", &call("天气")]),
@@ -48,7 +48,7 @@ async fn f102_a_search_of_an_earlier_turn_is_told_with_its_results() {
 }
 
 #[tokio::test]
-async fn f102_a_long_history_is_cut_at_its_old_end() {
+async fn f102_long_history_drops_its_oldest_turns() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let long = |n: usize| format!("第{n}句{}", "长".repeat(30_000));
@@ -60,13 +60,13 @@ async fn f102_a_long_history_is_cut_at_its_old_end() {
     assert_eq!(asked.last(), long(5));
     assert!(asked.system().contains("search_web"));
     let told: usize = asked.talk().iter().map(|(_, content)| content.chars().count()).sum();
-    // The question, and as much of the turn before it as the default budget has room for.
+    // The question, and the part of the previous turn that fits the default budget.
     assert!((50_000..=60_000).contains(&told), "{told} characters");
     assert!(!asked.talk().iter().any(|(_, content)| content.starts_with("第0句")));
 }
 
 #[tokio::test]
-async fn f099_a_second_turn_in_a_conversation_is_refused_while_the_first_runs() {
+async fn f099_second_turn_during_the_first_is_rejected() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let (turn, id) = half_said(&app, &gate).await;
     for stream in [true, false] {
@@ -84,7 +84,7 @@ async fn f099_a_second_turn_in_a_conversation_is_refused_while_the_first_runs() 
     assert_eq!(contents(&app, &id).await, ["说", "半句，整句。", "再说", "好。"]);
 }
 
-/// Makes the lease of every running turn look as it does by a clock that is an hour ahead.
+/// Expires the lease of every running turn, as if the clock were ahead.
 async fn end_leases(database: &str) {
     let table = "lambda-chat-data";
     let items: Value = serde_json::from_str(&everything(database, table).await).unwrap();
@@ -98,7 +98,7 @@ async fn end_leases(database: &str) {
 }
 
 #[tokio::test]
-async fn f099_a_clock_ahead_ends_no_turn_of_the_same_process() {
+async fn f099_clock_skew_ends_no_local_turn() {
     let (database, gate) = (database().await, Gate::new());
     let app = TestApp::with(&[("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
     let (turn, id) = half_said(&app, &gate).await;
@@ -112,7 +112,7 @@ async fn f099_a_clock_ahead_ends_no_turn_of_the_same_process() {
 }
 
 #[tokio::test]
-async fn f087_a_turn_that_is_taken_over_is_interrupted() {
+async fn f087_turn_with_lost_lease_is_interrupted() {
     let (database, gate) = (database().await, Gate::new());
     let settings = [("AWS_ENDPOINT_URL_DYNAMODB", database.as_str())];
     let (app, other) = (TestApp::with(&settings).await, TestApp::with(&settings).await);
@@ -127,7 +127,7 @@ async fn f087_a_turn_that_is_taken_over_is_interrupted() {
 }
 
 #[tokio::test]
-async fn what_is_stored_of_a_long_answer_is_what_was_sent() {
+async fn long_answer_is_stored_as_sent() {
     for (field, end, longest) in [("text", "length", [2 << 20, 0]), ("thinking", "stop", [3, 512 << 10])] {
         let (app, long) = (TestApp::start().await, "x".repeat(100_000));
         let reply = (0..30).fold(Completion::new(), |reply, _| match field {
@@ -147,7 +147,7 @@ async fn what_is_stored_of_a_long_answer_is_what_was_sent() {
 }
 
 #[tokio::test]
-async fn f100_of_many_turns_at_once_in_a_conversation_one_runs_and_none_interleaves() {
+async fn f100_concurrent_turns_in_one_conversation_run_once() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["零"])]);
     let id = app.ask("〇").await.conversation_id();
@@ -157,7 +157,7 @@ async fn f100_of_many_turns_at_once_in_a_conversation_one_runs_and_none_interlea
     let mut racing: FuturesUnordered<_> = (0..8).map(|_| app.chat_once(&body)).collect();
     let answers = within("the race", async {
         let mut answers: Vec<_> = racing.by_ref().take(7).collect().await;
-        // The winner holds the conversation until the others have all been answered.
+        // The winner holds the conversation until all others have a response.
         gate.reached().await;
         gate.open();
         answers.extend(racing.next().await);
@@ -171,7 +171,7 @@ async fn f100_of_many_turns_at_once_in_a_conversation_one_runs_and_none_interlea
 }
 
 #[tokio::test]
-async fn turns_in_different_conversations_run_at_the_same_time() {
+async fn turns_of_different_conversations_run_concurrently() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let (first, _) = half_said(&app, &gate).await;
     app.model.replies([Completion::of(["别的。"])]);
@@ -181,7 +181,7 @@ async fn turns_in_different_conversations_run_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn a_running_turn_can_be_read_as_running() {
+async fn running_turn_is_readable_as_running() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let (turn, id) = half_said(&app, &gate).await;
     let stored = app.conversation(&id).await;
@@ -193,7 +193,7 @@ async fn a_running_turn_can_be_read_as_running() {
 }
 
 #[tokio::test]
-async fn a_turn_is_stored_before_its_stream_ends() {
+async fn turn_is_stored_before_its_stream_ends() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好。"])]);
     let mut turn = app.open(&json!({ "message": "你好" })).await;
@@ -204,7 +204,7 @@ async fn a_turn_is_stored_before_its_stream_ends() {
 }
 
 #[tokio::test]
-async fn f096_a_turn_whose_client_leaves_is_completed_and_stored() {
+async fn f096_turn_completes_after_its_client_disconnects() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let (turn, id) = half_said(&app, &gate).await;
     drop(turn);
@@ -215,7 +215,7 @@ async fn f096_a_turn_whose_client_leaves_is_completed_and_stored() {
 }
 
 #[tokio::test]
-async fn f096_a_client_that_leaves_before_the_model_begins_loses_nothing() {
+async fn f096_disconnect_before_first_token_loses_nothing() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::of([call("天气")]).held(&gate), Completion::of(["晴。"])]);
     let mut turn = app.open(&json!({ "message": "天气" })).await;
@@ -228,7 +228,7 @@ async fn f096_a_client_that_leaves_before_the_model_begins_loses_nothing() {
 }
 
 #[tokio::test]
-async fn deleting_a_conversation_stops_its_running_turn_for_good() {
+async fn deletion_stops_the_running_turn() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let (turn, id) = half_said(&app, &gate).await;
     assert_eq!(app.delete(&format!("/api/conversations/{id}")).await.status, 204);
@@ -239,7 +239,7 @@ async fn deleting_a_conversation_stops_its_running_turn_for_good() {
 }
 
 #[tokio::test]
-async fn everything_is_still_there_after_a_restart() {
+async fn restart_keeps_all_data() {
     let mut app = TestApp::on_disk().await;
     app.model.answer(|request| {
         if request.brings_results() {
@@ -266,7 +266,7 @@ async fn everything_is_still_there_after_a_restart() {
 }
 
 #[tokio::test]
-async fn an_orderly_end_of_the_server_ends_running_turns_and_keeps_their_words() {
+async fn shutdown_interrupts_turns_and_keeps_partial_text() {
     let (mut app, gate) = (TestApp::on_disk().await, Gate::new());
     let (turn, id) = half_said(&app, &gate).await;
     app.restart().await;

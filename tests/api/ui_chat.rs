@@ -1,7 +1,7 @@
-//! `/api/ui/chat`: the chats of the AI SDK, as its transport sends and reads them.
+//! `/api/ui/chat`: the protocol of the AI SDK's chat transport.
 
 use serde_json::{Value, json};
-use support::{Answer, Client, Completion, Gate, TestApp};
+use support::{Answer, Client, Completion, Gate, TestApp, within};
 
 use crate::call;
 use crate::model_faults::failure;
@@ -12,12 +12,12 @@ fn user(text: &str) -> Value {
     json!({ "id": "u", "role": "user", "parts": [{ "type": "text", "text": text }] })
 }
 
-/// What `sendMessage` of an empty copy sends.
+/// The request of `sendMessage` in a client without earlier messages.
 fn question(chat: &str, text: &str) -> Value {
     json!({ "id": chat, "messages": [user(text)], "trigger": "submit-message" })
 }
 
-/// What `regenerate` sends.
+/// The request of `regenerate`.
 fn again(chat: &str, text: &str) -> Value {
     json!({ "id": chat, "messages": [user(text)], "trigger": "regenerate-message" })
 }
@@ -26,12 +26,12 @@ async fn send(client: &Client, body: &Value) -> Answer {
     client.send("POST", "/api/ui/chat", &[JSON], body.to_string()).await
 }
 
-/// A turn to its end.
+/// Runs a turn to its end.
 async fn chat(client: &Client, body: &Value) -> Vec<Value> {
     chunks(&send(client, body).await)
 }
 
-/// The chunks of a stream that is held against what all streams have.
+/// The chunks of a stream whose headers are checked.
 fn chunks(answer: &Answer) -> Vec<Value> {
     let text = answer.text();
     assert_eq!(answer.status, 200, "{text}");
@@ -59,14 +59,14 @@ fn conversation(chunks: &[Value]) -> String {
     chunks[0]["messageMetadata"]["conversationId"].as_str().unwrap().to_owned()
 }
 
-/// Status and sentence.
+/// Status and sentence of a rejection.
 fn refused(answer: &Answer) -> (u16, String) {
     assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
     (answer.status, answer.text())
 }
 
 #[tokio::test]
-async fn a_turn_with_a_search_is_told_in_the_sdks_chunks() {
+async fn search_turn_streams_ai_sdk_chunks() {
     let app = TestApp::start().await;
     app.model
         .replies([Completion::new().thinking("想").text("查。").text(&call("天气")).end(), Completion::of(["晴。"])]);
@@ -107,7 +107,7 @@ async fn a_turn_with_a_search_is_told_in_the_sdks_chunks() {
 }
 
 #[tokio::test]
-async fn an_unseen_chat_id_makes_a_conversation_and_what_was_said_comes_from_the_store() {
+async fn new_chat_id_creates_conversation_with_stored_history() {
     let app = TestApp::start().await;
     app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
     let first = chat(&app, &question("x7", "一")).await;
@@ -124,7 +124,7 @@ async fn an_unseen_chat_id_makes_a_conversation_and_what_was_said_comes_from_the
 }
 
 #[tokio::test]
-async fn f119_a_chat_id_is_its_owners_and_a_conversations_own_id_is_one() {
+async fn f119_chat_ids_are_per_owner() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let id = app.ask("问").await.conversation_id();
@@ -139,7 +139,7 @@ async fn f119_a_chat_id_is_its_owners_and_a_conversations_own_id_is_one() {
 }
 
 #[tokio::test]
-async fn f100_a_second_message_waits_for_the_answer_to_the_first() {
+async fn f100_second_message_during_a_turn_is_rejected() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::new().text("半").wait(&gate).text("句。").end()]);
     let client = app.client();
@@ -154,7 +154,7 @@ async fn f100_a_second_message_waits_for_the_answer_to_the_first() {
 }
 
 #[tokio::test]
-async fn another_answer_takes_the_place_of_the_last_one() {
+async fn regenerated_answer_replaces_the_last_one() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["一"]), Completion::of(["二"]), Completion::of(["三"])]);
     let first = chat(&app, &question("x7", "问")).await;
@@ -170,7 +170,7 @@ async fn another_answer_takes_the_place_of_the_last_one() {
 }
 
 #[tokio::test]
-async fn what_is_answered_again_but_was_never_stored_is_asked_as_a_new_message() {
+async fn regenerating_an_unstored_message_starts_a_turn() {
     let app = TestApp::start().await;
     app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
     let first = chat(&app, &again("x7", "一")).await;
@@ -182,7 +182,7 @@ async fn what_is_answered_again_but_was_never_stored_is_asked_as_a_new_message()
 }
 
 #[tokio::test]
-async fn who_answers_is_said_as_in_any_chat() {
+async fn agent_and_model_are_selected_as_in_chat() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let agent = app.post("/api/admin/agents", &json!({ "name": "a", "systemPrompt": "你只谈天气。" })).await.json();
@@ -197,7 +197,7 @@ async fn who_answers_is_said_as_in_any_chat() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_sentence_that_a_chat_can_show() {
+async fn rejection_is_a_plain_sentence() {
     let app = TestApp::with(&[("CHAT_RATE_LIMIT", "1/60s")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     let file = json!({ "id": "x7", "message": { "role": "user", "parts": [{ "type": "file", "url": "data:," }] } });
@@ -218,7 +218,7 @@ async fn a_refusal_is_a_sentence_that_a_chat_can_show() {
 }
 
 #[tokio::test]
-async fn f005_a_request_that_the_model_refuses_is_an_error_chunk_with_what_to_do_in_the_metadata() {
+async fn f005_model_rejection_is_error_chunk_with_metadata() {
     let app = TestApp::start().await;
     app.model.answer(|_| failure(400, "InvalidParameter", "upstream words"));
     let chunks = chat(&app, &question("x7", "问")).await;
@@ -229,7 +229,7 @@ async fn f005_a_request_that_the_model_refuses_is_an_error_chunk_with_what_to_do
 }
 
 #[tokio::test]
-async fn f098_a_repeat_is_answered_by_the_same_turn() {
+async fn f098_repeat_is_answered_by_the_same_turn() {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["答"])]);
     let keyed = [JSON, ("idempotency-key", "once")];
@@ -242,7 +242,7 @@ async fn f098_a_repeat_is_answered_by_the_same_turn() {
 }
 
 #[tokio::test]
-async fn f150_a_deleted_conversation_frees_its_chat_id() {
+async fn f150_deleted_conversation_frees_its_chat_id() {
     let app = TestApp::start().await;
     app.model.answer(|_| Completion::of(["好。"]));
     let first = conversation(&chat(&app, &question("x7", "问")).await);
@@ -253,7 +253,7 @@ async fn f150_a_deleted_conversation_frees_its_chat_id() {
 }
 
 #[tokio::test]
-async fn a_running_turn_is_told_again_from_its_start_and_its_owner_alone_is_told() {
+async fn running_turn_resumes_only_for_its_owner() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::new().text("半").wait(&gate).text("句。").end()]);
     let chat_id = "a/b c";
@@ -266,19 +266,21 @@ async fn a_running_turn_is_told_again_from_its_start_and_its_owner_alone_is_told
     let client = app.client();
     let first = tokio::spawn(async move { chat(&client, &question(chat_id, "问")).await });
     gate.reached().await;
-    let second = transport::client().unwrap().get(format!("{}{path}", app.base())).send().await.unwrap();
+    let resumed = transport::client().unwrap().get(format!("{}{path}", app.base()));
+    let second = within("a resumed stream", resumed.send()).await.unwrap();
     nothing(&app.user("bob"), path).await;
     nothing(&app, "/api/ui/chat/other/stream").await;
     gate.open();
     let first = first.await.unwrap();
     assert_eq!(said(&first), "半句。");
     assert_eq!(second.headers()["x-vercel-ai-ui-message-stream"], "v1");
-    assert_eq!(parsed(&second.text().await.unwrap()), first);
+    let text = within("the end of a resumed stream", second.text()).await.unwrap();
+    assert_eq!(parsed(&text), first);
     nothing(&app, path).await;
 }
 
 #[tokio::test]
-async fn a_turn_that_is_stopped_is_aborted_and_keeps_what_was_said() {
+async fn stopped_turn_is_aborted_with_partial_text() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     app.model.replies([Completion::new().text("半").wait(&gate).text("句。").end()]);
     let client = app.client();

@@ -1,4 +1,4 @@
-//! What turns use and cost: told with each turn, summed by the day, and held against the day's budgets.
+//! Usage and cost of turns: reported with each turn, summed by day, and checked against daily budgets.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use support::{Answer, Client, Completion, Reply, TestApp, Transcript};
 
 use crate::call;
 
-/// 8 for a million tokens read, 2 from a cache, 20 written.
+/// Prices for a million tokens: 8 for input, 2 for cached input, 20 for output.
 const PRICE: (&str, &str) = ("MODEL_OPTIONS", r#"{"openai":{"price":{"input":8,"cachedInput":2.0,"output":20.0}}}"#);
 
 async fn usage(client: &Client) -> Value {
@@ -21,7 +21,7 @@ async fn today(client: &Client) -> Value {
     today
 }
 
-/// What one turn is told to have used.
+/// The usage event of a turn.
 fn told(turn: &Transcript) -> Value {
     let mut usage = turn.of("usage")[0].clone();
     usage.as_object_mut().unwrap().remove("type");
@@ -32,7 +32,7 @@ fn counted(input: u64, output: u64) -> Reply {
     Completion::new().text("好。").finish("stop").usage(input, output).done().reply()
 }
 
-/// What a refused turn says, and that it says when to come back.
+/// The sentence of a rejected turn, whose time and `Retry-After` are checked.
 fn refusal(refused: &Answer) -> String {
     assert_eq!(refused.error(), (429, "quota_exhausted".to_owned()));
     let error = &refused.json()["error"];
@@ -54,7 +54,7 @@ async fn refused(client: &Client) -> [String; 2] {
 }
 
 #[tokio::test]
-async fn a_turn_costs_what_its_replies_cost_and_its_day_adds_up() {
+async fn turn_costs_are_summed_by_day() {
     let app = TestApp::with(&[PRICE]).await;
     app.model.replies([Completion::of([call("天气")]), counted(1001, 200)]);
     let turn = app.ask("问").await;
@@ -75,7 +75,7 @@ async fn a_turn_costs_what_its_replies_cost_and_its_day_adds_up() {
 }
 
 #[tokio::test]
-async fn f046_a_provider_that_counts_what_cannot_be_is_not_believed() {
+async fn f046_implausible_provider_usage_is_estimated() {
     let app = TestApp::with(&[PRICE]).await;
     app.model.replies([counted(0, 0), counted(u64::MAX / 2, 1), counted(10, 5)]);
     let mut seen = Vec::new();
@@ -91,7 +91,7 @@ async fn f046_a_provider_that_counts_what_cannot_be_is_not_believed() {
 }
 
 #[tokio::test]
-async fn f141_a_caller_whose_tokens_are_used_up_is_refused_and_others_are_not() {
+async fn f141_spent_token_budget_rejects_only_its_caller() {
     let app = TestApp::with(&[("USER_DAILY_TOKENS", "20")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     app.ask("一").await;
@@ -107,7 +107,7 @@ async fn f141_a_caller_whose_tokens_are_used_up_is_refused_and_others_are_not() 
 }
 
 #[tokio::test]
-async fn f141_a_cost_budget_is_kept_in_the_currency_of_the_prices() {
+async fn f141_cost_budget_uses_the_price_currency() {
     let app = TestApp::with(&[PRICE, ("USER_DAILY_COST", "0.00018")]).await;
     app.model.answer(|_| Completion::of(["好。"]));
     app.ask("一").await;
@@ -117,7 +117,7 @@ async fn f141_a_cost_budget_is_kept_in_the_currency_of_the_prices() {
 }
 
 #[tokio::test]
-async fn f141_what_all_use_together_is_held_against_the_budgets_of_all() {
+async fn f141_total_budgets_count_all_callers() {
     for (settings, words) in [
         (vec![("TOTAL_DAILY_TOKENS", "30")], "This service's token budget for today is used up"),
         (vec![PRICE, ("TOTAL_DAILY_COST", "0.00036")], "This service's cost budget for today is used up"),
@@ -135,7 +135,7 @@ async fn f141_what_all_use_together_is_held_against_the_budgets_of_all() {
 }
 
 #[tokio::test]
-async fn f141_a_repeat_of_a_known_request_is_answered_when_the_budget_is_used_up() {
+async fn f141_repeat_is_answered_despite_spent_budget() {
     let app = TestApp::with(&[("USER_DAILY_TOKENS", "1")]).await;
     app.model.replies([Completion::of(["好。"])]);
     let headers = [("content-type", "application/json"), ("idempotency-key", "once")];
@@ -147,7 +147,7 @@ async fn f141_a_repeat_of_a_known_request_is_answered_when_the_budget_is_used_up
 }
 
 #[tokio::test]
-async fn f141_searches_over_the_budget_are_refused_to_the_model_and_it_answers_without() {
+async fn f141_searches_over_budget_are_rejected_to_model() {
     for name in ["USER_DAILY_SEARCHES", "TOTAL_DAILY_SEARCHES"] {
         let app = TestApp::with(&[(name, "2")]).await;
         app.model.replies([Completion::of(["一", "二", "三", "四"].map(call)), Completion::of(["好。"])]);
@@ -164,7 +164,7 @@ async fn f141_searches_over_the_budget_are_refused_to_the_model_and_it_answers_w
 }
 
 #[tokio::test]
-async fn f141_a_conversation_that_is_deleted_while_it_is_answered_is_counted() {
+async fn f141_deleted_running_turn_is_counted() {
     let (app, gate) = (TestApp::start().await, support::Gate::new());
     app.model.replies([Completion::new().text("半句").wait(&gate).text("，整句。").end()]);
     let mut stream = app.open(&json!({ "message": "问" })).await;
@@ -176,7 +176,7 @@ async fn f141_a_conversation_that_is_deleted_while_it_is_answered_is_counted() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_of_the_usage_is_refused_with_what_can() {
+async fn invalid_usage_query_is_rejected() {
     let app = TestApp::start().await;
     for bad in ["0", "91", "-1", "x", ""] {
         let refused = app.get(&format!("/api/usage?days={bad}")).await;

@@ -1,4 +1,4 @@
-//! The same turn over every wire: users see no difference, and each endpoint is spoken to in its own words.
+//! The same turn over every wire: users see equal events, and each endpoint receives its own format.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeEndpoint, FakeOllama, Reply, TestApp};
@@ -8,7 +8,7 @@ use crate::{call, ollama};
 
 const QUESTION: &str = "天气？";
 
-/// What users see of a turn that says `好的。`, searches for `天气` and then says `晴。`, over the text path.
+/// The events of a turn on the text path: content `好的。`, a search for `天气`, then content `晴。`.
 async fn expected() -> Value {
     let app = TestApp::start().await;
     app.model.replies([Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
@@ -22,7 +22,7 @@ async fn seen(app: &TestApp) -> Value {
     events
 }
 
-/// The product with one model over this wire, and the bodies of the two requests of the turn.
+/// Runs the turn with a model over this wire; returns its events and the bodies of its two requests.
 async fn over(wire: &str, replies: [Reply; 2]) -> (Value, [Value; 2]) {
     let endpoint = FakeEndpoint::start().await;
     let entry = json!([{ "name": "x", "wire": wire, "baseUrl": endpoint.url(), "model": "m", "apiKeyVar": "X_KEY" }]);
@@ -39,7 +39,7 @@ fn found(text: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn over_openais_wire() {
+async fn openai_wire_gives_the_expected_events() {
     let app = Native::start().await;
     let first = Completion::new().text("好的。").call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
     app.model.replies([first, Completion::of(["晴。"])]);
@@ -47,7 +47,7 @@ async fn over_openais_wire() {
 }
 
 #[tokio::test]
-async fn over_ollamas_wire() {
+async fn ollama_wire_gives_the_expected_events() {
     let fake = FakeOllama::start(&["completion", "tools"]).await;
     let app = ollama::with(&fake).await;
     let function = json!({ "name": "search_web", "arguments": { "query": "天气" } });
@@ -58,7 +58,7 @@ async fn over_ollamas_wire() {
 }
 
 #[tokio::test]
-async fn over_anthropics_wire() {
+async fn anthropic_wire_gives_the_expected_events() {
     let block =
         |index: u32, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
     let delta = |index: u32, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
@@ -93,7 +93,7 @@ async fn over_anthropics_wire() {
 }
 
 #[tokio::test]
-async fn over_geminis_wire() {
+async fn gemini_wire_gives_the_expected_events() {
     let chunk = |parts: Value, more: Value| {
         let mut candidate = json!({ "content": { "role": "model", "parts": parts } });
         candidate.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -1,4 +1,4 @@
-//! What may be in the tree: `deny.toml`, the lock file, and the workflow that runs `cargo deny` for what needs the network.
+//! Rules for dependencies: `deny.toml`, the lock file, and the workflow that runs `cargo deny` with network access.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::licence::permits;
 use crate::{file, mutated, root};
 
-/// The one registry that packages may come from.
+/// The only registry for packages.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Lines that `deny.toml` must contain, by section.
@@ -41,7 +41,7 @@ fn faults_of_rules(deny: &str) -> Vec<String> {
     faults
 }
 
-/// The step has to run the check on a schedule, and its failure has to fail the job.
+/// The faults of a workflow that must run the check on a schedule and fail when the check fails.
 fn faults_of_workflow(workflow: &str) -> Vec<String> {
     let runs = |line: &str| line.trim().trim_start_matches("- ").trim_start_matches("run: ").starts_with("cargo deny");
     let steps: Vec<&str> = workflow.lines().filter(|line| runs(line)).collect();
@@ -73,7 +73,7 @@ fn faults_of_licences(packages: &[Value], deny: &str) -> Vec<String> {
         .collect()
 }
 
-/// The packages that are built on this machine, as Cargo describes them without network access.
+/// The packages for this machine's architecture, from `cargo metadata` without network access.
 fn packages() -> Vec<Value> {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let arguments = ["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", &target];

@@ -38,7 +38,7 @@ fn one(tokens: &mut Tokens<'_>, allowed: &[String]) -> bool {
 }
 
 #[test]
-fn expressions_are_read_as_their_authors_mean_them() {
+fn licence_expressions_follow_spdx_precedence() {
     let allowed = ["MIT", "ISC", "Apache-2.0 WITH LLVM-exception"].map(str::to_owned);
     for (expression, expected) in [
         ("MIT", true),

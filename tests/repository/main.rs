@@ -1,4 +1,4 @@
-//! Files of the repository that no compiler reads, held to the rules that deployments and releases rely on.
+//! Checks of repository files that no compiler reads, for deployments and releases.
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
 mod dependencies;

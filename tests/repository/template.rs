@@ -1,4 +1,4 @@
-//! `template.yaml` against drift: permissions, encryption, recovery, retention, and who may call a URL.
+//! `template.yaml` against drift: permissions, encryption, recovery, retention, and access to URLs.
 
 use crate::{file, mutated};
 
@@ -22,7 +22,7 @@ impl Part {
     }
 }
 
-/// The parts of a section: what begins there with an indentation of two spaces.
+/// The parts of a section: each starts with a line indented by two spaces.
 fn parts(template: &str, section: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let lines = template.lines().filter(|line| !line.trim_start().starts_with('#'));
@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-/// Tables and logs: encrypted, recoverable where users own what they hold, and logs not kept forever.
+/// Tables must be encrypted, and recoverable unless their items expire; logs must have a retention period.
 fn faults_of_storage(resource: &Part) -> Vec<String> {
     if resource.is("AWS::Logs::LogGroup") {
         return resource.lacks(&["RetentionInDays: !Ref LogRetentionDays"]);
@@ -75,7 +75,7 @@ fn faults_of_storage(resource: &Part) -> Vec<String> {
     faults
 }
 
-/// A URL or a permission for everybody belongs to a function that asks who is calling.
+/// A function with a public URL or a public permission must authenticate its callers.
 fn faults_of_calls(resource: &Part) -> Vec<String> {
     let everybody = resource.is("AWS::Lambda::Permission") && resource.has("Principal: \"*\"");
     let by_url = resource.has("FunctionUrlAuthType: NONE") || resource.has("InvokedViaFunctionUrl: true");
@@ -122,14 +122,14 @@ fn is_service_wildcard(action: &str) -> bool {
 }
 
 #[test]
-fn f149_the_template_grants_and_keeps_what_it_must() {
+fn f149_template_keeps_all_rules() {
     let template = file("template.yaml");
     assert!(parts(&template, "Resources").len() > 30, "the template is understood");
     assert_eq!(faults(&template), [""; 0]);
 }
 
 #[test]
-fn f149_drift_of_the_template_is_noticed() {
+fn f149_template_drift_is_detected() {
     let template = file("template.yaml");
     for mutation in [
         ("                  - dynamodb:GetItem\n", "                  - dynamodb:*\n"),

@@ -6,7 +6,7 @@ use store::ApiKey;
 
 use super::product::{Product, text};
 
-/// Forty ways to have no valid key.
+/// Forty invalid keys.
 pub(super) async fn bad_keys(product: &Product) -> Vec<String> {
     let (good, other) = (product.key("ada", None).await, product.key("bob", None).await);
     let (revoked, expired) = (product.key("ada", None).await, product.key("ada", Some(SystemTime::UNIX_EPOCH)).await);

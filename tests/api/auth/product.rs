@@ -6,7 +6,7 @@ use store::{ApiKey, NewKey, Store, TableNames};
 use support::{Answer, TestApp};
 use tokio::net::TcpListener;
 
-/// The product over a database that the test reaches too.
+/// The product and the store on its database.
 pub(crate) struct Product {
     pub(crate) app: TestApp,
     pub(crate) store: Store,
@@ -29,7 +29,7 @@ pub(crate) async fn with_keys_and(settings: &[(&str, &str)]) -> Product {
     product(&[settings, &[("AUTH", "api_key")]].concat()).await
 }
 
-/// Serves an empty database; gives its address.
+/// Serves an empty database; returns its URL.
 pub(crate) async fn database() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());

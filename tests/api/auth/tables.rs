@@ -1,6 +1,6 @@
-//! Every route, by who may call it.
+//! Every route, grouped by the callers that may use it.
 
-/// Every route that asks who calls: method, path, body.
+/// Every route that requires authentication: method, path, body.
 pub(super) const ROUTES: [(&str, &str, &str); 21] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
@@ -25,7 +25,7 @@ pub(super) const ROUTES: [(&str, &str, &str); 21] = [
     ("GET", "/v1/models/{*model}", ""),
 ];
 
-/// Every route for administrators alone.
+/// Every route for administrators only.
 pub(super) const ADMINISTRATION: [(&str, &str, &str); 13] = [
     ("GET", "/api/admin/executions", ""),
     ("GET", "/api/admin/agents", ""),
@@ -42,11 +42,11 @@ pub(super) const ADMINISTRATION: [(&str, &str, &str); 13] = [
     ("POST", "/api/admin/tools/{id}/test", r#"{"arguments":{}}"#),
 ];
 
-/// Every route that is for everybody.
+/// Every public route.
 pub(super) const OPEN: [&str; 4] = ["/", "/assets/{file}", "/healthz", "/v1/{*rest}"];
 
 #[test]
-fn the_tables_of_this_suite_name_every_route() {
+fn tables_name_every_route() {
     let source = include_str!("../../../functions/chat/src/lib.rs");
     let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
     for path in routes {

@@ -1,4 +1,4 @@
-//! Tokens of an issuer.
+//! JWTs of an issuer.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use super::product::{product, text};
 use super::tables::ROUTES;
 use super::{ABSENT, shape};
 
-/// An issuer on loopback with one key.
+/// Starts an issuer on loopback with one key; returns its URL.
 async fn issuer(pair: &Ed25519KeyPair) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -40,7 +40,7 @@ fn key_pair() -> Ed25519KeyPair {
 }
 
 #[tokio::test]
-async fn f114_tokens_of_the_issuer_are_callers_and_others_are_not() {
+async fn f114_only_valid_issuer_tokens_authenticate() {
     let (pair, forger) = (key_pair(), key_pair());
     let url = issuer(&pair).await;
     let product = product(&[("AUTH", "jwt"), ("AUTH_JWT_ISSUER", &url), ("AUTH_JWT_AUDIENCE", "chat")]).await;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::grammar::keys;
 
-/// A whole answer of the product.
+/// A complete HTTP response of the product.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The HTTP status.
@@ -16,8 +16,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer that keeps what the contract says of all answers; a test ends here when it does not. What answers
-    /// `HEAD` has no body to check.
+    /// Checks the rules that the contract has for every response; panics when one is broken. A response to `HEAD` has
+    /// no body to check.
     pub(crate) fn checked(self, method: &str) -> Self {
         assert!(!self.header("x-request-id").is_empty(), "every answer has x-request-id: {self:?}");
         if self.status >= 400 && method != "HEAD" {
@@ -66,7 +66,7 @@ impl Answer {
         (self.status, code)
     }
 
-    /// The body of an error without what differs from request to request; where errors are a sentence, that.
+    /// The body of an error with a constant request id; for a plain-text error, its sentence.
     pub fn error_body(&self) -> Value {
         if self.header("content-type").starts_with("text/plain") {
             return self.text().into();
@@ -76,7 +76,7 @@ impl Answer {
         body
     }
 
-    /// The body of a success; a test ends here when it is another status.
+    /// The body of a response with status 200; panics on any other status.
     pub fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
         self.json()

@@ -8,16 +8,16 @@ use tempfile::TempDir;
 
 use crate::{Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY, within};
 
-/// Limits that no test reaches unless it sets its own.
+/// A rate limit that no test reaches by default.
 const NO_LIMIT: &str = "1000000/60s";
 
-/// The whole product in the test's process, on a port of its own, with a fake model and a fake search behind it.
+/// The whole product in the test's process, on its own port, with a fake model and a fake search as upstreams.
 ///
-/// It is the [`Client`] of the caller `local`; other callers come from [`Client::user`].
+/// It dereferences to the [`Client`] of the caller `local`; [`Client::as_user`] gives clients of other callers.
 pub struct TestApp {
-    /// What the product calls as the model `openai`.
+    /// The endpoint of the model `openai`.
     pub model: FakeModel,
-    /// What the product searches with.
+    /// The endpoint of the search.
     pub search: FakeTavily,
     client: Client,
     server: Option<Server>,
@@ -26,22 +26,22 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Starts it with an empty store in memory.
+    /// Starts the product with an empty store in memory.
     pub async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    /// Starts it with more settings; a later one of the same name wins.
+    /// Starts the product with additional settings; a later one of the same name wins.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         Self::launch(settings, None).await
     }
 
-    /// Starts it with a store in a folder of its own, which outlives [`TestApp::restart`].
+    /// Starts the product with a store in its own folder, which survives [`TestApp::restart`].
     pub async fn on_disk() -> Self {
         Self::on_disk_with(&[]).await
     }
 
-    /// The same with more settings.
+    /// Like [`TestApp::start_on_disk`], with additional settings.
     pub async fn on_disk_with(settings: &[(&str, &str)]) -> Self {
         Self::launch(settings, Some(TempDir::new().expect("a temporary folder can be made"))).await
     }
@@ -59,24 +59,24 @@ impl TestApp {
         self.folder.as_ref().expect("the store is kept on disk").path()
     }
 
-    /// The caller `local`, to be moved into another task.
+    /// A clone of the client of the caller `local`, for another task.
     pub fn client(&self) -> Client {
         self.client.clone()
     }
 
-    /// Ends the server in an orderly way.
+    /// Shuts the server down gracefully.
     pub async fn shut_down(&mut self) {
         if let Some(server) = self.server.take() {
             within("the server to shut down", server.shut_down()).await;
         }
     }
 
-    /// Ends the server and starts another one over the same data.
+    /// Shuts the server down and starts another one on the same data.
     pub async fn restart(&mut self) {
         self.restart_with(&[]).await;
     }
 
-    /// The same with more settings.
+    /// Like [`TestApp::restart`], with additional settings.
     pub async fn restart_with(&mut self, more: &[(&str, &str)]) {
         self.settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         self.shut_down().await;
@@ -86,7 +86,7 @@ impl TestApp {
     }
 }
 
-/// A test asks the product far more often than it handles it.
+/// Tests call the client directly on the app.
 impl Deref for TestApp {
     type Target = Client;
 

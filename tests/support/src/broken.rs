@@ -7,44 +7,46 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// What a version does wrong.
+use crate::database_proxy::forward_to_database;
+
+/// A fault that a [`FaultyProxy`] adds to the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// It collects a stream and sends it whole.
+    /// Buffers a stream and sends it as a whole.
     Collects,
-    /// It sends the first event, and the rest whole.
+    /// Sends the first event, then buffers the rest and sends it as a whole.
     CollectsTheRest,
-    /// The end of a turn never comes.
+    /// Never sends the end of a turn.
     NeverEnds,
-    /// The end comes, and the connection stays.
+    /// Sends the end of a turn and keeps the connection open.
     StaysOpen,
-    /// It knows of no turn to be resumed.
+    /// Finds no turn to resume (status 204).
     ResumesNothing,
-    /// It resumes from the start.
+    /// Ignores `Last-Event-ID` and resumes from the start.
     ForgetsThePlace,
-    /// It says that it stops, and does not.
+    /// Accepts a stop request and does not stop the turn.
     DeafToStops,
-    /// It deletes nothing.
+    /// Accepts a delete request and deletes nothing.
     Keeps,
-    /// It lets in whoever has no key.
+    /// Admits callers without a key.
     Open,
-    /// It loses a model's calls of tools.
+    /// Loses the model's tool calls.
     CallsNoTool,
-    /// It tells a short answer in one piece.
+    /// Sends a short answer as one delta.
     JoinsPieces,
 }
 
-/// What stands before the product and does something wrong, as if the product did.
+/// A proxy in front of the product that adds one fault to it.
 #[derive(Clone)]
 pub struct Broken {
     http: transport::Client,
     behind: String,
     wrong: Wrong,
-    /// A key that it adds for whoever has none.
+    /// The API key that the proxy adds to requests without one.
     key: Option<String>,
 }
 
-/// Serves it on a free port; gives its address.
+/// Serves a router on a free port of loopback; returns its URL.
 pub async fn served(router: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
     let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
@@ -53,25 +55,25 @@ pub async fn served(router: Router) -> String {
 }
 
 impl Broken {
-    /// Starts it before the product at this address; gives its own.
+    /// Starts a proxy in front of the product at this URL; returns the proxy's URL.
     pub async fn start(behind: &str, wrong: Wrong) -> String {
         Self::with_key(behind, wrong, None).await
     }
 
-    /// The same with a key that it adds for whoever has none.
+    /// Like [`FaultyProxy::start`]; the proxy adds `key` to requests without one.
     pub async fn with_key(behind: &str, wrong: Wrong, key: Option<String>) -> String {
         let broken =
             Self { http: transport::client().expect("a client can be made"), behind: behind.to_owned(), wrong, key };
         served(Router::new().fallback(pass).with_state(broken)).await
     }
 
-    /// Starts a database over another one that says yes to the transaction that ends a turn, and writes nothing.
+    /// Starts a database proxy that acknowledges the transaction at the end of a turn and does not forward it.
     pub async fn database(behind: &str) -> String {
         let state = (transport::client().expect("a client can be made"), behind.to_owned());
         served(Router::new().fallback(lose).with_state(state)).await
     }
 
-    /// What it answers by itself.
+    /// The response that the proxy gives without forwarding the request.
     fn own(&self, method: &Method, path: &str) -> Option<(StatusCode, &'static str)> {
         match self.wrong {
             Wrong::ResumesNothing if path.ends_with("/stream") => Some((StatusCode::NO_CONTENT, "")),
@@ -81,7 +83,7 @@ impl Broken {
         }
     }
 
-    /// What it asks the product instead: a question without a call.
+    /// The body to forward: [`ProxyFault::DropsToolCalls`] replaces a message that needs a tool call.
     fn asked(&self, body: Bytes) -> Bytes {
         match (self.wrong, str::from_utf8(&body)) {
             (Wrong::CallsNoTool, Ok(text)) => text.replace("What is 37 * 43?", "Count on.").into(),
@@ -152,7 +154,7 @@ async fn pass(State(broken): State<Broken>, request: Request) -> Response {
     answer.body(broken.body(response, short).await).expect("the product answers")
 }
 
-/// The frames of a stream with all words in one, right before the end, numbered anew.
+/// Merges all content deltas of a stream into one before its end, and renumbers the frames.
 fn joined(stream: &str) -> String {
     let (mut words, mut told, mut number) = (String::new(), String::new(), 0);
     for frame in stream.split_inclusive("\n\n") {
@@ -185,14 +187,5 @@ async fn lose(State((http, behind)): State<(transport::Client, String)>, headers
     {
         return Response::new(Body::from("{}"));
     }
-    let kept = ["x-amz-target", "content-type", "authorization", "x-amz-date"];
-    let request = kept.iter().fold(http.post(&behind).body(body), |request, name| {
-        headers.get(*name).into_iter().fold(request, |request, value| request.header(*name, value))
-    });
-    let answer = request.send().await.expect("the product answers");
-    let status = answer.status();
-    Response::builder()
-        .status(status)
-        .body(Body::from(answer.bytes().await.expect("the product answers")))
-        .expect("the product answers")
+    forward_to_database(&http, &behind, &headers, body).await
 }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, EventStream, Transcript, within};
 
-/// A caller of the product.
+/// An HTTP client of the product, as one caller.
 #[derive(Clone)]
 pub struct Client {
     http: transport::Client,
@@ -11,54 +11,54 @@ pub struct Client {
 }
 
 impl Client {
-    /// The caller `local` of the product at this address.
+    /// A client of the product at this URL, as the caller `local`.
     pub fn new(base: &str) -> Self {
         let http = transport::client().expect("the HTTP client builds");
         Self { http, base: base.trim_end_matches('/').to_owned(), user: None }
     }
 
-    /// The same product as another caller sees it.
+    /// A client of the same product, as another caller.
     #[must_use]
     pub fn user(&self, name: &str) -> Self {
         Self { user: Some(name.to_owned()), ..self.clone() }
     }
 
-    /// Where the product listens, without a trailing slash.
+    /// The product's base URL, without a trailing slash.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// A turn to its end.
+    /// Runs a turn to its end.
     pub async fn chat(&self, body: &Value) -> Transcript {
         self.open(body).await.rest().await
     }
 
-    /// A turn of this message in a new conversation, to its end.
+    /// Runs a turn with this message in a new conversation to its end.
     pub async fn ask(&self, message: &str) -> Transcript {
         self.chat(&json!({ "message": message })).await
     }
 
-    /// A turn of this message in a conversation, to its end.
+    /// Runs a turn with this message in an existing conversation to its end.
     pub async fn go_on(&self, conversation: &str, message: &str) -> Transcript {
         self.chat(&json!({ "message": message, "conversationId": conversation })).await
     }
 
-    /// A turn as it happens.
+    /// Starts a turn and returns its live event stream.
     pub async fn open(&self, body: &Value) -> EventStream {
         EventStream::new(self.started("/api/chat", body).await, false)
     }
 
-    /// A turn as it happens, with accumulated content.
+    /// Starts a turn and returns its live event stream with accumulated content.
     pub async fn open_accumulated(&self, body: &Value) -> EventStream {
         EventStream::new(self.started("/api/chat?sse=accumulated", body).await, true)
     }
 
-    /// A turn that answers the last message of a conversation again, as it happens.
+    /// Regenerates the last answer of a conversation and returns the live event stream.
     pub async fn open_again(&self, conversation: &str, body: &Value) -> EventStream {
         EventStream::new(self.started(&format!("/api/conversations/{conversation}/regenerate"), body).await, false)
     }
 
-    /// The turn of a conversation behind the frame with this id, or from its start; `None` when there is nothing to tell.
+    /// Resumes a conversation's turn after the frame with id `last`, or from its start; `None` on status 204.
     pub async fn resume(&self, conversation: &str, last: Option<&str>) -> Option<EventStream> {
         let request = self.request("GET", &format!("/api/conversations/{conversation}/stream"));
         let request = last.into_iter().fold(request, |request, last| request.header("last-event-id", last));
@@ -80,7 +80,7 @@ impl Client {
         response
     }
 
-    /// A turn answered by one document.
+    /// Runs a turn whose response is one JSON document.
     pub async fn chat_once(&self, body: &Value) -> Answer {
         let mut body = body.clone();
         body["stream"] = false.into();
@@ -112,24 +112,24 @@ impl Client {
         send(self.request("PATCH", path).json(body)).await
     }
 
-    /// A request of any method, body and headers.
+    /// Sends a request with any method, headers and body.
     pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
         let request =
             headers.iter().fold(self.request(method, path), |request, (name, value)| request.header(*name, *value));
         send(request.body(body.into())).await
     }
 
-    /// A chat request with this body as it is.
+    /// Sends a chat request with this body, unchanged.
     pub async fn chat_bytes(&self, body: impl Into<Vec<u8>>) -> Answer {
         self.send("POST", "/api/chat", &[("content-type", "application/json")], body).await
     }
 
-    /// A conversation with its messages.
+    /// Reads a conversation with its messages.
     pub async fn conversation(&self, id: &str) -> Value {
         self.get(&format!("/api/conversations/{id}")).await.ok()
     }
 
-    /// Reads the conversation until its last message is no longer being written.
+    /// Reads a conversation repeatedly until its last message is no longer `running`.
     pub async fn settled(&self, id: &str) -> Value {
         let reading = async {
             loop {

@@ -4,8 +4,8 @@ use crate::{Gate, MODEL, Reply};
 
 /// A scripted stream of `chat/completions` events, one write each.
 ///
-/// Nothing is added unasked: [`Completion::end`] sends what a good endpoint sends at the end, the other ways to end it
-/// are those of [`Reply`], reached by [`Completion::reply`].
+/// [`Completion::end`] adds the chunks that a correct endpoint sends at the end. [`Completion::reply`] adds nothing and
+/// leads to the other ends of a [`Reply`].
 #[derive(Clone)]
 pub struct Completion {
     reply: Reply,
@@ -24,31 +24,31 @@ impl Completion {
         Self::default()
     }
 
-    /// A good answer that comes in these pieces.
+    /// A complete answer with these deltas.
     pub fn of<S: AsRef<str>>(pieces: impl IntoIterator<Item = S>) -> Reply {
         pieces.into_iter().fold(Self::new(), |stream, piece| stream.text(piece.as_ref())).end()
     }
 
-    /// Separates lines from here on by `\n`, `\r` or `\r\n`.
+    /// Separates the following lines by `\n`, `\r` or `\r\n`.
     #[must_use]
     pub fn line_end(mut self, line_end: &'static str) -> Self {
         self.line_end = line_end;
         self
     }
 
-    /// More of the answer.
+    /// Adds a content delta.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         self.delta(&json!({ "content": text }))
     }
 
-    /// More of the reasoning, in its own field.
+    /// Adds a reasoning delta in its own field.
     #[must_use]
     pub fn thinking(self, text: &str) -> Self {
         self.delta(&json!({ "reasoning_content": text }))
     }
 
-    /// A whole native call in one delta; empty arguments are left out.
+    /// Adds a complete native call in one delta; empty arguments are omitted.
     #[must_use]
     pub fn call(self, index: u32, id: &str, name: &str, arguments: &str) -> Self {
         let mut function = json!({ "name": name });
@@ -58,58 +58,58 @@ impl Completion {
         self.delta(&json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": function }] }))
     }
 
-    /// A delta of any content.
+    /// Adds a delta with any fields.
     #[must_use]
     pub fn delta(self, delta: &Value) -> Self {
         self.chunk(&json!([{ "index": 0, "delta": delta, "finish_reason": null }]))
     }
 
-    /// The end of the answer, for this reason.
+    /// Adds the chunk with this finish reason.
     #[must_use]
     pub fn finish(self, reason: &str) -> Self {
         self.chunk(&json!([{ "index": 0, "delta": {}, "finish_reason": reason }]))
     }
 
-    /// What the provider counted, in a chunk without choices.
+    /// Adds the provider's token counts in a chunk without choices.
     #[must_use]
     pub fn usage(self, input: u64, output: u64) -> Self {
         let usage = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output });
         self.data(&json!({ "id": "chatcmpl-1", "model": MODEL, "choices": [], "usage": usage }).to_string())
     }
 
-    /// The terminator.
+    /// Adds the terminator.
     #[must_use]
     pub fn done(self) -> Self {
         self.data("[DONE]")
     }
 
-    /// An event with this payload.
+    /// Adds an event with this payload.
     #[must_use]
     pub fn data(self, payload: &str) -> Self {
         let end = self.line_end;
         self.raw(format!("data: {payload}{end}{end}"))
     }
 
-    /// Bytes as they are.
+    /// Adds bytes unchanged.
     #[must_use]
     pub fn raw(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.reply = self.reply.bytes(bytes);
         self
     }
 
-    /// Waits at the gate before what follows.
+    /// Waits at the gate before the next step.
     #[must_use]
     pub fn wait(mut self, gate: &Gate) -> Self {
         self.reply = self.reply.wait(gate);
         self
     }
 
-    /// Finishes with `stop`, 10 tokens read and 5 written, and the terminator.
+    /// Ends with reason `stop`, 10 input and 5 output tokens, and the terminator.
     pub fn end(self) -> Reply {
         self.finish("stop").usage(10, 5).done().reply()
     }
 
-    /// The stream as it is, to be ended in another way.
+    /// The stream so far as a reply.
     pub fn reply(self) -> Reply {
         self.reply
     }

@@ -7,22 +7,22 @@ use serde_json::json;
 
 use crate::{Client, Completion, FakeModel, MODEL, ModelRequest, Reply, Transcript};
 
-/// The name of the model that meets the faults.
+/// The name of the model that fails.
 const FIRST: &str = "first";
 
 /// The name of the model that takes over.
 const SECOND: &str = "second";
 
-/// How many pieces an answer has.
+/// The number of deltas in an answer.
 const PIECES: u64 = 40;
 
-/// One turn in so many meets a fault.
+/// One turn in this many meets a fault.
 const FAULTY: u64 = 20;
 
-/// Many turns at once, each with an answer of its own, of which one in twenty meets a fault of the model.
+/// A load spike: many concurrent turns with distinct answers, of which one in twenty meets a model fault.
 ///
-/// Faults before the first word are mended by another attempt, those in the middle of the answer by a second model that
-/// goes on from there, so that every answer comes out whole whatever happened to it.
+/// A retry recovers from a fault before the first token. A second model continues an answer that breaks off. Every
+/// answer must therefore be complete.
 pub struct Crowd {
     first: FakeModel,
     second: FakeModel,
@@ -44,7 +44,7 @@ impl Crowd {
         Self { first, second }
     }
 
-    /// What the product is configured with.
+    /// The settings of the product for both models.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let model = |name, model: &FakeModel, fallback: Option<&str>| {
             let mut row =
@@ -58,12 +58,12 @@ impl Crowd {
         vec![
             ("MODELS", models.to_string()),
             ("DEFAULT_MODEL", FIRST.to_owned()),
-            // A stalled answer shall not hold its turn up for long.
+            // A stalled answer must not delay its turn for long.
             ("MODEL_IDLE_SECONDS", "3".to_owned()),
         ]
     }
 
-    /// Runs these turns at the same time and holds each answer against what it must be; gives how many met a fault.
+    /// Runs these turns concurrently and checks each answer; returns how many turns met a fault.
     pub async fn run(&self, client: &Client, turns: Range<u64>) -> usize {
         let answers = turns.clone().map(async |turn| (turn, client.ask(&format!("turn {turn}")).await));
         for (turn, transcript) in join_all(answers).await {
@@ -78,18 +78,18 @@ fn check(turn: u64, transcript: &Transcript) {
     assert_eq!(transcript.finish_reason(), "stop", "turn {turn}: {:?}", transcript.end());
 }
 
-/// The answer of a turn; no two pieces of any are the same.
+/// The deltas of a turn's answer; no two deltas of any turns are equal.
 fn pieces(turn: u64) -> Vec<String> {
     (0..PIECES).map(|piece| format!("第{turn}轮的第{piece}句话说完了。")).collect()
 }
 
-/// The turn that a request is about.
+/// The number of the turn that a request belongs to.
 fn number(request: &ModelRequest) -> u64 {
     let question = request.talk().into_iter().next().unwrap_or_default().1;
     question.strip_prefix("turn ").and_then(|number| number.parse().ok()).expect("a question names its turn")
 }
 
-/// What happens to a faulty turn at its first attempt.
+/// The reply to the first attempt of a faulty turn.
 fn faulty(turn: u64) -> Reply {
     let half = || {
         let pieces = pieces(turn);
@@ -109,7 +109,7 @@ fn faulty(turn: u64) -> Reply {
     }
 }
 
-/// What the second model adds: it repeats a few of the last words first, as models do.
+/// The second model's continuation: like real models, it first repeats the last 10 characters.
 fn rest(request: &ModelRequest) -> String {
     let whole = pieces(number(request)).concat();
     let said = request.body["messages"].as_array().into_iter().flatten();
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_turns_share_a_piece() {
+    fn no_two_turns_share_a_delta() {
         let all: Vec<String> = (0..3).flat_map(pieces).collect();
         let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());

@@ -3,16 +3,16 @@ use serde_json::Value;
 use crate::server::FakeServer;
 use crate::{Reply, Request};
 
-/// An endpoint of any kind on loopback that plays a script and records what it is asked.
+/// A scripted HTTP endpoint on loopback that records its requests.
 pub struct FakeEndpoint(FakeServer);
 
 impl FakeEndpoint {
-    /// Starts one of a model's wire: it takes posts of JSON alone.
+    /// Starts an LLM endpoint: it accepts only `POST` requests with a JSON body.
     pub async fn start() -> Self {
         Self(FakeServer::start("fake endpoint", rules).await)
     }
 
-    /// Starts one that takes any request.
+    /// Starts an endpoint that accepts any request.
     pub async fn of_any() -> Self {
         Self(FakeServer::start("fake endpoint", |_| Vec::new()).await)
     }
@@ -22,17 +22,17 @@ impl FakeEndpoint {
         format!("http://{}", self.0.address)
     }
 
-    /// Answers the next requests with these replies, one each.
+    /// Queues replies for the next requests, one each.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.0.queue(replies);
     }
 
-    /// Answers requests that find no scripted reply.
+    /// Sets the function that answers requests when the queue is empty.
     pub fn answer(&self, answer: impl Fn(&Request) -> Reply + Send + 'static) {
         self.0.answer(answer);
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.0.log()
     }

@@ -3,9 +3,9 @@ use serde_json::Value;
 use crate::grammar::Grammar;
 use crate::{Transcript, within};
 
-/// A turn's event stream, read as it arrives and held against the contract; a test ends here when it breaks it.
+/// A turn's event stream, read as it arrives and checked against the contract; panics when it breaks the contract.
 ///
-/// Dropping it before its end is a client that goes away.
+/// Dropping it before its end acts like a client that disconnects.
 pub struct EventStream {
     response: reqwest::Response,
     buffer: Vec<u8>,
@@ -18,7 +18,7 @@ impl EventStream {
         Self::read_by(response, |request| Grammar::new(request, accumulated))
     }
 
-    /// The rest of a turn, behind the frame with this id.
+    /// The rest of a turn, after the frame with this id.
     pub(crate) fn behind(response: reqwest::Response, last: &str) -> Self {
         Self::read_by(response, |request| Grammar::behind(request, last))
     }
@@ -40,6 +40,10 @@ impl EventStream {
 
     /// The next event; `None` at the end, after the terminator and the end of the body.
     pub async fn next(&mut self) -> Option<Value> {
+        within("the next event", self.next_event()).await
+    }
+
+    async fn next_event(&mut self) -> Option<Value> {
         loop {
             let Some(frame) = self.frame().await else {
                 self.grammar.end();
@@ -52,7 +56,7 @@ impl EventStream {
         }
     }
 
-    /// The next event of this type; those before it are read and kept.
+    /// Reads up to the next event of this type and returns it; [`EventStream::read_to_end`] returns the others too.
     pub async fn until(&mut self, kind: &str) -> Value {
         while let Some(event) = self.next().await {
             if event["type"] == kind {
@@ -62,12 +66,12 @@ impl EventStream {
         panic!("the stream ended without {kind}: {:?}", self.read)
     }
 
-    /// Waits for the comment that a stream sends when there is nothing to tell; a test ends here when an event comes.
+    /// Reads one frame, which must be a keep-alive comment; panics when it is an event.
     pub async fn keep_alive(&mut self) {
         assert_eq!(self.frame().await.as_deref(), Some(": keep-alive"));
     }
 
-    /// Reads to the end and gives all events, those already read too.
+    /// Reads to the end and returns all events, including those already read.
     pub async fn rest(mut self) -> Transcript {
         while self.next().await.is_some() {}
         Transcript(self.read)

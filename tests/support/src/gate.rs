@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-/// How long anything may take that a test waits for, before the test fails instead of hanging; the last of a thousand
-/// turns waits for the others, on whatever else the machine does.
+/// How long a test waits before it fails instead of hanging. The last of a thousand concurrent turns may need this long
+/// on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Awaits `future`, and ends the test with `what` in its message when it takes unreasonably long.
+/// Awaits `future`; panics with `what` in its message after 2 minutes.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(PATIENCE, future).await;
     waited.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: {what}"))
 }
 
-/// A place in a script at which a fake server waits until the test lets it go on.
+/// A point in a script where a fake server waits until the test lets it continue.
 ///
-/// The test knows that the server has come there by [`Gate::reached`], and decides by [`Gate::open`] when it goes on:
-/// no test needs to sleep.
+/// [`Gate::wait_until_reached`] returns once the server waits, and [`Gate::open`] lets it continue, so no test needs to
+/// sleep.
 #[derive(Clone)]
 pub struct Gate(Arc<Places>);
 
@@ -38,23 +38,23 @@ impl Gate {
         Self::default()
     }
 
-    /// Lets one waiter through: one that is there or the next to come.
+    /// Lets one waiter through: a present one or else the next one.
     pub fn open(&self) {
         self.0.passes.add_permits(1);
     }
 
-    /// Lets everyone through from now on.
+    /// Lets all present and later waiters through.
     pub fn open_for_good(&self) {
         self.0.passes.close();
     }
 
-    /// Waits until somebody has come to the gate; each arrival is told once.
+    /// Waits until a server reaches the gate; returns once for each arrival.
     pub async fn reached(&self) {
         let arrival = within("a gate to be reached", self.0.waiting.acquire()).await;
         arrival.expect("arrivals are never closed").forget();
     }
 
-    /// Comes to the gate and waits until it is opened.
+    /// Reports an arrival and waits until the gate opens.
     pub async fn pass(&self) {
         self.0.waiting.add_permits(1);
         if let Ok(pass) = self.0.passes.acquire().await {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The grammar of a turn's event stream, read frame by frame; anything that the contract does not allow ends the test.
+/// The grammar of a turn's event stream, checked frame by frame; panics on a frame that the contract does not allow.
 pub(crate) struct Grammar {
     request: String,
     accumulated: bool,
@@ -15,23 +15,23 @@ pub(crate) struct Grammar {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Running,
-    /// Running or ended behind frames that were not read.
+    /// Running or ended; the frames up to `Last-Event-ID` were not read.
     Resumed,
     Ended,
     Terminated,
 }
 
 impl Grammar {
-    /// The grammar of the answer to this request.
+    /// The grammar of the response to this request.
     pub(crate) fn new(request: &str, accumulated: bool) -> Self {
         Self { request: request.to_owned(), accumulated, turn: None, count: 0, once: Vec::new(), state: State::Running }
     }
 
-    /// The grammar of the rest of a turn, behind the frame with this id.
+    /// The grammar of the rest of a turn, after the frame with this id.
     pub(crate) fn behind(request: &str, last: &str) -> Self {
         let (turn, n) = last.rsplit_once('-').unwrap_or_else(|| panic!("not <turn>-<n>: {last:?}"));
         let count = n.parse().unwrap_or_else(|_| panic!("not <turn>-<n>: {last:?}"));
-        // What came before is not known: the last frame may have been any.
+        // Earlier frames are unknown: the last one may have had any type.
         Self { turn: Some(turn.to_owned()), count, state: State::Resumed, ..Self::new(request, false) }
     }
 
@@ -40,7 +40,7 @@ impl Grammar {
         self.turn.as_ref().map_or_else(String::new, |turn| format!("{turn}-{}", self.count))
     }
 
-    /// Reads a frame; `None` for one that is no event.
+    /// Checks a frame; `None` when it is not an event.
     pub(crate) fn read(&mut self, frame: &str) -> Option<Value> {
         assert_ne!(self.state, State::Terminated, "nothing follows the terminator: {frame}");
         if frame == ": keep-alive" {
@@ -87,7 +87,7 @@ impl Grammar {
         }
     }
 
-    /// Every event has exactly the fields of the contract.
+    /// Checks that an event has exactly the fields of the contract.
     fn check_fields(&self, kind: &str, event: &Value) {
         let expected: &[&str] = match kind {
             "start" => &["type", "conversationId", "messageId", "model"],
@@ -130,7 +130,7 @@ impl Grammar {
         }
     }
 
-    /// The end of the body.
+    /// Checks that the stream is complete at the end of the body.
     pub(crate) fn end(&self) {
         assert_eq!(self.state, State::Terminated, "the body ends after the terminator");
     }
@@ -165,56 +165,56 @@ data: {"type":"done","finishReason":"stop"}"#;
     }
 
     #[test]
-    fn a_whole_stream_with_a_keep_alive_is_accepted() {
+    fn complete_stream_with_keep_alive_is_accepted() {
         read(&[START, ": keep-alive", USAGE, DONE, "data: [DONE]"]);
     }
 
     #[test]
     #[should_panic(expected = "frames are numbered")]
-    fn a_gap_in_the_numbers_is_refused() {
+    fn gap_in_frame_numbers_is_rejected() {
         read(&[START, DONE]);
     }
 
     #[test]
     #[should_panic(expected = "start comes first")]
-    fn a_stream_that_does_not_begin_with_start_is_refused() {
+    fn stream_without_start_is_rejected() {
         read(&[r#"id: 01J00000000000000000000000-1
 data: {"type":"content","content":"x"}"#]);
     }
 
     #[test]
     #[should_panic(expected = "usage comes before the end")]
-    fn an_end_without_usage_is_refused() {
+    fn end_without_usage_is_rejected() {
         read(&[START, &DONE.replace("-3", "-2")]);
     }
 
     #[test]
     #[should_panic(expected = "only the terminator follows")]
-    fn a_second_end_is_refused() {
+    fn second_end_is_rejected() {
         read(&[START, USAGE, DONE, &DONE.replace("-3", "-4")]);
     }
 
     #[test]
     #[should_panic(expected = "the terminator follows")]
-    fn a_terminator_without_an_end_is_refused() {
+    fn terminator_without_an_end_is_rejected() {
         read(&[START, "data: [DONE]"]);
     }
 
     #[test]
     #[should_panic(expected = "the body ends after the terminator")]
-    fn a_body_without_a_terminator_is_refused() {
+    fn body_without_a_terminator_is_rejected() {
         read(&[START, USAGE, DONE]);
     }
 
     #[test]
     #[should_panic(expected = "one turn per stream")]
-    fn another_turns_frame_is_refused() {
+    fn frame_of_another_turn_is_rejected() {
         read(&[START, &USAGE.replace("01J00000000000000000000000-2", "01J00000000000000000000001-2")]);
     }
 
     #[test]
     #[should_panic(expected = "the fields of content")]
-    fn an_unknown_field_is_refused() {
+    fn unknown_field_is_rejected() {
         read(&[
             START,
             r#"id: 01J00000000000000000000000-2

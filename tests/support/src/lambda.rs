@@ -15,14 +15,14 @@ use serde_json::Value;
 
 use crate::broken::served;
 
-/// What a function writes, from its head to its end, piece by piece.
+/// The chunks that a function writes, from its head to its end.
 pub type Pieces = BoxStream<'static, Bytes>;
 
 type Function = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Option<Pieces>> + Send>> + Send + Sync>;
 
-/// Lambda's API as far as it invokes one version of one function and streams the answer.
+/// The part of Lambda's API that invokes one version of one function and streams its response.
 pub struct FakeLambda {
-    /// Where it is.
+    /// The URL of the API.
     pub address: String,
 }
 
@@ -32,7 +32,7 @@ impl FakeLambda {
     /// The version that can be invoked.
     pub const VERSION: &'static str = "7";
 
-    /// Starts it; `function` takes events, and gives nothing when there is no instance for one.
+    /// Starts the API; `function` handles an event, and returns `None` when no instance is free (status 429).
     pub async fn start<F>(function: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Option<Pieces>> + Send + 'static,

@@ -1,6 +1,5 @@
-//! What the black-box tests run against and look through: scripted servers on loopback in the place of the model and
-//! the search, the whole product started in the test's process, and a reader that holds every event stream against the
-//! contract.
+//! Support for the black-box tests: scripted servers on loopback instead of the model and the search, the whole product
+//! in the test's process, and a reader that checks every event stream against the contract.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -14,6 +13,7 @@ mod broken;
 mod client;
 mod completion;
 mod crowd;
+mod database_proxy;
 mod endpoint;
 mod events;
 mod gate;
@@ -37,6 +37,7 @@ pub use broken::{Broken, Wrong, served};
 pub use client::Client;
 pub use completion::Completion;
 pub use crowd::Crowd;
+pub use database_proxy::DatabaseProxy;
 pub use endpoint::FakeEndpoint;
 pub use events::EventStream;
 pub use gate::{Gate, within};

@@ -6,8 +6,8 @@ use crate::{FakeEndpoint, Gate, Reply, Request};
 
 /// A server of the Model Context Protocol on loopback: stateless, or with a handshake and sessions that can end.
 ///
-/// It has the tools `echo` (repeats its arguments and the key it was sent), `steps` (tells its progress before it
-/// answers, and asks something meanwhile), `fail` (says that it failed) and `see.all`, over two pages.
+/// It lists four tools on two pages: `echo` (returns its arguments and the key that it received), `steps` (reports
+/// progress and sends a request before it answers), `fail` (reports a failure) and `see.all`.
 pub struct FakeMcp {
     endpoint: FakeEndpoint,
     state: Arc<Mutex<State>>,
@@ -15,23 +15,23 @@ pub struct FakeMcp {
 
 #[derive(Default)]
 struct State {
-    /// Whether it wants a handshake.
+    /// Whether the server requires a handshake.
     sessions: bool,
-    /// How many sessions were begun; only the last one holds.
+    /// The number of sessions so far; only the last one is valid.
     begun: usize,
-    /// Whether it answers in events.
+    /// Whether the server replies with an event stream.
     events: bool,
-    /// What `steps` waits for before it answers.
+    /// The gate at which `steps` waits before it answers.
     gate: Option<Gate>,
 }
 
 impl FakeMcp {
-    /// One of the generation without handshakes, which answers in JSON.
+    /// Starts a server of the protocol version without handshakes, which replies in JSON.
     pub async fn stateless() -> Self {
         Self::start(State::default()).await
     }
 
-    /// One that wants a handshake and answers in events.
+    /// Starts a server that requires a handshake and replies with events.
     pub async fn with_sessions() -> Self {
         Self::start(State { sessions: true, events: true, ..State::default() }).await
     }
@@ -53,22 +53,22 @@ impl FakeMcp {
         self.state.lock().expect("no test panics here").begun += 1;
     }
 
-    /// Has `steps` wait for this before it answers.
+    /// Makes `steps` wait at this gate before it answers.
     pub fn hold(&self, gate: &Gate) {
         self.state.lock().expect("no test panics here").gate = Some(gate.clone());
     }
 
-    /// Answers the next requests with these replies, one each.
+    /// Queues replies for the next requests, one each.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.endpoint.replies(replies);
     }
 
-    /// What it was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.endpoint.requests()
     }
 
-    /// The methods that it was asked for so far; `reply` for an answer to what it asked itself.
+    /// The methods of the requests so far; `reply` for a response to the server's own request.
     pub fn methods(&self) -> Vec<String> {
         let method = |request: &Request| request.json()["method"].as_str().unwrap_or("reply").to_owned();
         self.requests().iter().map(method).collect()
@@ -129,7 +129,7 @@ impl State {
             event(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
         };
         let said = step(1, format!("步骤一 {}", request.header("authorization"))).into_bytes();
-        // Cut in the middle of a character.
+        // Split in the middle of a character.
         let cut = said.iter().position(|byte| *byte >= 0x80).map_or(0, |at| at + 1);
         let mut reply = Reply::status(200).header("content-type", "text/event-stream");
         reply = reply.bytes(&said[..cut]).bytes(&said[cut..]);
@@ -143,7 +143,7 @@ impl State {
         reply.bytes(event(&json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))).stall()
     }
 
-    /// A whole answer: one document, or events of which the first is none for the client.
+    /// A complete reply: one document, or a log notification and then the result as events.
     fn whole(&self, body: &Value, result: &Value) -> Reply {
         let message = json!({"jsonrpc": "2.0", "id": body["id"], "result": result});
         if !self.events {
@@ -155,7 +155,7 @@ impl State {
     }
 }
 
-/// What the generation without handshakes asks of every request.
+/// Checks the fields that the protocol version without handshakes requires in every request.
 fn assert_stateless(request: &Request, body: &Value) {
     let meta = &body["params"]["_meta"];
     assert_eq!(request.header("mcp-protocol-version"), "2026-07-28", "the version stands in a header");

@@ -6,17 +6,17 @@ use crate::{Reply, Request};
 /// The key that the product is configured to send to the fake model.
 pub const MODEL_KEY: &str = "sk-canary-model-5d1c0a77";
 
-/// The fake model's name on its own wire.
+/// The fake model's name at its endpoint.
 pub const MODEL: &str = "scripted-1";
 
-/// An OpenAI-compatible endpoint on loopback that plays a script and records what it is asked.
+/// A scripted OpenAI-compatible endpoint on loopback that records its requests.
 ///
-/// Every request must carry the key, name the model, stream, and hold messages that a strict endpoint accepts; what
-/// does not is told when the fake is dropped, so every test checks it.
+/// Every request must carry the key, name the model, stream, and hold messages that a strict endpoint accepts. Dropping
+/// the fake panics when a request broke one of these rules, so every test checks them.
 pub struct FakeModel(FakeServer);
 
 impl FakeModel {
-    /// Starts one without a script.
+    /// Starts an endpoint without a script.
     pub async fn start() -> Self {
         Self(FakeServer::start("fake model", rules).await)
     }
@@ -26,33 +26,33 @@ impl FakeModel {
         format!("http://{}/v1", self.0.address)
     }
 
-    /// Answers the next requests with these replies, one each.
+    /// Queues replies for the next requests, one each.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.0.queue(replies);
     }
 
-    /// Answers every request that no scripted reply is left for.
+    /// Sets the function that answers requests when the queue is empty.
     pub fn answer(&self, answer: impl Fn(&ModelRequest) -> Reply + Send + 'static) {
         self.0.answer(move |request| answer(&ModelRequest::from(request)));
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.0.log().iter().map(ModelRequest::from).collect()
     }
 
-    /// Waits until the model was asked `count` times, and gives the last of these requests.
+    /// Waits for `count` requests and returns the last of them.
     pub async fn asked(&self, count: usize) -> ModelRequest {
         self.0.asked(count).await;
         self.requests().swap_remove(count - 1)
     }
 
-    /// Waits until the product gave up `count` answers before their end.
+    /// Waits until the product has disconnected from `count` responses before their end.
     pub async fn hung_up(&self, count: usize) {
         self.0.hung_up(count).await;
     }
 
-    /// How many answers the product gave up before their end.
+    /// The number of responses from which the product disconnected before their end.
     pub fn hang_ups(&self) -> usize {
         self.0.hang_ups()
     }
@@ -61,7 +61,7 @@ impl FakeModel {
 /// A request to the fake model.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
-    /// Names in lower case.
+    /// The HTTP request.
     pub request: Request,
     /// The parsed body.
     pub body: Value,
@@ -91,12 +91,12 @@ impl ModelRequest {
         self.messages().into_iter().find(|(role, _)| role == "system").unwrap_or_default().1
     }
 
-    /// The content of the last message: what the model shall answer.
+    /// The content of the last message.
     pub fn last(&self) -> String {
         self.messages().pop().unwrap_or_default().1
     }
 
-    /// Whether this asks for an answer to a tool's result rather than to the user's words.
+    /// Whether the last message holds tool results rather than the user's message.
     pub fn brings_results(&self) -> bool {
         self.last().starts_with("以下是搜索结果，请基于这些结果回答：\n\n")
     }
@@ -120,8 +120,8 @@ fn rules(request: &Request) -> Vec<(bool, &'static str)> {
     ]
 }
 
-/// One system prompt at the front, then user and assistant in turn, none of them empty; calls are followed by a result
-/// each, in the same order; a question or results at the end.
+/// Whether the messages are in a valid order: an optional system prompt, then user and assistant alternately, none
+/// empty. A result follows for each call, in the order of the calls. A user message or results come last.
 fn in_order(messages: &Value) -> bool {
     let messages = messages.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut rest = messages.iter().peekable();

@@ -6,12 +6,12 @@ use crate::{Reply, Request};
 /// The fake Ollama's model.
 pub const OLLAMA_MODEL: &str = "scripted:8b";
 
-/// Ollama on loopback: plays a script on `/api/chat`, says on `/api/show` what its model can, and records what it is
-/// asked. Every request must name the model and hold no key.
+/// Ollama on loopback: plays a script on `/api/chat`, reports the model's capabilities on `/api/show`, and records its
+/// requests. Every request must name the model and hold no key.
 pub struct FakeOllama(FakeServer);
 
 impl FakeOllama {
-    /// Starts one whose model has these capabilities, such as `completion` and `tools`.
+    /// Starts a server whose model has these capabilities, such as `completion` and `tools`.
     pub async fn start(capabilities: &[&str]) -> Self {
         let fake = Self(FakeServer::start("fake Ollama", rules).await);
         let shown = json!({ "capabilities": capabilities, "details": { "family": "scripted" } });
@@ -19,7 +19,7 @@ impl FakeOllama {
         fake
     }
 
-    /// Answers on `/api/show` with this from now on.
+    /// Sets the reply of `/api/show`.
     pub fn shows(&self, shown: Reply) {
         self.0.aside("/api/show", shown);
     }
@@ -29,7 +29,7 @@ impl FakeOllama {
         format!("http://{}", self.0.address)
     }
 
-    /// Answers the next chats with these replies, one each.
+    /// Queues replies for the next chats, one each.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.0.queue(replies);
     }
@@ -45,7 +45,7 @@ impl FakeOllama {
         json!({ "model": OLLAMA_MODEL, "created_at": "2026-01-02T03:04:05Z", "message": message, "done": false })
     }
 
-    /// The last line, with 10 tokens read and 5 written.
+    /// The last line, with 10 input and 5 output tokens.
     pub fn ends(reason: &str) -> Value {
         json!({
             "model": OLLAMA_MODEL, "message": { "role": "assistant", "content": "" }, "done": true,
@@ -58,7 +58,7 @@ impl FakeOllama {
         self.bodies("/api/chat")
     }
 
-    /// How often it was asked what the model can.
+    /// The number of requests to `/api/show`.
     pub fn shown(&self) -> usize {
         self.bodies("/api/show").len()
     }

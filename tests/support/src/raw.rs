@@ -5,9 +5,9 @@ use tokio::net::TcpStream;
 
 use crate::{Answer, Client, within};
 
-/// Requests as bytes, for what an orderly HTTP client does not send: odd paths, foreign hosts, no content type.
+/// Requests as raw bytes, which an HTTP client would not send: malformed paths, foreign hosts, no content type.
 impl Client {
-    /// Sends a request line and headers (each ended by CRLF) and a body, and reads the answer to its end.
+    /// Sends a request line and headers (each ended by CRLF) and a body, and reads the response to its end.
     ///
     /// `host`, `connection: close` and `content-length` are added unless `head` names them.
     pub async fn raw(&self, head: &str, body: &[u8]) -> Answer {
@@ -32,7 +32,7 @@ impl Client {
         parsed(&within("a raw answer", exchange(&authority, request.as_bytes())).await, "POST")
     }
 
-    /// `GET` of a path as it is, with one more header.
+    /// Sends a `GET` request with this path unchanged and one additional header.
     pub async fn raw_get(&self, path: &str, header: &str) -> Answer {
         let header = if header.is_empty() { String::new() } else { format!("{header}\r\n") };
         self.raw(&format!("GET {path} HTTP/1.1\r\n{header}"), b"").await
@@ -41,7 +41,7 @@ impl Client {
 
 async fn exchange(authority: &str, request: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(authority).await.expect("the product listens");
-    // A server may answer and close before it has read all of a body that it refuses.
+    // A server may respond and close before it has read all of a body that it rejects.
     let _ = stream.write_all(request).await;
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;

@@ -5,16 +5,16 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::Gate;
 
-/// How the end of a reply's body is told to the client.
+/// How a reply marks the end of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
-    /// Each write is a chunk of its own; a cut is visible.
+    /// Each write is one chunk; the client detects a disconnect.
     Chunked,
-    /// The body ends when the connection does; a cut looks like an end.
+    /// The body ends with the connection; the client cannot detect a disconnect.
     UntilClose,
 }
 
-/// One thing that a fake server does while it answers.
+/// One step of a fake server's reply.
 #[derive(Clone)]
 enum Step {
     Send(Vec<u8>),
@@ -24,7 +24,7 @@ enum Step {
     Reset,
 }
 
-/// What becomes of the connection after a reply.
+/// What the server does with the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     Keep,
@@ -32,7 +32,7 @@ pub(crate) enum After {
     Reset,
 }
 
-/// A scripted answer: status, headers and a body in steps, of which the test decides the time and the cuts.
+/// A scripted reply: status, headers and a body in steps; the test controls its timing and its disconnects.
 #[derive(Clone)]
 pub struct Reply {
     status: u16,
@@ -43,12 +43,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer with this status and an empty body.
+    /// A reply with this status and an empty body.
     pub fn status(status: u16) -> Self {
         Self { status, headers: Vec::new(), framing: Framing::Chunked, before: Vec::new(), body: Vec::new() }
     }
 
-    /// An answer with a JSON body.
+    /// A reply with a JSON body.
     pub fn json(status: u16, body: &Value) -> Self {
         Self::status(status).header("content-type", "application/json").bytes(body.to_string())
     }
@@ -60,28 +60,28 @@ impl Reply {
         self
     }
 
-    /// Sends these bytes as one write, which the client reads as one piece.
+    /// Sends these bytes as one write, which the client reads as one chunk.
     #[must_use]
     pub fn bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.body.push(Step::Send(bytes.into()));
         self
     }
 
-    /// Waits at the gate before what follows.
+    /// Waits at the gate before the next step.
     #[must_use]
     pub fn wait(mut self, gate: &Gate) -> Self {
         self.body.push(Step::Wait(gate.clone()));
         self
     }
 
-    /// Waits at the gate before the first byte of the answer.
+    /// Waits at the gate before the first byte of the reply.
     #[must_use]
     pub fn held(mut self, gate: &Gate) -> Self {
         self.before.push(Step::Wait(gate.clone()));
         self
     }
 
-    /// Sends nothing more and keeps the connection until the client gives up.
+    /// Sends nothing more and keeps the connection until the client disconnects.
     #[must_use]
     pub fn stall(mut self) -> Self {
         self.body.push(Step::Stall);
@@ -95,35 +95,35 @@ impl Reply {
         self
     }
 
-    /// Breaks the connection (TCP reset) in the middle of the body.
+    /// Resets the connection (TCP) in the middle of the body.
     #[must_use]
     pub fn reset(mut self) -> Self {
         self.body.push(Step::Reset);
         self
     }
 
-    /// Lets the body end with the connection instead of by chunked framing.
+    /// Ends the body with the connection instead of by chunked framing.
     #[must_use]
     pub fn until_close(mut self) -> Self {
         self.framing = Framing::UntilClose;
         self
     }
 
-    /// Never answers at all: not even the status line is sent.
+    /// A reply that never starts: the server does not even send the status line.
     pub fn silence() -> Self {
         let mut reply = Self::status(200);
         reply.before.push(Step::Stall);
         reply
     }
 
-    /// Breaks the connection before the status line.
+    /// A reply that resets the connection before the status line.
     pub fn refusal() -> Self {
         let mut reply = Self::status(200);
         reply.before.push(Step::Reset);
         reply
     }
 
-    /// Sends the whole body in pieces of `size` bytes, whatever its writes were; gates are left out.
+    /// Splits the whole body into chunks of `size` bytes, independent of its writes; drops its gates.
     #[must_use]
     pub fn in_pieces_of(mut self, size: usize) -> Self {
         let whole = self.body.iter().filter_map(|step| if let Step::Send(bytes) = step { Some(bytes) } else { None });
@@ -132,7 +132,7 @@ impl Reply {
         self
     }
 
-    /// Plays the script; an error means that the client hung up.
+    /// Plays the script; an error means that the client disconnected.
     pub(crate) async fn play(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<After> {
         for step in &self.before {
             if let Some(after) = self.step(step, stream).await? {

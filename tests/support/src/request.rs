@@ -23,12 +23,12 @@ impl Request {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// The body as JSON; `null` when it is none.
+    /// The body as JSON; `null` when it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 
-    /// Method, path and body, for messages to whoever reads a failed test.
+    /// Method, path and body, for the message of a failed test.
     pub(crate) fn summary(&self) -> String {
         format!("{} {} {}", self.method, self.path, String::from_utf8_lossy(&self.body))
     }

@@ -11,13 +11,13 @@ use crate::reply::After;
 use crate::{Reply, Request, within};
 
 type Answerer = Box<dyn Fn(&Request) -> Reply + Send>;
-/// Rules that every request must keep: whether each holds, and what it says.
+/// The rules for requests: whether a request keeps each of them, and its text.
 type Rules = fn(&Request) -> Vec<(bool, &'static str)>;
 
-/// A scripted HTTP server on loopback that records what it is asked.
+/// A scripted HTTP server on loopback that records its requests.
 ///
-/// A request takes the next scripted reply; with none left, the answering function; without one, it is a fault of the
-/// test. Faults are told when the server is dropped.
+/// A request takes the next queued reply. With an empty queue the responder answers. Without a responder the request is
+/// a fault of the test. Dropping the server panics when there are faults.
 pub(crate) struct FakeServer {
     pub(crate) address: SocketAddr,
     state: Arc<State>,
@@ -36,14 +36,14 @@ struct State {
 struct Script {
     queue: VecDeque<Reply>,
     answerer: Option<Answerer>,
-    /// Answers for paths of their own, which no script is used up for.
+    /// Replies for single paths; their requests take no queued reply.
     aside: HashMap<&'static str, Reply>,
     log: Vec<Request>,
     faults: Vec<String>,
 }
 
 impl FakeServer {
-    /// Starts a server that holds every request against `rules`.
+    /// Starts a server that checks every request against `rules`.
     pub(crate) async fn start(name: &'static str, rules: Rules) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -66,7 +66,7 @@ impl FakeServer {
         self.state.script().answerer = Some(Box::new(answerer));
     }
 
-    /// Answers every request for this path so, beside the script.
+    /// Sets the reply to every request for this path, independent of the script.
     pub(crate) fn aside(&self, path: &'static str, reply: Reply) {
         self.state.script().aside.insert(path, reply);
     }
@@ -75,12 +75,12 @@ impl FakeServer {
         self.state.script().log.clone()
     }
 
-    /// Waits until `count` requests have come.
+    /// Waits for `count` requests.
     pub(crate) async fn asked(&self, count: usize) {
         at_least(&self.state.asked, count, "requests to a fake server").await;
     }
 
-    /// Waits until clients gave up `count` answers before their end.
+    /// Waits until clients have disconnected from `count` responses before their end.
     pub(crate) async fn hung_up(&self, count: usize) {
         at_least(&self.state.hung_up, count, "a client to hang up").await;
     }
@@ -112,7 +112,7 @@ impl State {
         self.script.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Records the request and takes the reply that belongs to it.
+    /// Records the request and takes its reply.
     fn reply_to(&self, request: &Request) -> Reply {
         let broken = (self.rules)(request).into_iter().filter(|(holds, _)| !holds);
         let mut script = self.script();
@@ -141,7 +141,7 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
 
 /// Answers one connection's requests in turn, until a script closes it or the client does.
 async fn serve(stream: TcpStream, state: Arc<State>) {
-    // A delayed write would blur which piece left when.
+    // Otherwise the kernel would delay and merge small writes.
     let _ = stream.set_nodelay(true);
     let (reading, mut writing) = stream.into_split();
     let mut reading = BufReader::new(reading);
@@ -150,7 +150,7 @@ async fn serve(stream: TcpStream, state: Arc<State>) {
         state.asked.send_modify(|count| *count += 1);
         let after = tokio::select! {
             played = reply.play(&mut writing) => played,
-            // Clients do not send ahead, so whatever can be read here is the end of the connection.
+            // Clients do not pipeline requests, so a read can only return the end of the connection.
             _ = reading.fill_buf() => Err(std::io::ErrorKind::ConnectionAborted.into()),
         };
         match after {
@@ -162,7 +162,7 @@ async fn serve(stream: TcpStream, state: Arc<State>) {
     }
 }
 
-/// Drops the connection with a reset instead of an orderly end.
+/// Closes the connection with a TCP reset instead of a graceful end.
 fn reset<E: std::fmt::Debug>(stream: Result<TcpStream, E>) {
     let stream = stream.expect("both halves are of one connection");
     stream.set_zero_linger().expect("the option exists on every platform");

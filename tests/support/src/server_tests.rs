@@ -1,8 +1,8 @@
-//! The fakes themselves, asked by an ordinary HTTP client.
+//! Tests of the fake servers with an ordinary HTTP client.
 
 use serde_json::{Value, json};
 
-use crate::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, SEARCH_KEY};
+use crate::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, SEARCH_KEY, within};
 
 fn question(messages: &[(&str, &str)]) -> Value {
     let messages: Vec<Value> =
@@ -16,16 +16,17 @@ async fn ask(model: &FakeModel) -> reqwest::Response {
 
 async fn try_ask(model: &FakeModel) -> reqwest::Result<reqwest::Response> {
     let request = transport::client().unwrap().post(format!("{}/chat/completions", model.url()));
-    request.bearer_auth(MODEL_KEY).json(&question(&[("user", "hi")])).send().await
+    let request = request.bearer_auth(MODEL_KEY).json(&question(&[("user", "hi")]));
+    within("a response of a fake server", request.send()).await
 }
 
 async fn post(url: &str, key: &str, body: &Value) -> reqwest::Response {
     let request = transport::client().unwrap().post(url).bearer_auth(key).json(body);
-    request.send().await.unwrap()
+    within("a response of a fake server", request.send()).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_script_is_played_in_order_and_the_requests_are_recorded() {
+async fn script_plays_in_order_and_requests_are_recorded() {
     let model = FakeModel::start().await;
     model.replies([Completion::of(["a"]), Reply::json(429, &json!({ "error": "slow" })).header("retry-after", "7")]);
     assert!(ask(&model).await.text().await.unwrap().ends_with("data: [DONE]\n\n"));
@@ -35,7 +36,7 @@ async fn a_script_is_played_in_order_and_the_requests_are_recorded() {
 }
 
 #[tokio::test]
-async fn a_chunk_leaves_when_its_gate_is_opened_and_not_before() {
+async fn chunk_waits_for_its_gate() {
     let (model, gate) = (FakeModel::start().await, Gate::new());
     model.replies([Completion::new().raw("one").wait(&gate).raw("two").reply()]);
     let mut response = ask(&model).await;
@@ -47,7 +48,7 @@ async fn a_chunk_leaves_when_its_gate_is_opened_and_not_before() {
 }
 
 #[tokio::test]
-async fn every_write_is_a_chunk_of_its_own_however_the_bytes_travel() {
+async fn every_write_is_its_own_chunk() {
     let model = FakeModel::start().await;
     model.replies([Reply::status(200).bytes("abcde").in_pieces_of(2)]);
     let mut response = ask(&model).await;
@@ -57,12 +58,12 @@ async fn every_write_is_a_chunk_of_its_own_however_the_bytes_travel() {
 }
 
 #[tokio::test]
-async fn a_cut_and_a_reset_are_errors_but_the_end_of_an_unframed_body_is_not() {
+async fn disconnect_and_reset_fail_but_unframed_end_does_not() {
     let model = FakeModel::start().await;
     let body = || Completion::new().raw("x").reply();
     model.replies([body().cut(), body().reset(), Reply::refusal(), body().until_close()]);
     assert!(ask(&model).await.text().await.is_err());
-    // A reset may overtake the head of the answer.
+    // A reset may overtake the head of the response.
     let reset = try_ask(&model).await;
     assert!(if let Ok(response) = reset { response.text().await.is_err() } else { true });
     assert!(try_ask(&model).await.is_err());
@@ -70,7 +71,7 @@ async fn a_cut_and_a_reset_are_errors_but_the_end_of_an_unframed_body_is_not() {
 }
 
 #[tokio::test]
-async fn a_client_that_gives_a_stalled_answer_up_is_noticed() {
+async fn client_disconnect_from_stalled_reply_is_detected() {
     let model = FakeModel::start().await;
     model.replies([Completion::new().raw("x").reply().stall()]);
     let mut response = ask(&model).await;
@@ -81,7 +82,7 @@ async fn a_client_that_gives_a_stalled_answer_up_is_noticed() {
 
 #[tokio::test]
 #[should_panic(expected = "the key is the configured one")]
-async fn a_wrong_key_fails_the_test_that_sent_it() {
+async fn wrong_key_fails_the_test() {
     let model = FakeModel::start().await;
     model.replies([Completion::of(["a"])]);
     post(&format!("{}/chat/completions", model.url()), "another", &question(&[("user", "hi")])).await;
@@ -89,7 +90,7 @@ async fn a_wrong_key_fails_the_test_that_sent_it() {
 
 #[tokio::test]
 #[should_panic(expected = "messages alternate")]
-async fn a_question_that_ends_with_the_assistant_fails_the_test() {
+async fn request_ending_with_assistant_message_fails_the_test() {
     let model = FakeModel::start().await;
     model.replies([Completion::of(["a"])]);
     let body = question(&[("user", "hi"), ("assistant", "x")]);
@@ -98,20 +99,20 @@ async fn a_question_that_ends_with_the_assistant_fails_the_test() {
 
 #[tokio::test]
 #[should_panic(expected = "an unscripted request")]
-async fn an_unscripted_request_fails_the_test() {
+async fn unscripted_request_fails_the_test() {
     let model = FakeModel::start().await;
     ask(&model).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "1 scripted replies were not used")]
-async fn a_reply_that_nobody_asked_for_fails_the_test() {
+async fn unused_reply_fails_the_test() {
     let model = FakeModel::start().await;
     model.replies([Completion::of(["a"])]);
 }
 
 #[tokio::test]
-async fn the_search_finds_two_pages_for_any_query() {
+async fn fake_search_finds_two_pages_for_any_query() {
     let search = FakeTavily::start().await;
     let body = json!({ "query": "天气", "max_results": 10 });
     let answer: Value = post(&format!("{}/search", search.url()), SEARCH_KEY, &body).await.json().await.unwrap();

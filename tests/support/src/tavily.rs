@@ -6,12 +6,12 @@ use crate::{Reply, Request};
 /// The key that the product is configured to send to the fake search.
 pub const SEARCH_KEY: &str = "tvly-canary-search-91e2f6b4";
 
-/// Tavily's `/search` and `/extract` on loopback: plays a script, records what it is asked, and answers anything
-/// unscripted with [`FakeTavily::found`] or [`FakeTavily::page`].
+/// Tavily's `/search` and `/extract` on loopback: plays a script and records its requests. With an empty queue it
+/// replies with [`FakeTavily::search_reply`] or [`FakeTavily::page_reply`].
 pub struct FakeTavily(FakeServer);
 
 impl FakeTavily {
-    /// Starts one that finds something for every query and reads every page.
+    /// Starts a server that finds something for every query and reads every page.
     pub async fn start() -> Self {
         let server = FakeServer::start("fake search", rules).await;
         server.answer(|request| match request.json() {
@@ -26,12 +26,12 @@ impl FakeTavily {
         format!("http://{}", self.0.address)
     }
 
-    /// Answers the next requests with these replies, one each.
+    /// Queues replies for the next requests, one each.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.0.queue(replies);
     }
 
-    /// Answers every request that no scripted reply is left for.
+    /// Sets the function that answers requests when the queue is empty.
     pub fn answer(&self, answer: impl Fn(&Value) -> Reply + Send + 'static) {
         self.0.answer(move |request| answer(&request.json()));
     }
@@ -41,17 +41,17 @@ impl FakeTavily {
         self.0.log().iter().map(Request::json).collect()
     }
 
-    /// The queries that were searched for so far.
+    /// The queries so far.
     pub fn queries(&self) -> Vec<String> {
         self.requests().iter().map(|body| body["query"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// Waits until `count` searches were asked for.
+    /// Waits for `count` requests.
     pub async fn asked(&self, count: usize) {
         self.0.asked(count).await;
     }
 
-    /// What is found for a request: a summary and two pages that name its query, at two credits.
+    /// The reply to a search: a summary and two pages that name the query, for 2 credits.
     pub fn found(body: &Value) -> Reply {
         let query = body["query"].as_str().unwrap_or_default();
         let page = |n: u32| {
@@ -63,7 +63,7 @@ impl FakeTavily {
         Self::result(query, &json!([page(1), page(2)]), &json!(format!("“{query}”的摘要。")))
     }
 
-    /// The page that is read for a request: a heading and a line that name its address, at one credit.
+    /// The reply to a page request: a heading and a line that name the URL, for 1 credit.
     pub fn page(body: &Value) -> Reply {
         let url = &body["urls"][0];
         let text = format!("# 网页\n{} 的正文。", url.as_str().unwrap_or_default());
@@ -72,13 +72,13 @@ impl FakeTavily {
         Reply::json(200, &json!({ "results": [row], "failed_results": [], "response_time": 0.1, "usage": usage }))
     }
 
-    /// The answer for a page that the provider cannot read.
+    /// The reply to a request for a page that the provider cannot read.
     pub fn unreadable(body: &Value) -> Reply {
         let row = json!({ "url": body["urls"][0], "error": "upstream words" });
         Reply::json(200, &json!({ "results": [], "failed_results": [row], "usage": { "credits": 0 } }))
     }
 
-    /// A whole answer of the search provider.
+    /// A search reply with these results and this summary, for 2 credits.
     pub fn result(query: &str, results: &Value, answer: &Value) -> Reply {
         let body = json!({
             "query": query, "answer": answer, "images": [], "results": results,
@@ -87,7 +87,7 @@ impl FakeTavily {
         Reply::json(200, &body)
     }
 
-    /// A failure in the provider's own shape.
+    /// An error in the provider's own format.
     pub fn failure(status: u16, message: &str) -> Reply {
         Reply::json(status, &json!({ "detail": { "error": message } }))
     }

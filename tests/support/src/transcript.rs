@@ -49,8 +49,8 @@ impl Transcript {
         self.end()["code"].as_str().unwrap_or_default()
     }
 
-    /// The events for comparison as a whole: without titles, neighbouring deltas joined, and what differs from run to
-    /// run replaced by its name; calls are named in the order in which they were made.
+    /// The events in a form that equal runs share: without titles, adjacent deltas joined, ids and durations replaced
+    /// by constants. Calls are numbered in their order.
     pub fn normalised(&self) -> Value {
         let calls: Vec<&Value> = self.of("tool_call").iter().map(|call| &call["id"]).collect();
         let mut events: Vec<Value> = Vec::new();
