@@ -1,4 +1,4 @@
-//! Personal data that `MASK` names reaches no search, tool host or recording; users and models see the originals.
+//! Personal data that `MASK` names reaches no search, host, execution or recording; users and models see the originals.
 
 use std::fs;
 

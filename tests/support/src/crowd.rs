@@ -10,7 +10,7 @@ use crate::{Client, Completion, FakeModel, MODEL, ModelRequest, Reply, Transcrip
 /// The name of the model that fails.
 const FIRST: &str = "first";
 
-/// The name of the model that takes over.
+/// The name of the fallback model.
 const SECOND: &str = "second";
 
 /// The number of deltas in an answer.
@@ -112,12 +112,12 @@ fn faulty(turn: u64) -> Reply {
 /// The second model's continuation: like real models, it first repeats the last 10 characters.
 fn rest(request: &ModelRequest) -> String {
     let whole = pieces(number(request)).concat();
-    let said = request.body["messages"].as_array().into_iter().flatten();
-    let mut said =
-        said.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_str());
-    let said = said.next_back().unwrap_or_default();
-    assert!(whole.starts_with(said), "what was said is told as it was: {said:?}");
-    let repeated = said.char_indices().rev().nth(9).map_or(0, |(at, _)| at);
+    let messages = request.body["messages"].as_array().into_iter().flatten();
+    let mut answers =
+        messages.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_str());
+    let partial = answers.next_back().unwrap_or_default();
+    assert!(whole.starts_with(partial), "the partial answer is sent unchanged: {partial:?}");
+    let repeated = partial.char_indices().rev().nth(9).map_or(0, |(at, _)| at);
     whole[repeated..].to_owned()
 }
 

@@ -20,19 +20,19 @@ const FORWARDED_HEADERS: [&str; 4] = ["x-amz-target", "content-type", "authoriza
 /// with the turn's answer or without it.
 pub struct DatabaseProxy {
     url: String,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
 /// What the proxy and its request handler share.
-struct Shared {
+struct ProxyState {
     http: transport::Client,
     upstream: String,
     event_writes: watch::Sender<usize>,
-    rules: Mutex<Rules>,
+    rules: Mutex<ProxyRules>,
 }
 
 /// The recorded operations, and the rules for rejections.
-struct Rules {
+struct ProxyRules {
     operations: Vec<String>,
     /// The number of event writes that succeed; later ones fail.
     allowed_event_writes: usize,
@@ -47,11 +47,11 @@ struct Rules {
 impl DatabaseProxy {
     /// Starts a proxy in front of the DynamoDB endpoint at this URL; it rejects nothing yet.
     pub async fn start(upstream: &str) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyState {
             http: transport::client().expect("a client can be made"),
             upstream: upstream.to_owned(),
             event_writes: watch::Sender::new(0),
-            rules: Mutex::new(Rules {
+            rules: Mutex::new(ProxyRules {
                 operations: Vec::new(),
                 allowed_event_writes: usize::MAX,
                 failing_event_reads: 0,
@@ -73,7 +73,7 @@ impl DatabaseProxy {
         &self.shared.upstream
     }
 
-    /// The number of event writes so far, failed ones included.
+    /// The number of event writes so far, including those over the limit of [`DatabaseProxy::limit_event_writes`].
     pub fn event_writes(&self) -> usize {
         *self.shared.event_writes.borrow()
     }
@@ -111,8 +111,8 @@ impl DatabaseProxy {
     }
 }
 
-impl Shared {
-    fn rules(&self) -> MutexGuard<'_, Rules> {
+impl ProxyState {
+    fn rules(&self) -> MutexGuard<'_, ProxyRules> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,7 +156,7 @@ fn contains(body: &[u8], text: &[u8]) -> bool {
     body.windows(text.len()).any(|part| part == text)
 }
 
-async fn handle(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn handle(State(shared): State<Arc<ProxyState>>, headers: HeaderMap, body: Bytes) -> Response {
     let operation = headers["x-amz-target"].to_str().expect("operations are ASCII").to_owned();
     if !shared.accept(&operation, &body).await {
         let error = json!({ "__type": "com.amazonaws.dynamodb.v20120810#ValidationException" }).to_string();
