@@ -8,9 +8,9 @@ use crate::Data;
 use crate::database::{self, Embedded};
 use crate::recording::Folder;
 
-/// What is in use and what to open, for the person who started the server.
+/// Renders the start message: the configuration in use and the address to open.
 ///
-/// `data` is where the embedded database keeps its items; `None` when the settings name another one.
+/// `data` is the location of the embedded database; `None` when the settings name another database.
 pub(crate) fn text(
     address: SocketAddr,
     config: &Config,
@@ -78,7 +78,7 @@ fn store(data: Option<(&Data, &Embedded)>, settings: &Settings) -> String {
     }
 }
 
-/// Who else can get at what is stored.
+/// Warnings about other users and programs that can access the stored data.
 fn store_notes(data: &Data, embedded: &Embedded) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(address) = embedded.address() {

@@ -20,7 +20,7 @@ use crate::store_place::CommandError;
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
 
-/// Wrong use: of the command line, of a setting, of a folder or a port.
+/// Exit code for wrong use of the command line, a setting, a folder or a port.
 pub(crate) const WRONG_USE: u8 = 2;
 
 /// Lambda Chat on this machine: the chat page and every route on one port, with DynamoDB in the process.
@@ -50,7 +50,7 @@ enum Command {
     Smoke(SmokeCommand),
 }
 
-/// What a command says: its result, and a note to the person who gave it.
+/// Output of a command: its result for standard output, and a note for the error stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) result: String,
@@ -90,7 +90,7 @@ fn host(text: &str) -> Result<IpAddr, String> {
 pub fn run() -> ExitCode {
     let CommandLine { command, serve } = CommandLine::parse();
     log();
-    // One thread, as deployed: a word that goes from thread to thread costs a quarter more.
+    // One thread, as deployed: passing a delta between threads costs a quarter more.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start: {error}"), 1),
@@ -109,7 +109,7 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// 0 for the same, 1 for anything else, 2 for a file that is no recording.
+/// Exit code 0 for an identical replay, 1 for a difference, 2 for a file that is not a recording.
 async fn replayed(command: ReplayCommand) -> ExitCode {
     match Box::pin(command.run()).await {
         Ok((said, same)) => {
@@ -120,7 +120,7 @@ async fn replayed(command: ReplayCommand) -> ExitCode {
     }
 }
 
-/// 0 when every check holds, 1 when one does not, 2 when none could be made.
+/// Exit code 0 when every check passes, 1 when one fails, 2 when no check could run.
 async fn checked(command: SmokeCommand, settings: &Settings) -> ExitCode {
     match Box::pin(command.run(settings)).await {
         Ok(true) => ExitCode::SUCCESS,
@@ -129,10 +129,10 @@ async fn checked(command: SmokeCommand, settings: &Settings) -> ExitCode {
     }
 }
 
-/// What a command came to that leaves a draft behind unless it ends in an orderly way.
+/// Runs a command until it ends or a stop signal arrives, so that its draft file is cleaned up in both cases.
 async fn unless_stopped(command: impl Future<Output = Result<Said, CommandError>>) -> Result<Said, CommandError> {
     tokio::select! {
-        // Before the command begins, so that no signal comes while nobody waits for it.
+        // Register the handler before the command starts, so that no signal is missed.
         biased;
         () = stop_signal() => Err(CommandError::Stopped),
         outcome = command => outcome,
@@ -173,7 +173,7 @@ async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
     }
 }
 
-/// Waits for Ctrl-C or for the signal with which service managers stop a process.
+/// Waits for Ctrl-C or for the signal that service managers send to stop a process.
 async fn stop_signal() {
     #[cfg(unix)]
     {
@@ -194,14 +194,16 @@ fn failed(line: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A terminal that is gone is no reason to fail.
+/// Prints a line; errors are ignored, because a closed terminal must not fail the command.
 pub(crate) fn say(out: &mut impl Write, text: &str) {
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }
 
-/// Logs warnings to the error stream (`RUST_LOG` says otherwise), and of a panic only where it happened: its message may
-/// hold what a user wrote. The level `trace` is left out: at it the AWS SDK logs whole items.
+/// Logs warnings to the error stream (`RUST_LOG` overrides the level).
+///
+/// Of a panic only the location is logged: its message may hold user text. The level `trace` is excluded, because the
+/// AWS SDK logs whole items at it.
 fn log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn serving_is_what_is_done_when_nothing_is_said() {
+    fn serve_is_the_default_command() {
         for arguments in [["--port", "8080"].as_slice(), &["serve", "--port", "8080"]] {
             assert_eq!(parsed(arguments).port, 8080);
         }
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_use_is_refused() {
+    fn wrong_use_is_rejected() {
         let lines: [&[&str]; 25] = [
             &["--port", "70000"],
             &["--host", "example.com"],

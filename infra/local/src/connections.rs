@@ -1,13 +1,13 @@
-//! Connections of clients, each a task that serves one request after another.
+//! Client connections: each is a task that serves one request after another.
 //!
-//! A word is written and its connection looked at anew, so what stands around HTTP is as little as will do: HTTP/1.1
-//! alone, which is all that clients of a local server speak, and one flag of all connections for whether the server stops.
-//! What is written goes out as one piece: a list of three (a length, the frame, a line end) costs the kernel more than to
-//! copy a hundred bytes. The memory for that is as large as the largest of a connection's answers so far, and
-//! [`MAX_BUFFER_BYTES`] at most where a client does not read; the same holds for what a client sends that is not read yet.
+//! Each delta causes a write and a poll of its connection, so the layers around HTTP are minimal: HTTP/1.1 only, which is
+//! all that clients of a local server speak, and one shutdown flag shared by all connections. Each write is one buffer: a
+//! vectored write of three (a length, the frame, a line end) costs the kernel more than copying a hundred bytes. The write
+//! buffer is as large as the largest response of its connection so far, and at most [`MAX_BUFFER_BYTES`] when the client
+//! does not read. The same limit holds for received bytes that are not read yet.
 //!
-//! Heads and bodies have their time, and connections their number (`slots`), so that clients that send nothing, or no more,
-//! shut nobody out. An answer to a slow reader has all the time it needs.
+//! Heads and bodies have timeouts, and the number of connections is limited (`slots`), so that clients that send nothing,
+//! or stop sending, do not block other clients. A response to a slow reader has no timeout.
 
 mod bodies;
 mod slots;
@@ -42,16 +42,16 @@ use web::SourceHeader;
 use self::bodies::{BodyLimits, BytesHeld, RequestBody};
 use self::slots::{ConnectionSlot, ConnectionSlots, Limits};
 
-/// The longest time for a head, and so the longest that a connection stays open without a request.
+/// Timeout for a head, and therefore for an open connection without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The largest head, and the most that waits in memory to be read or to be sent, of each connection.
+/// Size limit of a head, and of each connection's read and write buffers.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
-/// The largest answer that is in the system's hands when its last byte was taken from its body.
+/// Size limit of a response that hyper writes in one system call once its last byte was taken from its body.
 const MAX_AT_ONCE_BYTES: u64 = 16 * 1024;
 
-/// Tells connections that the server stops.
+/// Signals to all connections that the server shuts down.
 #[derive(Default)]
 struct Stopping {
     is_told: AtomicBool,
@@ -65,36 +65,36 @@ impl Stopping {
     }
 }
 
-/// What connections may take of the machine.
+/// Resource limits of the connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// How many there may be.
+    /// Number of connections.
     pub(crate) connections: Limits,
-    /// The longest time for a head, also for the next one of a connection that is kept open.
+    /// Timeout for a head, also for the next one of a connection that is kept open.
     pub(crate) head: Duration,
-    /// How bodies arrive.
+    /// Limits of request bodies.
     pub(crate) bodies: BodyLimits,
 }
 
 impl ConnectionLimits {
-    /// Those of the running server.
+    /// The limits of the running server.
     pub(crate) fn of_this_process() -> Self {
         let connections = Limits::of_this_process();
         Self { connections, head: HEAD_TIMEOUT, bodies: BodyLimits::default() }
     }
 }
 
-/// What all connections share.
+/// Data that all connections share.
 #[derive(Clone)]
 struct Serving {
     routes: Router,
-    /// Says where requests of a proxy on this machine came from.
+    /// Reads the client's address from requests of a proxy on this machine.
     source: SourceHeader,
     limits: ConnectionLimits,
     held: BytesHeld,
 }
 
-/// Serves routes until `stop` is cancelled and every request that came before has its answer.
+/// Serves routes until `stop` is cancelled and every earlier request has its response.
 pub(crate) async fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: CancellationToken) {
     serve_within(listener, routes, source, ConnectionLimits::of_this_process(), stop).await;
 }
@@ -113,7 +113,7 @@ async fn serve_within(
         let (stream, client) = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            // It waits where the system has no more connections to give.
+            // It waits when the system has no free descriptors.
             accepted = Listener::accept(&mut listener) => accepted,
         };
         let Some(slot) = slots.acquire(client.ip()) else {
@@ -130,7 +130,7 @@ async fn serve_within(
     connections.wait().await;
 }
 
-/// Answers without a wait that there is no slot; a client that does not take it at once sees its connection closed.
+/// Sends 503 without waiting; a client that does not read it at once sees its connection closed.
 fn refuse(stream: &TcpStream) {
     let _unread = stream.try_write(
         b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
@@ -144,7 +144,7 @@ async fn connection(
     serving: Serving,
     stopping: Arc<Stopping>,
 ) {
-    // A frame waits for no acknowledgement of the one before it; a connection that is closed already needs no option.
+    // A frame must not wait for the acknowledgement of the previous one. A closed connection needs no option.
     let _closed = stream.set_nodelay(true);
     let service = service_fn(|request: http::Request<Incoming>| {
         let began = slot.begin();
@@ -165,7 +165,7 @@ async fn connection(
         .writev(false);
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     let (mut connection, mut told) = (pin!(connection), pin!(stopping.told.notified()));
-    // Whom the news wakes that the server stops; `None` once it has come.
+    // The waker registered for the shutdown signal; `None` once the signal was received.
     let mut attending = Some(Waker::noop().clone());
     let mut hears = |context: &mut Context<'_>| {
         let Some(task) = &mut attending else { return false };
@@ -173,14 +173,14 @@ async fn connection(
             return false;
         }
         task.clone_from(context.waker());
-        // Heard first and looked then: it may have been told before this listened.
+        // Register first and check the flag then: the signal may have been sent before the registration.
         let hears = told.as_mut().poll(context).is_ready() || stopping.is_told.load(Ordering::Acquire);
         if hears {
             attending = None;
         }
         hears
     };
-    // What breaks a connection is for its client to tell.
+    // Connection errors are for the client to report.
     let _ended = poll_fn(|context| {
         if hears(context) {
             connection.as_mut().graceful_shutdown();
@@ -205,17 +205,17 @@ async fn answer(
         serving.source.mark(&mut request);
     }
     let response = serving.routes.oneshot(request).await?;
-    // A client that waits for leave to send sends nothing.
+    // A client that waits for `100 Continue` sends nothing.
     if response.status() >= StatusCode::BAD_REQUEST && !expects && !body.is_over() {
         body.drain().await;
     }
     Ok(finishing(response, slot))
 }
 
-/// The answer with the slot that it holds until it has been written.
+/// Attaches the slot to a response, which holds it until it has been written.
 ///
-/// A stream keeps its connection busy until the next request instead, because a wrapper would be polled with each of its
-/// frames; so does an answer that is larger than what is written at once.
+/// A stream keeps its connection busy until the next request instead, because a wrapper would be polled for each frame.
+/// The same holds for a response that is larger than [`MAX_AT_ONCE_BYTES`].
 fn finishing(response: Response, slot: slots::Request) -> Response {
     let is_small = response.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_AT_ONCE_BYTES);
     if !is_small {

@@ -1,4 +1,4 @@
-//! The database in this process, and how this process and others on this machine reach it.
+//! The embedded database, and the routes by which this process and others on this machine reach it.
 
 mod direct;
 mod file;
@@ -36,46 +36,46 @@ use crate::StartError;
 
 pub(crate) use folder::is_open_to_others;
 
-/// How often items whose time to live is over are removed; readers check it themselves in between.
+/// Interval for removing expired items; readers check the expiry themselves in between.
 const SWEEP: Duration = Duration::from_mins(10);
 
-/// An endpoint that leads nowhere: requests are carried by other means.
+/// Placeholder endpoint that resolves to nothing: requests take another route.
 const NOWHERE: &str = "http://embedded.invalid";
 
-/// Where the embedded database keeps its items.
+/// Storage of the embedded database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// Nowhere: they are gone with the process.
+    /// In memory: items are lost when the process ends.
     Memory,
-    /// In a file in this folder, which is made if need be.
+    /// In a file in this folder, which is created if needed.
     Folder(PathBuf),
 }
 
-/// How often, and how many times, a command tries to reach a folder that another command uses.
+/// Retry interval and number of retries of a command for a folder that another command uses.
 const WAIT: (Duration, u32) = (Duration::from_millis(100), 50);
 
 /// The embedded database, in this process or in the server that has its folder open.
 ///
-/// In this process it has a thread of its own: while it writes to its file, no answer waits.
+/// In this process it has its own thread, so that no response waits while it writes to its file.
 pub(crate) struct Embedded {
     way: Way,
-    /// The thread, until this is dropped; it has closed the file when it ends.
+    /// The database thread, until this is dropped; it has closed the file when it ends.
     serving: Option<Serving>,
-    /// The address of `--dynamodb`, if there is one.
+    /// The address given with `--dynamodb`, if any.
     address: Option<SocketAddr>,
     is_new: bool,
     published: Option<Published>,
-    /// Held for as long as the folder is in use.
+    /// Held while the folder is in use.
     folder: Option<Folder>,
 }
 
-/// The thread that serves, and what ends it.
+/// The database thread and the guard that stops it.
 struct Serving {
     until: DropGuard,
     thread: JoinHandle<()>,
 }
 
-/// Everything that the database's thread serves.
+/// State of the database thread.
 struct Service {
     served: Served,
     health: Health,
@@ -84,7 +84,8 @@ struct Service {
     socket: Option<Socket>,
 }
 
-/// The configuration of clients of the embedded database, to which the settings then point, or of the one that they name.
+/// Returns the client configuration: for the embedded database, at which the settings then point, or for the one that
+/// they name.
 pub(crate) fn sdk_config(embedded: Option<&Embedded>, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
     match embedded {
         Some(embedded) => embedded.sdk_config(settings),
@@ -93,8 +94,8 @@ pub(crate) fn sdk_config(embedded: Option<&Embedded>, settings: &mut Settings) -
 }
 
 impl Embedded {
-    /// Opens the database for a server: for this process, for commands that work on the same folder, and on `address`
-    /// for programs of this machine.
+    /// Opens the database for a server: for this process, for commands on the same folder, and on `address` for other
+    /// programs on this machine.
     pub(crate) fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, StartError> {
         let tcp = address.map(listen).transpose()?;
         let Data::Folder(path) = data else { return Self::serve(None, tcp, None) };
@@ -102,7 +103,7 @@ impl Embedded {
         Self::serve(Some(folder), tcp, Some(path))
     }
 
-    /// Reaches the database of a folder for a command: the one that a server has open, else opened here.
+    /// Connects a command to the database of a folder: through the server that has it open, else by opening it.
     pub(crate) async fn join(path: &Path) -> Result<Self, StartError> {
         let (pause, times) = WAIT;
         for _ in 0..times {
@@ -151,24 +152,24 @@ impl Embedded {
         Ok(Self { way, serving, address, is_new, published, folder })
     }
 
-    /// Where programs of this machine reach the database, if `--dynamodb` was given.
+    /// The address for programs on this machine, if `--dynamodb` was given.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// Whether nothing was stored before.
+    /// Whether the store was created by this start.
     pub(crate) fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// Points settings at this database, and gives the configuration of clients of it.
+    /// Points the settings at this database and returns the configuration of its clients.
     fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
         point(settings);
         Ok(self.way.carry(store::sdk_config(settings)?))
     }
 }
 
-/// Nothing in settings may lead to a real database.
+/// Overrides all settings that could lead to a real database.
 fn point(settings: &mut Settings) {
     for (name, value) in [
         ("AWS_ENDPOINT_URL_DYNAMODB", NOWHERE),
@@ -181,13 +182,13 @@ fn point(settings: &mut Settings) {
     }
 }
 
-/// The name of the socket goes first, and then the lock, so that no command connects to a dead socket.
+/// Removes the socket's name before it releases the lock, so that no command connects to a dead socket.
 impl Drop for Embedded {
     fn drop(&mut self) {
         drop(self.published.take());
         if let Some(Serving { until, thread }) = self.serving.take() {
             drop(until);
-            // A panic in it was logged where it happened.
+            // A panic of the thread was already logged.
             let _ended = thread.join();
         }
         drop(self.folder.take());
@@ -219,7 +220,7 @@ impl Serving {
 }
 
 impl Service {
-    /// Serves the database on this thread until `stop`; calls that have not begun by then fail.
+    /// Serves the database on this thread until `stop`; calls that have not started by then fail.
     fn run(self, stop: &CancellationToken) -> std::io::Result<()> {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
             let Self { served, health, calls: (calls, called), .. } = self;

@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
-/// The longest line: an item of 400 KB as JSON, in which a byte may take six, and a value of a list nine.
+/// Length limit of a line, in bytes: an item of 400 KB as JSON, where a byte may take six and a list value nine.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
 /// The lines of a file, one at a time.
@@ -12,12 +12,12 @@ impl Lines {
         Self(BufReader::new(file))
     }
 
-    /// From the beginning, of the same file, whatever has its name meanwhile.
+    /// Starts over at the beginning of the same file, even if another file has taken its name.
     pub(super) fn again(&mut self) -> io::Result<()> {
         self.0.rewind()
     }
 
-    /// The next line without its end; what is no text in it is replaced.
+    /// Returns the next line without its end; bytes that are not UTF-8 are replaced.
     pub(super) fn next(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         self.0.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_twice_though_another_took_its_name_meanwhile() {
+    fn rewind_reads_the_original_file_after_replacement() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("all.jsonl");
         fs::write(&path, "one\ntwo\n").unwrap();

@@ -16,10 +16,10 @@ pub(crate) use self::restore::RestoreCommand;
 use crate::command_line::{Said, say};
 use crate::store_place::{CommandError, StorePlace};
 
-/// After how many items it is said how far a command got.
+/// Number of items between two progress messages.
 const PROGRESS: u64 = 10_000;
 
-/// The file that means the output.
+/// File name that selects standard output.
 const OUTPUT: &str = "-";
 
 /// Writes everything that users own to a file: the data table, a JSON object a line; the last one says `end`.
@@ -35,7 +35,7 @@ pub(crate) struct BackupCommand {
 }
 
 impl BackupCommand {
-    /// Does it, and gives what there is to say.
+    /// Runs the command and returns its messages.
     pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
         let draft = Draft::of(&self.out)?;
         let opened = self.place.open(settings).await?;
@@ -52,14 +52,14 @@ impl BackupCommand {
     }
 }
 
-/// Where a backup is written until it is whole.
+/// Destination of a backup until it is complete.
 enum Draft {
     Output,
     File(NamedTempFile),
 }
 
 impl Draft {
-    /// A file beside the wished one that only its user may read; it goes unless it is kept.
+    /// Creates a temporary file next to `out`, readable by its owner only; it is deleted unless it is persisted.
     fn of(out: &Path) -> Result<Self, CommandError> {
         if out == Path::new(OUTPUT) {
             return Ok(Self::Output);
@@ -112,7 +112,7 @@ fn backed_up(backup: &Backup) -> String {
     }
 }
 
-/// Says every so many items how far a command got.
+/// Prints a progress message every [`PROGRESS_INTERVAL_ITEMS`] items.
 #[derive(Default)]
 struct Progress(u64);
 

@@ -12,7 +12,7 @@ use super::{OUTPUT, Progress};
 use crate::command_line::{Said, say};
 use crate::store_place::{CommandError, StorePlace};
 
-/// How much is held at a time: lines, and bytes of them unless one is longer.
+/// Limits of one batch: number of lines, and their bytes unless a single line is longer.
 const HELD: (usize, usize) = (256, 1024 * 1024);
 
 /// Writes a backup into the data table, after it was read through; what is there stays as it is.
@@ -36,7 +36,7 @@ pub(crate) struct RestoreCommand {
 }
 
 impl RestoreCommand {
-    /// Does it, and gives what there is to say.
+    /// Runs the command and returns its messages.
     pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
         let mut lines = self.open()?;
         let contents = self.check(&mut lines)?;
@@ -48,7 +48,7 @@ impl RestoreCommand {
         Ok(Said { result: self.told(restored), note: self.advice().to_owned() })
     }
 
-    /// Opens the file once: what is restored is what was checked.
+    /// Opens the file once, so that the check and the restore read the same content.
     fn open(&self) -> Result<Lines, CommandError> {
         if self.file == Path::new(OUTPUT) || !self.file.metadata()?.is_file() {
             return Err(self.refused(&"a file is accepted and no pipe, because it is read twice"));
@@ -103,7 +103,7 @@ impl RestoreCommand {
     }
 }
 
-/// The next lines, as many as are held at a time.
+/// Reads the next lines, up to [`MAX_BATCH`].
 fn held(lines: &mut Lines) -> io::Result<Vec<String>> {
     let ((most, most_bytes), mut some, mut bytes) = (HELD, Vec::new(), 0);
     while some.len() < most && bytes < most_bytes {

@@ -1,5 +1,4 @@
-//! Bodies of requests: how long they may take to arrive, how much of them is in memory, and what is read of one that was
-//! refused.
+//! Request bodies: their timeouts, their limit in memory, and the draining of rejected ones.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,14 +13,14 @@ use web::BodyError;
 
 use super::slots::BodyWait;
 
-/// How long bodies may take, and how much of them may be in memory.
+/// Timeouts and memory limit of request bodies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyLimits {
-    /// Without a byte.
+    /// Timeout without a byte.
     pub(crate) idle: Duration,
-    /// From the first byte that is waited for to the last.
+    /// Timeout from the first wait to the last byte.
     pub(crate) total: Duration,
-    /// The bytes of all bodies that are being read.
+    /// Total bytes of all bodies that are being read.
     pub(crate) bytes: usize,
 }
 
@@ -31,8 +30,9 @@ impl Default for BodyLimits {
     }
 }
 
-/// The most that is read of a body whose request was refused, and the longest that this takes: a client that is still
-/// sending would see its connection reset instead of the answer.
+/// Limits in bytes and time for draining the body of a rejected request.
+///
+/// Without draining, a client that is still sending would see its connection reset instead of the response.
 const DRAINED_BYTES: usize = 8 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -47,10 +47,10 @@ struct Arriving<B> {
     limits: BodyLimits,
     held: BytesHeld,
     wait: BodyWait,
-    /// What of `held` is of this body.
+    /// This body's share of the held bytes.
     own: usize,
     begun: Option<Instant>,
-    /// When the body is given up unless something comes.
+    /// Fires when the body is given up unless bytes arrive.
     due: Option<Pin<Box<Sleep>>>,
     over: bool,
 }
@@ -71,7 +71,7 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the rest of a body that nobody wants, as far as it is worth it.
+    /// Reads and discards the rest of a body, within [`DRAINED_BYTES`] and [`DRAIN_TIMEOUT`].
     pub(super) async fn drain(&self) {
         let rest = async {
             let mut read = 0;
@@ -133,7 +133,7 @@ impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
 }
 
 impl<B> Arriving<B> {
-    /// Notes that what came so far is in memory no more.
+    /// Records that the bytes received so far are no longer in memory.
     fn release(&mut self) {
         self.held.fetch_sub(std::mem::take(&mut self.own), Ordering::Relaxed);
     }

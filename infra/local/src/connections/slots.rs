@@ -1,8 +1,7 @@
-//! How many connections may be open, and which one is closed for a new one.
+//! Limits the number of open connections, and closes idle ones for new ones.
 //!
-//! A connection without a request in progress (idle, with a head that is not complete, or whose body does not come) is closed
-//! for a new one when all
-//! slots are taken, the oldest first. So clients that open connections and send nothing shut nobody out.
+//! When all slots are taken, a new connection evicts the oldest one without a request in progress: idle, with an
+//! incomplete head, or waiting for its body. So clients that open connections and send nothing do not block others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -13,26 +12,26 @@ use tokio::task::AbortHandle;
 
 use crate::open_files;
 
-/// The most connections, whatever the system allows: each may need 128 KiB.
+/// Upper limit of connections, even if the system allows more: each may need 128 KiB.
 const MAX_CONNECTIONS: usize = 8_192;
 
-/// The fewest, however few the system allows.
+/// Lower limit of connections, even if the system allows fewer.
 const MIN_CONNECTIONS: usize = 16;
 
-/// Descriptors that are kept back for files and for the server's own connections.
+/// Descriptors reserved for files and for the server's own connections.
 const RESERVED_DESCRIPTORS: usize = 64;
 
-/// How many connections may be open.
+/// Limits of the number of open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// In all.
+    /// In total.
     pub(crate) total: usize,
-    /// Of one remote address (of a network of version 6); this machine's own connections count in all alone.
+    /// Per remote address (for IPv6 per network); connections from this machine count only towards the total.
     pub(crate) per_address: usize,
 }
 
 impl Limits {
-    /// A third of the open files that the process may have: a turn also needs a connection to a model and one to a tool.
+    /// A third of the process's limit of open files: a turn also needs a connection to a model and one to a tool.
     pub(crate) fn of_this_process() -> Self {
         Self::within(open_files::limit())
     }
@@ -55,7 +54,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Open {
-    /// By the order in which they came.
+    /// Keyed by arrival order.
     connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
     per_address: HashMap<IpAddr, usize>,
@@ -64,7 +63,7 @@ struct Open {
 const IDLE: u8 = 0;
 const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
-/// A request began, and waits for more of its body.
+/// A request began and waits for more of its body.
 const AWAITING: u8 = 3;
 
 struct OpenConnection {
@@ -91,7 +90,7 @@ impl ConnectionSlots {
         Self(Arc::new(Shared { limits, open: Mutex::default() }))
     }
 
-    /// A slot for a connection of a client, whose oldest idle one may be closed for it; `None` when all are in use.
+    /// Acquires a slot for a client's connection, evicting an idle one if needed; `None` when all are in use.
     pub(super) fn acquire(&self, client: IpAddr) -> Option<ConnectionSlot> {
         let Limits { total, per_address } = self.0.limits;
         let (address, mut open) = (web::network(client), self.open());
@@ -116,7 +115,7 @@ impl ConnectionSlots {
 }
 
 impl Open {
-    /// Closes the oldest idle connection of these; whether there was one.
+    /// Closes the oldest idle connection that matches `of`; returns whether there was one.
     fn evict(&mut self, of: impl Fn(&OpenConnection) -> bool) -> bool {
         let waits = |slot: &OpenConnection| slot.moves(IDLE, EVICTED) || slot.moves(AWAITING, EVICTED);
         let closes = |slot: &OpenConnection| slot.task.get().is_some() && waits(slot);
@@ -147,19 +146,19 @@ impl OpenConnection {
 }
 
 impl ConnectionSlot {
-    /// Takes the connection's task, once there is one.
+    /// Returns the cell that receives the connection's task.
     pub(super) fn task(&self) -> SlotTask {
         SlotTask(Arc::clone(&self.slot))
     }
 
-    /// Notes that a request is in progress; `None` when the connection was just closed for another.
+    /// Marks a request as in progress; `None` when the connection was just evicted.
     pub(super) fn begin(&self) -> Option<Request> {
         let begins = self.slot.moves(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) != EVICTED;
         begins.then(|| Request { slot: Arc::clone(&self.slot), stays_busy: false })
     }
 }
 
-/// Where the task of a connection is put, which can be closed from then on while it is idle.
+/// Cell for the task of a connection; once it is set, the connection can be evicted while idle.
 pub(super) struct SlotTask(Arc<OpenConnection>);
 
 impl SlotTask {
@@ -168,7 +167,7 @@ impl SlotTask {
     }
 }
 
-/// Notes for a connection whether its request waits for more of its body.
+/// Records for a connection whether its request waits for more of its body.
 pub(super) struct BodyWait(Arc<OpenConnection>);
 
 impl BodyWait {
@@ -178,7 +177,7 @@ impl BodyWait {
     }
 }
 
-/// A body that is given up is not waited for.
+/// A dropped body is no longer waited for.
 impl Drop for BodyWait {
     fn drop(&mut self) {
         self.set(false);
@@ -186,12 +185,12 @@ impl Drop for BodyWait {
 }
 
 impl Request {
-    /// For the request's body.
+    /// Returns the wait marker for the request's body.
     pub(super) fn body_wait(&self) -> BodyWait {
         BodyWait(Arc::clone(&self.slot))
     }
 
-    /// Leaves the connection busy until its next request: the end of the answer is not seen here.
+    /// Leaves the connection busy until its next request, because the end of the response is not observed.
     pub(super) fn leave_busy(mut self) {
         self.stays_busy = true;
     }
@@ -226,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_follows_the_open_files() {
+    fn connection_limit_follows_open_file_limit() {
         let total = |open_files| Limits::within(open_files).total;
         assert_eq!([Some(0), Some(300), Some(1024), None].map(total), [16, 78, 320, MAX_CONNECTIONS]);
     }
 
     #[tokio::test]
-    async fn the_oldest_idle_connection_is_closed_for_a_new_one() {
+    async fn new_connection_evicts_oldest_idle_one() {
         let slots = ConnectionSlots::new(Limits { total: 3, per_address: 3 });
         let local = IpAddr::from(Ipv4Addr::LOCALHOST);
         let (first, second) = (acquired(&slots, local).unwrap(), acquired(&slots, local).unwrap());
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_remote_address_takes_its_share_alone() {
+    async fn remote_address_is_limited_to_its_share() {
         let slots = ConnectionSlots::new(Limits { total: 8, per_address: 2 });
         let remote = |text: &str| text.parse().unwrap();
         let mut requests = Vec::new();

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-/// What never comes is missed after this.
+/// Timeout after which a missing event fails the test.
 const LONG: Duration = Duration::from_secs(20);
 
 const SHORT: Duration = Duration::from_millis(200);
@@ -24,7 +24,7 @@ async fn served_within(routes: Router, limits: ConnectionLimits) -> (SocketAddr,
     (address, stop.clone(), tokio::spawn(serve_within(listener, routes, source, limits, stop)))
 }
 
-/// Routes that read a JSON body of at most 100 bytes, and refuse one without reading it.
+/// Routes that read a JSON body of at most 100 bytes, and one that rejects without reading.
 fn reading() -> Router {
     let read = |headers: header::HeaderMap, body: Body| async move {
         web::json_body_of(&headers, body, 100).await.map(|body| format!("{} bytes.", body.len()))
@@ -72,7 +72,7 @@ async fn is_closed(mut client: TcpStream) -> bool {
 }
 
 #[tokio::test]
-async fn requests_of_a_connection_are_answered_one_after_another_and_know_their_client() {
+async fn keep_alive_requests_are_served_with_client_address() {
     let routes = Router::new()
         .route("/", get(|ConnectInfo(client): ConnectInfo<SocketAddr>| async move { format!("{}.", client.port()) }));
     let (address, _stop, _serving) = served(routes).await;
@@ -84,7 +84,7 @@ async fn requests_of_a_connection_are_answered_one_after_another_and_know_their_
 }
 
 #[tokio::test]
-async fn a_server_that_stops_answers_what_was_asked_closes_and_takes_no_more() {
+async fn shutdown_answers_pending_requests_and_closes() {
     let asked = Arc::new(Notify::new());
     let (goes_on, waits) = (Arc::new(Notify::new()), Arc::clone(&asked));
     let until = Arc::clone(&goes_on);
@@ -110,7 +110,7 @@ async fn a_server_that_stops_answers_what_was_asked_closes_and_takes_no_more() {
 }
 
 #[tokio::test]
-async fn a_connection_that_comes_when_the_server_stops_is_closed_too() {
+async fn connection_accepted_during_shutdown_is_closed() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (stream, address) = listener.accept().await.unwrap();
@@ -126,7 +126,7 @@ async fn a_connection_that_comes_when_the_server_stops_is_closed_too() {
 }
 
 #[tokio::test]
-async fn a_stream_leaves_piece_by_piece_and_a_panic_ends_one_connection_alone() {
+async fn stream_is_chunked_and_panic_ends_one_connection() {
     let routes = Router::new()
         .route(
             "/",
@@ -140,7 +140,7 @@ async fn a_stream_leaves_piece_by_piece_and_a_panic_ends_one_connection_alone() 
 }
 
 #[tokio::test]
-async fn a_connection_without_a_whole_head_is_closed() {
+async fn connection_without_complete_head_times_out() {
     let limits = ConnectionLimits { head: SHORT, ..ConnectionLimits::of_this_process() };
     let (address, _stop, _serving) = served_within(Router::new().route("/", get(|| async { "a." })), limits).await;
     assert!(is_closed(sends(address, "").await).await, "idle from the start");
@@ -151,7 +151,7 @@ async fn a_connection_without_a_whole_head_is_closed() {
 }
 
 #[tokio::test]
-async fn a_slow_answer_is_not_cut_by_the_time_of_heads() {
+async fn slow_response_outlives_head_timeout() {
     let limits = ConnectionLimits { head: SHORT / 4, ..ConnectionLimits::of_this_process() };
     let frames = || {
         Body::from_stream(futures_util::stream::unfold(0, |sent| async move {
@@ -166,7 +166,7 @@ async fn a_slow_answer_is_not_cut_by_the_time_of_heads() {
 }
 
 #[tokio::test]
-async fn a_body_that_stays_out_is_given_up() {
+async fn missing_body_times_out() {
     let limits = BodyLimits { idle: SHORT, ..BodyLimits::default() };
     let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
     let mut client = sends(address, &(post("/read", 50) + "{")).await;
@@ -175,7 +175,7 @@ async fn a_body_that_stays_out_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_body_that_drips_is_given_up_too() {
+async fn dripping_body_times_out() {
     let limits = BodyLimits { total: SHORT * 3, ..BodyLimits::default() };
     let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
     let (mut reads, mut writes) = sends(address, &post("/read", 99)).await.into_split();
@@ -192,11 +192,11 @@ async fn a_body_that_drips_is_given_up_too() {
 }
 
 #[tokio::test]
-async fn bodies_in_memory_are_bounded_together() {
+async fn total_bytes_of_bodies_are_bounded() {
     let limits = BodyLimits { bytes: 80, ..BodyLimits::default() };
     let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
     let mut first = sends(address, &(post("/read", 60) + &"1".repeat(50))).await;
-    // Until the first body has come as far as it does.
+    // Repeat until the first body has arrived as far as it was sent.
     let refused = async {
         loop {
             let mut client = sends(address, &(post("/read", 50) + &"1".repeat(50))).await;
@@ -215,12 +215,12 @@ async fn bodies_in_memory_are_bounded_together() {
 }
 
 #[tokio::test]
-async fn f106_who_sends_too_much_reads_the_refusal() {
+async fn f106_client_with_oversized_body_reads_error_response() {
     let (address, _stop, _serving) = served(reading()).await;
     for (path, status) in [("/read", "413"), ("/refuse", "401"), ("/nowhere", "404")] {
         let length = 4 << 20;
         let (mut reads, mut writes) = sends(address, &post(path, length)).await.into_split();
-        // It reads only when it has sent everything, as many clients do.
+        // The client reads only after it has sent everything, as many clients do.
         timeout(LONG, writes.write_all(&vec![b' '; length])).await.unwrap().unwrap();
         let mut text = vec![0; 32];
         timeout(LONG, reads.read_exact(&mut text)).await.unwrap().unwrap();
@@ -229,11 +229,11 @@ async fn f106_who_sends_too_much_reads_the_refusal() {
 }
 
 #[tokio::test]
-async fn a_head_beyond_the_buffer_is_refused() {
+async fn oversized_head_is_rejected() {
     let (address, _stop, _serving) = served(reading()).await;
     let head = format!("GET / HTTP/1.1\r\nhost: here\r\nx: {}\r\n\r\n", "x".repeat(4 * MAX_BUFFER_BYTES));
     let mut client = TcpStream::connect(address).await.unwrap();
-    // The connection may be reset before all of it is sent.
+    // The connection may be reset before the whole head is sent.
     let _sent = client.write_all(head.as_bytes()).await;
     let mut text = [0; 12];
     let read = timeout(LONG, client.read_exact(&mut text)).await.unwrap();
@@ -241,7 +241,7 @@ async fn a_head_beyond_the_buffer_is_refused() {
 }
 
 #[tokio::test]
-async fn clients_that_send_nothing_shut_nobody_out() {
+async fn silent_clients_do_not_block_others() {
     let connections = Limits { total: 20, per_address: 5 };
     let limits = ConnectionLimits { connections, ..ConnectionLimits::of_this_process() };
     let (address, _stop, _serving) = served_within(Router::new().route("/", get(|| async { "a." })), limits).await;
@@ -253,7 +253,7 @@ async fn clients_that_send_nothing_shut_nobody_out() {
 }
 
 #[tokio::test]
-async fn clients_whose_bodies_do_not_come_shut_nobody_out() {
+async fn stalled_bodies_do_not_block_others() {
     let connections = Limits { total: 20, per_address: 20 };
     let bodies = BodyLimits { idle: 10 * LONG, total: 10 * LONG, ..BodyLimits::default() };
     let limits = ConnectionLimits { connections, bodies, ..ConnectionLimits::of_this_process() };
@@ -266,7 +266,7 @@ async fn clients_whose_bodies_do_not_come_shut_nobody_out() {
     timeout(LONG, answered).await.unwrap();
 }
 
-/// The answer to a request, or as much of it as there is.
+/// Sends a request and returns the response, or the part that arrived.
 async fn asks_and_reads(address: SocketAddr) -> String {
     let (mut client, mut text) = (asks(address, "/").await, [0; 64]);
     let length = client.read(&mut text).await.unwrap_or_default();
@@ -274,7 +274,7 @@ async fn asks_and_reads(address: SocketAddr) -> String {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_is_refused_at_once() {
+async fn connection_beyond_limit_gets_503_at_once() {
     let (go_on, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1 });
     let (until, asked) = (Arc::clone(&go_on), Arc::new(Notify::new()));
     let waits = Arc::clone(&asked);
@@ -294,7 +294,7 @@ async fn a_connection_too_many_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn f112_a_proxy_on_this_machine_says_where_a_request_came_from() {
+async fn f112_local_proxy_sets_source_address() {
     let routes = Router::new().route(
         "/",
         get(|request: Request| async move {

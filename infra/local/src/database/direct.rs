@@ -1,9 +1,9 @@
-//! The way from an SDK client to the embedded database: a channel within the server's process, a socket from the
-//! processes of commands. No TCP port is involved.
+//! SDK connector for the embedded database: a channel within the server's process, a Unix socket from the processes of
+//! commands. No TCP port is involved.
 //!
-//! The SDK writes and reads every request as for any other DynamoDB; only what carries it differs, and requests are not
-//! signed. A channel saves what a call over TCP costs in the kernel and in HTTP on both sides, which is more than the
-//! database takes.
+//! The SDK encodes and decodes every request as for any other DynamoDB; only the transport differs, and requests are not
+//! signed. A channel avoids the cost of TCP in the kernel and of HTTP on both sides, which is more than that of the
+//! database.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::operations::{self, Answer, Operation, Served, TARGET};
 use super::trouble::Health;
 
-/// A request on its way to the database's thread.
+/// A request in the queue of the database thread.
 #[derive(Debug)]
 pub(super) struct Call {
     operation: Operation,
@@ -31,7 +31,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A call whose caller gave up while it waited is not carried out any more.
+    /// Runs the call, unless its caller gave up while it was queued.
     fn perform(self, served: &Served, health: &Health) {
         if self.answer.is_closed() {
             return;
@@ -41,13 +41,12 @@ impl Call {
             None => (self.operation)(served, self.body.bytes().unwrap_or_default()),
         };
         health.note(&answer, &served.database, Instant::now());
-        // The caller may have gone meanwhile.
+        // The caller may be gone by now.
         let _taken = self.answer.send(answer);
     }
 }
 
-/// Performs calls one after another, each as a task of its own: a panic ends the one call alone, and connections have
-/// their turn in between.
+/// Runs calls one after another, each as its own task: a panic ends only that call, and connections run in between.
 pub(super) async fn perform(mut calls: mpsc::UnboundedReceiver<Call>, served: Served, health: Health) {
     let shared = Arc::new((served, health));
     while let Some(call) = calls.recv().await {
@@ -56,9 +55,9 @@ pub(super) async fn perform(mut calls: mpsc::UnboundedReceiver<Call>, served: Se
     }
 }
 
-/// The sending end of the channel to the database's thread.
+/// The sending end of the channel to the database thread.
 ///
-/// It needs no bound: a call that waits in it holds what its caller holds anyway, and opens no connection.
+/// It needs no bound: a queued call holds only memory that its caller holds anyway, and opens no connection.
 #[derive(Clone, Debug)]
 pub(super) struct Calls(mpsc::UnboundedSender<Call>);
 
@@ -68,7 +67,7 @@ impl Calls {
         (Self(sender), receiver)
     }
 
-    /// The database's answer; an error when the call or the database ended without one.
+    /// Returns the database's answer; an error when the call or the database ended without one.
     pub(super) async fn call(&self, operation: Operation, body: SdkBody) -> Result<Answer, ConnectorError> {
         let (answer, answered) = oneshot::channel();
         self.0.send(Call { operation, body, answer }).map_err(|_| gone())?;
@@ -82,7 +81,7 @@ impl Calls {
     }
 }
 
-/// As a closed connection would be: the SDK may try again.
+/// The error of a closed connection: the SDK may retry.
 fn gone() -> ConnectorError {
     ConnectorError::io("the database ended before it answered".into())
 }
@@ -91,17 +90,17 @@ fn broken(error: Box<dyn std::error::Error + Send + Sync>) -> ConnectorError {
     ConnectorError::other(error, None)
 }
 
-/// How requests reach the database.
+/// Route of requests to the database.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
-    /// It is in this process.
+    /// The database is in this process.
     Channel(Calls),
     /// A server has it open in this data folder.
     Socket(PathBuf),
 }
 
 impl Way {
-    /// The same configuration for clients that come this way.
+    /// Returns the same configuration for clients that use this route.
     pub(super) fn carry(&self, config: SdkConfig) -> SdkConfig {
         let mut config = config.into_builder();
         config.set_credentials_provider(None);

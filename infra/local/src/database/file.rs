@@ -1,4 +1,4 @@
-//! The database file: opened for its owner alone, and never silently replaced by an empty one.
+//! The database file: private to its owner, and never silently replaced by an empty one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// What the first bytes of every file of SQLite are.
+/// The first bytes of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Files that SQLite keeps next to the main one, by what their names end with.
+/// Name suffixes of the files that SQLite keeps next to the main one.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Whether a name still leads to the file that was opened: device and inode.
+/// Device and inode of a file; shows whether a name still refers to the opened file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity(u64, u64);
 
-/// What is at a path where the database is expected.
+/// Content found at the path of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// No file, or one without content: a new store can begin.
+    /// No file, or an empty one: a new store can be created.
     Nothing,
-    /// A store of this project.
+    /// A store of this program.
     Store,
     /// Something else, which must not be written to.
     Foreign,
 }
 
-/// The identity of the file at a path; `None` where there is none.
+/// Returns the identity of the file at a path; `None` if there is none.
 pub(super) fn identity(path: &Path) -> Option<Identity> {
     let metadata = fs::metadata(path).ok()?;
     #[cfg(unix)]
@@ -40,14 +40,14 @@ pub(super) fn identity(path: &Path) -> Option<Identity> {
     Some(identity)
 }
 
-/// Refuses what is not a plain file of this process's user where one of the store is expected; nothing at all is fine.
+/// Checks that a path of the store is a plain file of this process's user, or does not exist.
 ///
-/// A link would lead writes and modes to another place, and a pipe would block the start forever.
+/// A link would redirect writes and modes, and a pipe would block the start forever.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     check_kind(path, fs::FileType::is_file, "a plain file")
 }
 
-/// The same where a folder is expected.
+/// Checks the same for a folder.
 #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket needs a folder"))]
 pub(super) fn check_folder(path: &Path) -> io::Result<()> {
     check_kind(path, fs::FileType::is_dir, "a folder")
@@ -79,7 +79,7 @@ fn companions(path: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Makes an empty file that was not there, which its owner alone may read.
+/// Creates a new empty file that only its owner may read.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -88,7 +88,7 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Finds out what a file is without writing to it.
+/// Classifies a file without writing to it.
 pub(super) fn inspect(path: &Path) -> io::Result<Found> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -106,14 +106,14 @@ pub(super) fn inspect(path: &Path) -> io::Result<Found> {
     drop(file);
     Ok(match tables(path) {
         Ok(tables) if tables.is_empty() => Found::Nothing,
-        // `_tables` is what the embedded DynamoDB lists its tables in.
+        // The embedded DynamoDB lists its tables in `_tables`.
         Ok(tables) if !tables.iter().any(|name| name == "_tables") => Found::Foreign,
-        // Opening a damaged one reports it better.
+        // Opening a damaged store gives a better error.
         Ok(_) | Err(_) => Found::Store,
     })
 }
 
-/// Makes the file if need be, and takes away what others may do with it and with the files that go with it.
+/// Creates the file if needed, and removes other users' permissions for it and its companions.
 pub(super) fn keep_private(path: &Path) -> io::Result<()> {
     match create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -122,12 +122,12 @@ pub(super) fn keep_private(path: &Path) -> io::Result<()> {
     restrict_all(path)
 }
 
-/// Leaves the file and those that go with it to their owner alone.
+/// Restricts the file and its companions to their owner.
 pub(super) fn restrict_all(path: &Path) -> io::Result<()> {
     companions(path).try_for_each(|companion| restrict(&companion))
 }
 
-/// Leaves a file to its owner alone, if it is there and is a file of the store.
+/// Restricts a file to its owner, if it exists and passes [`check`].
 pub(super) fn restrict(path: &Path) -> io::Result<()> {
     check(path)?;
     #[cfg(unix)]
@@ -143,7 +143,7 @@ pub(super) fn restrict(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of the tables; an error where the file is damaged.
+/// Returns the names of the tables; an error if the file is damaged.
 fn tables(path: &Path) -> rusqlite::Result<Vec<String>> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_is_told_from_nothing_and_from_other_files() {
+    fn inspect_distinguishes_store_empty_and_foreign_files() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("file");
         let found = || inspect(&path).unwrap();
@@ -179,7 +179,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_others_could_read_is_taken_from_them() {
+    fn keep_private_removes_other_users_permissions() {
         use std::os::unix::fs::PermissionsExt;
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.sqlite");

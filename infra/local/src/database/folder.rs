@@ -1,4 +1,4 @@
-//! The data folder: one process at a time, for its owner alone.
+//! The data folder: private to its owner, used by one process at a time.
 
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
@@ -10,37 +10,37 @@ use dynoxide::Database;
 use super::file::{self, Found};
 use crate::StartError;
 
-/// The file that a server holds locked; once a store was made in the folder it is not empty.
+/// The lock file of a server; it is not empty once a store was created in the folder.
 const LOCK: &str = "lock";
 
-/// What [`LOCK`] holds then.
+/// Content of [`LOCK`] once a store was created.
 const HAS_STORE: &str = "this folder holds a store\n";
 
 /// The database file.
 const DATABASE: &str = "dynamodb.sqlite";
 
-/// Where a server of an earlier version published a TCP address of its database.
+/// File in which a server of an earlier version published the TCP address of its database.
 const OLD_ADDRESS: &str = "dynamodb.address";
 
-/// The right to use a data folder; no other process has it.
+/// Exclusive access to a data folder.
 pub(super) struct Folder {
     path: PathBuf,
     lock: File,
-    /// A lock of the folder itself: somebody may remove the file.
+    /// A lock on the folder itself, because the lock file may be removed.
     _itself: Option<File>,
 }
 
-/// An open database of a folder.
+/// The open database of a folder.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) file: PathBuf,
-    /// Nothing was there before.
+    /// Whether the store was just created.
     pub(super) is_new: bool,
 }
 
 impl Folder {
-    /// Makes the folder if need be and takes it for this process: two servers over one file would not see each other's
-    /// writes. `None` when another process has it.
+    /// Creates the folder if needed and locks it for this process: two servers on one file would not see each other's
+    /// writes. `None` when another process holds the lock.
     pub(super) fn take(path: &Path) -> Result<Option<Self>, StartError> {
         make(path).and_then(|()| check_owner(path)).map_err(|error| unusable(path, &error))?;
         let file = path.join(LOCK);
@@ -58,21 +58,21 @@ impl Folder {
         Ok(Some(Self { path: path.to_owned(), lock, _itself: itself }))
     }
 
-    /// Opens its database, or makes one where there never was any.
+    /// Opens the folder's database, or creates one if there never was any.
     pub(super) fn open(&mut self) -> Result<Opened, StartError> {
         let file = self.path.join(DATABASE);
         let is_new = self.is_new(&file)?;
         let name = file.to_str().ok_or_else(|| self.unusable(&"its name is not Unicode"))?;
         file::keep_private(&file).map_err(|error| self.unusable(&error))?;
         let database = Database::new(name).map_err(|error| self.unusable(&error))?;
-        // Each write is in the file when it is answered, and outlives the process; the disk is waited for now and then
-        // only, so that a power failure may cost what was written last, and nothing more.
+        // Each write is in the file before its response, so it survives the process. The disk is synced only at
+        // checkpoints, so a power failure may lose the last writes, but nothing more.
         database.disable_bulk_loading().map_err(|error| self.unusable(&error))?;
         self.remember().map_err(|error| self.unusable(&error))?;
         Ok(Opened { database, file, is_new })
     }
 
-    /// Whether a store begins here; an error where one should be and is not, or where something else is.
+    /// Returns whether a new store is created; an error if a store should exist and does not, or the file is foreign.
     fn is_new(&mut self, file: &Path) -> Result<bool, StartError> {
         let had_store = self.had_store().map_err(|error| self.unusable(&error))?;
         file::restrict_all(file).map_err(|error| self.unusable(&error))?;
@@ -109,7 +109,7 @@ pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> StartError {
     StartError::Folder { folder: folder.to_owned(), reason: reason.to_string() }
 }
 
-/// Whether others may enter a folder, and see which files are in it.
+/// Whether other users may list a folder.
 pub(crate) fn is_open_to_others(folder: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -140,7 +140,7 @@ fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// Conversations are readable by their owner alone.
+/// Creates a folder that only its owner may read, because it holds conversations.
 fn make(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -148,7 +148,7 @@ fn make(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Another user who may write to the folder can put a database of his own in the place of this one.
+/// Rejects a folder that another user may write to: that user could replace the database.
 #[cfg(unix)]
 fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_missing_or_empty_is_not_replaced() {
+    fn missing_or_empty_store_is_not_replaced() {
         let folder = TempDir::new().unwrap();
         assert!(taken(folder.path()).open().unwrap().is_new);
         assert!(!taken(folder.path()).open().unwrap().is_new);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_program_is_refused_unchanged() {
+    fn foreign_file_is_rejected_unchanged() {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join(DATABASE);
         rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE notes (body TEXT)").unwrap();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_an_earlier_version_is_opened() {
+    fn folder_of_earlier_version_opens() {
         let folder = TempDir::new().unwrap();
         drop(Database::new(folder.path().join(DATABASE).to_str().unwrap()).unwrap());
         fs::write(folder.path().join(LOCK), "").unwrap();
@@ -225,7 +225,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_removed_lock_lets_no_second_server_in() {
+    fn removed_lock_file_admits_no_second_server() {
         let folder = TempDir::new().unwrap();
         let first = taken(folder.path());
         fs::remove_file(folder.path().join(LOCK)).unwrap();
@@ -236,7 +236,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_everybody_may_write_to_is_refused() {
+    fn world_writable_folder_is_rejected() {
         use std::os::unix::fs::PermissionsExt;
         let folder = TempDir::new().unwrap();
         let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
@@ -251,7 +251,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_or_a_pipe_in_the_place_of_a_file_is_refused() {
+    fn link_or_pipe_instead_of_file_is_rejected() {
         use std::os::unix::fs::symlink;
         for name in [LOCK, DATABASE, "dynamodb.sqlite-wal"] {
             let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());

@@ -18,34 +18,34 @@ use tokio::sync::Semaphore;
 use super::direct::Calls;
 use super::operations::{self, Answer, TARGET};
 
-/// What DynamoDB's bodies are.
+/// Content type of DynamoDB's bodies.
 const JSON: &str = "application/x-amz-json-1.0";
 
-/// The largest body that DynamoDB takes.
+/// Size limit of a body, as in DynamoDB.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long a client may take for the head of a request, and a connection may be idle; the SDK drops its own before.
+/// Timeout for the head of a request, and for an idle connection; the SDK drops its own connections earlier.
 const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How long a client may take for a body.
+/// Timeout for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The most connections at a time; further ones wait to be accepted.
+/// Limit of concurrent connections; further ones wait to be accepted.
 const MAX_CONNECTIONS: usize = 256;
 
-/// How Docker Desktop's containers name the machine that they run on.
+/// Host name by which Docker Desktop's containers reach their host.
 const FROM_CONTAINERS: &str = "host.docker.internal";
 
-/// Only browsers send it, with every request.
+/// A header that only browsers send, with every request.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The clients that a listener admits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Guard {
-    /// The listener itself lets only the owner of the data folder in.
+    /// The listener itself admits only the owner of the data folder.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket knows its peer"))]
     OwnerOnly,
-    /// Any program of this machine, but no page of a browser.
+    /// Any program on this machine, but no page in a browser.
     NoBrowsers,
 }
 
@@ -64,13 +64,13 @@ pub(super) async fn serve(listener: TcpListener, calls: Calls) {
     }
 }
 
-/// Lets the system recover where it has no more descriptors to give.
+/// Pauses after an error of `accept`, so that the system can recover when it has no free descriptors.
 pub(super) async fn pause_after(error: &std::io::Error) {
     tracing::debug!(%error, "a connection to the database was not accepted");
     tokio::time::sleep(Duration::from_millis(100)).await;
 }
 
-/// The connections of one listener, bounded in number.
+/// Limits the number of connections of one listener.
 pub(super) struct Connections {
     calls: Calls,
     guard: Guard,
@@ -82,14 +82,14 @@ impl Connections {
         Self { calls, guard, free: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
     }
 
-    /// Waits until one more may be accepted.
+    /// Waits until another connection may be accepted.
     pub(super) async fn permit(&self) -> ConnectionPermit {
         let permit = Arc::clone(&self.free).acquire_owned().await.ok();
         ConnectionPermit { calls: self.calls.clone(), guard: self.guard, _permit: permit }
     }
 }
 
-/// The right to serve one connection.
+/// Permit to serve one connection.
 pub(super) struct ConnectionPermit {
     calls: Calls,
     guard: Guard,
@@ -97,7 +97,7 @@ pub(super) struct ConnectionPermit {
 }
 
 impl ConnectionPermit {
-    /// Serves one request of the connection after another until it ends.
+    /// Serves the requests of a connection until it ends.
     pub(super) async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let Self { calls, guard, _permit } = self;
         let service = service_fn(|request| {
@@ -106,7 +106,7 @@ impl ConnectionPermit {
         });
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-        // Whatever breaks a connection is for its client to report.
+        // Connection errors are for the client to report.
         let _ended = http.serve_connection(TokioIo::new(stream), service).await;
     }
 }
@@ -131,7 +131,7 @@ async fn respond(request: Request<Incoming>, guard: Guard, calls: &Calls) -> Res
     }
 }
 
-/// Whether a request comes from no browser, and was not led here by a name that somebody else owns.
+/// Whether a request is not from a browser, and its `Host` is this machine (no DNS rebinding).
 fn is_from_a_program(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());
@@ -147,7 +147,7 @@ fn is_this_machine(host: &str) -> bool {
     web::is_loopback_host(&host)
 }
 
-/// A page can send other types of content without asking first.
+/// Whether the content type is JSON; pages can send other types without a CORS preflight.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
     let essence = value.split(';').next().unwrap_or_default().trim();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn f144_only_hosts_of_this_machine_are_admitted() {
+    fn f144_only_local_hosts_are_admitted() {
         for host in ["127.0.0.1:8000", "127.0.0.1", "127.9.9.9:1", "localhost:8000", "LocalHost", "[::1]:8000", "[::1]"]
         {
             assert!(admitted(&[("host", host)]), "{host}");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn f144_no_page_of_a_browser_is_admitted() {
+    fn f144_browser_pages_are_rejected() {
         for (name, value) in [
             ("origin", "http://evil.example"),
             ("origin", "http://127.0.0.1:8000"),

@@ -1,4 +1,4 @@
-//! Replaces the Unix socket on systems without one: commands cannot work while a server runs there.
+//! Replaces the Unix socket on systems without one, where commands cannot run while a server runs.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -10,10 +10,10 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use super::direct::Calls;
 use super::operations::Answer;
 
-/// Nothing that could be listened on.
+/// Stub of the listening socket.
 pub(super) struct Socket;
 
-/// Nothing that has a name.
+/// Stub of the socket's name.
 pub(super) struct Published;
 
 impl Socket {

@@ -1,4 +1,4 @@
-//! The operations of DynamoDB that the embedded database performs, by the names that requests give them.
+//! The DynamoDB operations that the embedded database supports, by their names in requests.
 
 use std::time::Instant;
 
@@ -19,13 +19,13 @@ use super::trouble::Trouble;
 /// The header with which requests name an operation.
 pub(super) const TARGET: &str = "x-amz-target";
 
-/// What the value of [`TARGET`] begins with; the operation's name follows.
+/// Prefix of the value of [`TARGET`]; the operation's name follows.
 const VERSION: &str = "DynamoDB_20120810.";
 
-/// Performs what a request body requests.
+/// Executes a request body.
 pub(super) type Operation = fn(&Served, &[u8]) -> Answer;
 
-/// The database, and the transactions of the last minute.
+/// The database and the transactions of the last minute.
 pub(super) struct Served {
     pub(super) database: Database,
     pub(super) tokens: Tokens,
@@ -36,12 +36,12 @@ pub(super) struct Served {
 pub(super) struct Answer {
     status: u16,
     json: Vec<u8>,
-    /// Set where the database file cannot be used as it should.
+    /// Set when the database file has a problem.
     pub(super) trouble: Option<Trouble>,
 }
 
 impl Answer {
-    /// The answer to a request that was carried out.
+    /// The answer to a request that succeeded.
     pub(super) fn done(json: Vec<u8>) -> Self {
         Self { status: 200, json, trouble: None }
     }
@@ -52,18 +52,18 @@ impl Answer {
         Self { status, json, trouble: None }
     }
 
-    /// A refusal; `code` is a name that the SDK reports, such as `ValidationException`.
+    /// A rejection with status 400; `code` is a name that the SDK reports, such as `ValidationException`.
     pub(super) fn refused(code: &str, message: &str) -> Self {
         Self::failed(400, code, message)
     }
 
-    /// A failure; the SDK repeats a request that fails with a status of 500 and more.
+    /// A failure; the SDK retries a request that fails with status 500 or higher.
     pub(super) fn failed(status: u16, code: &str, message: &str) -> Self {
         let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message });
         Self { status, json: error.to_string().into_bytes(), trouble: None }
     }
 
-    /// The same answer, given because of a trouble with the database file.
+    /// Marks the answer as caused by a problem with the database file.
     pub(super) fn because_of(self, trouble: Trouble) -> Self {
         Self { trouble: Some(trouble), ..self }
     }
@@ -77,13 +77,13 @@ impl Answer {
         (self.status, self.json)
     }
 
-    /// The same as the SDK reads it; an error where the status is none.
+    /// Converts the answer for the SDK; an error if the status is invalid.
     pub(super) fn into_response(self) -> Result<HttpResponse, HttpError> {
         Ok(HttpResponse::new(StatusCode::try_from(self.status)?, SdkBody::from(self.json)))
     }
 }
 
-/// The operation that a request names with [`TARGET`]; one that refuses where there is no such operation.
+/// Returns the operation that [`TARGET`] names, or one that rejects unknown operations.
 pub(super) fn named(target: &str) -> Operation {
     target.strip_prefix(VERSION).and_then(known).unwrap_or(|_, _| {
         Answer::refused("UnknownOperationException", "There is no such operation in the embedded database.")
@@ -123,7 +123,7 @@ fn table_operation(name: &str) -> Option<Operation> {
     })
 }
 
-/// Operations that the product does not use, for programs that come by `--dynamodb`.
+/// Operations that the product does not use, for programs that connect through `--dynamodb`.
 fn other_operation(name: &str) -> Option<Operation> {
     Some(match name {
         "BatchExecuteStatement" => |served, body| run(body, |request| served.database.batch_execute_statement(request)),
@@ -136,7 +136,7 @@ fn other_operation(name: &str) -> Option<Operation> {
     })
 }
 
-/// A body that cannot be read changes nothing.
+/// Parses the body and runs `act`; a body that cannot be parsed changes nothing.
 fn run<Q: DeserializeOwned, A: Serialize>(body: &[u8], act: impl FnOnce(Q) -> Result<A, DynoxideError>) -> Answer {
     match serde_json::from_slice(body) {
         Ok(request) => answer(act(request)),

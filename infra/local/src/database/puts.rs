@@ -1,5 +1,7 @@
-//! Batches of puts. The database makes a transaction of each item and prepares its statements anew for it, which took two
-//! fifths of its time where turns' logs are written; it takes many items at once when it imports them.
+//! Fast path for batches of puts, through the database's bulk import.
+//!
+//! `BatchWriteItem` uses one transaction per item and prepares its statements again for each, which took two fifths of the
+//! database's time while turn logs were written. An import takes many items at once.
 
 use std::collections::HashSet;
 
@@ -7,19 +9,19 @@ use dynoxide::actions::batch_write_item::{BatchWriteItemRequest, WriteRequest};
 use dynoxide::types::{AttributeValue, Item};
 use dynoxide::{Database, DynoxideError, ImportOptions};
 
-/// What DynamoDB answers to a request that it refuses.
+/// Status of a request that DynamoDB rejects.
 const REFUSED: u16 = 400;
 
-/// The most items of a batch, as DynamoDB counts.
+/// Item limit of a batch, as in DynamoDB.
 const MOST: usize = 25;
 
-/// The most bytes of an item, which an import does not count. No item has more than the body that it comes in.
+/// Size limit of an item in bytes, which an import does not check. No item is larger than its request body.
 const LARGEST: usize = 400 * 1024;
 
-/// The key in each of the project's tables; none of them has an index of vectors, whose rules an import does not know.
+/// The key attributes of each of the project's tables. None has a vector index, whose rules an import does not check.
 const KEY: [&str; 2] = ["pk", "sk"];
 
-/// Whether these are puts alone, into one table, in which DynamoDB has nothing to refuse that an import would not.
+/// Whether a batch has only puts into one table, and an import rejects everything in it that DynamoDB would.
 pub(super) fn are_plain(request: &BatchWriteItemRequest, body_bytes: usize) -> bool {
     let asks_more = request.return_consumed_capacity.is_some() || request.return_item_collection_metrics.is_some();
     let mut tables = request.request_items.values();
@@ -27,7 +29,7 @@ pub(super) fn are_plain(request: &BatchWriteItemRequest, body_bytes: usize) -> b
     !asks_more && body_bytes <= LARGEST && requests.is_some_and(|requests| differ(requests))
 }
 
-/// Stores plain items, all or none of them; `None`, and nothing done, where they are refused.
+/// Stores simple items, all or none of them; `None`, without a change, when the import rejects them.
 pub(super) fn store(database: &Database, request: BatchWriteItemRequest) -> Option<Result<(), DynoxideError>> {
     let (table, requests) = request.request_items.into_iter().next()?;
     let items = requests.into_iter().filter_map(|request| request.put_request).map(|put| put.item).collect();
@@ -38,13 +40,13 @@ pub(super) fn store(database: &Database, request: BatchWriteItemRequest) -> Opti
     }
 }
 
-/// Whether these are puts of plain items under keys that differ, not more than a batch has.
+/// Whether these are puts of simple items under distinct keys, within the limit of a batch.
 fn differ(requests: &[WriteRequest]) -> bool {
     let keys: Option<HashSet<_>> = requests.iter().map(key).collect();
     (1..=MOST).contains(&requests.len()) && keys.is_some_and(|keys| keys.len() == requests.len())
 }
 
-/// The key of a put of a plain item.
+/// Returns the key of a put of a simple item.
 fn key(request: &WriteRequest) -> Option<[&str; 2]> {
     let (Some(put), None) = (&request.put_request, &request.delete_request) else { return None };
     let part = |name| match put.item.get(name) {
@@ -55,7 +57,7 @@ fn key(request: &WriteRequest) -> Option<[&str; 2]> {
     is_plain(&put.item).then_some([pk?, sk?])
 }
 
-/// Sets may be wrong in themselves, and maps have names that may be.
+/// Whether an item has only scalar values; sets and maps may be invalid in themselves.
 fn is_plain(item: &Item) -> bool {
     item.iter().all(|(name, value)| {
         !name.is_empty() && matches!(value, AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_))
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_items_are_stored_at_once() {
+    fn simple_items_are_stored_in_one_import() {
         let database = database();
         assert!(stored(&database, &of(&[put("1"), put("2"), with("sk", json!({ "S": "3" }))])));
         assert!(["1", "2", "3"].iter().all(|name| has(&database, name)));
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_database_has_to_judge_is_left_to_it() {
+    fn complex_batches_are_left_to_the_database() {
         let database = database();
         let more: Vec<_> = (0..=MOST).map(|number| put(&number.to_string())).collect();
         let mut counted = of(&[put("1")]);

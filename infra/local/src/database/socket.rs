@@ -1,7 +1,7 @@
-//! The way from the commands of other processes to the database of a running server: a Unix socket in the data folder.
+//! Unix socket in the data folder, by which commands in other processes reach the database of a running server.
 //!
-//! Only the owner of the folder gets through: the socket is in a folder of mode 0700, and a peer of another user is
-//! turned away.
+//! Only the owner of the folder is admitted: the socket is in a folder of mode 0700, and peers of other users are
+//! rejected.
 
 use std::fs;
 use std::io;
@@ -23,24 +23,24 @@ use super::file;
 use super::http::{self, Connections, Guard};
 use super::operations::Answer;
 
-/// The folder in the data folder; nobody else may enter it.
+/// Folder of the socket inside the data folder; only its owner may access it.
 const FOLDER: &str = "private";
 
-/// The socket in it.
+/// File name of the socket.
 const SOCKET: &str = "dynamodb.sock";
 
-/// The longest path that every system takes for a socket, in bytes.
+/// Length limit of a socket path that every system accepts, in bytes.
 const MAX_PATH_BYTES: usize = 100;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// A socket that a server listens on; its name goes with it.
+/// A listening socket.
 pub(super) struct Socket {
     listener: std::os::unix::net::UnixListener,
     path: PathBuf,
 }
 
-/// The name of a socket, which goes with its folder when this is dropped.
+/// Removes the name of a socket and its folder when dropped.
 pub(super) struct Published(PathBuf);
 
 impl Drop for Published {
@@ -68,12 +68,12 @@ impl Socket {
         Ok(Self { listener, path })
     }
 
-    /// What is to be dropped when the server ends.
+    /// Returns the guard to drop when the server ends.
     pub(super) fn published(&self) -> Published {
         Published(self.path.clone())
     }
 
-    /// Serves the database on it.
+    /// Serves the database on the socket.
     pub(super) async fn serve(self, calls: Calls) -> io::Result<()> {
         let listener = UnixListener::from_std(self.listener)?;
         let connections = Connections::new(calls, Guard::OwnerOnly);
@@ -93,7 +93,7 @@ pub(super) fn is_served(data: &Path) -> bool {
     connect(data).is_ok()
 }
 
-/// Sends a request of the SDK to the server of a data folder.
+/// Sends an SDK request to the server of a data folder.
 pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Error> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(connect(data)?)).await?;
     let exchange = async move {
@@ -101,12 +101,12 @@ pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Er
         let status = response.status().as_u16();
         Ok(Answer::received(status, response.into_body().collect().await?.to_bytes().to_vec()))
     };
-    // The connection ends after the exchange, which has its sender.
+    // The connection ends after the exchange, which owns its sender.
     let (answer, _ended) = futures_util::future::join(exchange, connection).await;
     answer
 }
 
-/// The request with its body in memory, as every request of the SDK has it.
+/// Converts the request; its body is in memory, as for every SDK request.
 fn plain(request: HttpRequest) -> Result<Request<Full<Bytes>>, Error> {
     let (mut head, body) = request.try_into_http1x()?.into_parts();
     head.uri = hyper::Uri::from_static("/");
@@ -120,12 +120,13 @@ fn connect(data: &Path) -> io::Result<UnixStream> {
     let stream = short(&path, |path| std::os::unix::net::UnixStream::connect(path))?;
     stream.set_nonblocking(true)?;
     let stream = UnixStream::from_std(stream)?;
-    // Nobody else answers in the place of the server.
+    // Make sure that no other user's process answers instead of the server.
     if is_owner(&stream) { Ok(stream) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-/// Calls `act` with a path to the same socket that is short enough for the system: through a link in a temporary folder
-/// of mode 0700, where its own is not.
+/// Calls `act` with a path to the socket that is short enough for the system.
+///
+/// If the path is too long, it goes through a link in a temporary folder of mode 0700.
 fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let (Some(folder), true) = (path.parent(), path.as_os_str().len() > MAX_PATH_BYTES) else { return act(path) };
     let temporary: TempDir = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir()?;
@@ -134,7 +135,7 @@ fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result
     act(&link.join(SOCKET))
 }
 
-/// Whether a peer is the user of this process, or the system's administrator.
+/// Whether a peer is the user of this process, or root.
 fn is_owner(stream: &UnixStream) -> bool {
     let own = rustix::process::geteuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_is_reached_over_a_path_of_any_length() {
+    fn socket_is_reachable_by_long_path() {
         let folder = TempDir::new().unwrap();
         let deep = folder.path().join("d".repeat(120));
         fs::create_dir(&deep).unwrap();
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_the_sockets_folder_is_refused() {
+    fn link_instead_of_socket_folder_is_rejected() {
         let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         symlink(other.path(), folder.path().join(FOLDER)).unwrap();
         let refused = Socket::listen(folder.path()).err().unwrap();
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_may_enter_the_sockets_folder() {
+    fn socket_folder_is_private() {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join(FOLDER)).unwrap();
         fs::write(folder.path().join(FOLDER).join(SOCKET), "left behind").unwrap();

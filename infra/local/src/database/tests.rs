@@ -18,7 +18,7 @@ use script::{ANSWERS, TABLE, answered_here, prepared, unreadable, unused};
 
 use super::*;
 
-/// Any port of loopback.
+/// Any loopback port.
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 fn embedded() -> Embedded {
@@ -32,20 +32,20 @@ fn calls(embedded: &Embedded) -> Calls {
     }
 }
 
-/// The server's own client. It tries once, so that what fails does so at once.
+/// The server's own client, without retries, so that failures are immediate.
 fn direct(embedded: &Embedded) -> Client {
     let config = embedded.sdk_config(&mut Settings::default()).unwrap();
     let config = aws_sdk_dynamodb::config::Builder::from(&config).allow_no_auth();
     Client::from_conf(config.retry_config(RetryConfig::disabled()).build())
 }
 
-/// A client of a DynamoDB at an address.
+/// A client of the DynamoDB at an address.
 fn over_tcp(address: SocketAddr) -> Client {
     let endpoint = format!("http://{address}");
     Client::new(&store::sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &endpoint)])).unwrap())
 }
 
-/// The HTTP server that the database's makers wrote, over a database of its own.
+/// A client of dynoxide's own HTTP server, over its own database.
 async fn original() -> Client {
     let listener = TcpListener::bind(ANY).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -53,7 +53,7 @@ async fn original() -> Client {
     over_tcp(address)
 }
 
-/// What does not come to its end here never would.
+/// Fails the test when a future does not end within 20 s.
 async fn within<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(20), future).await.expect("it ends")
 }
@@ -71,7 +71,7 @@ async fn got(client: &Client, name: &str) -> Option<HashMap<String, AttributeVal
 }
 
 #[test]
-fn the_embedded_database_leaves_nothing_that_leads_to_a_real_one() {
+fn embedded_database_overrides_real_endpoint_and_credentials() {
     let mut settings = Settings::from_pairs([("AWS_ACCESS_KEY_ID", "AKIAREAL"), ("AWS_SESSION_TOKEN", "real")]);
     point(&mut settings);
     assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some(NOWHERE));
@@ -80,7 +80,7 @@ fn the_embedded_database_leaves_nothing_that_leads_to_a_real_one() {
 }
 
 #[tokio::test]
-async fn every_way_to_the_database_gives_the_same_answers() {
+async fn all_routes_return_the_same_answers() {
     let script = |token| [answered_here(token), unused()].concat();
     let original = within(play(&original().await, script("original"))).await;
     assert!(original.iter().all(Said::is_answer));
@@ -92,7 +92,7 @@ async fn every_way_to_the_database_gives_the_same_answers() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_command_beside_a_server_gets_the_same_answers() {
+async fn command_gets_same_answers_through_running_server() {
     let folder = tempfile::TempDir::new().unwrap();
     let _server = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
     let command = Embedded::join(folder.path()).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_command_beside_a_server_gets_the_same_answers() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_and_writes_nothing() {
+async fn unreadable_requests_are_rejected_without_writes() {
     let embedded = embedded();
     let client = direct(&embedded);
     play(&client, prepared()).await;
@@ -117,7 +117,7 @@ async fn what_cannot_be_read_is_refused_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_transaction_is_known_by_its_token_whichever_way_it_comes() {
+async fn transaction_token_is_shared_by_all_routes() {
     let embedded = embedded();
     let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
     play(&here, prepared()).await;
@@ -134,7 +134,7 @@ async fn a_transaction_is_known_by_its_token_whichever_way_it_comes() {
 }
 
 #[tokio::test]
-async fn what_one_client_writes_the_other_reads() {
+async fn clients_read_each_others_writes() {
     let embedded = embedded();
     let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
     play(&here, prepared()).await;
@@ -145,7 +145,7 @@ async fn what_one_client_writes_the_other_reads() {
 }
 
 #[test]
-fn an_address_that_other_machines_reach_is_refused() {
+fn non_loopback_address_is_rejected() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8000", "[::ffff:10.0.0.1]:1"] {
         let refused = Embedded::start(&Data::Memory, Some(address.parse().unwrap())).err().unwrap();
         assert!(matches!(refused, StartError::ExposedDatabase(_)), "{address}: {refused}");
@@ -154,7 +154,7 @@ fn an_address_that_other_machines_reach_is_refused() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_is_removed_stops_all_writes_and_is_saved() {
+async fn removed_file_stops_writes_and_is_rescued() {
     let folder = tempfile::TempDir::new().unwrap();
     let embedded = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
     let client = direct(&embedded);
@@ -176,7 +176,7 @@ async fn a_file_that_is_removed_stops_all_writes_and_is_saved() {
 }
 
 #[tokio::test]
-async fn a_panic_in_the_database_fails_its_call_and_no_other() {
+async fn panic_fails_only_its_call() {
     let embedded = embedded();
     let failed = within(calls(&embedded).call(|_, _| panic!("on purpose"), SdkBody::empty())).await;
     assert!(failed.unwrap_err().is_io());
@@ -185,7 +185,7 @@ async fn a_panic_in_the_database_fails_its_call_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_given_up_while_it_waited_is_not_done() {
+async fn abandoned_call_in_queue_is_not_run() {
     static GATE: Barrier = Barrier::new(2);
     let embedded = embedded();
     let (client, calls) = (direct(&embedded), calls(&embedded));
@@ -206,12 +206,12 @@ async fn a_call_that_was_given_up_while_it_waited_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_database_that_stops_lets_no_call_wait() {
+async fn stopped_database_leaves_no_call_waiting() {
     static GATE: Barrier = Barrier::new(2);
     let embedded = embedded();
     let (client, calls) = (direct(&embedded), calls(&embedded));
     let held = |_: &Served, _: &[u8]| {
-        // Once to say that it has begun, and once to be let go.
+        // Once to signal the start, and once to wait for the release.
         GATE.wait();
         GATE.wait();
         Answer::done(Vec::new())
@@ -224,7 +224,7 @@ async fn a_database_that_stops_lets_no_call_wait() {
     let stopped = tokio::task::spawn_blocking(move || drop(embedded));
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
     assert!(within(begun).await.is_ok());
-    // It was next, or it failed.
+    // It ran next, or it failed.
     let _ended = within(waiting).await;
     within(stopped).await.unwrap();
     assert!(within(calls.call(|_, _| Answer::done(Vec::new()), SdkBody::empty())).await.unwrap_err().is_io());

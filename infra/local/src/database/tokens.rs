@@ -7,17 +7,16 @@ use dynoxide::DynoxideError;
 
 use super::operations::Answer;
 
-/// The most bytes of a token; a longer one is the database's to refuse.
+/// Length limit of a token in bytes; the database rejects longer ones.
 pub(super) const LONGEST: usize = 36;
 
-/// How long a transaction is known: longer than anybody tries a call.
+/// Lifetime of an entry: longer than any client retries a call.
 const KNOWN: Duration = Duration::from_mins(1);
 
-/// The transactions of the last minute by their `ClientRequestToken`: a second attempt at one gets the answer of the first,
-/// and writes nothing.
+/// The transactions of the last minute by their `ClientRequestToken`.
 ///
-/// The database does the same, and at each transaction looks through those of the last ten minutes: where turns follow
-/// each other closely, that becomes most of what they cost.
+/// A retried transaction gets the answer of the first attempt and writes nothing. The database does the same, but scans
+/// the last ten minutes at each transaction, which dominates the cost when turns follow each other closely.
 #[derive(Default)]
 pub(super) struct Tokens {
     known: Mutex<Known>,
@@ -27,19 +26,18 @@ pub(super) struct Tokens {
 #[derive(Default)]
 struct Known {
     done: HashMap<String, Done>,
-    /// When each was done, the oldest first.
+    /// Completion times, oldest first.
     order: VecDeque<(Instant, String)>,
 }
 
 struct Done {
-    /// A hash of what was asked.
+    /// Hash of the request body.
     asked: u64,
     answer: Answer,
 }
 
 impl Tokens {
-    /// What is to be answered to a transaction with this token, which is done unless it was; one that failed may be tried
-    /// again.
+    /// Runs a transaction once per token and returns its answer; a failed transaction may be retried.
     pub(super) fn once(&self, token: &str, body: &[u8], now: Instant, act: impl FnOnce() -> Answer) -> Answer {
         let asked = self.hasher.hash_one(body);
         let mut known = self.known();
@@ -58,7 +56,7 @@ impl Tokens {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        // A panic in the database left what is known as it was.
+        // A panic in the database leaves the table unchanged.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transaction_is_known_for_a_minute() {
+    fn token_is_kept_for_a_minute() {
         let (tokens, first) = (Tokens::default(), Instant::now());
         let mut done = 0;
         let mut ask = |token: &str, seconds: u64| {
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_tried_again() {
+    fn failed_transaction_is_run_again() {
         let tokens = Tokens::default();
         let ask = |answer: Answer| tokens.once("a", b"{}", Instant::now(), || answer);
         assert!(!ask(mismatch()).is_done());

@@ -1,4 +1,4 @@
-//! What can be wrong with the database file, as callers and the operator get to know it.
+//! Problems of the database file, as reported to callers and the operator.
 
 use std::collections::HashMap;
 use std::fmt::{self, Display};
@@ -13,26 +13,26 @@ use store::{STORAGE_DAMAGED, STORAGE_FULL};
 use super::file::{self, Identity};
 use super::operations::Answer;
 
-/// A trouble that was not met for so long is over; the next time it is logged again.
+/// A problem that did not occur for this long counts as over; it is logged again the next time.
 const QUIET: Duration = Duration::from_mins(10);
 
-/// Why the database file cannot be used as it should.
+/// Problem of the database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Trouble {
-    /// No room is left on its disk.
+    /// Its disk is full.
     Full,
-    /// Its content is not what was written.
+    /// Its content is corrupt.
     Damaged,
-    /// The system refuses to read or write it.
+    /// The system fails to read or write it.
     Disk,
-    /// Another file, or none, has its name.
+    /// Its name refers to another file, or to none.
     Gone,
 }
 
 impl Trouble {
-    /// The trouble that an error of the database comes from, if it is one.
+    /// Returns the problem behind a database error, if the file caused it.
     ///
-    /// Most errors of SQLite reach this as text alone; the sentences are SQLite's own and have not changed since 2004.
+    /// SQLite's errors usually arrive as text only; the sentences are SQLite's own and have not changed since 2004.
     pub(super) fn of(error: &DynoxideError) -> Option<Self> {
         match error {
             DynoxideError::SqliteError(error) => error.sqlite_error_code().and_then(Self::of_code),
@@ -63,7 +63,7 @@ impl Trouble {
         SENTENCES.iter().find(|(sentence, _)| text.contains(sentence)).map(|(_, trouble)| *trouble)
     }
 
-    /// The answer to a request that met it. Only what may pass by itself is one that the SDK repeats.
+    /// Returns the answer to a failed request. The SDK retries only problems that may pass by themselves.
     pub(super) fn answer(self) -> Answer {
         let refused = match self {
             Self::Full => Answer::refused(STORAGE_FULL, "No room is left for the database file."),
@@ -75,30 +75,30 @@ impl Trouble {
     }
 }
 
-/// The file of a database: notices when it is gone, and logs each trouble once.
+/// Health of the database file: detects its removal, and logs each problem once.
 pub(super) struct Health {
     /// `None` for a database in memory.
     file: Option<(PathBuf, Option<Identity>)>,
-    /// When each trouble was met last.
+    /// Last time of each problem.
     met: Mutex<HashMap<Trouble, Instant>>,
 }
 
 impl Health {
-    /// Watches the file, which is open by now.
+    /// Starts to watch the file, which must be open.
     pub(super) fn of(file: Option<&Path>) -> Self {
         let file = file.map(|file| (file.to_owned(), file::identity(file)));
         Self { file, met: Mutex::default() }
     }
 
-    /// [`Trouble::Gone`] when the open file no longer has its name: what is written then would be lost.
+    /// Returns [`Trouble::Gone`] when the open file no longer has its name: later writes would be lost.
     ///
-    /// Costs one `stat`, a microsecond, in each request.
+    /// Costs one `stat` per request, about a microsecond.
     pub(super) fn check(&self) -> Option<Trouble> {
         let (path, identity) = self.file.as_ref()?;
         (file::identity(path) != *identity).then_some(Trouble::Gone)
     }
 
-    /// Logs the trouble of an answer, unless it was met within the last [`QUIET`] too.
+    /// Logs the problem of an answer, unless it also occurred within the last [`RELOG_AFTER`].
     pub(super) fn note(&self, answer: &Answer, database: &Database, now: Instant) {
         let Some(trouble) = answer.trouble else { return };
         if self.is_new(trouble, now) {
@@ -124,7 +124,7 @@ impl Health {
         }
     }
 
-    /// Writes what the open file holds to a new one in the same folder.
+    /// Copies the content of the open file to a new one in the same folder.
     fn rescue(&self, database: &Database) -> Option<PathBuf> {
         let (path, _) = self.file.as_ref()?;
         let rescued = path.with_file_name(format!("rescued-{}.sqlite", conversation::new_id()));
@@ -134,7 +134,7 @@ impl Health {
     }
 }
 
-/// What the operator reads of a trouble.
+/// Log message for the operator.
 struct Advice(Trouble);
 
 impl Display for Advice {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_sqlite_are_told_apart() {
+    fn sqlite_errors_are_classified() {
         let of = |text: &str| Trouble::of(&DynoxideError::InternalServerError(text.to_owned()));
         assert_eq!(of("backend: database or disk is full"), Some(Trouble::Full));
         assert_eq!(of("backend: database disk image is malformed"), Some(Trouble::Damaged));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn each_trouble_is_logged_once_until_it_is_over() {
+    fn each_problem_is_logged_once_until_over() {
         let (health, start) = (Health::of(None), Instant::now());
         let is_new = |trouble, minutes| health.is_new(trouble, start + Duration::from_mins(minutes));
         assert!(is_new(Trouble::Full, 0) && is_new(Trouble::Damaged, 0));

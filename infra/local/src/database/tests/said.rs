@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::script::Line;
 
-/// What a script's line came to: the operation, and the answer's status and JSON, unless there was none.
+/// A request of a script with its outcome: the operation, and status and JSON of the answer, if there was one.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said(&'static str, Option<(u16, Value)>);
 
 impl Said {
-    /// The operation with its error's code.
+    /// The operation with its outcome or error code.
     pub(super) fn in_short(&self) -> String {
         let outcome = match &self.1 {
             None => "no answer",
@@ -29,7 +29,7 @@ impl Said {
     }
 }
 
-/// Says one line after another.
+/// Sends the requests one after another.
 pub(super) async fn play(client: &Client, lines: Vec<Line>) -> Vec<Said> {
     let mut answers = Vec::new();
     for (operation, body) in lines {
@@ -38,7 +38,7 @@ pub(super) async fn play(client: &Client, lines: Vec<Line>) -> Vec<Said> {
     answers
 }
 
-/// Sends a body as it is, signed and carried by the SDK.
+/// Sends a raw body, signed and transported by the SDK.
 async fn said(client: &Client, operation: &str, body: &str) -> Option<(u16, Value)> {
     let (target, body) = (format!("DynamoDB_20120810.{operation}"), body.to_owned());
     let heard = Heard::default();
@@ -47,13 +47,13 @@ async fn said(client: &Client, operation: &str, body: &str) -> Option<(u16, Valu
         request.headers_mut().insert("content-length", body.len().to_string());
         *request.body_mut() = SdkBody::from(body.as_str());
     });
-    // The SDK may find that this is no list of tables.
+    // The SDK may fail to decode the answer as a list of tables.
     let _read = request.send().await;
     let answer = heard.0.lock().unwrap().take();
     answer.map(|(status, answer)| (status, constant(answer)))
 }
 
-/// Takes down what comes back.
+/// Captures the response.
 #[derive(Clone, Debug, Default)]
 struct Heard(Arc<Mutex<Option<(u16, Value)>>>);
 
@@ -75,7 +75,7 @@ impl Intercept for Heard {
     }
 }
 
-/// Without what is another each time.
+/// Removes values that differ in each run.
 fn constant(mut answer: Value) -> Value {
     for description in ["Table", "TableDescription"] {
         let Some(table) = answer.get_mut(description).and_then(Value::as_object_mut) else { continue };

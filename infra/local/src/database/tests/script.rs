@@ -2,15 +2,15 @@ use serde_json::{Value, json};
 
 pub(super) const TABLE: &str = "letters";
 
-/// An operation, and the body that asks for it.
+/// An operation and its request body.
 pub(super) type Line = (&'static str, String);
 
-/// What the product asks for, with every answer that it may get; `token` is new to the database.
+/// The product's requests, with every answer that they may get; `token` is new to the database.
 pub(super) fn answered_here(token: &str) -> Vec<Line> {
     written([tables(), writes(), transactions(token), reads(), refused(), everything()].concat())
 }
 
-/// What becomes of it.
+/// The expected outcomes of [`supported_requests`].
 pub(super) const ANSWERS: &[&str] = &[
     "CreateTable: done",
     "CreateTable: ResourceInUseException",
@@ -69,7 +69,7 @@ pub(super) const ANSWERS: &[&str] = &[
     "Scan: done",
 ];
 
-/// Operations that the product does not use; they end with the table.
+/// Operations that the product does not use; the last ones delete the table.
 pub(super) fn unused() -> Vec<Line> {
     written(vec![
         ("BatchGetItem", json!({ "RequestItems": { TABLE: { "Keys": [key("1")] } } })),
@@ -79,7 +79,7 @@ pub(super) fn unused() -> Vec<Line> {
     ])
 }
 
-/// Bodies and operations that the database cannot read.
+/// Bodies that cannot be parsed, and unknown operations.
 pub(super) fn unreadable() -> Vec<Line> {
     let raw = [("GetItem", "{"), ("GetItem", "[]"), ("PutItem", r#"{"TableName":7}"#), ("Query", "\"\u{1}\"")];
     let raw = raw.map(|(operation, body)| (operation, body.to_owned()));
@@ -87,7 +87,7 @@ pub(super) fn unreadable() -> Vec<Line> {
     written(invalid()).into_iter().chain(raw).chain(written(unknown)).collect()
 }
 
-/// Makes the table.
+/// Creates the table.
 pub(super) fn prepared() -> Vec<Line> {
     written(vec![("CreateTable", table())])
 }
@@ -128,12 +128,12 @@ fn item(name: &str, at: u32) -> Value {
     })
 }
 
-/// An item with texts, numbers and bytes alone.
+/// An item with only texts, numbers and bytes.
 fn plain(name: &str, at: u32) -> Value {
     json!({ "pk": { "S": "a" }, "sk": { "S": name }, "at": { "N": at.to_string() }, "bytes": { "B": "AAEC" } })
 }
 
-/// One that the index does not have.
+/// An item that is not in the index.
 fn nowhere_else(name: &str) -> Value {
     json!({ "pk": { "S": "a" }, "sk": { "S": name }, "text": { "S": "ß𝄞\"\\" }, "number": { "N": "1.50e2" } })
 }
@@ -156,7 +156,7 @@ fn of_table(mut request: Value) -> Value {
     request
 }
 
-/// A condition that does not hold, and is to tell what is there.
+/// Adds a condition that does not hold, and requests the existing item in the answer.
 fn unmet(request: Value) -> Value {
     let mut request = of_table(request);
     request["ConditionExpression"] = "attribute_not_exists(pk)".into();
@@ -243,7 +243,7 @@ fn reads() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// All that there is.
+/// Reads all items.
 fn everything() -> Vec<(&'static str, Value)> {
     vec![("Scan", of_table(json!({}))), ("Scan", of_table(json!({ "IndexName": "by-at" })))]
 }
@@ -254,7 +254,7 @@ fn with(value: Value) -> Value {
     of_table(json!({ "Item": item }))
 }
 
-/// Requests that can be read, and not be done.
+/// Requests that can be parsed but are rejected.
 fn refused() -> Vec<(&'static str, Value)> {
     let (twice, seventh) = (put(&item("7", 7)), put(&plain("7", 7)));
     let many: Vec<_> = (0..26).map(|at| put(&plain(&format!("7 {at}"), at))).collect();
@@ -292,7 +292,7 @@ fn refused() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Requests whose values are none.
+/// Requests with invalid values.
 fn invalid() -> Vec<(&'static str, Value)> {
     let deep = (0..200).fold(json!({ "S": "bottom" }), |inner, _| json!({ "M": { "m": inner } }));
     vec![
