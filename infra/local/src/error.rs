@@ -16,10 +16,10 @@ pub enum StartError {
         address: SocketAddr,
         /// The option that sets it.
         option: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Anybody in the network could use the server.
+    /// Anyone in the network could use the server.
     #[error(
         "--host {0}: without authentication the server listens on loopback only, such as 127.0.0.1; AUTH=api_key asks callers for a key"
     )]
@@ -43,10 +43,10 @@ pub enum StartError {
     Recordings {
         /// The folder.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The database does not answer as it should.
+    /// The database failed.
     #[error("the database cannot be used: {0}")]
     Store(#[from] store::StoreError),
     /// The HTTP client cannot be built.

@@ -47,7 +47,7 @@ pub(crate) struct Create {
 }
 
 impl KeysCommand {
-    /// Does it, and gives what there is to say.
+    /// Runs the command and returns its messages.
     pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
         match self {
             Self::Create(create) => create.run(settings, now).await,
@@ -88,7 +88,7 @@ fn table(keys: &[KeyRecord], now: SystemTime) -> String {
     for key in keys {
         let expires = key.expires.map_or("-".to_owned(), date);
         let mark = if key.administrator { " (administrator)" } else { "" };
-        // Writing to a String cannot fail. A name from elsewhere may hold what moves a terminal's cursor.
+        // Writing to a String cannot fail. A stored name may contain control characters for the terminal.
         let _ = write!(
             table,
             "\n{:<26}  {:<7}  {:<20}  {expires:<20}  {}{mark}",

@@ -1,8 +1,8 @@
-//! The whole product on one machine: every route on one port, DynamoDB in the process, demo endpoints for what is not
-//! configured.
+//! The whole product on one machine: every route on one port, DynamoDB in the process, demo endpoints for all that is
+//! not configured.
 //!
-//! [`Server::start`] is what `cargo run` calls, and what the tests call; [`replay`] runs a recorded turn again. The
-//! server's own requests to its database take no socket (`database`).
+//! `cargo run` and the tests call [`Server::start`]; [`replay`] runs a recorded turn again. The server's own requests to
+//! its database use no socket (`database`).
 
 mod backup;
 mod banner;

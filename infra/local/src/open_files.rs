@@ -1,7 +1,8 @@
-//! How many connections the process may hold.
+//! The process's limit of open files, and so of connections.
 
-/// Raises the limit of open files to what the system allows: a stream takes two connections, and where the limit is 1,024 a
-/// few hundred turns at once would be refused without need.
+/// Raises the limit of open files to the system's maximum.
+///
+/// A stream takes two connections, so with a limit of 1,024 some hundred concurrent turns would be rejected needlessly.
 #[cfg(unix)]
 pub(crate) fn allow_as_many_as_may_be() {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -12,7 +13,7 @@ pub(crate) fn allow_as_many_as_may_be() {
     }
 }
 
-/// How many files the process may have open; `None` for as many as it likes.
+/// Returns the limit of open files; `None` for no limit.
 #[cfg(unix)]
 pub(crate) fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current

@@ -18,17 +18,17 @@ use crate::database::{self, Data, Embedded};
 use crate::recording::Folder;
 use crate::{StartError, banner, connections, demo, open_files};
 
-/// How long connections may take to close once their streams have ended.
+/// Timeout for closing connections once their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// How the server shall run.
+/// Configuration of the server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Loopback only where authentication is off.
+    /// Must be loopback if authentication is off.
     pub host: IpAddr,
-    /// 0 for any free one.
+    /// 0 for any free port.
     pub port: u16,
-    /// Where data is kept, unless the settings name a DynamoDB.
+    /// Storage of the embedded database, unless the settings name a DynamoDB.
     pub data: Data,
     /// Serves the embedded DynamoDB at this address.
     pub dynamodb: Option<SocketAddr>,
@@ -47,14 +47,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads the settings, opens the database, makes the tables and listens.
+    /// Reads the settings, opens the database, creates the tables and listens.
     ///
     /// # Errors
-    /// Whatever keeps it from starting, as one line for the person who started it.
+    /// Any reason why the server cannot start, as one line for the person who started it.
     pub async fn start(options: Options) -> Result<Self, StartError> {
         open_files::allow_as_many_as_may_be();
         let Options { host, port, data, dynamodb, mut settings } = options;
-        // Settings are read first: a mistake in them shall not leave a folder behind.
+        // Read the settings first, so that an invalid one does not leave a new folder.
         let mut config = Config::from_settings(&settings, Place::Local, transport::client()?)?;
         if config.auth.is_open() {
             only_this_machine(host)?;
@@ -85,12 +85,12 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// What a person who started it wants to know.
+    /// The start message.
     pub fn banner(&self) -> &str {
         &self.banner
     }
 
-    /// Interrupts running turns, stores what they said, ends their streams, and closes.
+    /// Interrupts running turns, stores their partial answers, ends their streams, and closes.
     pub async fn shut_down(self) {
         self.app.shut_down().await;
         self.stop.cancel();
@@ -98,14 +98,14 @@ impl Server {
     }
 }
 
-/// The keys that go out with requests.
+/// The keys that requests to models, search and tools contain.
 fn keys(config: &Config) -> Vec<Secret> {
     let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
     let search = config.search.iter().filter_map(|search| search.api_key.clone());
     models.chain(search).chain(config.tool_secrets.in_variables()).collect()
 }
 
-/// Where anybody may call, nobody else may reach the server.
+/// Rejects a host that other machines can reach, for a server without authentication.
 fn only_this_machine(host: IpAddr) -> Result<(), StartError> {
     if host.is_loopback() { Ok(()) } else { Err(StartError::Exposed(host)) }
 }
@@ -118,8 +118,8 @@ fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &Can
     tokio::spawn(connections::serve(listener, routes, source, stop.clone()))
 }
 
-/// Puts the demo endpoints in the place of whatever is not configured: real HTTP on loopback, behind the same clients.
-/// Tells whether the search is one of them.
+/// Starts demo endpoints for the model and the search if they are not configured: real HTTP on loopback, called by the
+/// same clients. Returns whether the search is a demo.
 async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &CancellationToken) -> Result<bool, StartError> {
     let (no_model, no_search) = (config.models.iter().next().is_none(), config.search.is_none());
     if !no_model && !no_search {
@@ -127,7 +127,7 @@ async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &Cancellat
     }
     let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let base = format!("http://{}/demo", listener.local_addr()?);
-    // No page of a browser and no name of somebody else's leads to it.
+    // Browsers' pages and foreign host names cannot reach it.
     let routes = web::edge(demo::router(), Origins::default(), Reach::ThisMachine);
     serve(listener, routes, SourceHeader::default(), stop);
     if no_model {

@@ -5,7 +5,7 @@ use smoke::{Target, TargetError, Wish};
 
 use crate::command_line::say;
 
-/// The variable that is looked at when none is named; it need not be set.
+/// Environment variable that is read when none is named; it may be unset.
 const KEY: &str = "LAMBDA_CHAT_KEY";
 
 /// Checks a deployment as its clients see it: access, streaming, storage, a tool, resuming, stopping.
@@ -33,7 +33,7 @@ pub(crate) enum NotChecked {
 }
 
 impl SmokeCommand {
-    /// Says each outcome as it comes, and whether none failed.
+    /// Prints each outcome as it arrives; returns whether all checks passed.
     pub(crate) async fn run(self, settings: &Settings) -> Result<bool, NotChecked> {
         let key = Secret::from_settings(settings, self.key_from.as_deref().unwrap_or(KEY))?;
         if let (Some(variable), None) = (self.key_from, &key) {

@@ -8,7 +8,7 @@ use crate::StartError;
 use crate::command_line::WRONG_USE;
 use crate::database::{self, Embedded};
 
-/// The variable that names a DynamoDB other than the embedded one.
+/// Setting that names a DynamoDB other than the embedded one.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 
 /// Whose store a command works on.
@@ -32,22 +32,22 @@ pub(crate) enum CommandError {
     /// The store cannot be opened.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The store does not do what it was asked.
+    /// A request to the store failed.
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
-    /// A conversation does not rest.
+    /// A conversation kept changing during the backup.
     #[error("the backup cannot be made: {0}")]
     Backup(BackupError),
     /// A file cannot be read or written.
     #[error("the file cannot be used: {0}")]
     File(#[from] std::io::Error),
-    /// What the command is about is not there.
+    /// The object of the command does not exist.
     #[error("{0}")]
     Absent(String),
-    /// A file is not what the command takes.
+    /// A file is not valid for the command.
     #[error("{0}")]
     Refused(String),
-    /// Somebody ended it.
+    /// A signal stopped the command.
     #[error("stopped")]
     Stopped,
 }
@@ -62,7 +62,7 @@ impl From<BackupError> for CommandError {
 }
 
 impl CommandError {
-    /// 2 for a mistake in what was said, 1 for what failed.
+    /// Exit code: 2 for wrong use, 1 for a failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Start(StartError::Store(_))
@@ -76,14 +76,14 @@ impl CommandError {
     }
 }
 
-/// An open store; what it needs ends with it.
+/// An open store with the resources that it needs.
 pub(crate) struct OpenStore {
     pub(crate) store: Store,
     _embedded: Option<Embedded>,
 }
 
 impl StorePlace {
-    /// Opens the store. Tables are made where there are none, but never in somebody's account.
+    /// Opens the store. Missing tables are created, except in an AWS account.
     pub(crate) async fn open(&self, mut settings: Settings) -> Result<OpenStore, StartError> {
         let names = TableNames::from_settings(&settings)?;
         let elsewhere = self.aws || settings.var(ENDPOINT).is_some();
@@ -99,7 +99,7 @@ impl StorePlace {
     }
 }
 
-/// A user's name as the command line takes it: 1 to 256 characters, not blank, and nothing that moves a cursor.
+/// Parses a user name: 1 to 256 characters, not blank, without control characters.
 pub(crate) fn user(text: &str) -> Result<String, String> {
     let usable = !text.trim().is_empty() && text.chars().nth(256).is_none() && !text.chars().any(char::is_control);
     if usable { Ok(text.to_owned()) } else { Err("1 to 256 characters are accepted, not blank".to_owned()) }

@@ -47,7 +47,7 @@ fn issuer(text: &str) -> Result<String, String> {
 }
 
 impl UsersCommand {
-    /// Does it, and gives what there is to say.
+    /// Runs the command and returns its messages.
     pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
         match self {
             Self::Delete { name, issuer, place } => {
@@ -66,7 +66,7 @@ impl UsersCommand {
     }
 }
 
-/// Whom a name means.
+/// Returns the owners that a name refers to.
 fn owners(name: &str, issuer: Option<&str>) -> Vec<Owner> {
     match issuer {
         Some(issuer) => vec![Owner::subject(issuer, name)],
@@ -74,7 +74,7 @@ fn owners(name: &str, issuer: Option<&str>) -> Vec<Owner> {
     }
 }
 
-/// A new file that only its user may read, or the output.
+/// Opens a new file that only its user may read, or standard output.
 pub(crate) fn target(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
     let Some(file) = file else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
     let mut options = OpenOptions::new();

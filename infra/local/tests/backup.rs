@@ -1,4 +1,4 @@
-//! `lambda-chat backup` and `restore` as a person uses them, beside a server that runs.
+//! `lambda-chat backup` and `restore` on the command line, while a server runs.
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use settings::Settings;
 use tempfile::TempDir;
 
-/// The program on a data folder; gives its exit code, its output and what it said besides.
+/// Runs the program on a data folder; returns its exit code, standard output and error stream.
 async fn lambda_chat(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
     command.args(arguments).arg("--data").arg(folder).env_clear();
@@ -21,21 +21,21 @@ async fn lambda_chat(folder: &Path, arguments: &[&str]) -> (i32, String, String)
     (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-/// What a command answers that does what it shall.
+/// Runs a command that must succeed, and returns its output.
 async fn done(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, error) = lambda_chat(folder, arguments).await;
     assert_eq!(code, 0, "{error}");
     out
 }
 
-/// The one line of a command that refuses.
+/// Runs a command that must fail, and returns its one-line error.
 async fn refusal(folder: &Path, arguments: &[&str], code: i32) -> String {
     let (exit, out, error) = lambda_chat(folder, arguments).await;
     assert_eq!((exit, out.as_str(), error.lines().count()), (code, "", 1), "{error}");
     error
 }
 
-/// The product with its demo model over a folder, and one who calls it.
+/// The product with its demo model on a folder, and a client.
 struct Chat {
     server: Server,
     client: transport::Client,
@@ -80,7 +80,7 @@ impl Chat {
         request.send().await.unwrap().status().as_u16()
     }
 
-    /// Everything that the caller sees.
+    /// Everything that the caller can read.
     async fn all(&self) -> Vec<(u16, Value)> {
         let mut all = vec![self.get("/api/conversations").await, self.get("/api/usage").await];
         let listed = all[0].1["conversations"].as_array().into_iter().flatten();
@@ -99,7 +99,7 @@ fn file(folder: &TempDir, name: &str) -> (PathBuf, String) {
 }
 
 #[tokio::test]
-async fn what_was_damaged_reads_as_before_after_a_restore_while_the_server_runs() {
+async fn restore_repairs_data_while_the_server_runs() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let ada = done(data.path(), &["keys", "create", "--user", "ada"]).await;
     let bob = done(data.path(), &["keys", "create", "--user", "bob"]).await;
@@ -144,7 +144,7 @@ async fn what_was_damaged_reads_as_before_after_a_restore_while_the_server_runs(
 }
 
 #[tokio::test]
-async fn a_backup_while_turns_run_gives_conversations_that_go_on() {
+async fn backup_during_turns_restores_usable_conversations() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let chat = Chat::over(data.path(), "").await;
     let ids = futures_util::future::join_all((0..6).map(|_| chat.ask(None, "你好"))).await;
@@ -161,7 +161,7 @@ async fn a_backup_while_turns_run_gives_conversations_that_go_on() {
     for (status, answer) in conversations {
         let (head, messages) = (&answer["conversation"], answer["messages"].as_array().unwrap());
         assert_eq!((status, json!(messages.len())), (200, head["messageCount"].clone()), "{answer}");
-        // A lease that is not over yet is as good as on the other side.
+        // Skip a conversation whose restored lease has not expired yet.
         if messages.last().unwrap()["status"] != "running" {
             chat.ask(head["id"].as_str(), "好").await;
         }
@@ -170,7 +170,7 @@ async fn a_backup_while_turns_run_gives_conversations_that_go_on() {
 }
 
 #[tokio::test]
-async fn a_backup_can_be_piped_and_writes_over_no_file() {
+async fn backup_can_be_piped_and_never_overwrites() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     done(data.path(), &["keys", "create", "--user", "ada"]).await;
     let (code, out, error) = lambda_chat(data.path(), &["backup", "--out", "-"]).await;
@@ -184,7 +184,7 @@ async fn a_backup_can_be_piped_and_writes_over_no_file() {
 }
 
 #[tokio::test]
-async fn an_empty_table_is_no_backup_and_leaves_no_file() {
+async fn empty_table_leaves_no_backup_file() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let (_, name) = file(&files, "all.jsonl");
     let said = refusal(data.path(), &["backup", "--out", &name], 1).await;
@@ -194,7 +194,7 @@ async fn an_empty_table_is_no_backup_and_leaves_no_file() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_backup_that_somebody_stops_leaves_no_file() {
+async fn stopped_backup_leaves_no_file() {
     use std::process::Stdio;
     use std::time::Duration;
 
@@ -207,7 +207,7 @@ async fn a_backup_that_somebody_stops_leaves_no_file() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
     command.args(["backup", "--out", &name]).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
     let backup = command.stderr(Stdio::piped()).spawn().unwrap();
-    // It has asked, so it has begun a file, and waits.
+    // It has connected, so it has created its draft file, and waits.
     let _asked = tokio::time::timeout(Duration::from_secs(20), silent.accept()).await.unwrap().unwrap();
     assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
     kill_process(Pid::from_child(&backup), Signal::INT).unwrap();
@@ -217,7 +217,7 @@ async fn a_backup_that_somebody_stops_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_restored_is_one_line_and_nothing_is_written() {
+async fn invalid_backup_is_one_line_without_writes() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     done(data.path(), &["keys", "create", "--user", "olga_the_user"]).await;
     let (_, whole) = file(&files, "whole.jsonl");
@@ -247,7 +247,7 @@ async fn what_cannot_be_restored_is_one_line_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn a_line_longer_than_any_item_is_refused() {
+async fn too_long_line_is_rejected() {
     let files = TempDir::new().unwrap();
     let (path, name) = file(&files, "long.jsonl");
     fs::write(path, vec![b'x'; 8 * 1024 * 1024]).unwrap();

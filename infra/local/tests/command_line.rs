@@ -1,4 +1,4 @@
-//! The program as a person starts it: what it says when it cannot start, and with which exit code.
+//! The program on the command line: messages and exit codes when it cannot start.
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 
@@ -9,7 +9,7 @@ fn lambda_chat(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
     command.args(arguments).env_clear().envs(settings.iter().copied()).output().unwrap()
 }
 
-/// The one line that it says, which ends it with exit code 2.
+/// Runs a command that must fail with exit code 2, and returns its one-line error.
 fn refusal(arguments: &[&str], settings: &[(&str, &str)]) -> String {
     let output = lambda_chat(arguments, settings);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -19,7 +19,7 @@ fn refusal(arguments: &[&str], settings: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_taken_port_is_one_line_and_exit_code_2() {
+fn port_in_use_is_exit_code_2() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let said = refusal(&["--ephemeral", "--port", &port], &[]);
@@ -27,7 +27,7 @@ fn a_taken_port_is_one_line_and_exit_code_2() {
 }
 
 #[test]
-fn an_unusable_folder_is_one_line_and_exit_code_2() {
+fn unusable_data_folder_is_exit_code_2() {
     let file = std::env::current_exe().unwrap();
     let folder = file.join("data");
     let said = refusal(&["--port", "0", "--data", folder.to_str().unwrap()], &[]);
@@ -35,7 +35,7 @@ fn an_unusable_folder_is_one_line_and_exit_code_2() {
 }
 
 #[test]
-fn a_folder_in_which_nothing_can_be_recorded_is_one_line_and_exit_code_2() {
+fn unusable_recording_folder_is_exit_code_2() {
     let file = std::env::current_exe().unwrap();
     let folder = file.join("turns").to_str().unwrap().to_owned();
     let by_setting = refusal(&["--ephemeral", "--port", "0"], &[("RECORD_TURNS", &folder)]);
@@ -45,7 +45,7 @@ fn a_folder_in_which_nothing_can_be_recorded_is_one_line_and_exit_code_2() {
 }
 
 #[test]
-fn f122_a_setting_that_cannot_be_parsed_is_named_and_its_value_is_not() {
+fn f122_invalid_setting_is_named_without_its_value() {
     for (name, value) in [
         ("TURN_SECONDS", "canary"),
         ("MODELS", "[canary"),
@@ -59,13 +59,13 @@ fn f122_a_setting_that_cannot_be_parsed_is_named_and_its_value_is_not() {
 }
 
 #[test]
-fn f147_a_server_without_authentication_does_not_leave_this_machine() {
+fn f147_server_without_authentication_requires_loopback() {
     let said = refusal(&["--ephemeral", "--port", "0", "--host", "0.0.0.0"], &[]);
     assert!(said.contains("loopback"), "{said}");
 }
 
 #[test]
-fn checks_that_cannot_be_made_are_one_line_and_exit_code_2() {
+fn impossible_smoke_check_is_exit_code_2() {
     let keys = [("SMOKE_KEY", ""), ("OTHER", "canary")];
     let said = refusal(&["smoke", "https://chat.example", "--key-from", "SMOKE_KEY"], &keys);
     assert!(said.contains("SMOKE_KEY"), "{said}");
@@ -75,7 +75,7 @@ fn checks_that_cannot_be_made_are_one_line_and_exit_code_2() {
 }
 
 #[test]
-fn a_deployment_that_is_not_there_fails_every_check_that_asks_it() {
+fn unreachable_deployment_fails_every_smoke_check() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let output = lambda_chat(&["smoke", &format!("http://127.0.0.1:{port}")], &[]);
     let said = String::from_utf8(output.stdout).unwrap();
@@ -84,7 +84,7 @@ fn a_deployment_that_is_not_there_fails_every_check_that_asks_it() {
 }
 
 #[test]
-fn help_says_what_there_is_and_wrong_use_is_exit_code_2() {
+fn help_lists_commands_and_wrong_use_is_2() {
     let help = lambda_chat(&["--help"], &[]);
     assert!(help.status.success());
     let text = String::from_utf8(help.stdout).unwrap();

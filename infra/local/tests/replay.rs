@@ -1,4 +1,4 @@
-//! `lambda-chat replay` as a person uses it: what it says, and with which exit code.
+//! `lambda-chat replay` on the command line: output and exit codes.
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 
@@ -17,13 +17,13 @@ fn kept(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings").join(name)
 }
 
-/// Exit code, what stands on the output, and the last line of what was said.
+/// Returns exit code, standard output and error stream.
 fn said(output: Output) -> (Option<i32>, String, String) {
     let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     (output.status.code(), out, error)
 }
 
-/// A kept recording with a change to its text, replayed.
+/// Replays a committed recording with a change to its text.
 fn changed(name: &str, change: impl FnOnce(String) -> String) -> (Option<i32>, String, String) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("changed.jsonl");
@@ -32,7 +32,7 @@ fn changed(name: &str, change: impl FnOnce(String) -> String) -> (Option<i32>, S
 }
 
 #[test]
-fn a_recording_is_shown_and_found_the_same_at_any_speed() {
+fn replay_is_identical_at_any_speed() {
     for speed in [&[][..], &["--speed", "fast"], &["--speed", "real"]] {
         let (code, out, error) = said(replay(&kept("search_on_the_text_path.jsonl"), speed));
         assert_eq!(code, Some(0), "{error}");
@@ -44,7 +44,7 @@ fn a_recording_is_shown_and_found_the_same_at_any_speed() {
 }
 
 #[test]
-fn another_event_is_a_difference_that_is_shown_and_exit_code_1() {
+fn changed_event_is_shown_with_exit_code_1() {
     let change = |text: String| {
         text.replace(
             "\"event\":{\"type\":\"content\",\"content\":\"你好\"",
@@ -58,7 +58,7 @@ fn another_event_is_a_difference_that_is_shown_and_exit_code_1() {
 }
 
 #[test]
-fn an_answer_of_a_model_that_changed_is_a_difference() {
+fn changed_model_response_is_a_difference() {
     let change = |text: String| text.replace("\\\"content\\\":\\\"你好\\\"", "\\\"content\\\":\\\"再见\\\"");
     let (code, _, error) = changed("plain_answer.jsonl", change);
     assert_eq!(code, Some(1), "{error}");
@@ -66,7 +66,7 @@ fn an_answer_of_a_model_that_changed_is_a_difference() {
 }
 
 #[test]
-fn a_call_that_was_not_recorded_is_named() {
+fn unrecorded_call_is_named() {
     let (code, _, error) = changed("search_on_the_text_path.jsonl", |text| {
         text.replace(
             "\"line\":\"tool\",\"call\":{\"id\":\"call_1\",\"name\":\"search_web\"",
@@ -78,7 +78,7 @@ fn a_call_that_was_not_recorded_is_named() {
 }
 
 #[test]
-fn a_model_that_is_asked_more_often_is_named() {
+fn model_with_extra_call_is_named() {
     let without_the_last_answer = |text: String| {
         let lines = text.lines().filter(|line| !line.contains("\"ask\":2,\"attempt\""));
         lines.fold(String::new(), |text, line| text + line + "\n")
@@ -89,7 +89,7 @@ fn a_model_that_is_asked_more_often_is_named() {
 }
 
 #[test]
-fn a_recording_that_ends_early_says_so_wherever_it_ends() {
+fn truncated_recording_is_reported_at_any_position() {
     let text = fs::read_to_string(kept("search_on_the_text_path.jsonl")).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     for kept_lines in [1, 2, lines.len() / 2, lines.len() - 1] {
@@ -103,7 +103,7 @@ fn a_recording_that_ends_early_says_so_wherever_it_ends() {
 }
 
 #[test]
-fn what_is_no_recording_is_one_line_and_exit_code_2() {
+fn invalid_recording_is_rejected_with_exit_code_2() {
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("missing.jsonl");
     let (code, out, error) = said(replay(&missing, &[]));

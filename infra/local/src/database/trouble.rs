@@ -30,7 +30,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// Returns the problem behind a database error, if the file caused it.
+    /// Returns the file problem that caused a database error, if any.
     ///
     /// SQLite's errors usually arrive as text only; the sentences are SQLite's own and have not changed since 2004.
     pub(super) fn of(error: &DynoxideError) -> Option<Self> {

@@ -1,4 +1,4 @@
-/// The language in which a demo answers.
+/// Language of the demo's answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     Chinese,
@@ -6,14 +6,14 @@ pub(super) enum Language {
 }
 
 impl Language {
-    /// Chinese for anything that holds a Chinese character, English for everything else.
+    /// Returns Chinese for any text with a Chinese character, else English.
     pub(super) fn of(text: &str) -> Self {
         let chinese =
             |c: char| matches!(c, '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}');
         if text.chars().any(chinese) { Self::Chinese } else { Self::English }
     }
 
-    /// The one of two texts that is in this language.
+    /// Selects the value for this language.
     pub(super) fn choose<T>(self, chinese: T, english: T) -> T {
         match self {
             Self::Chinese => chinese,
@@ -27,7 +27,7 @@ mod tests {
     use super::Language;
 
     #[test]
-    fn one_chinese_character_decides() {
+    fn one_chinese_character_selects_chinese() {
         assert_eq!(Language::of("What does 你好 mean?"), Language::Chinese);
         assert_eq!(Language::of("Ça va? Привет!"), Language::English);
     }

@@ -1,7 +1,7 @@
-//! A model and a search that need no account: real HTTP endpoints which the unchanged clients call over loopback.
+//! A demo model and a demo search that need no account: real HTTP endpoints that the unchanged clients call over loopback.
 //!
-//! They show what the product does with any question, and they say what they are. The model knows nothing: it is a
-//! script that searches and repeats what it was given. The search knows only a few pages about this product.
+//! They show how the product handles any question, and identify themselves as demos. The model is a script that searches
+//! and repeats the results. The search has only some built-in pages about this product.
 
 mod language;
 mod model;
@@ -11,8 +11,8 @@ mod search;
 use axum::Router;
 use axum::routing::post;
 
-/// The routes `POST /demo/model/chat/completions` (as OpenAI has it) and `POST /demo/search/search` and
-/// `POST /demo/search/extract` (as Tavily has them).
+/// Routes: `POST /demo/model/chat/completions` (OpenAI's API), `POST /demo/search/search` and
+/// `POST /demo/search/extract` (Tavily's API).
 pub(crate) fn router() -> Router {
     Router::new()
         .route("/demo/model/chat/completions", post(model::complete))

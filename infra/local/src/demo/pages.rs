@@ -1,12 +1,12 @@
-//! The pages that the demo search knows: what this product is and how to configure it, in two languages.
+//! Built-in pages of the demo search: what this product is and how to configure it, in two languages.
 
 use crate::demo::language::Language;
 
 /// A page in both languages.
 pub(super) struct Page {
-    /// The end of its address.
+    /// Last segment of its URL.
     pub(super) slug: &'static str,
-    /// Lower-case words by which it is found.
+    /// Search keywords in lower case.
     pub(super) words: &'static [&'static str],
     pub(super) chinese: Text,
     pub(super) english: Text,
@@ -23,13 +23,13 @@ impl Page {
         language.choose(&self.chinese, &self.english)
     }
 
-    /// How many of its words `query`, in lower case, holds.
+    /// Counts its keywords in `query`, which must be in lower case.
     pub(super) fn matches(&self, query: &str) -> usize {
         self.words.iter().filter(|word| query.contains(**word)).count()
     }
 }
 
-/// The pages; the first ones are what anybody gets whose query fits none.
+/// All pages; the first ones are the results of a query that matches none.
 pub(super) const PAGES: &[Page] = &[
     Page {
         slug: "overview",

@@ -1,4 +1,4 @@
-//! The demo search: `POST /search` and `POST /extract` in the shape of Tavily's, over the built-in pages.
+//! The demo search: `POST /search` and `POST /extract` of Tavily's API, over the built-in pages.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -13,26 +13,26 @@ use serde_json::{Value, json};
 use crate::demo::language::Language;
 use crate::demo::pages::{PAGES, Page, Text};
 
-/// Long enough to see that a search is under way.
+/// Delay of a response, long enough to see that a search runs.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Results of a query that fits no page, and the most results of any.
+/// Number of results of a query that matches no page, and the maximum of any query.
 const FEWEST: usize = 3;
 const MOST: usize = 5;
 
-/// Where the pages seem to be.
+/// Base URL of the pages.
 const SITE: &str = "https://example.com/lambda-chat/";
 
-/// Longest part of a query that is repeated, in characters.
+/// Length limit of a quoted query, in characters.
 const MAX_QUOTE: usize = 60;
 
-/// A search, as far as the demo looks at it.
+/// Search request, with the fields that the demo uses.
 #[derive(Debug, Deserialize)]
 pub(super) struct Request {
     query: String,
     #[serde(default)]
     search_depth: Depth,
-    #[serde(default = "most")]
+    #[serde(default = "default_max_results")]
     max_results: usize,
     #[serde(default)]
     include_answer: Value,
@@ -73,7 +73,7 @@ struct Usage {
     credits: u64,
 }
 
-/// Answers a search; the same query always has the same results.
+/// Handles a search; the same query always has the same results.
 pub(super) async fn search(request: Result<Json<Request>, JsonRejection>) -> Response {
     match request {
         Ok(Json(request)) if !request.query.trim().is_empty() => {
@@ -85,13 +85,13 @@ pub(super) async fn search(request: Result<Json<Request>, JsonRejection>) -> Res
     }
 }
 
-/// Pages to be read.
+/// Request to read pages.
 #[derive(Debug, Deserialize)]
 pub(super) struct Extraction {
     urls: Vec<String>,
 }
 
-/// Reads the built-in pages; no other one can be read.
+/// Returns built-in pages; all other URLs fail.
 pub(super) async fn extract(request: Result<Json<Extraction>, JsonRejection>) -> Response {
     match request {
         Ok(Json(request)) => {
@@ -115,7 +115,7 @@ fn extracted(urls: &[String]) -> Value {
         "usage": {"credits": pages.len().div_ceil(5)}, "request_id": "demo"})
 }
 
-/// The page at an address that a search gave.
+/// Finds the page at a URL of a search result.
 fn text_at(url: &str) -> Option<&'static Text> {
     let (folder, slug) = url.strip_prefix(SITE)?.split_once('/')?;
     let page = PAGES.iter().find(|page| page.slug == slug)?;
@@ -129,7 +129,7 @@ fn folder(language: Language) -> &'static str {
     language.choose("zh", "en")
 }
 
-fn most() -> usize {
+fn default_max_results() -> usize {
     MOST
 }
 
@@ -149,7 +149,7 @@ fn found(request: Request) -> Found {
     }
 }
 
-/// The pages that fit best, in the order of the list where they fit equally.
+/// Returns the best matching pages; equal matches keep the order of the list.
 fn best(query: &str, wanted: usize) -> Vec<&'static Page> {
     let query = query.to_lowercase();
     let fitting = PAGES.iter().filter(|page| page.matches(&query) > 0).count();
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_was_found_can_be_read_and_no_other() {
+    fn only_built_in_pages_can_be_read() {
         let known = "https://example.com/lambda-chat/en/limits".to_owned();
         let text = &PAGES.iter().find(|page| page.slug == "limits").unwrap().english;
         let answer = extracted(&[known.clone(), "https://example.com/other".to_owned()]);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_the_shape_of_the_real_one_and_says_what_it_is() {
+    fn response_has_tavily_format_and_names_demo() {
         let body = json!({"query": "量子计算机", "search_depth": "advanced", "max_results": 1, "include_answer": true});
         let page = &PAGES[0].chinese;
         let expected = json!({
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_language_of_the_query_is_that_of_the_results() {
+    fn results_use_language_of_query() {
         let found = search_for(json!({"query": "quantum computers", "include_answer": "advanced"}));
         assert_eq!(found["results"][0]["title"], "What Lambda Chat is (demo result for “quantum computers”)");
         assert!(found["answer"].as_str().unwrap().starts_with("This is the demo search"));
@@ -243,13 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_fit_the_query_come_first() {
+    fn best_matching_pages_come_first() {
         assert_eq!(urls("怎么配置豆包模型")[0], "https://example.com/lambda-chat/zh/models");
         assert_eq!(urls("rate limit and cache")[0], "https://example.com/lambda-chat/en/limits");
     }
 
     #[test]
-    fn there_are_three_to_five_results_and_no_more_than_were_asked_for() {
+    fn result_count_is_three_to_five_or_requested() {
         assert_eq!(urls("zzz").len(), 3);
         assert_eq!(urls("model search limit conversation api tool prompt").len(), 5);
         let one = search_for(json!({"query": "zzz", "max_results": 1}));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_has_both_languages_and_an_address_of_its_own() {
+    fn pages_have_both_languages_and_unique_urls() {
         let mut slugs: Vec<&str> = PAGES.iter().map(|page| page.slug).collect();
         slugs.sort_unstable();
         slugs.dedup();

@@ -33,7 +33,7 @@ fn id(key: &Said) -> String {
 }
 
 #[tokio::test]
-async fn f118_a_key_is_shown_once_and_listed_without_its_secret() {
+async fn f118_key_is_shown_once_and_listed_without_secret() {
     let folder = TempDir::new().unwrap();
     assert_eq!(list(folder.path(), at(0)).await, "There are no keys.");
     let ada = create(folder.path(), "ada", true, None).await;
@@ -51,7 +51,7 @@ async fn f118_a_key_is_shown_once_and_listed_without_its_secret() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_not_there_cannot_be_revoked() {
+async fn unknown_key_cannot_be_revoked() {
     let folder = TempDir::new().unwrap();
     for id in ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "ada"] {
         assert_eq!(revoke(folder.path(), id).await.unwrap_err().exit_code(), 1);
@@ -60,9 +60,9 @@ async fn a_key_that_is_not_there_cannot_be_revoked() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn commands_work_on_the_store_of_a_running_server() {
+async fn commands_use_the_store_of_a_running_server() {
     let folder = TempDir::new().unwrap();
-    // What a server of an earlier version left behind.
+    // A leftover of a server of an earlier version.
     let address = folder.path().join("dynamodb.address");
     std::fs::write(&address, "127.0.0.1:1").unwrap();
     let options = Options {
@@ -81,7 +81,7 @@ async fn commands_work_on_the_store_of_a_running_server() {
 }
 
 #[tokio::test]
-async fn f150_a_user_is_deleted_by_name_with_keys_and_a_second_time_there_is_nothing() {
+async fn f150_delete_removes_user_and_keys_then_finds_none() {
     let folder = TempDir::new().unwrap();
     create(folder.path(), "ada", false, None).await;
     create(folder.path(), "bob", false, None).await;
@@ -98,7 +98,7 @@ async fn f150_a_user_is_deleted_by_name_with_keys_and_a_second_time_there_is_not
 }
 
 #[tokio::test]
-async fn what_a_user_has_is_written_to_a_new_file() {
+async fn export_writes_user_data_to_new_file() {
     let folder = TempDir::new().unwrap();
     let key = create(folder.path(), "ada", false, None).await;
     let out = folder.path().join("ada.jsonl");
@@ -119,7 +119,7 @@ async fn what_a_user_has_is_written_to_a_new_file() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_opened_is_wrong_use_and_one_that_fails_is_a_failure() {
+async fn exit_code_separates_wrong_use_from_store_failure() {
     let folder = TempDir::new().unwrap();
     let list = |settings: &[(&str, &str)], aws: bool| {
         let command = KeysCommand::List { place: StorePlace { data: folder.path().to_owned(), aws } };

@@ -1,4 +1,4 @@
-//! Personal data in the answers of models as they came: JSON in lines, whose texts continue those of the lines before.
+//! Masks personal data in raw model responses: lines of JSON, whose texts continue those of earlier lines.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::line::{Bytes, Entry, Line};
 use super::masking::masked_pieces;
 
-/// Fields that are whole in each line.
+/// Fields whose text is complete in each line.
 const WHOLE: [&str; 10] = [
     "id",
     "model",
@@ -23,16 +23,16 @@ const WHOLE: [&str; 10] = [
     "signature",
 ];
 
-/// A line of a body: JSON, or something else as one text.
+/// A line of a body: JSON, or other content as one text.
 struct Document {
-    /// Where it is in the body.
+    /// Its byte range in the body.
     range: Range<usize>,
     json: Value,
     is_json: bool,
     changed: bool,
 }
 
-/// Replaces personal data in the bodies of all attempts.
+/// Masks personal data in the bodies of all attempts.
 pub(super) fn mask(lines: &mut [Line], redactor: &Redactor) {
     let mut attempts: BTreeMap<(usize, usize), Vec<&mut Bytes>> = BTreeMap::new();
     for line in lines {
@@ -63,7 +63,7 @@ fn mask_body(pieces: Vec<&mut Bytes>, redactor: &Redactor) {
     }
 }
 
-/// A part of a body after the edits; what is new is in the part in which the old ended.
+/// Returns a part of a body after the edits; a replacement goes to the part in which the original ended.
 fn edited(whole: &[u8], part: Range<usize>, edits: &[(Range<usize>, Vec<u8>)]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = part.start;
@@ -78,7 +78,7 @@ fn edited(whole: &[u8], part: Range<usize>, edits: &[(Range<usize>, Vec<u8>)]) -
     out
 }
 
-/// The documents of a body: itself, if it is one, else its lines.
+/// Splits a body into documents: the body itself if it is JSON, else its lines.
 fn documents(body: &[u8]) -> Vec<Document> {
     if let Ok(json) = serde_json::from_slice(body) {
         return vec![Document { range: 0..body.len(), json, is_json: true, changed: false }];
@@ -110,7 +110,7 @@ impl Document {
     }
 }
 
-/// Replaces personal data in the texts at the same path of all documents, put together.
+/// Masks personal data in the concatenated texts at the same path of all documents.
 fn mask_documents(documents: &mut [Document], redactor: &Redactor) {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for document in documents.iter_mut().filter(|document| document.is_json) {
@@ -144,7 +144,7 @@ fn mask_documents(documents: &mut [Document], redactor: &Redactor) {
     }
 }
 
-/// Gives every text with its path; the number in a field `index` says which of several texts a piece continues.
+/// Visits every text with its path; the number in a field `index` selects which of several texts a piece continues.
 fn each_text(value: &mut Value, path: &str, give: &mut dyn FnMut(&str, &mut String)) {
     match value {
         Value::String(text) => give(path, text),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::head::{Head, VERSION};
 use super::line::{Entry, Line};
 
-/// A recording, as it was read.
+/// A parsed recording.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) head: Head,
@@ -15,18 +15,18 @@ pub(crate) struct Recorded {
     pub(crate) lines: Vec<Line>,
 }
 
-/// Why a file cannot be replayed; nothing that stands in it is repeated.
+/// Why a file cannot be replayed; the message never quotes the file's content.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// The system does not give it.
+    /// The file cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is something else.
+    /// The file has another format.
     #[error("{} is no recording: line {line} is not of the format", path.display())]
     Line {
         /// The file.
@@ -34,24 +34,24 @@ pub enum Unreadable {
         /// Counted from 1.
         line: usize,
     },
-    /// Another program wrote it.
+    /// The file has another version of the format.
     #[error("{} is of version {version} of the format; this program reads version {VERSION}", path.display())]
     Version {
         /// The file.
         path: PathBuf,
-        /// What it says to be.
+        /// The file's version.
         version: u32,
     },
 }
 
-/// What every version begins with.
+/// The first field of every version.
 #[derive(Deserialize)]
 struct Versioned {
     recording: u32,
 }
 
 impl Recorded {
-    /// Reads a file. A last line that was not written to its end does not count.
+    /// Reads a file. An incomplete last line is ignored.
     pub(crate) fn read(path: &Path) -> Result<Self, Unreadable> {
         let bytes = fs::read(path).map_err(|source| Unreadable::File { path: path.to_owned(), source })?;
         let broken = |line| Unreadable::Line { path: path.to_owned(), line };
@@ -67,7 +67,7 @@ impl Recorded {
         Ok(Self { head, lines: lines.collect::<Result<_, _>>()? })
     }
 
-    /// What clients saw.
+    /// The events that clients received.
     pub(crate) fn events(&self) -> impl Iterator<Item = &Value> {
         self.lines.iter().filter_map(|line| match &line.entry {
             Entry::Event { event } => Some(event),
@@ -76,7 +76,7 @@ impl Recorded {
     }
 }
 
-/// A line whose bytes are bytes.
+/// Parses a line and validates its bytes.
 fn line_of(text: &[u8]) -> Option<Line> {
     let line: Line = serde_json::from_slice(text).ok()?;
     let readable = match &line.entry {

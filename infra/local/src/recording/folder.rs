@@ -14,10 +14,10 @@ use super::head::Head;
 use super::keys::Keys;
 use super::writing::TurnRecording;
 
-/// The setting that names the folder.
+/// Setting that names the folder.
 pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
 
-/// A folder into which every turn is recorded, a file each.
+/// Folder for recordings, one file per turn.
 pub(crate) struct Folder {
     path: PathBuf,
     keys: Arc<Keys>,
@@ -26,8 +26,8 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder that the settings name, if they do. It is made if need be, readable for its user alone; `secrets` are
-    /// kept out of it, and what `redactor` replaces.
+    /// Opens the folder that the settings name, if any. It is created if needed, readable for its user only. Recordings
+    /// contain neither `secrets` nor the data that `redactor` masks.
     ///
     /// # Errors
     /// No file can be made in it.
@@ -43,7 +43,7 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -69,7 +69,7 @@ impl Recorder for Folder {
     }
 }
 
-/// Makes a file that was not there, for its user alone.
+/// Creates a new file that only its user may read.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_recorded_unless_a_setting_names_a_folder() {
+    fn recording_is_off_without_setting() {
         let folder = |text: &str| {
             Folder::from_settings(&Settings::from_pairs([(RECORD_TURNS, text)]), Vec::new(), Redactor::default())
         };
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_is_there_is_never_written_over() {
+    fn existing_recording_is_never_overwritten() {
         let place = TempDir::new().unwrap();
         let path = place.path().join("turn.jsonl");
         fs::write(&path, "kept").unwrap();

@@ -1,4 +1,4 @@
-//! Recordings, changed at random.
+//! Fuzz test with random changes of recordings.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use fuzz::{holds, run};
 use super::file::Recorded;
 
 #[test]
-fn fuzz_recordings_are_read_or_refused() {
+fn fuzz_recordings_are_read_or_rejected() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/recordings");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();

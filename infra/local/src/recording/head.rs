@@ -16,10 +16,10 @@ use super::model::Model;
 /// The version of the format that this program writes and reads.
 pub(crate) const VERSION: u32 = 1;
 
-/// The settings that a replay needs beside what the head says: numbers.
+/// Numeric settings that a replay needs in addition to the fields of the head.
 const TIMERS: [&str; 3] = ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"];
 
-/// The first line of a recording: everything that a turn begins with, but no key, no address and no user's name.
+/// First line of a recording: the inputs of a turn, without any key, address or user name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Head {
@@ -27,18 +27,18 @@ pub(crate) struct Head {
     pub(crate) recording: u32,
     /// The product's version.
     pub(crate) product: String,
-    /// When it was made.
+    /// Time of the recording.
     pub(crate) at: String,
-    /// Whether personal data was replaced.
+    /// Whether personal data was masked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) masked: bool,
     /// The turn's id.
     pub(crate) turn: String,
-    /// The model that is asked first, then those that take over.
+    /// The first model, then the failover models.
     pub(crate) models: Vec<Model>,
-    /// The timers of a model call, where they are set.
+    /// Timeout settings of model calls, if set.
     pub(crate) timers: BTreeMap<String, String>,
-    /// How long the turn may last.
+    /// Time until the turn's deadline, in milliseconds.
     pub(crate) left_ms: u64,
     pub(crate) system_prompt: Option<String>,
     pub(crate) tools: Vec<Tool>,
@@ -46,7 +46,7 @@ pub(crate) struct Head {
     pub(crate) max_rounds: Option<u32>,
     pub(crate) history_tokens: u64,
     pub(crate) summarise: bool,
-    /// Whether a search may have been paid for that no call of the model's took.
+    /// Whether prefetch was on, so that credits may include a search that no call used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pre_search: bool,
     pub(crate) today: String,
@@ -56,13 +56,13 @@ pub(crate) struct Head {
     pub(crate) question: String,
 }
 
-/// What a model is told about a tool.
+/// A tool as described to the model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tool {
     #[serde(flatten)]
     spec: ToolSpec,
     examples: Vec<Example>,
-    /// Whether what it gives is the answer.
+    /// Whether its result is the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     direct: bool,
 }
@@ -73,7 +73,7 @@ struct Example {
     arguments: Value,
 }
 
-/// Whether and which tool shall be called first.
+/// Recorded tool choice of the first round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Choice {
@@ -117,7 +117,7 @@ impl Head {
         }
     }
 
-    /// How long the turn may last.
+    /// Time until the turn's deadline.
     pub(crate) fn left(&self) -> Duration {
         Duration::from_millis(self.left_ms)
     }
@@ -138,7 +138,7 @@ impl Tool {
         registry.specs().iter().map(tool).collect()
     }
 
-    /// How an agent uses it.
+    /// The tool's binding to the agent.
     pub(crate) fn binding(&self) -> ToolBinding {
         ToolBinding { name: self.spec.name.clone(), direct: self.direct, ..ToolBinding::default() }
     }

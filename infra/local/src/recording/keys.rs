@@ -3,13 +3,13 @@ use std::sync::{Mutex, PoisonError};
 use secrecy::{ExposeSecret, SecretString};
 use secrets::Secret;
 
-/// Stands where a key stood.
+/// Replacement for a key.
 const MARK: &[u8] = b"[key]";
 
-/// The configured keys, which no recording may hold.
+/// Removes the configured keys from recordings.
 pub(crate) struct Keys {
     secrets: Vec<Secret>,
-    /// Their values so far: one that was replaced elsewhere may still be echoed.
+    /// All values seen so far: a rotated key may still be echoed.
     seen: Mutex<Vec<SecretString>>,
 }
 
@@ -18,12 +18,12 @@ impl Keys {
         Self { secrets, seen: Mutex::default() }
     }
 
-    /// The bytes with a mark in the place of every key, as it is or as JSON writes it.
+    /// Replaces every key with a mark, both verbatim and as encoded in JSON.
     pub(crate) fn hide(&self, bytes: Vec<u8>) -> Vec<u8> {
         self.forms().iter().fold(bytes, |bytes, form| replaced(bytes, form))
     }
 
-    /// How many of the last bytes may be the beginning of a key.
+    /// Returns the length of the longest suffix that may be the start of a key.
     pub(crate) fn begun(&self, bytes: &[u8]) -> usize {
         let tail = |form: &Vec<u8>| {
             let longest = bytes.len().min(form.len().saturating_sub(1));
@@ -39,13 +39,13 @@ impl Keys {
                 seen.push(value);
             }
         }
-        // A long key may hold a short one.
+        // A long key may contain a short one.
         seen.sort_by_key(|value| std::cmp::Reverse(value.expose_secret().len()));
         seen.iter().flat_map(|value| written(value.expose_secret())).collect()
     }
 }
 
-/// A key as it is, and as it stands in JSON where that differs.
+/// Returns a key verbatim, and as encoded in JSON if that differs.
 fn written(key: &str) -> Vec<Vec<u8>> {
     let json = serde_json::Value::from(key).to_string();
     let inner = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_hidden_wherever_and_however_it_stands() {
+    fn keys_are_hidden_verbatim_and_in_json() {
         assert_eq!(hidden(&["sk-1", "sk-12"], "sk-12, sk-1 and sk-1"), "[key], [key] and [key]");
         assert_eq!(hidden(&["a\"b"], r#"{"said":"a\"b"} a"b"#), r#"{"said":"[key]"} [key]"#);
         assert_eq!(hidden(&[], "sk-1"), "sk-1");
     }
 
     #[test]
-    fn the_beginning_of_a_key_at_the_end_is_known() {
+    fn partial_key_at_the_end_is_detected() {
         let keys = Keys::new(vec![Secret::by_value("sk-canary")]);
         let begun = |text: &str| keys.begun(text.as_bytes());
         assert_eq!([begun("said sk-can"), begun("s"), begun("sk-canary"), begun("none")], [6, 1, 0, 0]);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{Ran, ToolError, ToolOutput};
 
-/// A line of a recording after its first.
+/// A line of a recording after the head.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Line {
     /// Milliseconds since the recording began.
@@ -15,11 +15,11 @@ pub(crate) struct Line {
     pub(crate) entry: Entry,
 }
 
-/// Something that happened in a turn. The calls of models are numbered over the turn, their attempts within a call.
+/// Something that happened in a turn. Model calls are numbered within the turn, attempts within their call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub(crate) enum Entry {
-    /// A model is asked.
+    /// A model call began.
     Ask { ask: usize, model: String, path: Path },
     /// A response began.
     Response {
@@ -30,22 +30,22 @@ pub(crate) enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
     },
-    /// A piece of its body came.
+    /// A piece of the response body arrived.
     Body {
         ask: usize,
         attempt: usize,
         #[serde(flatten)]
         bytes: Bytes,
     },
-    /// An attempt was over.
+    /// An attempt ended.
     End { ask: usize, attempt: usize, how: End },
-    /// A call came to its end; without a result when that ended the turn.
+    /// A tool call ended; without a result when that ended the turn.
     Tool { call: ToolCall, result: Option<Box<Result>> },
-    /// Clients saw something.
+    /// Clients received an event.
     Event { event: Value },
 }
 
-/// How a model was given tools.
+/// Recorded tool mode of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Path {
@@ -53,7 +53,7 @@ pub(crate) enum Path {
     Text,
 }
 
-/// Bytes, as text where they are text.
+/// Bytes, as text if they are UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bytes {
@@ -61,7 +61,7 @@ pub(crate) enum Bytes {
     Base64(String),
 }
 
-/// How an attempt ended.
+/// Recorded end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum End {
@@ -71,18 +71,18 @@ pub(crate) enum End {
     Unreachable,
 }
 
-/// What a call gave: to the model, and to clients.
+/// Result of a tool call, for the model and for clients.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Result {
     content: String,
-    /// What clients were told of it as the answer.
+    /// The part that clients received as the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
     report: Report,
     credits: u64,
 }
 
-/// A call's report without what stands in the call.
+/// Report of a tool call, without the fields of the call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -130,7 +130,7 @@ impl From<Vec<u8>> for Bytes {
 }
 
 impl Bytes {
-    /// The bytes themselves; `None` when it is no base 64.
+    /// Decodes the bytes; `None` if the base 64 is invalid.
     pub(crate) fn decoded(&self) -> Option<Vec<u8>> {
         match self {
             Self::Text(text) => Some(text.clone().into_bytes()),
@@ -148,7 +148,7 @@ impl From<&Ran> for Result {
 }
 
 impl Result {
-    /// What the tool gives when it is called again.
+    /// Converts the recording into the result of a replayed call.
     pub(crate) fn given(self) -> std::result::Result<ToolOutput, ToolError> {
         let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits } = self;
         match error {
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_no_text_come_back_as_they_were() {
+    fn invalid_utf8_survives_encoding() {
         let half = "天".as_bytes()[..2].to_vec();
         for bytes in [b"data: {}\n\n".to_vec(), half] {
             assert_eq!(Bytes::from(bytes.clone()).decoded(), Some(bytes));

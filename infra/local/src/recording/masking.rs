@@ -1,4 +1,4 @@
-//! Personal data in a recording: replaced when its turn is over, because texts come in pieces.
+//! Masks personal data in a recording after its turn ended, because texts arrive in pieces.
 
 use redaction::Redactor;
 use serde_json::Value;
@@ -7,13 +7,13 @@ use super::body;
 use super::head::Head;
 use super::line::{Entry, Line};
 
-/// The frames whose texts continue one another.
+/// Events whose texts continue one another: type and field.
 const STREAMED: [(&str, &str); 2] = [("content", "content"), ("thinking", "thinking")];
 
-/// The frames after which a text starts again.
+/// Events after which a new text starts.
 const BETWEEN: [&str; 2] = ["tool_call", "tool_result"];
 
-/// The lines of a turn with placeholders in the place of personal data.
+/// Replaces personal data in the lines of a turn with placeholders.
 pub(super) fn masked(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
     for (kind, field) in STREAMED {
         mask_streamed(&mut lines, redactor, kind, field);
@@ -26,7 +26,7 @@ pub(super) fn masked(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
     lines
 }
 
-/// The head of a recording with placeholders in what users, and the operator's prompt, say.
+/// Replaces personal data in the user's texts and the operator's prompt with placeholders.
 pub(super) fn masked_head(head: Head, redactor: &Redactor) -> Head {
     let text = |text: &str| redactor.text(text).into_owned();
     let json = |value: Value| redactor.value(&value);
@@ -42,7 +42,7 @@ pub(super) fn masked_head(head: Head, redactor: &Redactor) -> Head {
     }
 }
 
-/// Texts in pieces with placeholders where, put together, personal data begins; the rest of it is gone.
+/// Masks a text that is split into pieces: the placeholder goes where personal data begins, the rest is removed.
 pub(super) fn masked_pieces(pieces: &[String], redactor: &Redactor) -> Vec<String> {
     let whole = pieces.concat();
     let spans = redactor.spans(&whole);
@@ -90,7 +90,7 @@ fn text_of<'a>(entry: &'a Entry, kind: &str, field: &str) -> Option<&'a str> {
     }
 }
 
-/// What is no piece of a longer text: calls with their results, and the frames that tell of them.
+/// Masks entries with complete texts: calls with their results, and the events about them.
 fn mask_whole(entry: &mut Entry, redactor: &Redactor) {
     match entry {
         Entry::Tool { call, result } => {
@@ -108,7 +108,7 @@ fn mask_whole(entry: &mut Entry, redactor: &Redactor) {
     }
 }
 
-/// Whether nothing is left of what a line held.
+/// Whether masking left nothing of an entry.
 fn is_empty(entry: &Entry) -> bool {
     STREAMED.iter().any(|(kind, field)| text_of(entry, kind, field) == Some(""))
         || matches!(entry, Entry::Body { bytes, .. } if bytes.decoded().is_some_and(|bytes| bytes.is_empty()))
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn personal_data_in_pieces_is_replaced_where_it_begins() {
+    fn split_personal_data_is_masked_at_its_start() {
         let redactor = Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap();
         let masked = |pieces: &[&str]| {
             let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();

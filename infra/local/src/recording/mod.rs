@@ -1,7 +1,7 @@
-//! Turns on disk: one file for each, JSON lines, so that a turn can be run again without a network.
+//! Recordings of turns: one file of JSON lines per turn, so that a turn can be replayed without a network.
 //!
-//! `docs/recordings.md` describes the format. Nothing of a request to a model is recorded, and no address; the values of
-//! configured keys are taken out of every line before it is written.
+//! `docs/recordings.md` describes the format. Requests to models and addresses are not recorded; the values of configured
+//! keys are removed from every line before it is written.
 
 mod body;
 mod file;

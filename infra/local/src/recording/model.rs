@@ -3,12 +3,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// An endpoint that nothing is known of is what one at any address is taken for.
+/// The default provider, which a replay assumes for any address.
 const ANY: &str = "openai-compatible";
 
 const MILLION: u64 = 1_000_000;
 
-/// A model of the turn: what the settings say of it, without address and key.
+/// A model of the turn with its settings, without address and key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Model {
@@ -24,7 +24,7 @@ pub(crate) struct Model {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Chosen {
-    /// The row of particulars that holds.
+    /// Name of its row in the provider table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub(crate) struct Chosen {
     price: Option<Price>,
 }
 
-/// Decimal numbers as they are written in the settings.
+/// Prices as decimal numbers, as written in the settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Price {
@@ -66,7 +66,7 @@ impl Model {
         }
     }
 
-    /// The element of `MODELS` that gives the same model at another address; its options are said elsewhere.
+    /// Returns the element of `MODELS` for the same model at another address, without options.
     pub(crate) fn at(&self, base_url: &str) -> Value {
         json!({ "name": self.name, "model": self.id, "wire": self.wire, "baseUrl": base_url })
     }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_was_written_down_is_set_up_with_the_same_options() {
+    fn recorded_model_is_configured_with_the_same_options() {
         let models = json!([
             { "name": "a", "model": "m", "baseUrl": "https://api.openai.com/v1" },
             { "name": "b", "model": "m", "baseUrl": "https://id.example", "wire": "anthropic" },

@@ -2,7 +2,7 @@ use conversation::Event;
 use protocols::{Native, Protocol};
 use serde_json::Value;
 
-/// The events of one turn as clients see them: the payloads of the product's own protocol.
+/// Encodes the events of one turn as payloads of the product's own protocol.
 pub(crate) struct Payloads(Native);
 
 impl Default for Payloads {
@@ -12,8 +12,8 @@ impl Default for Payloads {
 }
 
 impl Payloads {
-    /// The payload of the next event, if it has one; the progress of calls is left out, which nothing that follows
-    /// depends on and a replayed call does not make again.
+    /// Returns the payload of the next event, if it has one. Tool progress is skipped: no later event depends on it, and
+    /// a replayed call does not repeat it.
     pub(crate) fn of(&mut self, event: &Event) -> Option<Value> {
         if matches!(event, Event::ToolProgress(_)) {
             return None;

@@ -6,7 +6,7 @@ use model::{AttemptEnd, Tape};
 use super::line::Entry;
 use super::writing::Writing;
 
-/// Takes down what one call of a model brings.
+/// Records the responses of one model call.
 pub(super) struct CallTape {
     writing: Arc<Writing>,
     ask: usize,
@@ -15,7 +15,7 @@ pub(super) struct CallTape {
 
 struct State {
     attempt: usize,
-    /// The end of a body so far that may be the beginning of a key.
+    /// Held back end of the body, which may be the start of a key.
     held: Vec<u8>,
 }
 

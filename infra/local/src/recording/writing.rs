@@ -18,17 +18,17 @@ use super::masking;
 use super::payloads::Payloads;
 use super::tape::CallTape;
 
-/// A file that is being written: each line at once, so that a crash leaves all lines before it.
+/// Writes a recording: each line immediately, so that a crash keeps all earlier lines.
 pub(super) struct Writing {
     began: Instant,
     keys: Arc<Keys>,
-    /// `None` after a line that could not be written.
+    /// `None` after a write failed.
     file: Mutex<Option<File>>,
-    /// Lines that wait for the end of their turn; only where personal data is replaced.
+    /// Lines that wait for the end of their turn; `None` if masking is off.
     held: Option<Held>,
 }
 
-/// Lines in which personal data is still to be replaced.
+/// Lines to be masked.
 struct Held {
     redactor: Redactor,
     lines: Mutex<Backlog>,
@@ -38,14 +38,14 @@ struct Held {
 struct Backlog {
     lines: Vec<Line>,
     bytes: usize,
-    /// Set when there were too many: what comes afterwards is left out.
+    /// Set when the limit was exceeded: later lines are dropped.
     full: bool,
 }
 
-/// The most bytes of lines that wait.
+/// Size limit of waiting lines, in bytes.
 const MAX_HELD: usize = 16 * 1024 * 1024;
 
-/// One turn on its way into a file.
+/// Recorder of one turn.
 pub(super) struct TurnRecording {
     writing: Arc<Writing>,
     asks: AtomicUsize,
@@ -71,7 +71,7 @@ impl Writing {
         }
     }
 
-    /// Writes the lines that wait, without personal data.
+    /// Masks and writes the waiting lines.
     fn release(&self) {
         let Some(held) = &self.held else { return };
         let lines = std::mem::take(&mut held.lines().lines);
@@ -100,7 +100,7 @@ impl Writing {
 }
 
 impl Held {
-    /// Keeps a line; whether there are too many now.
+    /// Queues a line; returns whether the limit is exceeded.
     fn hold(&self, line: Line) -> bool {
         let mut lines = self.lines();
         if lines.full {
@@ -117,7 +117,7 @@ impl Held {
     }
 }
 
-/// A turn that ends without a last event still leaves what it did.
+/// Writes the waiting lines of a turn that ended without a last event.
 impl Drop for Writing {
     fn drop(&mut self) {
         self.release();
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_that_is_full_ends_the_recording_and_nothing_else() {
+    fn full_disk_ends_only_the_recording() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let (keys, file) = (Arc::new(Keys::new(Vec::new())), Mutex::new(Some(full)));
         let writing = Writing { began: Instant::now(), keys, file, held: None };

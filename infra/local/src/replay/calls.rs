@@ -12,7 +12,7 @@ use super::score::Call;
 use super::server::Stop;
 use crate::recording;
 
-/// The recorded calls that were not given yet.
+/// The recorded calls that were not replayed yet.
 pub(super) struct Calls {
     left: Mutex<Vec<Call>>,
     /// Calls that were not recorded.
@@ -22,7 +22,7 @@ pub(super) struct Calls {
     stop: watch::Sender<Option<Stop>>,
 }
 
-/// A tool that gives what it gave.
+/// A tool that returns its recorded results.
 struct RecordedTool {
     spec: ToolSpec,
     calls: Arc<Calls>,
@@ -38,7 +38,7 @@ impl Calls {
         Arc::new(Self { left: Mutex::new(calls), strange: Mutex::default(), order, cut_off, stop })
     }
 
-    /// The tools of the turn.
+    /// Registry of the turn's tools.
     pub(super) fn registry(self: &Arc<Self>, tools: &[recording::Tool]) -> ToolRegistry {
         let bindings: Vec<_> = tools.iter().map(recording::Tool::binding).collect();
         let tool = |tool: &recording::Tool| {
@@ -53,7 +53,7 @@ impl Calls {
         self.strange.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The first call of this tool with these arguments that was not given yet.
+    /// Takes the first remaining call of this tool with these arguments.
     fn take(&self, spec: &ToolSpec, arguments: &Value) -> Option<Call> {
         let fits = |call: &Call| {
             let recorded = calls::fit(&spec.parameters, call.made.arguments.clone());
@@ -64,7 +64,7 @@ impl Calls {
         Some(left.remove(at))
     }
 
-    /// What is answered to a call that was not recorded: nothing where the recording only ends before it.
+    /// Fails a call that was not recorded. If the recording was cut off, stops the replay instead and never returns.
     async fn not_recorded(&self, name: &str, arguments: &Value) -> ToolError {
         if self.cut_off {
             self.stop.send_replace(Some(Stop::Ended));
@@ -94,7 +94,7 @@ impl Tool for RecordedTool {
         }
     }
 
-    /// A tool took as long as it took.
+    /// Longer than any recorded call.
     fn timeout(&self) -> Duration {
         Duration::from_hours(1)
     }

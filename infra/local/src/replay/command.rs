@@ -17,7 +17,7 @@ pub(crate) struct ReplayCommand {
 }
 
 impl ReplayCommand {
-    /// Shows the events as they come, and says at the end whether they are as recorded.
+    /// Prints the events as they arrive; returns the verdict, and whether the events are as recorded.
     pub(crate) async fn run(self) -> Result<(String, bool), ReplayError> {
         let replayed = replay(&self.file, self.speed, |event| say(&mut std::io::stdout(), &event.to_string())).await?;
         let verdict = replayed.verdict();

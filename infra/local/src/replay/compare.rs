@@ -5,25 +5,25 @@ use serde_json::Value;
 use super::server::Stop;
 use crate::recording::Recorded;
 
-/// What differs from run to run and means nothing.
+/// Fields that differ in each run and are not compared.
 const OF_THE_RUN: [&str; 2] = ["durationMs", "requestId"];
 
-/// What depends on the wording of the prompt where it is estimated.
+/// Fields that depend on the prompt's wording when they are estimated.
 const OF_THE_PROMPT: [&str; 2] = ["inputTokens", "costMicros"];
 
-/// What a search costs that was made ahead of any call, and is not recorded.
+/// Field that includes the credits of a prefetched search, which is not recorded.
 const OF_THE_SEARCH: &str = "searchCredits";
 
-/// What a turn looks like before its end is told.
+/// Types of the events that end a turn.
 const ENDING: [&str; 4] = ["title", "usage", "done", "error"];
 
-/// A turn that ran again, beside its recording.
+/// Result of a replay, with its recording.
 #[derive(Debug)]
 pub struct Replayed {
     pub(super) recorded: Recorded,
-    /// What clients would have seen.
+    /// The events that clients would have received.
     pub(super) events: Vec<Value>,
-    /// Calls of tools that were not recorded.
+    /// Tool calls that were not recorded.
     pub(super) strange: Vec<String>,
     /// Why the replay ended before the turn did.
     pub(super) stopped: Option<Stop>,
@@ -31,40 +31,40 @@ pub struct Replayed {
     pub(super) cut_off: bool,
 }
 
-/// What a replay showed.
+/// Result of comparing a replay with its recording.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// All events are as recorded; so many.
+    /// All events are as recorded; holds their number.
     Same(usize),
-    /// The recording ends before its turn does; so many events are as recorded.
+    /// The recording ends before its turn; holds the number of equal events.
     EndsEarly(usize),
     /// An event differs.
     Differs {
         /// Its number, from 1.
         event: usize,
-        /// As recorded; `None` where there is no such event.
+        /// As recorded; `None` if there is no such event.
         expected: Option<Value>,
-        /// As it came; `None` where none came.
+        /// As replayed; `None` if there is no such event.
         got: Option<Value>,
     },
 }
 
 impl Replayed {
-    /// What clients would have seen.
+    /// The events that clients would have received.
     pub fn events(&self) -> &[Value] {
         &self.events
     }
 
-    /// Whether the replay showed what was recorded.
+    /// Compares the replay with the recording.
     pub fn verdict(&self) -> Verdict {
         let masked = self.recorded.head.masked;
         let (recorded, seen) = (self.recorded.events().cloned().collect(), self.events.clone());
-        // Where personal data was replaced, a text is split at other positions.
+        // Masking moves the positions at which a text is split.
         let (recorded, seen) = if masked { (joined(recorded), joined(seen)) } else { (recorded, seen) };
         let recorded: Vec<&Value> = recorded.iter().collect();
         let ended = recorded.last().is_some_and(|last| last["type"] == "done" || last["type"] == "error");
         let expected = if self.cut_off { before_ending(&recorded) } else { &recorded };
-        // What a cut-off turn would have said next is not known.
+        // The next events of a cut-off turn are unknown.
         let got = &seen[..if self.cut_off { seen.len().min(expected.len()) } else { seen.len() }];
         let searched = self.recorded.head.pre_search;
         let comparable = |event: &Value| comparable(event, searched, masked);
@@ -80,7 +80,7 @@ impl Replayed {
         }
     }
 
-    /// What else there is to say: a line each.
+    /// Further remarks, one line each.
     pub fn remarks(&self) -> Vec<String> {
         let calls = self.strange.iter().map(|call| format!("a call that was not recorded: {call}"));
         let stop = self.stopped.iter().map(|stop| match stop {
@@ -97,7 +97,7 @@ fn before_ending<'a>(events: &'a [&'a Value]) -> &'a [&'a Value] {
     &events[..end]
 }
 
-/// The events with the pieces of each text put together.
+/// Concatenates the pieces of each text.
 fn joined(events: Vec<Value>) -> Vec<Value> {
     let mut joined: Vec<Value> = Vec::new();
     for event in events {

@@ -1,13 +1,13 @@
-//! Runs a recorded turn again: the real agent, model client and tool session, over loopback, against what was recorded.
+//! Replays a recorded turn: the real agent, model client and tool session run over loopback against the recording.
 //!
-//! * `score`: what a recording gives to a turn, and in which order
-//! * `order`: keeps that order
-//! * `server`: plays the models' answers
-//! * `calls`: gives what tools gave
-//! * `models`: the clients that ask it
-//! * `stage`: what the turn tells while it runs
-//! * `turn`: puts it together
-//! * `compare`: whether clients saw the same
+//! * `script`: the inputs of the turn, in their recorded order
+//! * `sequencer`: enforces that order
+//! * `server`: sends the models' recorded responses
+//! * `calls`: returns the tools' recorded results
+//! * `models`: model clients that call the server
+//! * `observer`: follows the turn while it runs
+//! * `turn`: assembles the parts
+//! * `compare`: compares the events that clients receive
 
 mod calls;
 mod command;

@@ -14,13 +14,13 @@ use super::server::Server;
 use super::{ReplayError, Speed};
 use crate::recording::{End, Entry, Path, Recorded};
 
-/// How long an endpoint counts as down that was passed over: as long as one can.
+/// How long a skipped endpoint counts as down: the maximum.
 const DOWN: Duration = Duration::from_secs(119);
 
-/// How long ago it was time to see whether an endpoint still is down.
+/// How long ago the down time of a probed endpoint ended.
 const DOUBTFUL: Duration = Duration::from_secs(1);
 
-/// The recorded ways in which models were given tools.
+/// The recorded tool modes of the models.
 pub(super) struct Paths(pub(super) HashMap<String, Path>);
 
 impl ToolPaths for Paths {
@@ -30,7 +30,7 @@ impl ToolPaths for Paths {
     }
 }
 
-/// Clients of the recorded models, of which each asks at its own place of the server.
+/// Creates clients of the recorded models; each has its own path on the server.
 pub(super) fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
     let mut models = recorded.head.models.clone();
     let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
@@ -48,7 +48,7 @@ pub(super) fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Res
     Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
 }
 
-/// Timers that no answer on loopback reaches, and short ones for a recording in which they ran out.
+/// Sets timeouts that no response on loopback reaches, or short ones if a recorded attempt timed out.
 fn hurry(recorded: &Recorded, settings: &mut Settings) {
     let silent = |entry: &Entry| matches!(entry, Entry::End { how: End::Silent, .. });
     let seconds = if recorded.lines.iter().any(|line| silent(&line.entry)) { "2" } else { "30" };
@@ -56,8 +56,8 @@ fn hurry(recorded: &Recorded, settings: &mut Settings) {
     settings.set("MODEL_IDLE_SECONDS", seconds);
 }
 
-/// Lets the clients know of their endpoints what showed when the turn was recorded: which were passed over, and which were
-/// attempted once only, as those that may be down are.
+/// Sets the recorded health of the clients' endpoints: skipped ones are down, and those attempted only once are being
+/// probed.
 pub(super) async fn advise(clients: &[ModelClient], score: &Score) {
     let asked = |client: &ModelClient| score.paths.contains_key(&client.config().name);
     let last = clients.iter().rposition(asked).unwrap_or_default();

@@ -10,31 +10,31 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::Speed;
 use super::score::{Attempt, Call, Score};
 
-/// How long an input waits for those before it beyond its own time: a turn that goes another way does not take them.
+/// How long an input waits for earlier inputs: a turn that diverges never takes them.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often a call looks whether clients have seen what they had seen before it.
+/// Maximum number of polls of a call that waits for its recorded number of events.
 const LOOKS: usize = 1000;
 
-/// Gives a turn its inputs in the order in which it took them when it was recorded.
+/// Delivers the inputs of a turn in their recorded order.
 #[derive(Debug)]
 pub(super) struct Order {
     speed: Speed,
     began: Instant,
     state: Mutex<State>,
-    /// The first input that was not taken.
+    /// Index of the first input that was not taken.
     next: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     taken: Vec<bool>,
-    /// Calls of tools and their inputs.
+    /// Tool calls with the indexes of their inputs.
     calls: Vec<(ToolCall, usize)>,
-    /// The pieces of the answer that is being read, and how many bytes of each are still to come.
+    /// Pieces of the current response, each with its number of unread bytes.
     reading: VecDeque<(usize, usize)>,
     events: usize,
-    /// Set when the turn went another way: nothing waits any more.
+    /// Set when the turn diverged from the recording: nothing waits any more.
     lost: bool,
 }
 
@@ -45,7 +45,7 @@ impl Order {
         Self { speed, began: Instant::now(), state: Mutex::new(state), next: watch::Sender::new(0) }
     }
 
-    /// Waits until all inputs before this one are taken, and in real time until its own.
+    /// Waits until all earlier inputs are taken, and in real time until the input's own time.
     pub(super) async fn due(&self, input: usize, ms: u64) {
         self.time(ms).await;
         let mut next = self.next.subscribe();
@@ -55,14 +55,14 @@ impl Order {
         }
     }
 
-    /// In real time waits for the time of something.
+    /// Waits until a recorded time; returns at once unless the speed is real time.
     pub(super) async fn time(&self, ms: u64) {
         if self.speed == Speed::Real {
             sleep_until(self.began + Duration::from_millis(ms)).await;
         }
     }
 
-    /// Waits until a call may end: it does so between the same two events as it did, if there still are such.
+    /// Waits until a call may end: between the same two events as recorded, if they still occur.
     pub(super) async fn call_due(&self, call: &Call) {
         self.due(call.input, call.ms).await;
         for _ in 0..LOOKS {
@@ -74,13 +74,13 @@ impl Order {
         }
     }
 
-    /// An answer begins; what is left of the one before will not be read.
+    /// Starts a response; the rest of the previous one will not be read.
     pub(super) fn begin(&self, attempt: &Attempt) {
         self.leave();
         self.state().reading = attempt.pieces.iter().map(|piece| (piece.input, piece.bytes.len())).collect();
     }
 
-    /// The turn has read so many bytes of the answer.
+    /// Records that the turn has read this many bytes of the response.
     pub(super) fn read(&self, mut bytes: usize) {
         let mut state = self.state();
         while let Some((input, left)) = state.reading.pop_front() {
@@ -95,12 +95,12 @@ impl Order {
         self.settle();
     }
 
-    /// The turn reads no more of the answer.
+    /// Records that the turn stopped reading the response.
     pub(super) fn leave(&self) {
         self.read(usize::MAX);
     }
 
-    /// A call came to its end.
+    /// Records that a call ended.
     pub(super) fn ran(&self, call: &ToolCall) {
         let mut state = self.state();
         if let Some(at) = state.calls.iter().position(|(known, _)| known.id == call.id) {
@@ -111,7 +111,7 @@ impl Order {
         self.settle();
     }
 
-    /// Clients saw something.
+    /// Records that clients received an event.
     pub(super) fn seen(&self) {
         self.state().events += 1;
     }

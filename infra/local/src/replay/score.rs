@@ -5,21 +5,21 @@ use serde_json::Value;
 
 use crate::recording::{End, Entry, Line, Path, Recorded, Result};
 
-/// Most attempts at one reply that a client makes by itself; a further one only repaired a dead connection.
+/// Limit of a client's own attempts at one reply; a further attempt only replaced a dead connection.
 const ATTEMPTS: usize = 3;
 
-/// What a recording gives to a turn. Inputs are numbered from 0 in the order in which the turn took them.
+/// Inputs of a recorded turn. They are numbered from 0 in the order in which the turn took them.
 #[derive(Debug, Default)]
 pub(super) struct Score {
-    /// The attempts at each model by its name, in order.
+    /// The attempts of each model by its name, in order.
     pub(super) attempts: HashMap<String, VecDeque<Attempt>>,
-    /// The calls of tools, in the order of their ends.
+    /// The tool calls, in the order of their ends.
     pub(super) calls: Vec<Call>,
-    /// How each model was given tools when it was first asked.
+    /// Tool mode of each model at its first call.
     pub(super) paths: HashMap<String, Path>,
-    /// How many inputs there are.
+    /// Number of inputs.
     pub(super) inputs: usize,
-    /// Whether the turn was cut off: by a crash, a shutdown or a deletion.
+    /// Whether a crash, a shutdown or a deletion cut the turn off.
     pub(super) cut_off: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Attempt {
     place: (usize, usize),
     pub(super) response: Option<Response>,
     pub(super) pieces: Vec<Piece>,
-    /// When and how it ended, if it did before the recording.
+    /// Time in milliseconds and kind of its end, if it ended before the recording.
     pub(super) end: Option<(u64, End)>,
     /// Whether another attempt followed.
     pub(super) again: bool,
@@ -52,18 +52,18 @@ pub(super) struct Piece {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) input: usize,
     pub(super) ms: u64,
-    /// How many events clients had seen before.
+    /// Number of events that clients had received before.
     pub(super) events: usize,
     pub(super) made: ToolCall,
     pub(super) result: Option<Box<Result>>,
 }
 
-/// A score in the making.
+/// Builder of a script.
 #[derive(Default)]
 struct Reading {
     score: Score,
@@ -87,13 +87,13 @@ impl From<&Recorded> for Score {
 }
 
 impl Score {
-    /// Whether every time that this model was asked it was attempted once.
+    /// Whether every call of this model made only one attempt.
     pub(super) fn is_attempted_once(&self, model: &str) -> bool {
         self.attempts.get(model).is_none_or(|attempts| attempts.iter().all(|one| one.place.1 == 1 && !one.again))
     }
 }
 
-/// Whether a turn that ends with this event was cut off.
+/// Whether the last event shows that the turn was cut off.
 fn is_cut_off(last: &Value) -> bool {
     let ended = last["type"] == "done" || last["type"] == "error";
     !ended || last["finishReason"] == "stopped" || last["code"] == "interrupted"
@@ -140,7 +140,7 @@ impl Reading {
     }
 }
 
-/// The attempts that a client makes again by itself, with what followed each.
+/// Marks attempts that were retried, and drops those that a replaying client does not repeat.
 fn followed(attempts: Vec<Attempt>) -> Vec<Attempt> {
     let mut last: HashMap<usize, usize> = HashMap::new();
     for attempt in &attempts {
@@ -153,7 +153,7 @@ fn followed(attempts: Vec<Attempt>) -> Vec<Attempt> {
     marked.filter(|(of_ask, attempt)| !needs_more_than_is_recorded(attempt, *of_ask)).map(|(_, one)| one).collect()
 }
 
-/// A client without keys reads none again, and one without old connections finds none of them dead.
+/// Whether a replaying client skips an attempt: it has no key to re-read, and no old connection that may be dead.
 fn needs_more_than_is_recorded(attempt: &Attempt, of_ask: usize) -> bool {
     let refused = attempt.response.as_ref().is_some_and(|response| matches!(response.status, 401 | 403));
     let dead = attempt.response.is_none() && of_ask > ATTEMPTS && matches!(attempt.end, Some((_, End::Cut)));

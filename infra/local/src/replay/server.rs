@@ -13,27 +13,27 @@ use super::order::Order;
 use super::score::{Attempt, Response};
 use crate::recording::End;
 
-/// Longest part of a request that is looked at, in bytes.
+/// Size limit of a request head, in bytes.
 const LONGEST_HEAD: u64 = 64 * 1024;
 
-/// Why a replay cannot go on.
+/// Why a replay stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The recording holds nothing of what comes next.
+    /// The recording ends before the next input.
     Ended,
-    /// A model is asked more often than when the turn was recorded.
+    /// A model was called more often than recorded.
     Beyond(String),
 }
 
-/// Plays the models' answers on loopback; ends when it is dropped.
+/// Sends the models' recorded responses on loopback; stops when dropped.
 pub(super) struct Server {
     address: SocketAddr,
     accepting: AbortHandle,
 }
 
-/// What all connections share.
+/// Data that all connections share.
 pub(super) struct Program {
-    /// The models by their places in the addresses.
+    /// Model names; a model's index is the first segment of its URL path.
     pub(super) models: Vec<String>,
     pub(super) attempts: Mutex<HashMap<String, VecDeque<Attempt>>>,
     pub(super) order: Arc<Order>,
@@ -49,7 +49,7 @@ impl Server {
         Ok(Self { address, accepting: tokio::spawn(accept(listener, program)).abort_handle() })
     }
 
-    /// Where the model at this place is served.
+    /// Base URL of the model with this index.
     pub(super) fn url(&self, model: usize) -> String {
         format!("http://{}/{model}", self.address)
     }
@@ -65,13 +65,13 @@ async fn accept(listener: TcpListener, program: Arc<Program>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let program = Arc::clone(&program);
-        // A client that hangs up is none of the server's business.
+        // Ignore clients that hang up.
         connections.spawn(async move { program.serve(stream).await.unwrap_or_default() });
     }
 }
 
 impl Program {
-    /// Answers the one request of a connection.
+    /// Serves the single request of a connection.
     async fn serve(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let (reading, mut writing) = stream.into_split();
@@ -86,7 +86,7 @@ impl Program {
         };
         tokio::select! {
             played = self.play(&attempt, &mut writing) => played,
-            // Clients send one request; whatever can be read after it is their going away.
+            // Clients send one request; any later read means that they hung up.
             _ = reading.fill_buf() => Ok(()),
         }
     }
@@ -110,7 +110,7 @@ impl Program {
             self.stop(Stop::Ended);
             return std::future::pending().await;
         };
-        // A connection that is closed too early may take its last bytes with it.
+        // A connection that closes too early may lose its last bytes.
         self.order.due(last, ms).await;
         self.end(end, attempt, out).await
     }
@@ -119,7 +119,7 @@ impl Program {
         match (end, &attempt.response) {
             (End::Whole, Some(_)) => out.write_all(b"0\r\n\r\n").await,
             (End::Silent, _) => std::future::pending().await,
-            // Nobody can be unreachable at an address that answers: an overloaded endpoint reads the same.
+            // This address is always reachable; an overloaded endpoint has the same effect.
             (End::Unreachable, None) => {
                 let ms = 0;
                 let refusal = Response { ms, status: 503, content_type: String::new(), retry_after_ms: None };
@@ -130,7 +130,7 @@ impl Program {
         }
     }
 
-    /// Status and headers; the body is chunked.
+    /// Returns status line and headers; the body is chunked.
     fn head(&self, response: &Response, again: bool) -> String {
         let wait = if again && self.speed == Speed::Fast { Some(1) } else { response.retry_after_ms };
         let wait = wait.map(|ms| format!("retry-after-ms: {ms}\r\n")).unwrap_or_default();
@@ -147,7 +147,7 @@ impl Program {
     }
 }
 
-/// Reads a request to its end, and gives the model's place, with which its path begins.
+/// Reads a request to its end and returns the model's index, the first segment of its path.
 async fn read_request(reading: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Option<usize>> {
     let mut head = Vec::new();
     let mut limited = reading.take(LONGEST_HEAD);

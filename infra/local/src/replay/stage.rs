@@ -10,10 +10,10 @@ use tools::Ran;
 use super::order::Order;
 use crate::recording::Payloads;
 
-/// Shows an event.
+/// Callback for each event.
 pub(super) type Show = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// Listens to a turn: shows its events, and tells the order what was taken.
+/// Observes a turn: passes on its events, and reports taken inputs to the sequencer.
 #[derive(Clone)]
 pub(super) struct Stage(Arc<Shared>);
 
@@ -30,7 +30,7 @@ impl Stage {
         Self(Arc::new(Shared { order, show, seen: Mutex::default() }))
     }
 
-    /// What clients would have seen so far.
+    /// The events that clients would have received so far.
     pub(super) fn seen(&self) -> Vec<Value> {
         self.0.seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }

@@ -20,10 +20,10 @@ use super::server::{Program, Server, Stop};
 use super::stage::Stage;
 use crate::recording::{Head, Recorded, Unreadable};
 
-/// The end of a turn that has no other.
+/// Deadline of a turn that needs none.
 const LONG: Duration = Duration::from_hours(1);
 
-/// How fast a recording is played.
+/// Speed of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Speed {
     /// In the time that it took.
@@ -36,10 +36,10 @@ pub enum Speed {
 /// Why a turn cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The file is not what it should be.
+    /// The file is not a valid recording.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// Its models cannot be set up.
+    /// The recorded models cannot be configured.
     #[error("the recording's models cannot be set up: {0}")]
     Models(#[from] settings::SettingError),
     /// The HTTP client cannot be built.
@@ -50,12 +50,12 @@ pub enum ReplayError {
     System(#[from] std::io::Error),
 }
 
-/// Runs the turn of a recording again, over loopback alone; `show` is given each event as it comes.
+/// Replays a recorded turn over loopback only; calls `show` for each event.
 ///
-/// A turn that ran out of time is played in the time that it took, whatever `speed` says.
+/// A turn that hit its deadline is always replayed in real time.
 ///
 /// # Errors
-/// The file is no recording that this program reads.
+/// The file is not a recording that this program supports.
 pub async fn replay(
     file: &Path,
     speed: Speed,
@@ -109,7 +109,7 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
     }
 }
 
-/// Runs the turn as the product does, with what comes before and after the agent; gives why it stopped before its end.
+/// Runs the turn as the product does, with the events before and after the agent; returns why it stopped early.
 async fn play(
     recorded: &Recorded,
     turn: &Turn<'_>,
@@ -123,7 +123,7 @@ async fn play(
         max_rounds: head.max_rounds,
         history_tokens: head.history_tokens,
         summarise: head.summarise,
-        // What it brought is in the results of the calls that took it.
+        // The results of prefetched searches are in the recorded calls.
         pre_search: false,
         measured: Measured::default(),
     };

@@ -1,4 +1,4 @@
-//! A disk that fills up and a file that is damaged, under the program as a person starts it.
+//! A full disk and a damaged file, with the program as its own process.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use crate::running::{Running, chat, exchange};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// Ends a server in an orderly way, so that everything is in the main file.
+/// Stops a server gracefully, so that all data is in the main file.
 fn stop(mut server: Running) -> String {
     let id = Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
     kill_process(id, Signal::TERM).unwrap();
@@ -21,12 +21,12 @@ fn start(data: &Path) -> Running {
     Running::start(&["--data", data.to_str().unwrap()], &[("CHAT_RATE_LIMIT", "100000/60s")])
 }
 
-/// How many lines of a log contain a text.
+/// Counts the lines of a log that contain a text.
 fn count(log: &str, text: &str) -> usize {
     log.lines().filter(|line| line.contains(text)).count()
 }
 
-/// Overwrites everything but the beginning of a file.
+/// Overwrites all but the beginning of a file.
 fn damage(path: &Path) {
     let mut file = File::options().read(true).write(true).open(path).unwrap();
     let length = file.metadata().unwrap().len();
@@ -36,7 +36,7 @@ fn damage(path: &Path) {
 }
 
 #[test]
-fn a_damaged_file_is_reported_as_damage_and_once() {
+fn damaged_file_is_reported_once() {
     let folder = TempDir::new().unwrap();
     let server = start(folder.path());
     for _ in 0..4 {
@@ -55,7 +55,7 @@ fn a_damaged_file_is_reported_as_damage_and_once() {
     assert_eq!((count(&log, "connection_poisoning"), count(&log, "the storage failed")), (0, 0), "{log}");
 }
 
-/// A file system of a few MiB, which goes when this is dropped; `None` where this user may make none.
+/// A file system of 6 MiB, unmounted when dropped; `None` if this user may not mount one.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -75,7 +75,7 @@ impl Drop for SmallDisk {
 }
 
 #[test]
-fn a_full_disk_is_reported_once_and_passes() {
+fn full_disk_is_reported_once_and_recovers() {
     let folder = TempDir::new().unwrap();
     let Some(disk) = SmallDisk::mount(folder.path()) else {
         eprintln!("skipped: only root can make a small disk");

@@ -1,4 +1,4 @@
-//! The program as a process of its own, looked at from outside.
+//! The program as its own process, observed from outside.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends it")]

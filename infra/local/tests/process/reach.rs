@@ -1,5 +1,5 @@
-//! What a page of another origin, another user of the machine and other machines reach of a running server: every port on
-//! which its process listens, and every file that it keeps.
+//! Access to a running server by pages of other origins, other users of the machine and other machines: every port on
+//! which its process listens, and every file that it writes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,10 +18,10 @@ use tempfile::TempDir;
 /// `nobody` on every Linux.
 const NOBODY: u32 = 65534;
 
-/// What only the database's answers contain.
+/// A text that only the database's answers contain.
 const TABLE: &str = "lambda-chat-data";
 
-/// Every address on which a process listens.
+/// Returns every address on which a process listens.
 fn listening(process: u32) -> Vec<SocketAddr> {
     let folder = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
     let links = folder.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
@@ -35,7 +35,7 @@ fn listening(process: u32) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// The listening sockets of a kind in the process's network: address and inode.
+/// Returns the listening sockets of a kind in the process's network: address and inode.
 fn rows(process: u32, kind: &str) -> Vec<(SocketAddr, String)> {
     const LISTENS: &str = "0A";
     let table = fs::read_to_string(format!("/proc/{process}/net/{kind}")).unwrap_or_default();
@@ -43,7 +43,7 @@ fn rows(process: u32, kind: &str) -> Vec<(SocketAddr, String)> {
     rows.filter(|row| row[3] == LISTENS).map(|row| (address(row[1]), row[9].to_owned())).collect()
 }
 
-/// The kernel writes addresses as words of the machine's byte order, in hexadecimal.
+/// Parses an address of `/proc/net`: 32-bit groups in the machine's byte order, in hexadecimal.
 fn address(text: &str) -> SocketAddr {
     let (address, port) = text.split_once(':').unwrap();
     let words: Vec<u8> = (0..address.len() / 8)
@@ -56,7 +56,7 @@ fn address(text: &str) -> SocketAddr {
     SocketAddr::new(ip, u16::from_str_radix(port, 16).unwrap())
 }
 
-/// A request for the tables, as the SDK writes it, with more lines of the head.
+/// Sends a `ListTables` request as the SDK does, with additional header lines.
 fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
     let head = format!(
         "POST / HTTP/1.1\nhost: {host}\ncontent-type: application/x-amz-json-1.0\n\
@@ -66,7 +66,7 @@ fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
     exchange(address, &head, "{}")
 }
 
-/// Nothing that a page can make a browser send gets an answer that the page may read, or that names the tables.
+/// Asserts that no request that a page can make a browser send gets an answer that is readable or names the tables.
 fn no_page_gets_in(address: SocketAddr) {
     let own = address.to_string();
     let pages = ["http://evil.example", "http://127.0.0.1:1", "null", &format!("http://{own}")];
@@ -97,7 +97,7 @@ fn no_page_gets_in(address: SocketAddr) {
 type Mode<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
 
 #[test]
-fn f144_no_page_reaches_the_database_on_any_port() {
+fn f144_pages_cannot_reach_database_on_any_port() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().to_str().unwrap();
     let database = free_port().to_string();
@@ -139,7 +139,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn files_in_a_folder_that_others_may_enter_are_private() {
+fn files_in_a_shared_folder_are_private() {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let data = folder.path().to_str().unwrap();
@@ -152,7 +152,7 @@ fn files_in_a_folder_that_others_may_enter_are_private() {
         for file in files {
             let mode = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode, 0o600, "{}", file.display());
-            // As an earlier version left it, for the second round.
+            // Set the mode of an earlier version, for the second round.
             if file.extension().is_some_and(|name| name != "sock") {
                 fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
             }
@@ -160,12 +160,12 @@ fn files_in_a_folder_that_others_may_enter_are_private() {
     }
 }
 
-/// What the other user is to try, for the process that this test starts under his name.
+/// Environment variable with the data folder, for the process that this test starts as another user.
 const TRIES: &str = "REACH_TRIES";
 
-/// Only the system's administrator can become somebody else: without him the modes are all that is tested, above.
+/// Only root can become another user; without root, only the modes are tested, above.
 #[test]
-fn another_user_of_the_machine_reaches_nothing() {
+fn other_user_of_the_machine_has_no_access() {
     if let Some(data) = std::env::var_os(TRIES) {
         return try_everything(Path::new(&data));
     }
@@ -181,13 +181,13 @@ fn another_user_of_the_machine_reaches_nothing() {
     open(&data);
     let server = Running::start(&["--data", data.to_str().unwrap()], &[]);
     assert_eq!(chat(server.address, "canary").status, 200);
-    // Even where a mistake opened the socket, the server turns other users away.
+    // Even if the socket's mode is wrong, the server rejects other users.
     let socket = data.join("private/dynamodb.sock");
     open(&data.join("private"));
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut child = Command::new(&program);
-    child.args(["--exact", "reach::another_user_of_the_machine_reaches_nothing"]).env(TRIES, &data);
+    child.args(["--exact", "reach::other_user_of_the_machine_has_no_access"]).env(TRIES, &data);
     let output = child.uid(NOBODY).gid(NOBODY).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");

@@ -1,11 +1,11 @@
-//! The program as a process of its own, for tests that look at it from outside.
+//! The program as its own process, for tests that observe it from outside.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A wait that never ends is a failure after this.
+/// Timeout of a wait.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A running `lambda-chat`; it is killed when this is dropped.
@@ -13,7 +13,7 @@ pub(crate) struct Running {
     child: Child,
     /// The lines that it printed when it was ready.
     pub(crate) banner: String,
-    /// Its front door.
+    /// Its HTTP address.
     pub(crate) address: SocketAddr,
 }
 
@@ -42,18 +42,18 @@ impl Running {
         Self { child, banner, address }
     }
 
-    /// Its process.
+    /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Kills it, and gives what it logged.
+    /// Kills the process and returns its log.
     pub(crate) fn kill(mut self) -> String {
         let _gone = self.child.kill();
         self.ended()
     }
 
-    /// Waits until it has ended, and gives what it logged.
+    /// Waits until the process has ended, and returns its log.
     pub(crate) fn ended(&mut self) -> String {
         let mut log = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
@@ -77,7 +77,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Sends a request as it is written and reads until the connection ends. Lines of `head` end with `\n`.
+/// Sends a raw request and reads until the connection ends. Lines of `head` end with `\n`.
 pub(crate) fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
     let mut stream = TcpStream::connect_timeout(&address, LONG).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
@@ -92,7 +92,7 @@ pub(crate) fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
     Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }
 
-/// A turn that is answered whole and without a search, which the demo takes its time for; by a caller without a key.
+/// Runs a turn without streaming, without a key, and without a search, because the demo search is slow.
 pub(crate) fn chat(address: SocketAddr, message: &str) -> Answer {
     let body = format!(r#"{{"message":"{message}","stream":false,"toolChoice":"none"}}"#);
     let head = format!("POST /api/chat HTTP/1.1\nhost: {address}\ncontent-type: application/json");

@@ -1,19 +1,19 @@
-//! What a search told the model: `<search_results>` and `<search_error>` blocks, read back into their parts.
+//! Parser of tool results in the model's messages, such as `<search_results>` and `<search_error>` blocks.
 
 use serde::Deserialize;
 
-/// What a call brought.
+/// Parsed results of a call.
 #[derive(Debug, PartialEq)]
 pub(super) enum Findings {
-    /// Pages, and the summaries of the search.
+    /// Pages and summaries of a search.
     Found { summaries: Vec<String>, pages: Vec<Page> },
-    /// What another tool said, line by line.
+    /// Output of another tool, line by line.
     Told { lines: Vec<String> },
-    /// Nothing, for this reason; it may be empty.
+    /// No result, for this reason; it may be empty.
     Failed { reason: String },
 }
 
-/// One entry of a result.
+/// One entry of a search result.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Page {
     pub(super) title: String,
@@ -34,11 +34,11 @@ impl Page {
 const RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
 const PAGE: (&str, &str) = ("<page>", "</page>");
 
-/// Around the result of a tool without a block of its own, on the text path.
+/// Tags around the result of other tools, when the model is prompted for calls.
 const OTHER: (&str, &str) = ("<tool_result name=", "</tool_result>");
 const ERROR: (&str, &str) = ("<search_error>", "</search_error>");
 
-/// What the calculator returns.
+/// Output of the calculator.
 #[derive(Deserialize)]
 struct Sum {
     expression: String,
@@ -46,12 +46,12 @@ struct Sum {
 }
 
 impl Findings {
-    /// Whether `text` holds what a search told.
+    /// Whether `text` contains tool results.
     pub(super) fn are_in(text: &str) -> bool {
         text.contains(RESULTS.0) || text.contains(ERROR.0) || text.contains(OTHER.0)
     }
 
-    /// Reads what came back for a call, whatever it is.
+    /// Parses the results of a call; unknown content is a failure.
     pub(super) fn read(text: &str) -> Self {
         let blocks: Vec<&str> = inside(text, RESULTS).collect();
         if blocks.is_empty() {
@@ -66,7 +66,7 @@ impl Findings {
     }
 }
 
-/// The lines of another tool's result; its failures begin otherwise.
+/// Returns the lines of another tool's result; `None` for its failures.
 fn other(text: &str) -> Option<Vec<String>> {
     let result = match text.split_once(OTHER.0) {
         Some((_, rest)) => rest.split_once('>')?.1.split_once(OTHER.1)?.0,
@@ -91,7 +91,7 @@ fn summary(block: &str) -> Option<String> {
     Some(summary.trim().to_owned())
 }
 
-/// The numbered entries; a line that opens none belongs to the content above it.
+/// Parses the numbered entries; any other line continues the content above it.
 fn pages(block: &str) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let entries = block.split_once("搜索结果：\n").map_or(block, |(_, entries)| entries);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_read_back_into_their_parts() {
+    fn search_results_are_parsed_into_parts() {
         let text = "以下是搜索结果：\n\n<search_results>\nAI 摘要：晴，\n微风。\n\n搜索结果：\n\n\
             1. 天气\n来源：https://a.example/1\n内容：今天\n2. 不是标题\n晴。\n\n\
             2. 新闻\n来源：https://a.example/2\n内容：一。\n\n\n（结果已截断，共 9 条结果）\n</search_results>\n请回答。";
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn the_results_of_several_calls_are_read_together() {
+    fn results_of_several_calls_are_merged() {
         let block = "<search_results>\n搜索结果：\n\n1. t\n来源：https://a.example/\n内容：c\n\n</search_results>";
         let pages = vec![page("t", "https://a.example/", "c"), page("t", "https://a.example/", "c")];
         assert_eq!(Findings::read(&format!("{block}\n{block}")), Findings::Found { summaries: Vec::new(), pages });
     }
 
     #[test]
-    fn what_other_tools_say_is_read_with_and_without_a_frame() {
+    fn other_tools_output_parses_with_and_without_tags() {
         let told = |lines: &[&str]| Findings::Told { lines: lines.iter().map(|line| (*line).to_owned()).collect() };
         let sum = r#"{"expression":"1+1","result":"2","exact":true}"#;
         let framed = |text: &str| format!("结果：\n\n<tool_result name=\"x\">\n{text}\n</tool_result>\n\n请回答。");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_read_with_its_reason_and_anything_else_is_a_failure_without_one() {
+    fn failure_keeps_reason_and_unknown_text_has_none() {
         let failed = |reason: &str| Findings::Failed { reason: reason.into() };
         assert_eq!(Findings::read("<search_error>搜索失败: 搜索超时</search_error>"), failed("搜索超时"));
         assert_eq!(Findings::read("Tool 'x' not found."), failed(""));

@@ -16,7 +16,7 @@ use serde_json::json;
 use self::reply::reply;
 use self::request::Request;
 
-/// Answers a request for a completion.
+/// Handles a chat completion request.
 pub(super) async fn complete(request: Result<Json<Request>, JsonRejection>) -> Response {
     let Ok(Json(request)) = request else { return refused() };
     let tokens = wire::Completion::new(&request, reply(&request.situation()));

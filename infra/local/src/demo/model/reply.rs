@@ -1,4 +1,4 @@
-//! What the demo model says.
+//! Replies of the demo model.
 
 use crate::demo::language::Language;
 use crate::demo::model::findings::{Findings, Page};
@@ -6,13 +6,13 @@ use crate::demo::model::request::{Situation, Tools};
 use crate::demo::model::small_talk::{answer, small_talk};
 use crate::demo::model::wish::Wish;
 
-/// Longest query that the model writes, in characters.
+/// Length limit of a search query, in characters.
 const MAX_QUERY: usize = 120;
 
-/// Longest part of the question or of a page that an answer repeats, in characters.
+/// Length limit of a quote from the question or a page, in characters.
 const MAX_QUOTE: usize = 160;
 
-/// Words before the matter of a question that help no search.
+/// Prefixes of a question that do not help a search.
 const OPENINGS: &[&str] = &[
     "请问",
     "请帮我",
@@ -32,17 +32,17 @@ const OPENINGS: &[&str] = &[
     "do you know ",
 ];
 
-/// A reply, as the sequence of its parts.
+/// Parts of a reply, in order.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Reply {
     /// Reasoning; empty for none.
     pub(super) thinking: String,
     pub(super) text: String,
-    /// The call, and the way in which it is written.
+    /// The call, and the format in which it is written.
     pub(super) call: Option<(Tools, Wish)>,
 }
 
-/// The reply to a request.
+/// Builds the reply to a request.
 pub(super) fn reply(situation: &Situation) -> Reply {
     let Situation { question, language, tools, wish, findings } = situation;
     if let Some(findings) = findings {
@@ -94,7 +94,7 @@ fn query(question: &str) -> String {
     matter.chars().take(MAX_QUERY).collect()
 }
 
-/// The rest of a text after an opening, in either case, if there is a rest.
+/// Strips a prefix, ignoring ASCII case; `None` when nothing remains.
 fn without<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     let start = text.get(..opening.len()).filter(|start| start.eq_ignore_ascii_case(opening))?;
     Some(text[start.len()..].trim_start()).filter(|rest| !rest.is_empty())
@@ -152,7 +152,7 @@ fn failed(reason: &str, language: Language) -> String {
     }
 }
 
-/// As many whole sentences as an answer may repeat; all of the text if not even the first one fits.
+/// Returns as many whole sentences as fit a quote; the whole text if not even the first one fits.
 fn first_sentences(text: &str) -> &str {
     let within = text.char_indices().nth(MAX_QUOTE).map_or(text.len(), |(at, _)| at);
     let ends = text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)).take_while(|(end, _)| *end <= within);
@@ -160,7 +160,7 @@ fn first_sentences(text: &str) -> &str {
     last.map_or(text, |(end, _)| &text[..end])
 }
 
-/// A Latin full stop may stand in a number or a name.
+/// Whether a character ends a sentence; a Latin full stop may also be part of a number or a name.
 fn ends_sentence(c: char, rest: &str) -> bool {
     matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && (rest.is_empty() || rest.starts_with(' ')))
 }
@@ -173,7 +173,7 @@ fn quote(text: &str) -> String {
     text.chars().take(MAX_QUOTE).chain(['…']).collect()
 }
 
-/// One line of text in which nothing can be read as a tag: the model repeats words, it never calls on their behalf.
+/// Returns the text on one line, without tags: the model quotes text, and a quote must not become a call.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "‹").replace('`', "'")
 }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_the_matter_of_the_question() {
+    fn query_is_the_question_without_prefixes() {
         let cases = [
             ("今天的新闻有哪些？", "今天的新闻有哪些"),
             ("请问，北京天气", "，北京天气"),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_one_bullet_with_a_link_and_its_first_sentences() {
+    fn page_becomes_bullet_with_link_and_first_sentences() {
         let page = Page {
             title: "A [b] <tool_call>".into(),
             url: "https://a.example/x_(y)".into(),

@@ -4,13 +4,13 @@ use crate::demo::language::Language;
 use crate::demo::model::findings::Findings;
 use crate::demo::model::wish::Wish;
 
-/// The tool that the model calls.
+/// Name of the search tool.
 pub(super) const TOOL: &str = "search_web";
 
-/// How a call begins in the text of a model without native tools.
+/// Start of a call in the text of a model without native tools.
 const CALL: &str = "<tool_call";
 
-/// A request for a completion, as far as the model looks at it.
+/// Chat completion request, with the fields that the demo model uses.
 #[derive(Debug, Deserialize)]
 pub(in crate::demo) struct Request {
     #[serde(default)]
@@ -31,7 +31,7 @@ struct Message {
     tool_calls: Vec<serde::de::IgnoredAny>,
 }
 
-/// Text, or a list of parts of which some are text.
+/// Text, or a list of parts, some of them text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Content {
@@ -56,29 +56,29 @@ struct Function {
     name: String,
 }
 
-/// How the model may call its tool.
+/// Format in which the model may call tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tools {
     Off,
-    /// In the text, as the system prompt teaches.
+    /// In the text, as the system prompt describes.
     Text,
     Native,
 }
 
-/// What the model makes of a request.
+/// Interpretation of a request.
 #[derive(Debug, PartialEq)]
 pub(super) struct Situation {
     pub(super) question: String,
     pub(super) language: Language,
     pub(super) tools: Tools,
-    /// A tool besides the search that answers the question and is offered.
+    /// Call of an offered tool other than the search that answers the question.
     pub(super) wish: Option<Wish>,
-    /// What the call of the model's last reply brought, if that was a call.
+    /// Results of the call in the model's last reply, if that was a call.
     pub(super) findings: Option<Findings>,
 }
 
 impl Request {
-    /// Where the conversation stands.
+    /// Interprets the conversation so far.
     pub(super) fn situation(&self) -> Situation {
         let (before, after) = self.since_last_reply();
         let called = before.last().is_some_and(Message::is_call) && !after.is_empty();
@@ -89,7 +89,7 @@ impl Request {
         Situation { language: Language::of(&question), question, tools: self.tools(), wish, findings }
     }
 
-    /// Everything that the model has to read.
+    /// The text of all messages.
     pub(super) fn text(&self) -> String {
         join(&self.messages)
     }
@@ -98,7 +98,7 @@ impl Request {
         self.tools.iter().any(|offered| offered.function.name == tool) || self.teaches(tool)
     }
 
-    /// Whether the system prompt says how a tool is called.
+    /// Whether the system prompt describes a tool.
     fn teaches(&self, tool: &str) -> bool {
         self.messages.iter().any(|message| message.role == "system" && message.text().contains(tool))
     }
@@ -113,7 +113,7 @@ impl Request {
         }
     }
 
-    /// The messages up to the model's last reply, and those after it.
+    /// Splits the messages after the model's last reply.
     fn since_last_reply(&self) -> (&[Message], &[Message]) {
         let last = self.messages.iter().rposition(|message| message.role == "assistant");
         self.messages.split_at(last.map_or(0, |place| place + 1))
@@ -133,7 +133,7 @@ impl Message {
         !self.tool_calls.is_empty() || self.text().contains(CALL)
     }
 
-    /// The user's own words; on the text path the results of calls come in the user's name too.
+    /// Whether this is a question of the user; results of prompted calls have the role `user`, too.
     fn is_question(&self) -> bool {
         self.role == "user" && !Findings::are_in(&self.text())
     }

@@ -1,8 +1,8 @@
-//! What needs no search: greetings, thanks, and questions about the model itself.
+//! Small talk that needs no search: greetings, thanks, and questions about the model itself.
 
 use crate::demo::language::Language;
 
-/// What a person means who only makes conversation; the later, the more it asks for an answer of its own.
+/// Kinds of small talk, in ascending order of priority for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SmallTalk {
     Filler,
@@ -14,7 +14,7 @@ pub(super) enum SmallTalk {
     Who,
 }
 
-/// Phrases in lower case, with bars between them; the longest one that fits counts.
+/// Phrases in lower case, separated by bars; the longest match wins.
 const PHRASES: &[(SmallTalk, &str)] = &[
     (
         SmallTalk::Who,
@@ -46,7 +46,7 @@ const PHRASES: &[(SmallTalk, &str)] = &[
     ),
 ];
 
-/// What `text` means if it is nothing but small talk.
+/// Returns the kind of small talk; `None` if `text` has anything else.
 pub(super) fn small_talk(text: &str) -> Option<SmallTalk> {
     let lower = text.to_lowercase().replace('’', "'");
     let mut rest = lower.trim_start_matches(is_mark);
@@ -65,12 +65,12 @@ fn longest_phrase(text: &str) -> Option<(SmallTalk, usize)> {
     fitting.map(|(kind, phrase)| (kind, phrase.len())).max_by_key(|(_, length)| *length)
 }
 
-/// Chinese has no spaces; a Latin phrase must not end within a word.
+/// Whether a phrase ends at a word boundary; Chinese has no spaces, so any position is one.
 fn ends_word(phrase: &str, rest: &str) -> bool {
     !phrase.is_ascii() || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '\'')
 }
 
-/// Whatever is neither letter nor number: space, punctuation, emoji.
+/// Whether a character is neither letter nor number: space, punctuation, emoji.
 fn is_mark(c: char) -> bool {
     !c.is_alphanumeric()
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_talk_is_recognised_with_its_trimmings() {
+    fn small_talk_is_recognised_with_fillers() {
         let cases = [
             ("hi", SmallTalk::Greeting),
             ("Hello there!", SmallTalk::Greeting),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_no_small_talk_however_politely_it_begins() {
+    fn polite_question_is_not_small_talk() {
         let questions = [
             "hi, what is the weather in Paris?",
             "history of Rome",

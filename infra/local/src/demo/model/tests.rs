@@ -44,7 +44,7 @@ async fn said(system: &str, messages: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn a_question_is_searched_for_in_the_form_that_the_prompt_teaches() {
+async fn question_becomes_search_call_in_prompted_format() {
     let expected = "<think>这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。</think>\
         好的，我查一下。\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
     assert_eq!(said(TEACHING, &[("user", "今天的新闻有哪些？")]).await, expected);
@@ -55,13 +55,13 @@ async fn a_question_is_searched_for_in_the_form_that_the_prompt_teaches() {
 }
 
 #[tokio::test]
-async fn a_question_cannot_end_the_call_that_repeats_it() {
+async fn closing_tag_in_question_is_escaped() {
     let said = said(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]).await;
     assert!(said.ends_with(r#""query": "what is \u003c/tool_call> \"good\" for"}</tool_call>"#), "{said}");
 }
 
 #[tokio::test]
-async fn results_become_an_answer_that_cites_them_and_says_who_speaks() {
+async fn answer_cites_results_and_names_demo_model() {
     let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let said = said(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]).await;
     let expected = "关于“天气”，搜索到这些内容：\n\n- [标题](https://a.example/1)：第一句。第二句。\n\n搜索的摘要：摘要。\n\n\
@@ -71,7 +71,7 @@ async fn results_become_an_answer_that_cites_them_and_says_who_speaks() {
 }
 
 #[tokio::test]
-async fn the_answer_is_in_the_language_of_the_question_also_with_tools_off() {
+async fn answer_uses_question_language_without_tools_too() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "weather"}</tool_call>"#;
     let said = said("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]).await;
     assert!(said.starts_with("Here is what the search returned about “weather”:\n\n- [标题]"), "{said}");
@@ -79,7 +79,7 @@ async fn the_answer_is_in_the_language_of_the_question_also_with_tools_off() {
 }
 
 #[tokio::test]
-async fn a_failed_search_is_told_as_such() {
+async fn failed_search_is_reported() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "x"}</tool_call>"#;
     let error = "<search_error>搜索失败: 搜索超时</search_error>";
     let chinese = said(TEACHING, &[("user", "新闻"), ("assistant", call), ("user", error)]).await;
@@ -99,7 +99,7 @@ async fn small_talk_is_answered_plainly() {
 }
 
 #[tokio::test]
-async fn the_next_question_is_a_question_again() {
+async fn next_question_starts_a_new_search() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let earlier = [("user", "天气"), ("assistant", call), ("user", RESULTS), ("assistant", "晴。"), ("user", "news")];
     let said = said(TEACHING, &earlier).await;
@@ -107,13 +107,13 @@ async fn the_next_question_is_a_question_again() {
 }
 
 #[tokio::test]
-async fn without_tools_it_says_that_it_knows_nothing() {
+async fn reply_without_tools_admits_missing_knowledge() {
     let said = said("You are helpful.", &[("user", "Who won the last race?")]).await;
     assert!(said.starts_with("I am a demo model without any knowledge"), "{said}");
 }
 
 #[tokio::test]
-async fn with_native_tools_the_call_and_the_reasoning_have_fields_of_their_own() {
+async fn native_call_and_reasoning_have_own_fields() {
     let mut request = talk("", &[("user", "weather")]);
     request["tools"] = json!([{"type": "function", "function": {"name": "search_web", "parameters": {}}}]);
     let choice = choice(request).await;
@@ -130,7 +130,7 @@ async fn with_native_tools_the_call_and_the_reasoning_have_fields_of_their_own()
 }
 
 #[tokio::test]
-async fn native_results_are_answered_from_too() {
+async fn native_tool_results_are_answered() {
     let mut request = talk("", &[("user", "weather")]);
     let messages = request["messages"].as_array_mut().unwrap();
     messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function"}]}));
@@ -140,7 +140,7 @@ async fn native_results_are_answered_from_too() {
 }
 
 #[tokio::test]
-async fn a_streamed_reply_is_the_same_in_small_pieces_with_its_usage_at_the_end() {
+async fn streamed_reply_equals_whole_and_ends_with_usage() {
     let mut request = talk(TEACHING, &[("user", "你好")]);
     let whole = choice(request.clone()).await["message"]["content"].as_str().unwrap().to_owned();
     request["stream"] = true.into();
@@ -164,14 +164,14 @@ async fn a_streamed_reply_is_the_same_in_small_pieces_with_its_usage_at_the_end(
 }
 
 #[tokio::test]
-async fn the_search_is_served_beside_the_model() {
+async fn search_route_is_served() {
     let (status, _, text) = post("search/search", json!({"query": "news"}).to_string()).await;
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((status, &found["query"]), (200, &json!("news")));
 }
 
 #[tokio::test]
-async fn requests_that_make_no_sense_are_refused_in_the_shape_of_the_real_ones() {
+async fn invalid_requests_get_provider_style_errors() {
     for body in ["", "{}", r#"{"messages": 1}"#] {
         let (status, _, text) = post("model/chat/completions", body.to_owned()).await;
         let error: Value = serde_json::from_str(&text).unwrap();

@@ -13,15 +13,15 @@ use crate::demo::model::reply::Reply;
 use crate::demo::model::request::{Request, Tools};
 use crate::demo::model::wish::Wish;
 
-/// Pause between two tokens: slow enough to see the answer grow.
+/// Pause between two tokens, long enough to see the answer grow.
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// Weight of a token; a Latin letter weighs one, anything else two.
+/// Weight of a token: an ASCII character weighs one, any other two.
 const TOKEN: usize = 4;
 
 const ID: &str = "chatcmpl-demo";
 
-/// A reply on its way to the client.
+/// A reply in OpenAI's format.
 pub(super) struct Completion {
     model: String,
     deltas: Vec<Delta>,
@@ -29,7 +29,7 @@ pub(super) struct Completion {
     usage: Usage,
 }
 
-/// A token, or the begin of a call.
+/// A token, or a part of a call.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Delta {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ struct Function {
     arguments: String,
 }
 
-/// Tokens as this model cuts them.
+/// Token counts of this model.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Usage {
     #[serde(rename = "prompt_tokens")]
@@ -76,11 +76,11 @@ struct Usage {
 }
 
 impl Completion {
-    /// The reply to a request, cut into tokens and counted.
+    /// Splits a reply into tokens and counts them.
     pub(super) fn new(request: &Request, reply: Reply) -> Self {
         let prompt = tokens(&request.text()).len();
         let native = matches!(reply.call, Some((Tools::Native, _)));
-        // Ids of calls differ from those of earlier rounds, which stand in the prompt.
+        // The prompt contains the calls of earlier rounds, so ids derived from its length differ from theirs.
         let deltas = if native { native_deltas(reply, &format!("call_demo_{prompt}")) } else { text_deltas(reply) };
         let completion = deltas.len();
         Self {
@@ -91,7 +91,7 @@ impl Completion {
         }
     }
 
-    /// The reply as a stream of chunks, a few characters each; the last one has the usage.
+    /// The reply as a stream of small chunks; the last one has the usage.
     pub(super) fn streamed(self) -> Sse<impl Stream<Item = Result<Event, axum::Error>>> {
         let created = now();
         let chunk = |choices: Value, usage: Option<Usage>| {
@@ -131,7 +131,7 @@ impl Completion {
     }
 }
 
-/// Everything as text, for a client that finds reasoning and calls in it.
+/// Encodes everything as text, for a client that parses reasoning and calls from it.
 fn text_deltas(reply: Reply) -> Vec<Delta> {
     let Reply { thinking, text, call } = reply;
     let thinking = if thinking.is_empty() { thinking } else { format!("<think>{thinking}</think>") };
@@ -140,12 +140,12 @@ fn text_deltas(reply: Reply) -> Vec<Delta> {
 }
 
 fn call_text(Wish { tool, argument, value }: Wish) -> String {
-    // In JSON a tag may be written so that no scanner finds it in the query.
+    // Escape `<` in JSON, so that no scanner finds a tag in the query.
     let value = Value::from(value).to_string().replace('<', "\\u003c");
     format!(r#"<tool_call>{{"tool": "{tool}", "{argument}": {value}}}</tool_call>"#)
 }
 
-/// Reasoning and the call in fields of their own.
+/// Encodes reasoning and the call in separate fields.
 fn native_deltas(reply: Reply, id: &str) -> Vec<Delta> {
     let Reply { thinking, text, call } = reply;
     let reasoning = |token| Delta { reasoning_content: Some(token), ..Delta::default() };
@@ -175,7 +175,7 @@ fn whole_call(deltas: &[Delta]) -> Option<Value> {
     Some(json!({"id": head.id, "type": head.kind, "function": {"name": name, "arguments": arguments}}))
 }
 
-/// The text in pieces of a few characters.
+/// Splits a text into pieces of two to four characters.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let (mut token, mut weight) = (String::new(), 0);

@@ -1,6 +1,6 @@
-//! Which tool a question calls for.
+//! Selects the tool for a question.
 
-/// A call that the model wishes to make; each of the tools that it knows takes one text.
+/// A call that the model will make; each supported tool takes one text argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) tool: &'static str,
@@ -8,7 +8,7 @@ pub(super) struct Wish {
     pub(super) value: String,
 }
 
-/// Cities whose time the model knows to ask for, in lower case.
+/// Cities with their time zones, in lower case.
 const CITIES: &[(&str, &str)] = &[
     ("tokyo", "Asia/Tokyo"),
     ("东京", "Asia/Tokyo"),
@@ -24,10 +24,10 @@ const CITIES: &[(&str, &str)] = &[
     ("上海", "Asia/Shanghai"),
 ];
 
-/// Words, in lower case, by which a question is one about the time.
+/// Phrases that mark a question about the time, in lower case.
 const TIME: &[&str] = &["what time", "what day is it", "what date", "几点", "几号", "星期几", "现在时间"];
 
-/// Words that may stand around a sum.
+/// Phrases allowed around an arithmetic expression.
 const AROUND: &[&str] = &[
     "what is",
     "what's",
@@ -43,12 +43,12 @@ const AROUND: &[&str] = &[
 ];
 
 impl Wish {
-    /// A search for these words.
+    /// A search for this query.
     pub(super) fn search(query: String) -> Self {
         Self { tool: "search_web", argument: "query", value: query }
     }
 
-    /// What a question calls for besides a search, if anything.
+    /// Returns the call of a tool other than the search, if the question needs one.
     pub(super) fn of(question: &str) -> Option<Self> {
         let wish = |tool, argument, value| Self { tool, argument, value };
         let page = address(question).map(|url| wish("read_url", "url", url));
@@ -69,7 +69,7 @@ fn zone(question: &str) -> Option<&'static str> {
     Some(CITIES.iter().find(|(city, _)| question.contains(city)).map_or("UTC", |(_, zone)| zone))
 }
 
-/// The sum in a question that is nothing else: at least one digit and one operator between.
+/// Returns the arithmetic expression of a question that has nothing else: at least one digit and one operator.
 fn sum(question: &str) -> Option<String> {
     let mut rest = question.trim().to_lowercase();
     for words in AROUND {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_calls_for_the_tool_that_answers_it() {
+    fn question_selects_matching_tool() {
         let cases = [
             ("What is 12 * (3 + 4)?", Some(("calculator", "12 * (3 + 4)"))),
             ("1234×5678等于多少？", Some(("calculator", "1234×5678"))),
