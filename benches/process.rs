@@ -1,4 +1,4 @@
-//! A server that is measured, in a process of its own, and what Linux says of it.
+//! A measured server in its own process, with its figures from Linux.
 
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a measurement that fails ends the program")]
 
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The process; it ends when this is dropped.
+/// The process; it is killed when dropped.
 pub struct Process {
     child: Child,
-    /// Where it serves, such as `http://127.0.0.1:3000`.
+    /// Its base URL, such as `http://127.0.0.1:3000`.
     pub address: String,
 }
 
 impl Process {
-    /// Starts a command that names its address in what it prints.
+    /// Starts a command that prints its address.
     pub fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the process starts");
         let printed = BufReader::new(child.stdout.take().expect("its output is piped"));
@@ -25,7 +25,7 @@ impl Process {
         Self { child, address }
     }
 
-    /// Starts the product over a folder, with these settings and further arguments.
+    /// Starts the product on a folder, with these settings and further arguments.
     pub fn product(
         folder: &Path,
         settings: impl IntoIterator<Item = (&'static str, String)>,
@@ -37,22 +37,22 @@ impl Process {
         Self::start(&mut command)
     }
 
-    /// The resident memory now, in MiB.
+    /// Current resident memory, in MiB.
     pub fn memory(&self) -> f64 {
         self.status("VmRSS:")
     }
 
-    /// The most resident memory so far, in MiB.
+    /// Peak resident memory, in MiB.
     pub fn highest_memory(&self) -> f64 {
         self.status("VmHWM:")
     }
 
-    /// The processor time that its threads have used, the kernel's on their behalf included. A thread that ended meanwhile
-    /// counts no more, of which a server that runs has none to speak of.
+    /// Processor time of its threads, including kernel time. Threads that ended are not counted; a running server has hardly
+    /// any.
     pub fn cpu(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux lists the threads");
         let used = threads.filter_map(|thread| {
-            // The first of the numbers is the time on a processor, in nanoseconds.
+            // The first number is the time on a processor, in nanoseconds.
             let told = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
             told.split(' ').next()?.parse::<u64>().ok()
         });
@@ -78,7 +78,7 @@ impl Drop for Process {
     }
 }
 
-/// A program that was built with this one.
+/// Path of a program in the same target folder.
 fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a program knows where it is");
     let program = own.ancestors().nth(2).expect("benchmarks lie two folders deep").join(name);
@@ -86,7 +86,7 @@ fn beside(name: &str) -> PathBuf {
     program
 }
 
-/// The address in a line that a server prints.
+/// Finds the address in a line that a server prints.
 fn address(line: &str) -> Option<String> {
     let start = line.find("http://127.0.0.1:")?;
     line[start..].split_whitespace().next().map(|url| url.trim_end_matches('/').to_owned())

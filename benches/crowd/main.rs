@@ -1,8 +1,8 @@
-//! What a thousand turns at once take, and whether the memory they take comes back.
+//! Measures a thousand concurrent turns: time, peak memory, and whether the memory is released.
 //!
 //! `cargo build --release -p local && cargo bench -p benches --bench crowd`; the number of waves may follow after `--`.
-//! The product runs in a process of its own over a folder of its own; the models are in this one. One turn in twenty meets
-//! a fault, and every answer is held against what it must be, so that a figure stands for whole answers only.
+//! The product runs in its own process with its own folder; the models run in this process. One turn in twenty has a
+//! fault, and every answer is checked, so that the figures count complete answers only.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,

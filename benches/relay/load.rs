@@ -1,4 +1,4 @@
-//! Many clients at once, each of which reads one answer and looks at every word when it comes.
+//! Concurrent clients; each reads one answer and measures every token on arrival.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use transport::Client;
 
 use crate::wish::{self, Wish};
 
-/// How a server is asked, and how its answer is read.
+/// Request and response format of a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     pub(crate) path: &'static str,
-    /// What goes with the message, for this model.
+    /// Builds the request body from the message and the model.
     pub(crate) request: fn(message: &str, model: &str) -> Value,
-    /// What stands before the words in a frame.
+    /// Text before the tokens in a frame.
     pub(crate) before: &'static str,
-    /// Whether every frame repeats all words so far.
+    /// Whether every frame repeats all earlier tokens.
     pub(crate) repeats: bool,
 }
 
-/// OpenAI's own, which the model and the relay speak.
+/// OpenAI's format, which the model and the relay use.
 pub(crate) const COMPLETIONS: Way = Way {
     path: "/v1/chat/completions",
     request: |message, model| json!({ "model": model, "stream": true, "messages": [{ "role": "user", "content": message }] }),
@@ -38,18 +38,18 @@ pub(crate) const NATIVE: Way = Way {
 
 pub(crate) const ACCUMULATED: Way = Way { path: "/api/chat?sse=accumulated", repeats: true, ..NATIVE };
 
-/// What was seen, of all clients together.
+/// Measurements of all clients.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) words: u64,
-    /// Microseconds from the model to the client, of each word.
+    /// Time of each token from the model to the client, in microseconds.
     pub(crate) ages: Vec<u64>,
-    /// Until the first word, of each client.
+    /// Time to the first token of each client.
     pub(crate) firsts: Vec<Duration>,
 }
 
 impl Seen {
-    /// Adds what was seen elsewhere.
+    /// Adds other measurements.
     pub(crate) fn add(&mut self, other: Self) {
         self.words += other.words;
         self.ages.extend(other.ages);
@@ -57,7 +57,7 @@ impl Seen {
     }
 }
 
-/// So many answers at once.
+/// Runs this many concurrent answers.
 pub(crate) async fn run(
     client: &Client,
     address: &str,
@@ -78,7 +78,7 @@ pub(crate) async fn run(
     seen
 }
 
-/// Begins the answers at different times, so that their words do not all fall on the same ones.
+/// Spreads the starts of the answers over one pause, so that their tokens do not coincide.
 fn spread(
     number: u64,
     streams: u64,
@@ -95,7 +95,7 @@ fn spread(
 struct Reader {
     way: Way,
     seen: Seen,
-    /// A line whose end has not come.
+    /// An incomplete line.
     line: Vec<u8>,
 }
 

@@ -1,13 +1,14 @@
-//! What the product costs for each word of an answer, beside the least that could stand in its place.
+//! Measures the product's cost per token of an answer, compared with a minimal relay.
 //!
 //! `cargo build --release -p local && cargo bench -p benches --bench relay`; the number of rounds and a part of a case's name
 //! may follow after `--`.
-//! The model, the relays, the product and its database have a process each, the load is this one; processor time and
-//! memory are those of a relay's and the product's process alone. All are given the same load in turns, so that whatever
-//! else the machine does falls on all. The product has everything on: tools are offered, the question and the answer are
-//! stored, and the thinking filter and the call scanner look at every word. It runs twice, once with a database of its
-//! own process, as a deployed function has, and once as `cargo run` starts it, with the database inside. One relay has a
-//! thread for each core, the other has one, as the product: so it shows what words cost that go from thread to thread.
+//! The model, the relays, the product and its database run in their own processes, the load in this one. Processor time
+//! and memory are those of a relay's or the product's process only. The servers get the same load alternately, so that
+//! other work of the machine affects all of them. The product has all features on: tools are offered, the question and
+//! the answer are stored, and the thinking filter and the call scanner process every token. It runs twice: with a database
+//! in another process, as a deployed function has, and with the embedded database, as `cargo run` starts it. One relay has
+//! a thread per core, the other a single thread, as the product has, which shows the cost of passing tokens between
+//! threads.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -38,11 +39,11 @@ use wish::Wish;
 
 const ROUNDS: u64 = 2;
 
-/// A load, and how the product is asked under it.
+/// A load with the request format for the product.
 struct Case {
     name: &'static str,
     way: Way,
-    /// The name by which the product knows the model.
+    /// Name of the model in the product.
     model: &'static str,
     streams: u64,
     wish: Wish,
@@ -62,11 +63,11 @@ const fn case(
     Case { name, way, model, streams, wish: Wish { words, pause } }
 }
 
-/// The product's models: one is given its tools by the wire's own fields, the other in the prompt.
+/// The product's models: one with native tools, the other with tools in the prompt.
 const TOOLS: &str = "native";
 const PROMPT: &str = "prompt";
 
-/// Two cases of which one is made of beginnings and ends and the other of words.
+/// Two cases, dominated by the start and end of answers, and by tokens.
 const SHORT: &str = "100 answers of one word";
 const LONG: &str = "10 streams, 200 words/s, 1,000 words each";
 
@@ -101,7 +102,7 @@ fn one_thread() -> Runtime {
 
 async fn measure(arguments: &[String]) {
     let rounds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(ROUNDS);
-    // Cargo adds an option of its own.
+    // Cargo adds its own option.
     let named = arguments.iter().find(|word| word.parse::<u64>().is_err() && !word.starts_with('-'));
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let servers = Servers::start(folder.path());
@@ -141,7 +142,7 @@ impl Case {
     }
 }
 
-/// Has everything happen once that happens once only, such as the making of connections.
+/// Warms up one-time work, such as opening connections.
 async fn warm_up(client: &Client, servers: &Servers) {
     let few = case("", NATIVE, PROMPT, (8, 100), None);
     few.run(client, &servers.relay, COMPLETIONS).await;

@@ -1,4 +1,4 @@
-//! What one server does and takes in the rounds of a case.
+//! Measurements of one server in the rounds of a case.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::Case;
 use crate::load::{Seen, Way};
 use process::Process;
 
-/// How often the memory is looked at.
+/// Interval for sampling memory.
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(crate) struct Measured<'a> {
@@ -17,9 +17,9 @@ pub(crate) struct Measured<'a> {
     pub(crate) seen: Seen,
     pub(crate) cpu: Duration,
     pub(crate) wall: Duration,
-    /// By how many MiB the memory grew at most.
+    /// Maximum growth of memory, in MiB.
     pub(crate) grown: f64,
-    /// How many answers came at a time.
+    /// Number of concurrent answers.
     pub(crate) streams: u64,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Measured<'a> {
         Self { server, streams, seen: Seen::default(), cpu: Duration::ZERO, wall: Duration::ZERO, grown: 0.0 }
     }
 
-    /// One round of a case.
+    /// Runs one round of a case.
     pub(crate) async fn round(&mut self, client: &Client, way: Way, case: &Case) {
         let (memory, cpu, begun) = (self.server.memory(), self.server.cpu(), Instant::now());
         let (seen, highest) = self.watched(case.run(client, self.server, way)).await;
@@ -38,12 +38,12 @@ impl<'a> Measured<'a> {
         self.grown = self.grown.max(highest - memory);
     }
 
-    /// Processor time for a million words, in seconds.
+    /// Processor time per million tokens, in seconds.
     pub(crate) fn per_million(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.seen.words as f64
     }
 
-    /// What a load gives, and the most memory that the server took meanwhile.
+    /// Runs a load; returns its measurements and the server's peak memory in MiB.
     async fn watched(&self, load: impl Future<Output = Seen>) -> (Seen, f64) {
         let (mut load, mut looks, mut highest) = (std::pin::pin!(load), interval(LOOK), 0.0_f64);
         loop {

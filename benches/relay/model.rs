@@ -1,4 +1,4 @@
-//! A model that answers at the pace that it is asked for, a chunk and a write for every word.
+//! A model that answers at the requested pace, with one chunk and one write per token.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Answer {
         }
         match &mut self.pace {
             Some(pace) => drop(pace.tick().await),
-            // Whoever waits lets go of what was written so far.
+            // Yield, so that the connection task flushes the chunks so far.
             None => tokio::task::yield_now().await,
         }
         let chunk = if self.left == 0 { end() } else { content(&wish::word(wish::now())) };

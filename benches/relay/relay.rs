@@ -1,4 +1,4 @@
-//! The least that can stand between a client and a model: the request goes on as it is, and the answer as it comes.
+//! A minimal relay between a client and a model: it forwards the request unchanged, and the response as it arrives.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -16,7 +16,7 @@ struct Upstream {
     model: String,
 }
 
-/// Serves what stands before the model at this address, until its process ends.
+/// Serves a relay of the model at this address, until the process ends.
 pub(crate) async fn serve(model: Option<String>) {
     let model = model.expect("the address of the model");
     let client = transport::client().expect("a client can be made");

@@ -1,4 +1,4 @@
-//! The figures as a table: a line for each relay and one for the product under every case.
+//! Prints the measurements as a table: for every case one line per server.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ pub(crate) fn header() {
     );
 }
 
-/// Who is measured, in the order of the lines.
+/// Names of the measured servers, in the order of the lines.
 const NAMES: [&str; 4] = ["bare relay", "bare relay, one thread", "product", "product and database"];
 
-/// `direct` is the same load without anything between.
+/// Prints the lines of a case; `direct` is the same load directly on the model.
 pub(crate) fn case(name: &str, direct: &Seen, all: &[Measured<'_>; 4]) {
     println!("{name}");
     for (name, measured) in NAMES.iter().zip(all) {
@@ -26,7 +26,7 @@ pub(crate) fn case(name: &str, direct: &Seen, all: &[Measured<'_>; 4]) {
     println!("  to that of one thread: {:.2} and {:.2} times", product / alone, whole / alone);
 }
 
-/// What an answer costs before and after its words, and what a word costs: two cases, and two unknowns.
+/// Prints the fixed cost of an answer and the cost per token: two unknowns, solved from two cases.
 pub(crate) fn parts(short: &[Measured<'_>; 4], long: &[Measured<'_>; 4]) {
     println!("{:<26} {:>12} {:>12}", "", "ms/answer", "us/word");
     for (name, (short, long)) in NAMES.iter().zip(short.iter().zip(long)) {
@@ -60,7 +60,7 @@ fn micros(time: &Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The value below which this part of all values lies.
+/// Returns the value below which this fraction of all values lies.
 fn percentile(values: &[u64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

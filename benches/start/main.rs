@@ -1,8 +1,8 @@
-//! How long a function takes from `exec` to its first request for an event, beside two functions that do less.
+//! Measures the time from `exec` to a function's first request for an event, compared with two smaller functions.
 //!
 //! `cargo build --release -p chat && cargo bench -p benches --bench start`; the number of runs may follow after `--`.
-//! Every process is met by an idle Runtime API: a listener that accepts, reads the request, and does not answer. The
-//! processes take turns, so that whatever else the machine does falls on all of them.
+//! Every process meets an idle Runtime API: a listener that accepts, reads the request, and does not respond. The
+//! functions run alternately, so that other work of the machine affects all of them.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -20,7 +20,7 @@ const RUNS: usize = 30;
 
 const NEXT: &str = "GET /2018-06-01/runtime/invocation/next HTTP/1.1\r\n";
 
-/// What a deployed function has at least, and what the product is configured with.
+/// Variables that every deployed function has, and settings of the product.
 const ENVIRONMENT: [(&str, &str); 13] = [
     ("AWS_LAMBDA_FUNCTION_NAME", "chat"),
     ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
@@ -41,7 +41,7 @@ struct Candidate {
     name: &'static str,
     binary: PathBuf,
     times: Vec<Duration>,
-    /// The least resident memory at the first request, in KiB.
+    /// Minimum resident memory at the first request, in KiB.
     memory: u64,
 }
 
@@ -95,7 +95,7 @@ impl Candidate {
     }
 }
 
-/// In KiB, as the kernel counts it.
+/// Reads the resident memory in KiB.
 fn resident(child: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the process runs on Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

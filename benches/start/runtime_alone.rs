@@ -1,4 +1,4 @@
-//! The least that a function in Rust can be: the runtime's client and a handler.
+//! A minimal function in Rust: the runtime's client and a handler.
 
 use lambda_http::lambda_runtime::{self, Error, LambdaEvent, service_fn};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! A function that holds what the product cannot do without: one client for HTTPS and one for DynamoDB.
+//! A function with the product's minimal dependencies: one client for HTTPS and one for DynamoDB.
 
 use lambda_http::lambda_runtime::{self, Error, LambdaEvent, service_fn};
 use serde_json::{Value, json};

@@ -1,53 +1,53 @@
-//! What a turn costs.
+//! Cost of a turn.
 
 use store::ConversationStore;
 
 use crate::counts::{Counts, Turn, number};
 use crate::{Inputs, KINDS, Kind};
 
-/// Bytes that a unit of writing holds.
+/// Bytes per write unit.
 const UNIT: f64 = 1024.0;
 
-/// Write units of what ends a log: one, doubled in a transaction.
+/// Write units of the end of a log: one, doubled in a transaction.
 pub(crate) const END: f64 = 2.0;
 
-/// Counts and prices together.
+/// Counts and prices.
 #[derive(Clone, Copy)]
 pub struct Bills<'a> {
-    /// What was counted.
+    /// The counts.
     pub counts: &'a Counts,
-    /// What it is multiplied by.
+    /// The prices and assumptions.
     pub inputs: &'a Inputs,
 }
 
-/// A kind of turn with what it comes to.
+/// Costs of a kind of turn.
 #[derive(Clone, Copy)]
 pub struct Bill<'a> {
     /// The kind.
     pub kind: &'static Kind,
-    /// What was counted.
+    /// The counts.
     pub turn: &'a Turn,
     all: Bills<'a>,
 }
 
-/// Requests that there are because a turn lasts.
+/// Requests that depend on the duration of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OfTime {
-    /// Of the lease.
+    /// Renewals of the lease.
     pub renewals: f64,
-    /// Of the log, but for its end, which is a part of the request that stores the answer.
+    /// Writes of the log, except its end, which is part of the request that stores the answer.
     pub logs: f64,
-    /// Write units of all, the index included.
+    /// Write units of all of them, including the index.
     pub write: f64,
 }
 
 impl<'a> Bills<'a> {
-    /// Those of all kinds.
+    /// The bills of all kinds.
     pub fn all(self) -> impl Iterator<Item = Bill<'a>> {
         KINDS.iter().map(move |kind| self.of(kind.name))
     }
 
-    /// That of a kind.
+    /// The bill of a kind.
     pub fn of(self, name: &str) -> Bill<'a> {
         let kind = KINDS.iter().find(|kind| kind.name == name).expect("it is the name of a kind");
         let turn = self.counts.turns.get(name).expect("every kind was counted");
@@ -56,20 +56,20 @@ impl<'a> Bills<'a> {
 }
 
 impl Bill<'_> {
-    /// How long it takes: models and searches one after the other.
+    /// Duration in seconds: models and searches run one after the other.
     pub fn seconds(&self) -> f64 {
         let assumed = |name| self.all.inputs.assumed(name);
         let models = self.turn.model_calls * assumed("firstTokenSeconds") + self.writing();
         assumed("storeSeconds") + models + self.turn.searches * assumed("searchSeconds")
     }
 
-    /// How long models write.
+    /// Time in seconds in which models write.
     fn writing(&self) -> f64 {
         self.turn.output_tokens / self.all.inputs.assumed("tokensPerSecond")
     }
 
-    /// The requests that there are because it lasts so long. Of the log it is as many as there can be: as though the model
-    /// wrote all the time from the moment at which the log begins.
+    /// Requests that depend on the duration. Log writes are an upper bound: as if the model wrote without pause after the
+    /// log began.
     pub fn of_time(&self) -> OfTime {
         let (seconds, counts) = (self.seconds(), &self.all.counts.while_it_runs);
         if !self.kind.stored {
@@ -85,13 +85,13 @@ impl Bill<'_> {
         let bytes_a_second = number(self.kind.pieces()) / self.writing() * counts.log_event_bytes;
         let units = |seconds: f64| ((counts.log_item_bytes + seconds * bytes_a_second) / UNIT).ceil();
         let later = (self.writing().min(seconds - after) / period).floor();
-        // The first holds what was said until then.
+        // The first write holds all deltas until then.
         of_time.logs = later + 1.0;
         of_time.write += units(after.min(self.writing())) + later * units(period) + END;
         of_time
     }
 
-    /// Processor time, as far as it was measured: of the turn itself and of its words.
+    /// Processor time in seconds, as far as it was measured: of the turn itself and of its tokens.
     pub fn processor_seconds(&self) -> f64 {
         let words = number(self.kind.pieces()) * self.all.inputs.assumed("processorSecondsOfAMillionWords") / 1e6;
         self.all.inputs.assumed("processorSecondsOfATurn") + words
@@ -102,46 +102,46 @@ impl Bill<'_> {
         self.turn.requests.iter().map(|request| request.read).sum()
     }
 
-    /// Write units of tables and index, with those that there are because it lasts.
+    /// Write units of tables and index, including those that depend on the duration.
     pub fn write(&self) -> f64 {
         self.turn.requests.iter().map(|request| request.write + request.index).sum::<f64>() + self.of_time().write
     }
 
-    /// Lambda's share for each second, with so many MB.
+    /// Lambda's duration charge for a memory size in MB.
     pub fn duration(&self, megabytes: f64, price: &str) -> f64 {
         megabytes / 1024.0 * self.seconds() * self.all.inputs.price(price)
     }
 
-    /// DynamoDB's share.
+    /// DynamoDB's charge.
     pub fn database(&self) -> f64 {
         let inputs = self.all.inputs;
         self.read() * inputs.price("dynamodbRead") + self.write() * inputs.price("dynamodbWrite")
     }
 
-    /// Logs, which metrics are a part of, and a trace.
+    /// Charge for logs, which include metrics, and a trace.
     pub fn observed(&self) -> f64 {
         let inputs = self.all.inputs;
         let bytes = self.turn.bytes_logged + inputs.assumed("platformLogBytes");
         inputs.of_bytes("logs", bytes) + inputs.price("trace")
     }
 
-    /// What leaves AWS: the answer, and requests to models and search.
+    /// Charge for outgoing data: the answer, and requests to models and search.
     pub fn data_out(&self) -> f64 {
         self.all.inputs.of_bytes("dataOut", self.turn.bytes_out + self.turn.bytes_asked)
     }
 
-    /// All that AWS asks, at the default size on arm64 and the function's own URL.
+    /// Total AWS charge, at the default size on arm64 with the function's own URL.
     pub fn of_aws(&self) -> f64 {
         let function = self.all.inputs.price("lambdaRequest") + self.duration(256.0, "lambdaArm64");
         function + self.database() + self.observed() + self.data_out()
     }
 
-    /// What the search asks.
+    /// The search provider's charge.
     pub fn search(&self) -> f64 {
         self.turn.search_credits * self.all.inputs.price("tavilyCredit")
     }
 
-    /// What the model asks.
+    /// The model provider's charge.
     pub fn model(&self) -> f64 {
         let inputs = self.all.inputs;
         let Turn { input_tokens, output_tokens, .. } = self.turn;

@@ -16,32 +16,32 @@ use tokio::sync::{Mutex, watch};
 use crate::images::{Images, Written};
 use crate::request::Request;
 
-/// How long a request is waited for that a slow machine makes late, and a defect never.
+/// Timeout for an expected request, even on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// An empty DynamoDB in the process, behind a layer that counts what is asked of it.
+/// An empty DynamoDB in the process with a proxy that counts its requests.
 ///
-/// The database says itself what a request consumes, by rules that its authors took from the real one. What it says of
-/// writes is held against the documented rules each time, and of reads in `tests/units.rs`.
+/// The database reports the capacity that a request consumes, by rules that its authors took from DynamoDB. The report
+/// is checked against the documented rules: for each write at run time, for reads in `tests/units.rs`.
 pub struct Counted {
-    /// Where the layer listens.
+    /// Base URL of the proxy.
     pub address: String,
     seen: Arc<watch::Sender<Vec<Seen>>>,
 }
 
-/// A request that was counted.
+/// A counted request.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// What was asked.
+    /// The operation with its units.
     pub request: Request,
-    /// The items that it wrote.
+    /// The written items.
     pub written: Vec<Written>,
-    /// The request itself.
+    /// The request body.
     pub question: Value,
 }
 
 impl Seen {
-    /// Takes the end of a turn's log out of the transaction that stores it with the answer, if it is one.
+    /// Splits the end of a turn's log off the transaction that stores it with the answer, if this is one.
     pub(crate) fn end_of_log(&mut self) -> Option<Self> {
         let place = self.request.items.iter().position(|item| item == "put log")?;
         let (item, written) = (self.request.items.remove(place), self.written.remove(place));
@@ -58,12 +58,12 @@ struct Passing {
     address: String,
     database: Database,
     seen: Arc<watch::Sender<Vec<Seen>>>,
-    /// One request at a time, so that nobody else changes an item between two looks at it.
+    /// Serialises requests, so that no other request changes an item between the two reads of it.
     alone: Arc<Mutex<()>>,
 }
 
 impl Counted {
-    /// Starts both on loopback.
+    /// Starts the database and the proxy on loopback.
     pub async fn start() -> Self {
         let (listener, behind) = listen().await;
         let database = Database::memory().expect("a database in memory opens");
@@ -77,15 +77,15 @@ impl Counted {
         Self { address, seen }
     }
 
-    /// What was asked since the last time.
+    /// Takes the requests since the last call.
     pub fn take(&self) -> Vec<Seen> {
         self.seen.send_replace(Vec::new())
     }
 
-    /// Waits until something like this was asked.
+    /// Waits for a request that matches.
     ///
     /// # Panics
-    /// When it is not asked within two minutes.
+    /// If there is no such request within two minutes.
     pub async fn until(&self, what: impl Fn(&Request) -> bool) {
         let asked = |seen: &Vec<Seen>| seen.iter().any(|seen| what(&seen.request));
         let mut following = self.seen.subscribe();
@@ -102,7 +102,7 @@ async fn listen() -> (TcpListener, String) {
     (listener, address)
 }
 
-/// Passes a request on; counts it unless it is about a table.
+/// Forwards a request; counts it unless it manages tables.
 async fn pass(State(passing): State<Passing>, request: HttpRequest) -> Response {
     let (head, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.expect("a request comes whole");
@@ -116,7 +116,7 @@ async fn pass(State(passing): State<Passing>, request: HttpRequest) -> Response 
 }
 
 impl Passing {
-    /// Has a request say what it consumes, and notes it.
+    /// Forwards a request with a capacity report, and records it.
     async fn counted(&self, head: &Parts, operation: &str, body: &[u8]) -> Response {
         let mut question: Value = serde_json::from_slice(body).expect("DynamoDB speaks JSON");
         question["ReturnConsumedCapacity"] = "INDEXES".into();

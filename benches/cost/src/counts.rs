@@ -5,60 +5,59 @@ use serde_json::Value;
 
 use crate::Request;
 
-/// How far two runs may differ in bytes and tokens, as a share: times and random ids are a little longer or shorter.
+/// Relative tolerance between two runs for bytes and tokens: times and random ids differ slightly in length.
 const SLACK: f64 = 0.03;
 
-/// What was counted, of all kinds of turns.
+/// Counts of all kinds of turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
-    /// By the names of the kinds.
+    /// By kind name.
     pub turns: BTreeMap<String, Turn>,
-    /// What depends on how long a turn lasts, and stands in none of them.
+    /// Counts that depend on the duration of a turn, and are not in `turns`.
     pub while_it_runs: WhileItRuns,
 }
 
-/// What was counted of a turn.
+/// Counts of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// What the tables were asked, sorted.
+    /// Requests to the tables, sorted.
     pub requests: Vec<Request>,
-    /// Bytes of new items that stay until their owner deletes them.
+    /// Bytes of new items without an expiry.
     pub bytes_stored: f64,
-    /// Calls of models.
+    /// Model calls.
     pub model_calls: f64,
     /// Requests to the search provider.
     pub searches: f64,
-    /// Tokens that models read, as the product estimates them.
+    /// Input tokens, as the product estimates them.
     pub input_tokens: f64,
-    /// Tokens that they wrote.
+    /// Output tokens.
     pub output_tokens: f64,
-    /// What the search charged.
+    /// Credits that the search charged.
     pub search_credits: f64,
-    /// Bytes of the answer's body, to the client.
+    /// Bytes of the response body to the client.
     pub bytes_out: f64,
-    /// Bytes of the bodies of requests to models and the search.
+    /// Bytes of request bodies to models and the search.
     pub bytes_asked: f64,
-    /// Bytes of the lines that the function logs.
+    /// Bytes of the function's log lines.
     pub bytes_logged: f64,
 }
 
-/// The requests that repeat as a turn goes on.
+/// Requests that repeat while a turn runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WhileItRuns {
     /// A renewal of the lease.
     pub renewal: Request,
-    /// An item of a log: its bytes without events.
+    /// Bytes of a log item without its events.
     pub log_item_bytes: f64,
-    /// Bytes in it of a piece of two Chinese characters.
+    /// Bytes of a delta of two Chinese characters in a log item.
     pub log_event_bytes: f64,
 }
 
 impl Counts {
-    /// Where these differ from others, in words; nothing when they are the same but for a little more or less in bytes and
-    /// tokens.
+    /// Describes the differences from other counts; empty if they are equal within [`TOLERANCE`].
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let names: Vec<_> = self.turns.keys().chain(other.turns.keys()).collect();
         let mut found: Vec<String> = names
@@ -120,7 +119,7 @@ fn about(pairs: &[(&str, f64, f64)]) -> Option<String> {
 }
 
 impl Turn {
-    /// Reads the lines that the function logged of a turn.
+    /// Parses the log lines of a turn.
     pub(crate) fn logged(log: &[u8]) -> Self {
         let lines = log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let mut lines = lines.map(|line| serde_json::from_slice::<Value>(line).expect("a line of the log is JSON"));
@@ -137,7 +136,7 @@ impl Turn {
     }
 }
 
-/// Numbers here are small enough for a float to hold them exactly.
+/// Converts a count; all counts are small enough to be exact in a float.
 #[expect(clippy::cast_precision_loss, reason = "no count comes near 2⁵³")]
 pub(crate) fn number(count: usize) -> f64 {
     count as f64

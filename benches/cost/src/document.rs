@@ -1,11 +1,11 @@
-//! The document with its tables.
+//! Inserts the tables into the document.
 
 use crate::tables::Table;
 
-/// A text with the tables between their marks: `<!-- NAME -->` and `<!-- end of NAME -->`.
+/// Replaces the tables between their marks: `<!-- NAME -->` and `<!-- end of NAME -->`.
 ///
 /// # Panics
-/// When a table has no marks.
+/// If the text has no marks for a table.
 pub fn filled(text: &str, tables: &[Table]) -> String {
     tables.iter().fold(text.to_owned(), |text, (name, table)| {
         let (start, end) = (format!("<!-- {name} -->\n"), format!("\n<!-- end of {name} -->"));

@@ -1,44 +1,44 @@
-//! What a write costs by the documented rules, from the items before and after it: the second opinion beside the
-//! database's own.
+//! Computes the units of a write by the documented rules, from the items before and after it, as a check of the
+//! database's own report.
 
 use dynoxide::Database;
 use dynoxide::types::item_size;
 use serde_json::{Value, json};
 
-/// Bytes that a unit of writing holds.
+/// Bytes per write unit.
 const UNIT: usize = 1024;
 
-/// The items that a request writes, as they are at one time.
+/// Snapshot of the items that a request writes.
 pub(crate) struct Images(Vec<Option<Value>>);
 
-/// A written item; its name in [`crate::Request::items`] has the same place.
+/// A written item; its name in [`crate::Request::items`] has the same index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Written {
-    /// The bytes that it grew by.
+    /// Bytes by which the item grew.
     pub grown: usize,
-    /// Whether DynamoDB deletes it by itself.
+    /// Whether the item has an expiry.
     pub expires: bool,
-    /// Units, doubled in a transaction.
+    /// Write units, doubled in a transaction.
     pub write: f64,
-    /// Units of the index.
+    /// Write units of the index.
     pub index: f64,
 }
 
 impl Written {
-    /// The bytes that stay until somebody deletes them.
+    /// Bytes that stay until they are deleted explicitly.
     pub(crate) fn kept(&self) -> usize {
         if self.expires { 0 } else { self.grown }
     }
 }
 
 impl Images {
-    /// Reads them; none for a request that only reads.
+    /// Reads the items; empty for a request that only reads.
     pub(crate) fn of(database: &Database, operation: &str, question: &Value) -> Self {
         Self(keys(operation, question).iter().map(|(table, key)| get(database, table, key)).collect())
     }
 
-    /// What it costs that these became those. A transaction prepares and commits each of its items; its index is written
-    /// once.
+    /// Computes the units of the change to `after`. A transaction writes each item twice (prepare and commit), but its index
+    /// only once.
     pub(crate) fn became(&self, after: &Self, operation: &str) -> Vec<Written> {
         let factor = if operation.starts_with("Transact") { 2.0 } else { 1.0 };
         let pairs = self.0.iter().zip(&after.0);
@@ -54,8 +54,8 @@ fn written(before: Option<&Value>, after: Option<&Value>, factor: f64) -> Writte
     Written { grown, expires, write, index: index(before, after) }
 }
 
-/// An item is in the index when it has its sort key. It is written there when anything of it changes, and moved, which
-/// is two writes, when the sort key does.
+/// Computes the write units of the index. An item is in the index if it has the index's sort key. A change of the item
+/// is one write; a change of the sort key moves the entry, which is two writes.
 fn index(before: Option<&Value>, after: Option<&Value>) -> f64 {
     let place =
         |item: Option<&Value>| item.map(|item| item[store::UPDATED_AT].clone()).filter(|place| !place.is_null());
@@ -82,7 +82,7 @@ fn get(database: &Database, table: &str, key: &Value) -> Option<Value> {
     answer.item.map(|item| serde_json::to_value(item).expect("items are JSON"))
 }
 
-/// The written keys with their tables, in the order of the request.
+/// Returns the written keys with their tables, in the order of the request.
 fn keys(operation: &str, question: &Value) -> Vec<(String, Value)> {
     let single = |about: &Value| (about["TableName"].as_str().unwrap_or_default().to_owned(), key(about));
     match operation {
@@ -96,7 +96,7 @@ fn keys(operation: &str, question: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// What stands in each part of a list under its one name.
+/// Returns the single value of each object in a list.
 fn values(parts: &Value) -> impl Iterator<Item = &Value> {
     parts.as_array().into_iter().flatten().filter_map(|part| part.as_object()?.values().next())
 }

@@ -2,46 +2,46 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// Prices and assumptions, as somebody wrote them down.
+/// Prices and assumptions of a file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Inputs {
-    /// For which region, and in which currency.
+    /// Region and currency.
     pub region: String,
-    /// By their names.
+    /// By name.
     pub prices: BTreeMap<String, Price>,
-    /// By their names.
+    /// By name.
     pub assumptions: BTreeMap<String, Assumption>,
 }
 
-/// A price, and where it stands.
+/// A price and its source.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Price {
-    /// In the currency of all of them.
+    /// Amount in the common currency.
     pub price: f64,
-    /// Of what, in words; a number in it, such as that of `million requests`, is divided out by [`Inputs::price`].
+    /// The unit as text; [`Inputs::price`] divides by its leading number, such as that of `million requests`.
     pub per: String,
-    /// The page of whoever asks it.
+    /// The vendor's page.
     pub page: String,
-    /// Which copy of that page it was read in, and when that was made.
+    /// The copy of that page that was read, and its date.
     pub told: String,
 }
 
-/// A number that depends on who uses the product, or was measured elsewhere.
+/// A number that depends on the use of the product, or comes from another measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Assumption {
-    /// The number.
+    /// Its value.
     pub value: f64,
-    /// Why this one.
+    /// The reason for the value.
     pub why: String,
 }
 
 impl Inputs {
-    /// Reads them.
+    /// Parses a file.
     pub fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("the inputs are not what they should be: {error}"))
     }
 
-    /// The price of one.
+    /// Price of a single unit.
     pub fn price(&self, name: &str) -> f64 {
         let Price { price, per, .. } = self.prices.get(name).unwrap_or_else(|| panic!("there is no price {name}"));
         let many = match per.split(' ').next().unwrap_or_default() {
@@ -52,12 +52,12 @@ impl Inputs {
         price / many
     }
 
-    /// A price of a GB for a number of bytes.
+    /// Charge for a number of bytes, by a price per GB.
     pub fn of_bytes(&self, name: &str, bytes: f64) -> f64 {
         self.price(name) * bytes / 1e9
     }
 
-    /// An assumption.
+    /// Value of an assumption.
     pub fn assumed(&self, name: &str) -> f64 {
         self.assumptions.get(name).unwrap_or_else(|| panic!("there is no assumption {name}")).value
     }

@@ -1,14 +1,14 @@
-//! What an item is, by its key; `shared/store/src/lib.rs` has the table of keys.
+//! Classifies items by their keys; `shared/store/src/lib.rs` has the table of keys.
 
 use serde_json::Value;
 
-/// The word for what lies under a key.
+/// Name of the kind of item under a key.
 pub(crate) fn kind(key: &Value) -> &'static str {
     let text = |name: &str| key[name]["S"].as_str().unwrap_or_default();
     of(text("pk"), text("sk"))
 }
 
-/// The word for what lies in a partition, whatever the sort key.
+/// Name of the kind of items in a partition.
 pub(crate) fn kind_of_partition(pk: &str) -> &'static str {
     of(pk, "")
 }
@@ -29,7 +29,7 @@ fn of(pk: &str, sk: &str) -> &'static str {
     }
 }
 
-/// Owners are encoded: they hold no `#`.
+/// Classifies an owner's item; encoded owners contain no `#`.
 fn of_owner(pk: &str, sk: &str) -> &'static str {
     match (pk.split('#').nth(2), sk.split('#').next()) {
         (None, Some("N")) => "chat id",

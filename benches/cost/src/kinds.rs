@@ -1,39 +1,39 @@
-/// A kind of turn, by what is scripted of it.
+/// A scripted kind of turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Its name in tables and files.
     pub name: &'static str,
-    /// What happened before it.
+    /// The turns before it.
     pub before: Before,
-    /// Whether it is asked of an instance that has served nothing yet.
+    /// Whether it runs on an instance that has served no request yet.
     pub new_instance: bool,
-    /// What the model says, reply by reply.
+    /// The model's replies, in order.
     pub replies: &'static [Said],
-    /// Whether the product keeps the conversation; else the caller does, and asks at `/v1`.
+    /// Whether the product stores the conversation; else the caller does, and uses `/v1`.
     pub stored: bool,
-    /// Whether it may be repeated by its `Idempotency-Key`, which the page always sends.
+    /// Whether the request has an `Idempotency-Key`, which the page always sends.
     pub has_key: bool,
 }
 
-/// What happened before a turn that is counted.
+/// The turns before a counted turn.
 #[derive(Clone, Copy, Debug)]
 pub enum Before {
-    /// Nothing at all.
+    /// No turn.
     Nothing,
-    /// The same in another conversation.
+    /// The same turn in another conversation.
     TheSame,
-    /// So many turns of the same conversation, in which the model said this.
+    /// This many turns of the same conversation, with these replies.
     Turns(usize, &'static [Said]),
 }
 
-/// A reply of the model.
+/// A scripted reply of the model.
 #[derive(Clone, Copy, Debug)]
 pub enum Said {
-    /// So many pieces of two Chinese characters.
+    /// This many deltas of two Chinese characters.
     Pieces(usize),
-    /// The same, of which the second half waits until the turn's lease was renewed and its log begun.
+    /// The same, but the second half waits until the turn's lease was renewed and its log begun.
     Slowly(usize),
-    /// A call of a tool.
+    /// A tool call.
     Call(&'static str),
 }
 
@@ -41,20 +41,20 @@ use Said::{Call, Pieces, Slowly};
 
 const SEARCH: Said = Call(r#"{"tool": "search_web", "query": "杭州 周末 天气 预报"}"#);
 
-/// An answer of some paragraphs.
+/// An answer of several paragraphs.
 const ANSWER: Said = Pieces(300);
 
 const PLAIN: Kind =
     Kind { name: "", before: Before::Nothing, new_instance: true, replies: &[ANSWER], stored: true, has_key: false };
 
-/// The kind that most tables look at.
+/// The default kind of the tables.
 pub const USUAL: &str = "answer";
-/// The kind that searches.
+/// The kind with a search.
 pub const SEARCHING: &str = "one search";
-/// The same when somebody searched for it before.
+/// The same with a cached search.
 pub const CACHED: &str = "the same search, cached";
 
-/// All kinds, in the order in which they are told.
+/// All kinds, in the order of the tables.
 pub const KINDS: [Kind; 11] = [
     Kind { name: "short answer", replies: &[Pieces(30)], ..PLAIN },
     Kind {
@@ -85,12 +85,12 @@ pub const KINDS: [Kind; 11] = [
 ];
 
 impl Kind {
-    /// Whether it waits for what only time brings.
+    /// Whether it waits for requests that depend on the duration.
     pub fn is_slow(&self) -> bool {
         self.replies.iter().any(|said| matches!(said, Slowly(_)))
     }
 
-    /// The pieces that the model's replies come in, calls not counted.
+    /// Number of deltas of the model's replies, without calls.
     pub fn pieces(&self) -> usize {
         let pieces = |said: &Said| match said {
             Pieces(pieces) | Slowly(pieces) => *pieces,

@@ -1,8 +1,8 @@
-//! What turns cost: the requests of kinds of turns, counted as DynamoDB would charge them, times prices that are given.
+//! Cost of turns: the requests of each kind of turn, counted as DynamoDB charges them, multiplied by given prices.
 //!
-//! The product runs in the process with a scripted model and search, and a layer before the embedded DynamoDB that
-//! counts ([`Counted`]). What it counts is committed (`counts.json`), and a test holds the product against it; prices
-//! and assumptions are `prices.json`; `docs/cost.md` shows what follows from both, and another test holds it to that.
+//! The product runs in the process with a scripted model and search, and a counting proxy of the embedded DynamoDB
+//! ([`CountingDatabase`]). The counts are committed (`counts.json`), and a test compares the product with them. Prices and
+//! assumptions are in `inputs.json`. `docs/cost.md` shows the results, and another test compares it with both files.
 #![expect(
     clippy::expect_used,
     clippy::panic,

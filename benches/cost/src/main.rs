@@ -1,7 +1,7 @@
-//! What a thousand turns cost; `docs/cost.md` shows it.
+//! Prints the cost of a thousand turns, as in `docs/cost.md`.
 //!
-//! Without arguments it prints all tables, by the prices of a file if one is named; `write` puts them into the document,
-//! and `measure` counts the product's requests again first.
+//! Without arguments it prints all tables; a file argument replaces the prices. `write` updates the document, and
+//! `measure` counts the product's requests again first.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -32,7 +32,7 @@ async fn main() {
     }
 }
 
-/// Counts again; what was counted before stays unless something is different.
+/// Counts again, and updates the committed counts if they differ.
 async fn measure() {
     let now = Box::pin(cost::measure()).await;
     let before =

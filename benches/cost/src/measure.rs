@@ -1,4 +1,4 @@
-//! Runs the kinds of turns and counts.
+//! Runs all kinds of turns and counts their requests.
 
 use serde_json::{Value, json};
 use support::Gate;
@@ -7,10 +7,10 @@ use crate::counts::{Counts, Turn, WhileItRuns, number};
 use crate::kinds::{Before, KINDS, Kind, Said};
 use crate::{Product, Request, Seen, script};
 
-/// As the page makes one for each question.
+/// An idempotency key, as the page creates one for each question.
 const KEY: &str = "01940000-0000-7000-8000-000000000000";
 
-/// The counts of all kinds.
+/// Counts all kinds.
 pub async fn measure() -> Counts {
     let mut counts = Counts::default();
     for kind in &KINDS {
@@ -23,8 +23,8 @@ pub async fn measure() -> Counts {
     counts
 }
 
-/// The requests that there are because time passed, on a slow machine in any kind of turn, and all the others with the rest
-/// that is counted.
+/// Runs a kind of turn; returns the requests that depend on the duration, which a slow machine may cause in any kind, and
+/// the counts of all other requests.
 async fn counted(kind: &Kind) -> (Vec<Seen>, Turn) {
     let (seen, turn) = Box::pin(run(kind)).await;
     let (of_time, others) = parted(seen);
@@ -33,7 +33,8 @@ async fn counted(kind: &Kind) -> (Vec<Seen>, Turn) {
     (of_time, Turn { requests, ..turn })
 }
 
-/// What is of time, and the rest. The end of a log is a part of the transaction that stores the answer.
+/// Separates the requests that depend on the duration from the rest. The end of a log is part of the transaction that
+/// stores the answer.
 fn parted(seen: Vec<Seen>) -> (Vec<Seen>, Vec<Seen>) {
     let (mut of_time, mut others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|seen| seen.request.is_of_time());
     of_time.extend(others.iter_mut().filter_map(Seen::end_of_log));
@@ -62,7 +63,7 @@ async fn run(kind: &Kind) -> (Vec<Seen>, Turn) {
     (seen, turn)
 }
 
-/// What happens before the turn; gives the conversation that it belongs to.
+/// Runs the turns before the counted one; returns their conversation.
 async fn before(product: &Product, kind: &Kind) -> Option<String> {
     let mut conversation = None;
     match kind.before {
@@ -78,7 +79,7 @@ async fn before(product: &Product, kind: &Kind) -> Option<String> {
     conversation
 }
 
-/// A turn to its end.
+/// Runs a turn to its end and returns the response body.
 async fn ask(product: &Product, kind: &Kind, replies: &[Said], conversation: Option<&str>) -> Vec<u8> {
     let gate = Gate::new();
     product.model.replies(replies.iter().map(|said| script::reply(*said, &gate)));
@@ -100,7 +101,7 @@ async fn ask(product: &Product, kind: &Kind, replies: &[Said], conversation: Opt
     answer.body
 }
 
-/// The conversation that a stream of events names.
+/// Returns the conversation id of an event stream.
 fn started(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let start = text.lines().find_map(|line| line.strip_prefix("data: ")).expect("a turn has a first event");
@@ -126,7 +127,7 @@ fn while_it_runs(seen: &[Seen]) -> WhileItRuns {
     }
 }
 
-/// The items of logs in a request: the bytes of each beside its events, and those of each piece of an answer.
+/// Returns the log items of a request: the bytes of each without its events, and those of each delta.
 fn log_items(question: &Value) -> Vec<(usize, Vec<usize>)> {
     let tables = question["RequestItems"].as_object().into_iter().flatten();
     let puts = tables.filter_map(|(_, puts)| puts.as_array()).flatten();
@@ -134,7 +135,7 @@ fn log_items(question: &Value) -> Vec<(usize, Vec<usize>)> {
         let item = &put["PutRequest"]["Item"];
         let events = item["events"]["S"].as_str()?;
         let whole = dynoxide::types::item_size(&serde_json::from_value(item.clone()).ok()?);
-        // Pieces that follow one another are a list on a line, with a comma between two.
+        // Consecutive deltas are a list on one line, separated by commas.
         let texts = events.split('\n').filter_map(|line| serde_json::from_str::<Vec<String>>(line).ok()).flatten();
         let pieces = texts.map(|text| Value::from(text).to_string().len() + 1);
         Some((whole - events.len(), pieces.collect()))
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_turn_that_a_slow_machine_makes_long_counts_as_a_quick_one() {
+    async fn slow_turn_counts_like_a_quick_one() {
         for name in [crate::USUAL, "tenth turn"] {
             let kind = KINDS.iter().find(|kind| kind.name == name).expect("it is a kind");
             let (of_time, turn) = Box::pin(counted(&Kind { replies: &[Said::Slowly(300)], ..*kind })).await;

@@ -14,11 +14,11 @@ use web::Place;
 
 use crate::Counted;
 
-/// The function as it is deployed, with its default settings and keys of callers, in this process.
+/// The function as deployed, in this process, with default settings and API keys.
 pub struct Product {
     /// The model `openai`.
     pub model: FakeModel,
-    /// What it searches with.
+    /// The search provider.
     pub search: FakeTavily,
     /// Its tables.
     pub tables: Counted,
@@ -28,14 +28,14 @@ pub struct Product {
     log: Log,
 }
 
-/// Requests that left the function.
+/// Totals of outgoing requests.
 pub(crate) struct Asked {
     pub(crate) searches: usize,
-    /// Of all bodies.
+    /// Bytes of all request bodies.
     pub(crate) bytes: usize,
 }
 
-/// The lines that the function writes.
+/// The function's log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -50,12 +50,12 @@ impl Write for Log {
 }
 
 impl Product {
-    /// Starts it over empty tables.
+    /// Starts it with empty tables.
     pub async fn start() -> Self {
         let (model, search, tables) = (FakeModel::start().await, FakeTavily::start().await, Counted::start().await);
         let settings = Settings::from_pairs([
             ("AUTH", "api_key"),
-            // Nobody is held up by turns just before: a caller who asks at the pace of people finds the limiter idle.
+            // Earlier turns must not delay a turn: for a caller at human pace the limiter is idle.
             ("CHAT_RATE_LIMIT", "1000000/60s"),
             ("SEARCH_RATE_LIMIT", "1000000/60s"),
             ("AWS_ENDPOINT_URL_DYNAMODB", &tables.address),
@@ -81,11 +81,11 @@ impl Product {
         product
     }
 
-    /// Puts a new instance in the place of the running one, over the same tables.
+    /// Replaces the running instance with a new one on the same tables.
     pub async fn renew(&mut self) {
         let http = transport::client().expect("the HTTP client builds");
         let mut config = Config::from_settings(&self.settings, Place::Local, http).expect("the settings are right");
-        // Names of functions that CloudFormation makes have about this length.
+        // Function names that CloudFormation generates have about this length.
         config.metrics = Metrics::to("lambda-chat-ChatFunction-0123456789ab", self.log.clone());
         let app = App::new(config, &store::sdk_config(&self.settings).expect("an endpoint is enough"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
@@ -95,7 +95,7 @@ impl Product {
         self.client = Client::new(&format!("http://{address}"));
     }
 
-    /// A request with the caller's key, to the end of its answer; by its own key it may be repeated.
+    /// Sends a request with the caller's API key, optionally with an idempotency key, and reads the whole response.
     pub async fn post(&self, path: &str, body: &Value, idempotency_key: Option<&str>) -> Answer {
         let mut headers = vec![("x-api-key", self.key.as_str()), ("content-type", "application/json")];
         headers.extend(idempotency_key.map(|key| ("idempotency-key", key)));
@@ -104,7 +104,7 @@ impl Product {
         answer
     }
 
-    /// What models and the search were asked so far.
+    /// Totals of the requests to models and the search so far.
     pub(crate) fn asked(&self) -> Asked {
         let of_model: usize = self.model.requests().iter().map(|request| request.request.body.len()).sum();
         let searches = self.search.requests();
@@ -112,7 +112,7 @@ impl Product {
         Asked { searches: searches.len(), bytes: of_model + of_search }
     }
 
-    /// What was logged since the last time.
+    /// Takes the log output since the last call.
     pub fn logged(&self) -> Vec<u8> {
         std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

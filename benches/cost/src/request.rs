@@ -6,27 +6,27 @@ use serde_json::Value;
 use crate::images::Written;
 use crate::keys::{kind, kind_of_partition};
 
-/// A request to DynamoDB: what it is about and what is charged for it.
+/// A request to DynamoDB with the units that it consumes.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// The API's name of it.
+    /// The operation's name in the API.
     pub operation: String,
-    /// The items by what they are, each with what is done to it where that differs from the operation.
+    /// The kinds of the items, each with its action if that differs from the operation.
     pub items: Vec<String>,
     /// Read request units.
     pub read: f64,
-    /// Write request units, those of the index not counted.
+    /// Write request units, without those of the index.
     pub write: f64,
     /// Write request units of the index.
     pub index: f64,
-    /// Whether a condition did not hold, which is charged all the same.
+    /// Whether a condition failed, which is charged, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
 }
 
 impl Request {
-    /// Reads a request and its answer, which says what was consumed.
+    /// Parses a request and the consumed units of its response.
     pub(crate) fn read(operation: &str, question: &Value, answer: &Value) -> Self {
         let mut request = Self {
             operation: operation.to_owned(),
@@ -55,8 +55,8 @@ impl Request {
         self.write += units(&table["Table"]);
     }
 
-    /// A condition that does not hold costs the write that it kept from happening: of the item that is there, at least a
-    /// unit. What a transaction that is refused costs is not counted here, so none may be.
+    /// Counts a failed condition. It costs the prevented write of the existing item, at least one unit. The cost of a
+    /// cancelled transaction is not implemented, so none may occur.
     fn add_refused(&mut self, answer: &Value) {
         let kind = answer["__type"].as_str().unwrap_or_default();
         assert!(kind.ends_with("#ConditionalCheckFailedException"), "{}: {answer}", self.operation);
@@ -68,20 +68,20 @@ impl Request {
         self.write = dynoxide::types::write_capacity_units(size);
     }
 
-    /// Holds what the database says of a write against the documented rules.
+    /// Checks the database's report of a write against the documented rules.
     pub(crate) fn check(&self, written: &[Written]) {
         let write: f64 = written.iter().map(|item| item.write).sum();
         let index: f64 = written.iter().map(|item| item.index).sum();
         assert!(self.read > 0.0 || (self.write, self.index) == (write, index), "{self:?}: {written:?}");
     }
 
-    /// Whether it repeats while a turn goes on, so that its number depends on the time: a renewal of the lease, or a part
-    /// of the turn's log.
+    /// Whether it repeats while a turn runs, so that its number depends on the duration: a renewal of the lease, or a
+    /// write of the turn's log.
     pub fn is_of_time(&self) -> bool {
         (self.operation == "UpdateItem" && self.is_all("head")) || self.is_a_log()
     }
 
-    /// Whether it writes a part of a turn's log and nothing else.
+    /// Whether it writes only to a turn's log.
     pub(crate) fn is_a_log(&self) -> bool {
         self.is_all("put log")
     }

@@ -1,26 +1,26 @@
-//! What the model says and the search finds.
+//! Scripted responses of the model and the search.
 
 use serde_json::{Value, json};
 use support::{Completion, FakeTavily, Gate, Reply};
 
 use crate::kinds::Said;
 
-/// The words of a question.
+/// The user message.
 pub(crate) const QUESTION: &str = "这个周末杭州的天气怎么样，适合去西湖边走走吗？";
 
-/// What a page says, over and over.
+/// Text of a page, repeated.
 const CONTENT: &str = "周末杭州以多云为主，气温十七到二十三度，早晚有雾，";
 
-/// The characters that a search shows of a page.
+/// Number of characters of a page in a search result.
 const SHOWN: usize = 600;
 
-/// The characters of a page that is read.
+/// Number of characters of a page that is read.
 const PAGE: usize = 6000;
 
-/// Two characters each.
+/// Deltas of two characters each.
 const WORDS: [&str; 6] = ["今天", "我们", "可以", "看到", "西湖", "边上"];
 
-/// A reply; the provider counts nothing, so that the product estimates the tokens of what was really said.
+/// Builds a reply. The provider reports no usage, so the product estimates the tokens from the text.
 pub(crate) fn reply(said: Said, gate: &Gate) -> Reply {
     let pieces = |count: usize| WORDS.into_iter().cycle().take(count);
     let stream = Completion::new();
@@ -35,7 +35,7 @@ pub(crate) fn reply(said: Said, gate: &Gate) -> Reply {
     stream.finish("stop").done().reply()
 }
 
-/// What the search provider answers: as many pages as were asked for, or the page.
+/// Builds the search provider's response: the requested number of results, or the requested page.
 pub(crate) fn found(body: &Value) -> Reply {
     if let Some(url) = body["urls"].get(0) {
         let row = json!({ "url": url, "raw_content": text(PAGE), "images": [] });

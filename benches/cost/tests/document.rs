@@ -1,4 +1,4 @@
-//! `docs/cost.md` says what follows from the committed counts and prices, and the product still makes these requests.
+//! `docs/cost.md` matches the committed counts and prices, and the counts match the product's requests.
 
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends it")]
 
@@ -11,14 +11,14 @@ fn counts() -> Counts {
 }
 
 #[test]
-fn the_tables_of_the_document_are_what_the_program_prints() {
+fn document_tables_are_up_to_date() {
     let (counts, inputs) = (counts(), Inputs::read(include_str!("../inputs.json")));
     let now = filled(DOCUMENT, &tables(Bills { counts: &counts, inputs: &inputs }));
     assert!(now == DOCUMENT, "docs/cost.md is out of date: cargo run -p cost -- write");
 }
 
 #[test]
-fn the_page_is_about_as_large_as_the_document_says() {
+fn documented_size_of_page_is_within_5_percent() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions/chat/page");
     let sizes = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
     let bytes: u64 = sizes.sum();
@@ -28,7 +28,7 @@ fn the_page_is_about_as_large_as_the_document_says() {
 }
 
 #[tokio::test]
-async fn the_product_makes_the_requests_that_are_written_down() {
+async fn product_makes_the_committed_requests() {
     let differences = counts().differences(&Box::pin(measure()).await);
     assert!(differences.is_empty(), "{differences:#?}\nif that is meant: cargo run -p cost -- measure");
 }

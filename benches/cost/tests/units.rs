@@ -1,6 +1,5 @@
-//! What the counting layer says of requests whose sizes are reckoned by hand, beside the rules that DynamoDB documents: a
-//! unit of writing is 1 KB of an item, begun counts as whole, and a transaction's is double; a unit of reading is 4 KB; an
-//! index is written once.
+//! The counting proxy's units for requests of known sizes, compared with DynamoDB's documented rules: a write unit is 1 KB
+//! of an item, rounded up, and doubled in a transaction; a read unit is 4 KB; an index is written once.
 
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends it")]
 
@@ -33,7 +32,7 @@ impl Tables {
         tables
     }
 
-    /// Sends a request about the table; gives what it cost.
+    /// Sends a request about the table; returns its units.
     async fn ask(&self, operation: &str, mut question: Value) -> Units {
         question["TableName"] = "data".into();
         self.send(operation, question).await
@@ -57,7 +56,7 @@ impl Tables {
     }
 }
 
-/// An item of so many bytes: 2 + 1 for `pk`, 2 + 1 for `sk`, 1 for `t` and what it holds.
+/// An item of this many bytes: 2 + 1 for `pk`, 2 + 1 for `sk`, 1 for `t` and its value.
 fn item(sk: &str, bytes: usize) -> Value {
     json!({ "pk": { "S": "K" }, "sk": { "S": sk }, "t": { "S": "x".repeat(bytes - 7) } })
 }
@@ -67,7 +66,7 @@ fn key(sk: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_write_is_counted_by_the_kilobytes_of_the_larger_of_the_items_before_and_after_it() {
+async fn write_units_follow_larger_of_old_and_new() {
     let tables = Tables::start().await;
     let put = async |bytes| tables.ask("PutItem", json!({ "Item": item("a", bytes) })).await;
     assert_eq!(put(1024).await, (0.0, 1.0, 0.0));
@@ -83,7 +82,7 @@ async fn a_write_is_counted_by_the_kilobytes_of_the_larger_of_the_items_before_a
 }
 
 #[tokio::test]
-async fn in_a_transaction_each_item_is_counted_twice_and_in_a_batch_once() {
+async fn transaction_doubles_units_and_batch_does_not() {
     let tables = Tables::start().await;
     assert_eq!(tables.transact("Put", json!({ "Item": item("a", 1024) })).await, (0.0, 2.0, 0.0));
     assert_eq!(tables.transact("Put", json!({ "Item": item("a", 1025) })).await, (0.0, 4.0, 0.0));
@@ -92,7 +91,7 @@ async fn in_a_transaction_each_item_is_counted_twice_and_in_a_batch_once() {
 }
 
 #[tokio::test]
-async fn a_consistent_read_is_counted_by_four_kilobytes_and_a_query_by_the_sum_of_its_items() {
+async fn read_unit_is_4_kb_of_total_size() {
     let tables = Tables::start().await;
     for (sk, bytes) in [("a", 4096), ("b", 4097)] {
         tables.ask("PutItem", json!({ "Item": item(sk, bytes) })).await;
@@ -108,7 +107,7 @@ async fn a_consistent_read_is_counted_by_four_kilobytes_and_a_query_by_the_sum_o
 }
 
 #[tokio::test]
-async fn an_index_is_written_when_anything_in_it_changes_and_twice_when_its_key_does_but_not_doubled_in_transactions() {
+async fn index_units_follow_changes_and_double_on_move() {
     let tables = Tables::start().await;
     let key = json!({ "pk": { "S": "U#ann" }, "sk": { "S": "C#1" } });
     let set = |what: &str, number: u32| {
@@ -124,7 +123,7 @@ async fn an_index_is_written_when_anything_in_it_changes_and_twice_when_its_key_
 }
 
 #[tokio::test]
-async fn a_condition_that_does_not_hold_costs_the_write_that_was_not_made() {
+async fn failed_condition_costs_the_prevented_write() {
     let tables = Tables::start().await;
     tables.ask("PutItem", json!({ "Item": item("a", 1025) })).await;
     let update = |sk| {
@@ -139,6 +138,6 @@ async fn a_condition_that_does_not_hold_costs_the_write_that_was_not_made() {
 
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "not asked within two minutes")]
-async fn what_is_never_asked_is_not_waited_for_without_end() {
+async fn waiting_for_a_missing_request_times_out() {
     Counted::start().await.until(|_| true).await;
 }

@@ -1,4 +1,4 @@
-//! What the suites share: the outside world on loopback, and the tools that they start and stop.
+//! Shared parts of the suites: fake upstream servers on loopback, and the tools that suites start and stop.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -16,12 +16,12 @@ pub use recorder::{Call, Recorder};
 pub use tool::{Tool, free_port, listening};
 pub use world::{World, forward};
 
-/// A variable that the suite's script sets.
+/// Reads an environment variable that the suite's script sets.
 pub fn given(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is set by the script of this suite"))
 }
 
-/// Tells what was just shown.
+/// Prints a check that passed.
 #[expect(clippy::print_stdout, reason = "a suite says what it does")]
 pub fn shown(what: &str) {
     println!("  ok: {what}");

@@ -13,15 +13,15 @@ use tokio::time::timeout;
 
 use crate::tool::LOOPBACK;
 
-/// How long a call is waited for that a slow machine makes late.
+/// Timeout for a call, even on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A permission that a call to DynamoDB needs: the action, and the table or `table/index/name`.
 pub type Call = (String, String);
 
-/// Stands before a DynamoDB, passes everything on, and keeps which permissions that took.
+/// Proxy of a DynamoDB that records the permissions of all calls.
 pub struct Recorder {
-    /// Where it listens.
+    /// Base URL of the proxy.
     pub address: String,
     calls: Arc<watch::Sender<BTreeSet<Call>>>,
 }
@@ -34,7 +34,7 @@ struct Passing {
 }
 
 impl Recorder {
-    /// Starts one before the database at this address.
+    /// Starts a proxy of the database at this address.
     pub async fn start(database: &str) -> Self {
         let listener = TcpListener::bind((LOOPBACK, 0)).await.expect("loopback has a free port");
         let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
@@ -46,12 +46,12 @@ impl Recorder {
         Self { address, calls }
     }
 
-    /// What was called so far.
+    /// The calls so far.
     pub fn calls(&self) -> BTreeSet<Call> {
         self.calls.borrow().clone()
     }
 
-    /// Waits until something was called for the first time.
+    /// Waits for the first call of an action.
     pub async fn until(&self, action: &str) {
         let mut following = self.calls.subscribe();
         let called = following.wait_for(|calls| calls.iter().any(|(called, _)| called == action));
@@ -79,7 +79,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     response.body(Body::from(body)).expect("what came in can go out")
 }
 
-/// What an operation needs: a transaction the actions of its parts, a batch its own for each table.
+/// Returns the permissions of an operation: for a transaction those of its parts, for a batch its own for each table.
 fn permissions(operation: &str, question: &Value) -> Vec<Call> {
     let call = |action: &str, table: &Value| (action.to_owned(), table.as_str().unwrap_or_default().to_owned());
     if let Some(items) = question["TransactItems"].as_array() {

@@ -6,27 +6,27 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// How long a tool may take to start or to stop.
+/// Timeout for the start or stop of a tool.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How often an address is tried until somebody listens there.
+/// Interval of connection attempts until an address accepts one.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A process that the suite started; it is asked to end by [`Tool::stop`], and killed when dropped.
+/// A child process of the suite; [`Tool::stop`] interrupts it, and dropping kills it.
 pub struct Tool {
     name: String,
     child: Child,
 }
 
 impl Tool {
-    /// Starts a program whose output is the suite's own.
+    /// Starts a program that inherits the suite's output.
     pub fn start(command: &mut Command) -> Self {
         let name = command.as_std().get_program().to_string_lossy().into_owned();
         let child = command.stdin(Stdio::null()).kill_on_drop(true).spawn();
         Self { child: child.unwrap_or_else(|error| panic!("{name}: {error}")), name }
     }
 
-    /// Waits until somebody listens at the address; the suite ends when the tool does first.
+    /// Waits until the tool listens at the address; panics if it ends first.
     pub async fn listens_at(&mut self, address: SocketAddr) {
         let listening = tokio::time::timeout(PATIENCE, listening(address));
         tokio::select! {
@@ -35,7 +35,7 @@ impl Tool {
         }
     }
 
-    /// Asks it to end, as Ctrl-C does, and waits until it has cleaned up.
+    /// Sends it SIGINT, as Ctrl-C does, and waits until it has cleaned up.
     pub async fn stop(mut self) {
         let id = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(id) = id {
@@ -46,14 +46,14 @@ impl Tool {
     }
 }
 
-/// Waits until somebody listens at the address.
+/// Waits until the address accepts a connection.
 pub async fn listening(address: SocketAddr) {
     while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// A port that was free a moment ago, for a tool that has to be told one.
+/// Returns a port that was just free, for a tool that needs a fixed one.
 pub fn free_port(host: impl Into<IpAddr>) -> SocketAddr {
     let listener = StdListener::bind((host.into(), 0)).expect("the address has a free port");
     listener.local_addr().expect("a bound listener has an address")

@@ -11,23 +11,23 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::tool::LOOPBACK;
 
-/// A model, a search and a database, all scripted or empty.
+/// Fake environment of a function: a scripted model, a scripted search and an empty database.
 pub struct World {
-    /// What the function calls as the model `openai`.
+    /// The model `openai`.
     pub model: FakeModel,
-    /// What it searches with.
+    /// The search provider.
     pub search: FakeTavily,
-    /// Where its DynamoDB is; both tables exist.
+    /// Endpoint of its DynamoDB; both tables exist.
     pub database: String,
 }
 
 impl World {
-    /// Starts all of it on loopback.
+    /// Starts all servers on loopback.
     pub async fn start() -> Self {
         Self { model: FakeModel::start().await, search: FakeTavily::start().await, database: database().await }
     }
 
-    /// The settings of a function that lives in this world, without authentication.
+    /// Settings of a function in this environment, without authentication.
     pub fn settings(&self) -> HashMap<String, String> {
         let settings = [
             ("AUTH", "none"),
@@ -43,7 +43,7 @@ impl World {
         settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
     }
 
-    /// Makes an administrator's key as the command line does, which is not what the function may do.
+    /// Creates an administrator's key as the command line does; the function itself may not.
     pub async fn new_key(&self, owner: &str) -> String {
         let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &self.database)]);
         let names = TableNames::from_settings(&settings).expect("the default names are names");
@@ -66,7 +66,7 @@ async fn database() -> String {
     endpoint
 }
 
-/// Passes connections on from a free port of `host` to `target`, for programs that cannot reach loopback.
+/// Forwards connections from a free port of `host` to `target`, for programs that cannot reach loopback.
 pub async fn forward(host: IpAddr, target: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind((host, 0)).await.expect("the host has a free port");
     let address = listener.local_addr().expect("a bound listener has an address");

@@ -1,11 +1,11 @@
-//! Random inputs for whatever reads bytes from outside, on stable Rust and without a build of its own.
+//! Fuzzing of parsers of external bytes, on stable Rust and without a separate build.
 //!
-//! A test hands [`run`] its samples and a check. Inputs are samples with random changes; the check fails by a panic, by
-//! an error that says what does not hold, or by taking too long for the size of its input. A failing input is made as small
-//! as simple means allow, and printed with the seed that leads to it:
+//! A test passes samples and a check to [`run`]. Inputs are samples with random changes. The check fails by a panic, by an
+//! error that describes the broken property, or by exceeding the time limit for the size of its input. A failing input is
+//! minimised and printed with its seed:
 //!
-//! - `FUZZ_SECONDS`: how long each target runs; a tenth of a second unless it is set.
-//! - `FUZZ_SEED`: the number to begin with, to repeat a run; the time of day where `FUZZ_SECONDS` is set, else 1.
+//! - `FUZZ_SECONDS`: run time of each target; default 0.1 s.
+//! - `FUZZ_SEED`: seed for repeating a run; defaults to the current time if `FUZZ_SECONDS` is set, else to 1.
 #![expect(clippy::panic, clippy::print_stdout, reason = "a failure ends the test with what it found")]
 
 mod minimise;
@@ -18,14 +18,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub use mutation::MAX_INPUT;
 pub use random::{Random, cuts, text_cuts};
 
-/// What a check says of an input: nothing, or which promise does not hold.
+/// Result of a check: an error describes the broken property.
 pub type Outcome = Result<(), String>;
 
-/// The time that any input may take, and what is added for each byte, in a build that is not optimised.
+/// Time limit of any input, and the addition per byte, in an unoptimised build.
 const TIME: Duration = Duration::from_millis(500);
 const TIME_PER_BYTE: Duration = Duration::from_micros(200);
 
-/// Runs a check over changed samples for as long as `FUZZ_SECONDS` says; `words` are pieces that matter to the reader.
+/// Runs a check on changed samples for `FUZZ_SECONDS`; `tokens` are strings that are significant to the parser.
 pub fn run(target: &str, samples: &[&[u8]], words: &[&str], check: impl Fn(&[u8]) -> Outcome) {
     let seed = seed();
     let (mut random, begun, mut inputs) = (Random::new(seed), Instant::now(), 0_u64);
@@ -39,16 +39,16 @@ pub fn run(target: &str, samples: &[&[u8]], words: &[&str], check: impl Fn(&[u8]
     println!("{target}: {inputs} inputs from seed {seed}");
 }
 
-/// The same for readers of text: what is not UTF-8 in an input is replaced before.
+/// Runs a check of a text parser; invalid UTF-8 in an input is replaced first.
 pub fn run_text(target: &str, samples: &[&str], words: &[&str], check: impl Fn(&str) -> Outcome) {
     let samples: Vec<&[u8]> = samples.iter().map(|sample| sample.as_bytes()).collect();
     run(target, &samples, words, |input| check(&String::from_utf8_lossy(input)));
 }
 
-/// An error unless the promise holds.
+/// Returns an error unless the property holds.
 ///
 /// # Errors
-/// What `say` says.
+/// The text of `describe`.
 pub fn holds(promise: bool, say: impl FnOnce() -> String) -> Outcome {
     if promise { Ok(()) } else { Err(say()) }
 }
@@ -61,11 +61,11 @@ fn judge(target: &str, seed: u64, input: &[u8], check: &impl Fn(&[u8]) -> Outcom
     panic!("{target}: {reason}\nseed {seed}, {} bytes: {}", small.len(), small.escape_ascii());
 }
 
-/// What a check says, with panics and slowness as errors.
+/// Runs a check; panics and exceeded time limits are errors.
 fn verdict(input: &[u8], check: &impl Fn(&[u8]) -> Outcome) -> Outcome {
     let limit = TIME + TIME_PER_BYTE * u32::try_from(input.len()).unwrap_or(u32::MAX);
     let mut took = Duration::ZERO;
-    // A machine that does other things delays one attempt, not three.
+    // A busy machine may delay one attempt, but not three.
     for _ in 0..3 {
         let (begun, worked) = (Instant::now(), processor_time());
         let outcome = catch_unwind(AssertUnwindSafe(|| check(input)));
@@ -79,7 +79,7 @@ fn verdict(input: &[u8], check: &impl Fn(&[u8]) -> Outcome) -> Outcome {
     Err(format!("took {took:?} for {} bytes", input.len()))
 }
 
-/// The processor time of this thread so far, where the system reports it.
+/// Processor time of this thread so far, if the system reports it.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_input_is_told_smallest_with_its_seed() {
+    fn failure_reports_minimised_input_and_seed() {
         let bad = |input: &[u8]| input.windows(3).any(|part| part == b"bad");
         let told = failure(|input| holds(!bad(input), || "it is bad".to_owned()));
         assert!(told.starts_with("target: it is bad\nseed ") && told.ends_with(", 3 bytes: bad"), "{told}");

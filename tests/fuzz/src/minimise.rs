@@ -1,9 +1,9 @@
 use std::time::{Duration, Instant};
 
-/// How long an input is made smaller.
+/// Time limit for minimising an input.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Leaves out parts of a failing input, halves first and single bytes last, as long as it still fails.
+/// Removes parts of a failing input, halves first and single bytes last, while it still fails.
 pub(crate) fn smallest(input: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let (mut smallest, begun) = (input.to_vec(), Instant::now());
     let mut size = smallest.len() / 2;
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_needed_is_left_out() {
+    fn irrelevant_bytes_are_removed() {
         let input = [vec![b'x'; 1_000], b"<".to_vec(), vec![b'y'; 500], b">".to_vec()].concat();
         let fails = |input: &[u8]| {
             let open = input.iter().position(|byte| *byte == b'<');

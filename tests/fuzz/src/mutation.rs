@@ -1,9 +1,9 @@
 use crate::Random;
 
-/// The longest input, in bytes.
+/// Length limit of an input, in bytes.
 pub const MAX_INPUT: usize = 8 * 1024;
 
-/// Pieces that matter to most readers.
+/// Byte strings that are significant to many parsers.
 const COMMON: [&[u8]; 34] = [
     b"\0",
     b"\n",
@@ -41,10 +41,10 @@ const COMMON: [&[u8]; 34] = [
     b"\xe2\x80\x8b",
 ];
 
-/// The most changes of one input.
+/// Limit of changes to one input.
 const MAX_CHANGES: usize = 8;
 
-/// A sample with a few random changes.
+/// Creates an input: a sample with some random changes.
 pub(crate) fn input(random: &mut Random, samples: &[&[u8]], words: &[&str]) -> Vec<u8> {
     let mut input = random.choose(samples).map(|sample| sample.to_vec()).unwrap_or_default();
     for _ in 0..=random.below(MAX_CHANGES) {
@@ -81,7 +81,7 @@ fn change(input: &mut Vec<u8>, random: &mut Random, samples: &[&[u8]], words: &[
     }
 }
 
-/// Repeats a part in place, at times very often: what is quadratic shows then.
+/// Repeats a part in place, sometimes very often, which reveals quadratic work.
 fn repeat(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     let part = input[range(input.len(), at, random)].to_vec();
     let most = if random.below(4) == 0 { MAX_INPUT / part.len().max(1) } else { 4 };

@@ -1,14 +1,14 @@
-/// Numbers that look random and depend on the seed alone (splitmix64).
+/// Pseudo-random numbers that depend on the seed only (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The numbers that belong to an input, so that whatever a check chooses is chosen again for the same input.
+    /// Creates a generator from an input, so that a check makes the same choices for the same input.
     pub fn of(input: &[u8]) -> Self {
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self(input.iter().fold(0xcbf2_9ce4_8422_2325, mix))
@@ -28,13 +28,13 @@ impl Random {
         usize::try_from(self.number().checked_rem(bound).unwrap_or(0)).unwrap_or(0)
     }
 
-    /// One of the items, if there are any.
+    /// Chooses an item, if there are any.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len()))
     }
 }
 
-/// The input in pieces, cut at places that depend on the input alone; sometimes in single bytes.
+/// Splits the input at positions that depend on the input only; sometimes into single bytes.
 pub fn cuts(input: &[u8]) -> Vec<&[u8]> {
     let (mut random, mut rest, mut pieces) = (Random::of(input), input, Vec::new());
     let longest = [1, 3, 16, input.len().max(1)][random.below(4)];
@@ -46,7 +46,7 @@ pub fn cuts(input: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// The text in pieces, cut between characters.
+/// Splits the text between characters.
 pub fn text_cuts(text: &str) -> Vec<&str> {
     let (mut random, mut rest, mut pieces) = (Random::of(text.as_bytes()), text, Vec::new());
     let longest = [1, 3, 16, text.len().max(1)][random.below(4)];
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_the_whole_and_the_same_each_time() {
+    fn pieces_are_complete_and_deterministic() {
         let text = "a汉e\u{301}😀 b".repeat(9);
         assert_eq!(
             (text_cuts(&text).concat(), cuts(text.as_bytes()).concat()),

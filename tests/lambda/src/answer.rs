@@ -5,21 +5,21 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::within;
 
-/// What stands between the prelude and the body of a streamed answer.
+/// Delimiter between the prelude and the body of a streamed response.
 const DELIMITER: [u8; 8] = [0; 8];
 
-/// What the function made of an event.
+/// The function's response to an event.
 pub enum Answer {
-    /// An answer as it is made.
+    /// A streamed response.
     Streamed(Streamed),
-    /// A buffered answer: the document that an API in front of the function reads.
+    /// A buffered response: the document for the API in front of the function.
     Whole(Value),
     /// The function reported that the invocation failed.
     Error(Value),
 }
 
 impl Answer {
-    /// The streamed answer; a test ends here when it is another one.
+    /// Returns the streamed response; panics on any other.
     pub fn streamed(self) -> Streamed {
         match self {
             Self::Streamed(streamed) => streamed,
@@ -28,7 +28,7 @@ impl Answer {
         }
     }
 
-    /// The buffered answer; a test ends here when it is another one.
+    /// Returns the buffered response; panics on any other.
     pub fn whole(self) -> Value {
         match self {
             Self::Streamed(_) => panic!("a streamed answer"),
@@ -38,14 +38,14 @@ impl Answer {
     }
 }
 
-/// The part of a streamed answer that stands before its body.
+/// The part of a streamed response before its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prelude {
     /// The HTTP status.
     pub status: u16,
-    /// Names in lower case.
+    /// Header names are in lower case.
     pub headers: BTreeMap<String, String>,
-    /// Whole `set-cookie` values.
+    /// Complete `set-cookie` values.
     pub cookies: Vec<String>,
 }
 
@@ -55,8 +55,7 @@ impl Prelude {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// Reads the beginning of a streamed answer; `None` as long as it is not all there. The rest is the body's first
-    /// part.
+    /// Splits the prelude off a streamed response; `None` while it is incomplete. The rest is the body's first part.
     pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let end = bytes.windows(DELIMITER.len()).position(|window| window == DELIMITER)?;
         let prelude: Value = serde_json::from_slice(&bytes[..end]).expect("the prelude is JSON");
@@ -75,16 +74,16 @@ impl Prelude {
     }
 }
 
-/// A streamed answer, read as it comes. As long as it is held, the function waits: it is not told that it is done.
+/// A streamed response, read chunk by chunk. The function's request completes only when this is dropped.
 ///
-/// Dropping it before its end breaks the connection, as if the service had gone.
+/// Dropping it before its end resets the connection, as if the service had failed.
 pub struct Streamed {
     chunks: mpsc::UnboundedReceiver<Option<Vec<u8>>>,
-    /// Dropping it tells the server that the test has let go.
+    /// Dropping it signals the server that the test has released the response.
     _held: oneshot::Sender<()>,
 }
 
-/// The server's side of a streamed answer.
+/// The server's side of a streamed response.
 pub(crate) struct Taking {
     chunks: mpsc::UnboundedSender<Option<Vec<u8>>>,
     let_go: oneshot::Receiver<()>,
@@ -97,7 +96,7 @@ impl Streamed {
         (Self { chunks, _held: held }, Taking { chunks: sender, let_go })
     }
 
-    /// Reads the prelude, which the runtime sends before any of the body.
+    /// Reads the prelude, which the runtime sends before the body.
     pub async fn prelude(&mut self) -> Prelude {
         let mut bytes = Vec::new();
         loop {
@@ -109,18 +108,18 @@ impl Streamed {
         }
     }
 
-    /// The next chunk; `None` at the end of the body.
+    /// Reads the next chunk; `None` at the end of the body.
     pub async fn chunk(&mut self) -> Option<Vec<u8>> {
         let chunk = within("a chunk of a streamed answer", self.chunks.recv()).await;
         chunk.expect("the connection stays until the body has ended")
     }
 
-    /// The next chunk of the body as text; a test ends here when there is none.
+    /// Reads the next chunk of the body as text; panics at the end.
     pub async fn text(&mut self) -> String {
         String::from_utf8(self.chunk().await.expect("more of the body")).expect("chunks are whole frames in UTF-8")
     }
 
-    /// Reads until the body contains `text`, and gives what was read.
+    /// Reads until the body contains `text`, and returns the text so far.
     pub async fn until(&mut self, text: &str) -> String {
         let mut read = String::new();
         while !read.contains(text) {
@@ -129,7 +128,7 @@ impl Streamed {
         read
     }
 
-    /// Reads the rest of the body; the function is still not told that it is done.
+    /// Reads the rest of the body; the function's request stays open.
     pub async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         while let Some(chunk) = self.chunk().await {
@@ -140,7 +139,7 @@ impl Streamed {
 }
 
 impl Taking {
-    /// A test that has let go reads no more.
+    /// Sends a chunk to the test, unless it has released the response.
     pub(crate) fn pass(&self, chunk: Vec<u8>) {
         let _ = self.chunks.send(Some(chunk));
     }
@@ -149,7 +148,7 @@ impl Taking {
         let _ = (&mut self.let_go).await;
     }
 
-    /// Tells the end, and waits until the test lets go.
+    /// Signals the end, and waits until the test releases the response.
     pub(crate) async fn ended(mut self) {
         let _ = self.chunks.send(None);
         self.hung_up().await;

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-/// A request as a function URL or an HTTP API hands it to a function: payload format 2.0.
+/// HTTP request event of a function URL or an HTTP API: payload format 2.0.
 #[derive(Clone, Debug)]
 pub struct HttpEvent(Value);
 
@@ -52,7 +52,7 @@ impl HttpEvent {
         Self::new("POST", path).header("content-type", "application/json").with("body", body.to_string())
     }
 
-    /// Makes it a request of another method.
+    /// Sets the method.
     #[must_use]
     pub fn method(mut self, method: &str) -> Self {
         self.0["requestContext"]["http"]["method"] = method.into();

@@ -10,18 +10,18 @@ use tokio::task::JoinHandle;
 
 use crate::within;
 
-/// A function's process; it ends when this is dropped.
+/// A function's process; it is killed when dropped.
 pub struct Function {
     child: Child,
     log: Log,
     readers: [JoinHandle<()>; 2],
 }
 
-/// What the process wrote, line by line.
+/// Lines that the process wrote.
 type Log = Arc<watch::Sender<Vec<String>>>;
 
 impl Function {
-    /// Starts a binary with Lambda's variables, the Runtime API at `api` and these settings, and nothing of the test's own
+    /// Starts a binary with Lambda's variables, the Runtime API at `api` and these settings, without the test's own
     /// environment.
     pub fn start<'s>(
         binary: impl AsRef<Path>,
@@ -47,12 +47,12 @@ impl Function {
         Self { child, log, readers: [tokio::spawn(stdout), tokio::spawn(stderr)] }
     }
 
-    /// Stops the process as Lambda freezes an instance between invocations.
+    /// Stops the process, as Lambda freezes an instance between invocations.
     pub fn freeze(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Lets a frozen process go on.
+    /// Resumes a frozen process.
     pub fn thaw(&self) {
         self.signal(Signal::CONT);
     }
@@ -62,7 +62,7 @@ impl Function {
         kill_process(id.expect("the process runs"), signal).expect("a signal can be sent to one's own child");
     }
 
-    /// Waits for the process to end by itself; gives its exit code and the last line that it wrote.
+    /// Waits until the process exits by itself; returns its exit code and the last line that it wrote.
     pub async fn ended(mut self) -> (Option<i32>, String) {
         let status = within("the process to end", self.child.wait()).await.expect("a child can be waited for");
         for reader in &mut self.readers {
@@ -76,12 +76,12 @@ impl Function {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// What the process wrote so far, line by line.
+    /// Lines that the process wrote so far.
     pub fn log(&self) -> Vec<String> {
         self.log.borrow().clone()
     }
 
-    /// Waits until so many lines are of this sort, and gives them.
+    /// Waits until `count` lines match, and returns them.
     pub async fn lines(&self, count: usize, of: impl Fn(&str) -> bool) -> Vec<String> {
         let mut log = self.log.subscribe();
         let enough = |log: &Vec<String>| log.iter().filter(|line| of(line)).count() >= count;
@@ -90,7 +90,7 @@ impl Function {
     }
 }
 
-/// A failed test shows what its function wrote.
+/// A failed test prints the output of its function.
 impl Drop for Function {
     fn drop(&mut self) {
         if std::thread::panicking() {

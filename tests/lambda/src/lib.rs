@@ -1,5 +1,5 @@
-//! Lambda's Runtime API on loopback: it starts a function's binary, hands events to it, and takes its answers chunk by
-//! chunk, so that tests see what the service would see.
+//! Lambda's Runtime API on loopback: it starts a function's binary, sends events to it, and receives its responses chunk
+//! by chunk, so that tests observe the same as the service.
 //!
 //! The routes are those of the Runtime API of 2018-06-01: `invocation/next`, `invocation/{id}/response` and
 //! `invocation/{id}/error`.
@@ -23,7 +23,7 @@ pub use server::{Invocation, RuntimeApi};
 
 use std::time::Duration;
 
-/// How long anything may take that a test waits for, before the test fails instead of hanging.
+/// Timeout of every wait, so that a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {

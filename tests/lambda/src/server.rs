@@ -15,7 +15,7 @@ use crate::within;
 
 const INVOCATIONS: &str = "/2018-06-01/runtime/invocation/";
 
-/// A Runtime API that serves one function for as long as it lives.
+/// A Runtime API that serves one function until it is dropped.
 pub struct RuntimeApi {
     address: SocketAddr,
     events: mpsc::UnboundedSender<Event>,
@@ -26,9 +26,9 @@ pub struct RuntimeApi {
 
 struct Shared {
     events: tokio::sync::Mutex<mpsc::UnboundedReceiver<Event>>,
-    /// Who waits for the answer of which invocation.
+    /// The response channels of pending invocations, by request id.
     waiting: Mutex<HashMap<String, oneshot::Sender<Answer>>>,
-    /// How often the function asked for its next event.
+    /// Number of the function's requests for its next event.
     asked: watch::Sender<usize>,
 }
 
@@ -38,20 +38,20 @@ struct Event {
     payload: String,
 }
 
-/// An event that was handed in; its answer comes when the function gives one.
+/// A pending invocation.
 pub struct Invocation {
     answer: oneshot::Receiver<Answer>,
 }
 
 impl Invocation {
-    /// Waits for the function's answer: the whole of a buffered one, the beginning of a streamed one.
+    /// Waits for the function's response: the whole of a buffered one, the start of a streamed one.
     pub async fn answer(self) -> Answer {
         within("an answer of the function", self.answer).await.expect("the function answers before it ends")
     }
 }
 
 impl RuntimeApi {
-    /// Starts one on a free port.
+    /// Starts a server on a free port.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -62,12 +62,12 @@ impl RuntimeApi {
         Self { address, events, shared, count: Mutex::default(), serving }
     }
 
-    /// Host and port, as `AWS_LAMBDA_RUNTIME_API` holds them.
+    /// Host and port for `AWS_LAMBDA_RUNTIME_API`.
     pub fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// Hands an event in; the function has `remaining` time for it.
+    /// Sends an event; the function has `remaining` time for it.
     pub fn invoke(&self, payload: &impl ToString, remaining: Duration) -> Invocation {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         *count += 1;
@@ -81,15 +81,15 @@ impl RuntimeApi {
         Invocation { answer }
     }
 
-    /// Waits until the function has asked for an event `times` times: it is ready for the first event after one, and
-    /// may be frozen after the `n`th event when it has asked `n` + 1 times.
+    /// Waits for the `times`th request for an event. After the first, the function is ready; after the `n` + 1st, it may
+    /// be frozen, because it has finished the `n`th event.
     pub async fn asked(&self, times: usize) {
         let mut changes = self.shared.asked.subscribe();
         let asked = within("the function to ask for an event", changes.wait_for(|now| *now >= times)).await;
         asked.expect("the counter outlives its watchers");
     }
 
-    /// How often the function has asked for an event so far.
+    /// Number of the function's requests for an event so far.
     pub fn times_asked(&self) -> usize {
         *self.shared.asked.borrow()
     }
@@ -161,7 +161,7 @@ async fn whole(
     reply(stream, "202 Accepted", "", "").await
 }
 
-/// Passes the chunks on as they come; the function is told that it is done when the test has let the answer go.
+/// Passes chunks to the test; the function's request completes when the test has released the response.
 async fn streamed(stream: &mut BufReader<TcpStream>, head: &Head, id: &str, shared: &Shared) -> io::Result<()> {
     assert_eq!(head.header("lambda-runtime-function-response-mode"), "streaming");
     assert_eq!(head.header("content-type"), "application/vnd.awslambda.http-integration-response");

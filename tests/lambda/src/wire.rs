@@ -1,20 +1,20 @@
-//! As much of HTTP/1.1 as the Runtime API's one client speaks.
+//! The subset of HTTP/1.1 that the Runtime API's client uses.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// The first lines of a request.
+/// Request line and headers.
 pub(crate) struct Head {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// Names in lower case.
+    /// Header names are in lower case.
     headers: BTreeMap<String, String>,
 }
 
 impl Head {
-    /// Reads one; `None` when the connection ends instead.
+    /// Reads a head; `None` at the end of the connection.
     pub(crate) async fn read(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Self>> {
         let Some(first) = line(reader).await? else { return Ok(None) };
         let mut words = first.split(' ').map(str::to_owned);
@@ -32,12 +32,12 @@ impl Head {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// Whether the body comes in chunks.
+    /// Whether the body is chunked.
     pub(crate) fn is_chunked(&self) -> bool {
         self.header("transfer-encoding") == "chunked"
     }
 
-    /// Reads a whole body, however it is framed.
+    /// Reads a whole body, chunked or with a length.
     pub(crate) async fn body(&self, reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         if self.is_chunked() {
@@ -52,7 +52,7 @@ impl Head {
     }
 }
 
-/// Reads one chunk; `None` for the one that ends the body.
+/// Reads one chunk; `None` for the last one.
 pub(crate) async fn chunk(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Vec<u8>>> {
     let size = line(reader).await?.ok_or(io::ErrorKind::UnexpectedEof)?;
     let size = usize::from_str_radix(&size, 16).map_err(|_| io::ErrorKind::InvalidData)?;

@@ -2,10 +2,10 @@ use super::{count, money, table};
 use crate::bill::Bill;
 use crate::{Bills, SEARCHING, USUAL};
 
-/// The kinds that are told.
+/// The kinds in these tables.
 const TOLD: [&str; 4] = ["short answer", USUAL, "long answer", SEARCHING];
 
-/// Where managed instances begin to cost less than Lambda by duration.
+/// Break-even of managed instances against Lambda's price by duration.
 pub(super) fn managed(bills: Bills<'_>) -> String {
     let inputs = bills.inputs;
     let instances = inputs.assumed("managedInstances");
@@ -39,7 +39,7 @@ pub(super) fn managed(bills: Bills<'_>) -> String {
     )
 }
 
-/// Where containers that always run do.
+/// Break-even of containers that run permanently.
 pub(super) fn containers(bills: Bills<'_>) -> String {
     let inputs = bills.inputs;
     let assumed = |name| inputs.assumed(name);

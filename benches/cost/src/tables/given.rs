@@ -1,7 +1,7 @@
 use super::words;
 use crate::Inputs;
 
-/// The prices, and where they stand.
+/// The prices with their sources.
 pub(super) fn prices(inputs: &Inputs) -> String {
     let rows = inputs.prices.iter().map(|(name, price)| {
         [
@@ -15,7 +15,7 @@ pub(super) fn prices(inputs: &Inputs) -> String {
     words(["name", "price", "per", "page", "read where"], rows)
 }
 
-/// The assumptions, and why.
+/// The assumptions with their reasons.
 pub(super) fn assumptions(inputs: &Inputs) -> String {
     let row = |(name, assumed): (&String, &crate::Assumption)| {
         [format!("`{name}`"), assumed.value.to_string(), assumed.why.clone()]

@@ -1,4 +1,4 @@
-//! The tables of `docs/cost.md`, each under its name.
+//! The tables of `docs/cost.md` with their names.
 
 mod alternatives;
 mod given;
@@ -11,7 +11,7 @@ use crate::Bills;
 /// A table's name and its lines in Markdown.
 pub type Table = (&'static str, String);
 
-/// All of them.
+/// All tables.
 pub fn tables(bills: Bills<'_>) -> Vec<Table> {
     vec![
         ("requests", turns::requests(bills)),
@@ -31,7 +31,7 @@ pub fn tables(bills: Bills<'_>) -> Vec<Table> {
     ]
 }
 
-/// A table of these columns; all but the first stand to the right.
+/// Formats a table; all columns but the first are right-aligned.
 fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule: String = (0..N).map(|column| if column == 0 { "|---" } else { "|---:" }).collect();
@@ -39,17 +39,17 @@ fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String
     rows.into_iter().fold(format!("{head}{rule}|\n"), |table, row| table + &line(&row))
 }
 
-/// A table of words, all of which stand to the left.
+/// Formats a table of texts; all columns are left-aligned.
 fn words<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     table(head, rows).replacen("---:", "---", N)
 }
 
-/// An amount of money: cents and less where it is small.
+/// Formats an amount of money, with four decimals below 1.
 fn money(amount: f64) -> String {
     if amount < 1.0 { format!("{amount:.4}") } else { format!("{amount:.2}") }
 }
 
-/// A count, with its thousands set apart.
+/// Formats a count with thousands separators.
 fn count(number: f64) -> String {
     let digits = format!("{:.0}", number.round());
     let groups: Vec<&str> =
@@ -57,7 +57,7 @@ fn count(number: f64) -> String {
     groups.join(",")
 }
 
-/// Bytes as KB of a thousand.
+/// Formats bytes as KB (1,000 bytes).
 fn kilobytes(bytes: f64) -> String {
     format!("{:.1}", bytes / 1e3)
 }

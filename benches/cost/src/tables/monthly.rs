@@ -2,13 +2,13 @@ use super::{count, kilobytes, money, table, words};
 use crate::Bills;
 use crate::counts::number;
 
-/// The template that makes the alarms.
+/// The template that defines the alarms.
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 
-/// What an account has for nothing.
+/// Free allowance of alarms and metrics per account.
 const FREE: f64 = 10.0;
 
-/// What costs the same in every month.
+/// Fixed monthly costs.
 pub(super) fn fixed(bills: Bills<'_>) -> String {
     let inputs = bills.inputs;
     let (alarms, metrics) = (alarms(), inputs.assumed("metricsInUse"));
@@ -23,7 +23,7 @@ pub(super) fn fixed(bills: Bills<'_>) -> String {
     words(["what", "a month", "if the account uses its free allowance for nothing else"], rows)
 }
 
-/// The metrics that alarms of the template look at.
+/// Counts the metrics that alarms of the template watch.
 fn alarms() -> f64 {
     let resources = TEMPLATE.split("Type: AWS::CloudWatch::Alarm").skip(1);
     let own = resources.map(|resource| {
@@ -33,7 +33,7 @@ fn alarms() -> f64 {
     number(own.sum())
 }
 
-/// What stays in the data table.
+/// Storage costs of the data table.
 pub(super) fn storage(bills: Bills<'_>) -> String {
     let inputs = bills.inputs;
     let price = inputs.price("dynamodbStorage") + inputs.price("dynamodbRecovery");

@@ -1,7 +1,7 @@
 use super::{count, money, table, words};
 use crate::{Bills, CACHED, SEARCHING, USUAL};
 
-/// What the function's size changes, for an answer.
+/// Effect of the function's memory size on an answer.
 pub(super) fn memory(bills: Bills<'_>) -> String {
     let (bill, inputs) = (bills.of(USUAL), bills.inputs);
     let rows = [128.0, 256.0, 512.0, 1024.0, 1769.0].map(|megabytes| {
@@ -19,7 +19,7 @@ pub(super) fn memory(bills: Bills<'_>) -> String {
     table(["MB", "of a vCPU", "CPU seconds given", "of them used", "1,000 answers, arm64", "x86_64"], rows)
 }
 
-/// What it changes that searches were made before.
+/// Effect of the search cache's hit rate.
 pub(super) fn cache(bills: Bills<'_>) -> String {
     let (miss, hit) = (bills.of(SEARCHING), bills.of(CACHED));
     let rows = [0.0, 0.25, 0.5, 0.75, 0.9].map(|hits| {
@@ -40,7 +40,7 @@ pub(super) fn cache(bills: Bills<'_>) -> String {
     )
 }
 
-/// What the front door costs beside the function, for answers of the usual length.
+/// Additional costs of each front door, for the default kind of answer.
 pub(super) fn doors(bills: Bills<'_>) -> String {
     let (inputs, turn) = (bills.inputs, bills.of(USUAL).turn);
     let firewall = inputs.price("firewall") + 2.0 * inputs.price("firewallRule");

@@ -5,7 +5,7 @@ use crate::bill::END;
 use crate::counts::{Turn, WhileItRuns};
 use crate::{Bills, Request};
 
-/// What was counted of each kind.
+/// Counts of each kind.
 pub(super) fn requests(bills: Bills<'_>) -> String {
     let head = [
         "turn",
@@ -40,7 +40,7 @@ pub(super) fn requests(bills: Bills<'_>) -> String {
     table(head, rows)
 }
 
-/// Each request of a kind.
+/// All requests of a kind.
 pub(super) fn listed(bills: Bills<'_>, name: &str) -> String {
     let rows = bills.of(name).turn.requests.iter().map(|request| {
         let Request { operation, items, read, write, index, refused } = request;
@@ -50,7 +50,7 @@ pub(super) fn listed(bills: Bills<'_>, name: &str) -> String {
     words(["request", "of", "read units", "write units"], rows)
 }
 
-/// What there is because turns last.
+/// Requests that depend on the duration of turns.
 pub(super) fn of_time(bills: Bills<'_>) -> String {
     let rows = bills.all().map(|bill| {
         let of_time = bill.of_time();
@@ -71,7 +71,7 @@ pub(super) fn of_time(bills: Bills<'_>) -> String {
     format!("{formulas}\n{table}")
 }
 
-/// What a thousand of each kind cost.
+/// Cost of a thousand turns of each kind.
 pub(super) fn thousand(bills: Bills<'_>) -> String {
     let head = ["1,000 turns", "Lambda", "DynamoDB", "logs, traces", "data out", "AWS together", "search", "model"];
     let rows = bills.all().map(|bill| {

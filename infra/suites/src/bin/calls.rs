@@ -1,5 +1,5 @@
-//! Which permissions at DynamoDB the function uses, found by using all of its routes; written as JSON to the file that
-//! `CALLS` names.
+//! Calls all routes of the function, and writes the DynamoDB permissions that they use as JSON to the file that `CALLS`
+//! names.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use support::{Completion, Gate};
 
 const LONG: Duration = Duration::from_mins(5);
 
-/// The function, and the key of a caller.
+/// The function and an API key.
 struct Caller {
     api: RuntimeApi,
     key: String,
@@ -26,7 +26,7 @@ impl Caller {
         (answer.prelude().await.status, answer.rest().await)
     }
 
-    /// A turn that is told to be a repeat of any other with the same name.
+    /// Runs a turn with `name` as its idempotency key.
     async fn chat(&self, name: &str, body: &Value) -> Vec<Value> {
         let (status, body) = self.send(HttpEvent::post("/api/chat", body).header("idempotency-key", name)).await;
         assert_eq!(status, 200, "{body}");
@@ -60,7 +60,7 @@ async fn main() {
     shown(&format!("the calls of all routes are written down: {calls:?}"));
 }
 
-/// A turn that lasts until its log is written down, so that its end goes there with its answer.
+/// Runs a turn that lasts until its log is written, so that the end of the log is stored with the answer.
 async fn talk_for_long(world: &World, caller: &Caller, recorder: &Recorder) {
     let gate = Gate::new();
     world.model.replies([Completion::new().text("茶").wait(&gate).text("。").end()]);
@@ -138,12 +138,12 @@ async fn use_all(world: &World, caller: &Caller) {
     }
 }
 
-/// A tool that asks nobody.
+/// A tool that calls no host.
 fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "Adds.", "endpoint": { "urlTemplate": "internal://calculator" } })
 }
 
-/// A document of one operation, at a host that nobody asks.
+/// An OpenAPI document with one operation, at a host that is never called.
 fn pets() -> Value {
     let pets = json!({ "get": { "operationId": "pets", "summary": "All pets.", "responses": {} } });
     json!({ "openapi": "3.1.0", "servers": [{ "url": "https://api.example.com" }], "paths": { "/pets": pets } })

@@ -1,4 +1,4 @@
-//! The function behind `cargo lambda watch`: over its function URL an answer comes while the model still writes it.
+//! The function under `cargo lambda watch`: its function URL streams an answer while the model still writes it.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! The function in the Runtime Interface Emulator: an invocation in, the runtime's own answer out.
+//! The function in the Runtime Interface Emulator: sends invocations and checks the runtime's responses.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use suites::{Tool, World, events, free_port, given, only, shown};
 use support::Completion;
 use tokio::process::Command;
 
-/// The emulator with the function in it. It takes one invocation at a time.
+/// The emulator running the function. It handles one invocation at a time.
 struct Emulator {
     tool: Tool,
     address: SocketAddr,
@@ -36,7 +36,7 @@ impl Emulator {
         answer.bytes().await.unwrap().to_vec()
     }
 
-    /// Invokes a function that streams; gives status and body.
+    /// Invokes a streaming function; returns status and body.
     async fn streamed(&self, event: impl ToString) -> (u16, String) {
         let answer = self.invoke(event).await;
         let (prelude, body) = Prelude::split(&answer).unwrap();
@@ -97,8 +97,8 @@ async fn buffering() {
     emulator.tool.stop().await;
 }
 
-/// With the environment that the template gives it, as far as there is no AWS: the stand-ins have other addresses, and the
-/// model's key comes by itself.
+/// Runs the function with the template's environment, except for AWS: the fake servers have other addresses, and the
+/// model's key is set directly.
 async fn as_deployed() {
     let world = World::start().await;
     world.model.replies([Completion::of(["你好"])]);

@@ -1,6 +1,6 @@
-//! The built function behind `sam local start-api`, in a container: requests over HTTP in, and what it stored read from
-//! the embedded DynamoDB of the local server. That listens on loopback alone: a forwarder on the bridge between host and
-//! containers leads to it, and containers call the host as Docker Desktop's do.
+//! The built function under `sam local start-api`, in a container: sends HTTP requests, and reads the stored items from
+//! the embedded DynamoDB of the local server. The database listens on loopback only, so a forwarder on the bridge between
+//! host and containers passes connections on. Containers use Docker Desktop's name of the host.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,13 +12,13 @@ use suites::{Tool, events, forward, free_port, given, only, shown};
 use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::process::Command;
 
-/// The emulator names tables by their places in the template.
+/// Table names, which the emulator derives from the template's resources.
 const TABLES: [(&str, &str); 2] = [("DATA_TABLE", "DataTable"), ("EPHEMERAL_TABLE", "EphemeralTable")];
 
-/// The name by which containers call the machine that they run on.
+/// Host name by which containers reach their host.
 const HOST: &str = "host.docker.internal";
 
-/// A container starts within this, also on a busy machine.
+/// Timeout for the start of a container, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 #[tokio::main(flavor = "current_thread")]
@@ -46,7 +46,7 @@ async fn main() {
     server.stop().await;
 }
 
-/// The product on this machine, whose database containers can reach.
+/// Starts the product on this machine with a database that containers can reach.
 async fn local_server(database: SocketAddr) -> (Tool, String) {
     let address = free_port(Ipv4Addr::LOCALHOST);
     let mut command = Command::new(given("SERVER"));
@@ -57,7 +57,7 @@ async fn local_server(database: SocketAddr) -> (Tool, String) {
     (server, format!("http://{address}"))
 }
 
-/// The same address as containers see it.
+/// Returns the same URL for use in containers.
 async fn on_bridge(bridge: IpAddr, url: &str) -> String {
     let rest = url.strip_prefix("http://").unwrap();
     let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -78,7 +78,7 @@ async fn start_api(bridge: IpAddr, parameters: &[String]) -> (Tool, String) {
     (sam, format!("http://{address}"))
 }
 
-/// The built template with keys in the environment: real ones are read from services that have no emulator here.
+/// Adds keys to the built template's environment, because the services for real keys have no emulator.
 fn with_keys(folder: &Path) -> PathBuf {
     let template = std::fs::read_to_string(folder.join("template.yaml")).unwrap();
     let keys = format!("Variables:\n        OPENAI_API_KEY: {MODEL_KEY}\n        TAVILY_API_KEY: {SEARCH_KEY}\n");

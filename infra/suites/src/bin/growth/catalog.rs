@@ -1,4 +1,4 @@
-//! The kinds of input, each with its patterns.
+//! All kinds of input with their patterns.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use crate::requests::{call, completion, definition, found, message, page, part, 
 use crate::upstream::mcp_call;
 
 const MIB: usize = 1024 * 1024;
-/// What remains of a body or an answer for the frame around the text.
+/// Bytes reserved in a body or an answer for the JSON around the text.
 const FRAME: usize = 4096;
 
-/// Every kind, the cheap ones first.
+/// All kinds, cheap ones first.
 pub(crate) fn kinds() -> Vec<Kind> {
     vec![
         texts("message", 31_000, message),
@@ -53,7 +53,7 @@ fn answer(deltas: impl IntoIterator<Item = Value>) -> Plan {
     Plan { model: stream(deltas), ..Plan::default() }
 }
 
-/// A delta for every four characters.
+/// Splits a text into deltas of four characters.
 fn pieces(text: &str) -> Vec<Value> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(4).map(|piece| json!({ "content": piece.iter().collect::<String>() })).collect()
@@ -104,7 +104,7 @@ fn history() -> Kind {
     Kind { name: "/v1 history", largest: 9_999, patterns }
 }
 
-/// Calls of an assistant with results of the caller, in both orders.
+/// Calls of an assistant with client-side results, in both orders.
 fn results_of_the_caller() -> Kind {
     let asked = |count: usize, order: fn(usize, usize) -> usize| {
         let function = json!({ "name": "f", "arguments": "{}" });
@@ -145,10 +145,10 @@ fn offered_tools() -> Kind {
     Kind { name: "/v1 tools", largest: MIB / 2, patterns }
 }
 
-/// A schema of about so many small entries.
+/// Builds a schema with about this many small entries.
 type Schema = fn(usize) -> Value;
 
-/// Schemas, each heavy in another way.
+/// Schemas, each expensive in another way.
 const SCHEMAS: [(&str, Schema); 5] = [
     (
         "properties",
@@ -172,7 +172,7 @@ const SCHEMAS: [(&str, Schema); 5] = [
     }),
 ];
 
-/// Bodies whose JSON is heavy, whatever it says.
+/// Bodies whose JSON is expensive to parse.
 fn bodies() -> Kind {
     let with = |text: String| Probe::post("/api/chat", format!("{{\"message\":\"go\",\"x\":{text}}}"));
     let patterns = vec![
@@ -242,7 +242,7 @@ fn paths() -> Kind {
     Kind { name: "path and query", largest: 48_000, patterns }
 }
 
-/// Answers of a tool's host that are JSON of many parts.
+/// Tool responses that are JSON with many parts.
 fn tool_documents() -> Kind {
     let patterns = vec![
         pattern("numbers", |size| tool(list(size / 4, |_| json!(1)).to_string())),
@@ -274,7 +274,7 @@ fn search_rows() -> Kind {
     Kind { name: "search rows", largest: 2 * MIB - 64 * 1024, patterns }
 }
 
-/// The beginning of a call that has attributes without end.
+/// The start of a call with an endless list of attributes.
 fn attributes() -> Kind {
     let of = |name: &'static str, unit: &'static str| {
         pattern(name, move |size| turn(answer(pieces(&format!("<function{}", repeated(unit, size))))))
@@ -283,7 +283,7 @@ fn attributes() -> Kind {
     Kind { name: "answer, attributes", largest: 64 * 1024, patterns }
 }
 
-/// Calls that a model writes.
+/// Calls that a model emits.
 fn calls() -> Kind {
     let native = |count: usize| {
         let call = |at: usize| json!({ "index": at, "id": format!("c{at}"), "type": "function", "function": { "name": "current_time", "arguments": "{}" } });

@@ -1,4 +1,4 @@
-//! Many of the largest inputs at once, while another user's stream runs.
+//! Concurrent largest inputs, while another user's stream runs.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +7,17 @@ use futures_util::future::join_all;
 use crate::Bench;
 use crate::growth::Heaviest;
 
-/// How many connections send at the same time.
+/// Number of concurrent connections.
 const CONNECTIONS: usize = 4;
 
-/// How long each of them goes on with further inputs.
+/// How long each connection keeps sending inputs.
 const LENGTH: Duration = Duration::from_secs(1);
 
-/// What a flood did to the other user.
+/// Effect of a flood on the other user.
 pub(crate) struct Silence {
-    /// The longest time that a delta was on its way.
+    /// The longest delay of a delta.
     pub(crate) longest: Duration,
-    /// How many inputs were answered meanwhile.
+    /// Number of inputs that were answered meanwhile.
     pub(crate) inputs: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The processor time of inputs of doubled sizes.
+//! Measures the processor time of inputs of doubling sizes.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use crate::probe::{Kind, Probe};
 use crate::report::Report;
 use crate::server::TimedOut;
 
-/// The sizes: the largest one and its halves, smallest first.
+/// Divisors of the largest size, smallest size first.
 const HALVES: [usize; 4] = [8, 4, 2, 1];
 
-/// Work that is less than this is not compared: it is lost among what the process does anyway.
+/// Work below this is not compared, because the process's other work hides it.
 const FLOOR: Duration = Duration::from_millis(40);
 
-/// Work below which a measurement means nothing, in seconds.
+/// Work below which a measurement is noise, in seconds.
 const LITTLE: f64 = 0.004;
 
-/// Work that doubles its growth with each doubling is quadratic; this is half way from linear.
+/// Limit of the growth of work per doubling of the size: linear is 2, quadratic is 4.
 const RATIO: f64 = 3.2;
 
-/// How often work that seems to grow too fast is measured again; the least of each size counts.
+/// Number of measurements of work that seems to grow too fast; the least of each size counts.
 const REPEATS: usize = 3;
 
-/// Work for which a second measurement is not needed.
+/// Work above which no second measurement is needed.
 const ENOUGH: Duration = Duration::from_secs(3);
 
-/// The largest input of the pattern that takes the most work.
+/// The largest input of the pattern with the highest work.
 pub(crate) struct Heaviest {
     pub(crate) pattern: String,
     pub(crate) probe: Probe,
@@ -33,7 +33,7 @@ pub(crate) struct Heaviest {
     pub(crate) status: Option<u16>,
 }
 
-/// Measures each pattern of a kind; what is not answered in time ends the server, and another one goes on.
+/// Measures each pattern of a kind; after a timeout the server is restarted.
 pub(crate) async fn measure(bench: &mut Bench, kind: &Kind, report: &mut Report) -> Option<Heaviest> {
     let mut heaviest: Option<Heaviest> = None;
     for pattern in &kind.patterns {
@@ -53,7 +53,7 @@ pub(crate) async fn measure(bench: &mut Bench, kind: &Kind, report: &mut Report)
     heaviest
 }
 
-/// The work of each size, smallest first; measured again where it seems to grow too fast.
+/// Measures the work of each size, smallest first; repeats if it seems to grow too fast.
 async fn work_of(bench: &Bench, probes: &[Probe]) -> Result<(Vec<Duration>, Option<u16>), TimedOut> {
     let (mut least, mut status) = (vec![Duration::MAX; probes.len()], None);
     for _ in 0..REPEATS {
@@ -70,7 +70,7 @@ async fn work_of(bench: &Bench, probes: &[Probe]) -> Result<(Vec<Duration>, Opti
     Ok((least, status))
 }
 
-/// Whether two successive doublings of the size, or all three together, multiplied the work by more than linear work would.
+/// Whether two successive doublings of the size, or all three together, multiplied the work by more than [`RATIO`] each.
 pub(crate) fn grows_too_fast(work: &[Duration]) -> bool {
     let steps = work.windows(2).map(|pair| times(pair[0], pair[1]));
     let steep: Vec<bool> = steps.map(|times| times > RATIO).collect();
@@ -79,7 +79,7 @@ pub(crate) fn grows_too_fast(work: &[Duration]) -> bool {
     *last > FLOOR && (all_steep || steep.windows(2).any(|pair| pair[0] && pair[1]))
 }
 
-/// By how much work was multiplied; what is lost among other work counts as a little.
+/// Returns the factor by which work grew; work below the noise counts as [`NOISE_SECONDS`].
 fn times(before: Duration, after: Duration) -> f64 {
     after.as_secs_f64() / before.as_secs_f64().max(LITTLE)
 }

@@ -1,7 +1,7 @@
-//! How much work each kind of input makes: it may not grow faster than its size, and another user's stream must go on.
+//! Measures the work of each kind of input: it may not grow faster than the size, and another user's stream must continue.
 //!
 //! `SERVER` names the binary of the local server; `infra/suites/growth` builds it. Arguments limit the run to kinds
-//! whose names contain one of them. `GROWTH_PATTERNS=all` takes every pattern for the largest inputs, too.
+//! whose names contain one of them. `GROWTH_PATTERNS=all` uses every pattern for the largest inputs, too.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -31,14 +31,14 @@ fn main() {
     std::process::exit(i32::from(!outcome));
 }
 
-/// The product and what is around it.
+/// The product and its environment.
 struct Bench {
     server: Server,
     upstream: Upstream,
     watcher: Watcher,
 }
 
-/// Measures every kind; false when one of them does not hold.
+/// Measures every kind; returns false when one fails.
 async fn run() -> bool {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let (upstream, watcher) = (Upstream::start(), Watcher::start());

@@ -1,6 +1,6 @@
-//! What texts are made of: short units, each repeated to a size, that parsers and scanners have reason to look at twice.
+//! Units of texts: short strings that need special care in parsers and scanners, each repeated to a size.
 
-/// Units that are repeated; the name of a pattern is its unit.
+/// All units; the name of a pattern is its unit.
 const UNITS: [&str; 44] = [
     "a",
     "word ",
@@ -48,7 +48,7 @@ const UNITS: [&str; 44] = [
     "functools[",
 ];
 
-/// Units for inputs that are long to send.
+/// Units for inputs that take long to send.
 const FEW: [&str; 14] = [
     "word ",
     "汉",
@@ -66,18 +66,18 @@ const FEW: [&str; 14] = [
     "[TOOL_CALLS]",
 ];
 
-/// The units for a text of at most `largest` bytes.
+/// Returns the units for a text of at most `largest` bytes.
 pub(crate) fn units(largest: usize) -> &'static [&'static str] {
     let all = std::env::var("GROWTH_PATTERNS").is_ok_and(|wish| wish == "all");
     if all || largest <= 100_000 { &UNITS } else { &FEW }
 }
 
-/// The unit repeated to `size` bytes or a little less.
+/// Repeats the unit to `size` bytes or slightly less.
 pub(crate) fn repeated(unit: &str, size: usize) -> String {
     unit.repeat((size / unit.len()).max(1))
 }
 
-/// The unit repeated to a text that takes `size` bytes as a JSON string.
+/// Repeats the unit to a text of `size` bytes when encoded as a JSON string.
 pub(crate) fn repeated_in_json(unit: &str, size: usize) -> String {
     let escaped = serde_json::Value::from(unit).to_string().len() - 2;
     unit.repeat((size / escaped).max(1))

@@ -1,6 +1,6 @@
 use bytes::Bytes;
 
-/// One request of a given size, and what the servers behind the product answer meanwhile.
+/// One request of a given size, with the upstream servers' responses to it.
 #[derive(Clone)]
 pub(crate) struct Probe {
     pub(crate) method: &'static str,
@@ -10,14 +10,14 @@ pub(crate) struct Probe {
     pub(crate) plan: Plan,
 }
 
-/// What the scripted servers answer; `{{id}}` in it becomes the number of the request.
+/// Responses of the scripted servers; `{{id}}` is replaced with the number of the request.
 #[derive(Clone, Default)]
 pub(crate) struct Plan {
-    /// The model's answer to the question; a short one if this is empty.
+    /// The model's response to the question; a short one if this is empty.
     pub(crate) model: Bytes,
-    /// The search provider's answer.
+    /// The search provider's response.
     pub(crate) search: Bytes,
-    /// The answer of the host of the defined tool.
+    /// The response of the custom tool's host.
     pub(crate) tool: Bytes,
 }
 
@@ -46,19 +46,19 @@ impl Probe {
     }
 }
 
-/// What a kind of input is made of, at a size in bytes or entries.
+/// Builds an input of a size in bytes or entries.
 pub(crate) type Make = Box<dyn Fn(usize) -> Probe + Send + Sync>;
 
-/// Inputs of one pattern.
+/// A pattern of inputs.
 pub(crate) struct Pattern {
     pub(crate) name: String,
     pub(crate) make: Make,
 }
 
-/// A kind of input with the patterns that it is made of.
+/// A kind of input with its patterns.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// The largest size that the product takes, or a little less.
+    /// The largest size that the product accepts, or slightly less.
     pub(crate) largest: usize,
     pub(crate) patterns: Vec<Pattern>,
 }

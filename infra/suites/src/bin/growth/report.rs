@@ -1,4 +1,4 @@
-//! The table that a run prints, and what fails it.
+//! The table of a run, and its failures.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use crate::flood::Silence;
 use crate::growth::Heaviest;
 use crate::probe::Kind;
 
-/// What another user may notice at most.
+/// Target for the longest delay of another user.
 const AIM: Duration = Duration::from_millis(250);
 
-/// What fails the suite, on a machine that does other things, too, and with a build that is not optimised.
+/// Delay that fails the suite, even on a busy machine and with an unoptimised build.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What was measured so far.
+/// The results so far.
 #[derive(Default)]
 pub(crate) struct Report {
     faults: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds the work of the sizes of a pattern.
+    /// Adds the work of a pattern's sizes.
     pub(crate) fn measured(&mut self, kind: &str, pattern: &str, work: &[Duration], too_fast: bool) {
         let work: Vec<String> = work.iter().map(|work| format!("{:.0}", millis(*work))).collect();
         let line = format!("{kind:<22} {pattern:<22} {:>30} ms", work.join(" → "));
@@ -32,13 +32,13 @@ impl Report {
         }
     }
 
-    /// Adds an input that was not answered in time.
+    /// Adds an input that timed out.
     pub(crate) fn timed_out(&mut self, kind: &str, pattern: &str) {
         println!("  {kind:<22} {pattern:<22} not answered in time");
         self.faults.push(format!("not answered in time: {kind} {pattern}"));
     }
 
-    /// Adds what a flood with the heaviest input of a kind did.
+    /// Adds the result of a flood with the heaviest input of a kind.
     pub(crate) fn flooded(&mut self, kind: &Kind, heaviest: &Heaviest, silence: &Silence) {
         let over = if silence.longest > AIM { "  over the aim" } else { "" };
         let status = heaviest.status.map_or("-".to_owned(), |status| status.to_string());
@@ -58,7 +58,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Prints the table and the faults; false when there are any.
+    /// Prints the table and the faults; returns false if there are any.
     pub(crate) fn conclude(&self) -> bool {
         println!(
             "\n  {:<24} {:>8} {:<20} {:>4} {:>8} {:>7} {:>9}",

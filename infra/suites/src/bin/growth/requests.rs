@@ -1,11 +1,11 @@
-//! The requests that bring a text or a list of a given size to the product.
+//! Requests that carry a text or a list of a given size into the product.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::probe::{Plan, Probe};
 
-/// The question of turns in which the upstream servers bring the input; the number makes searches differ.
+/// Message of turns whose input comes from the upstream servers; the number makes searches distinct.
 pub(crate) const QUESTION: &str = "go-{{id}}! https://example.com/{{id}}";
 
 /// A turn with this message.
@@ -13,7 +13,7 @@ pub(crate) fn message(text: &str) -> Probe {
     Probe::post("/api/chat", json!({ "message": text }).to_string())
 }
 
-/// A turn with the question, of an agent that has every tool.
+/// A turn with [`QUESTION`] and an agent that has every tool.
 pub(crate) fn turn(plan: Plan) -> Probe {
     Probe::post("/api/chat", json!({ "message": QUESTION, "agentId": "{{agent}}" }).to_string()).plan(plan)
 }
@@ -38,7 +38,7 @@ pub(crate) fn part(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// The model's answer in these deltas, with its end.
+/// A model response with these deltas and its end.
 pub(crate) fn stream(deltas: impl IntoIterator<Item = Value>) -> Bytes {
     let mut events = String::new();
     for delta in deltas {
@@ -49,7 +49,7 @@ pub(crate) fn stream(deltas: impl IntoIterator<Item = Value>) -> Bytes {
     events.into()
 }
 
-/// The model's answer that consists of one call.
+/// A model response with one call.
 pub(crate) fn call(name: &str, arguments: &Value) -> Bytes {
     let mut call = json!({ "tool": name });
     for (key, value) in arguments.as_object().into_iter().flatten() {
@@ -66,7 +66,7 @@ pub(crate) fn page(text: &str) -> Probe {
     turn(Plan { model, search: search.to_string().into(), ..Plan::default() })
 }
 
-/// A turn whose search finds these rows.
+/// A turn whose search returns these rows.
 pub(crate) fn found(rows: &[Value]) -> Probe {
     let search = json!({ "query": "q", "answer": "a", "images": [], "results": rows, "usage": { "credits": 2 } });
     let model = call("search_web", &json!({ "query": "q{{id}}" }));
@@ -78,13 +78,13 @@ pub(crate) fn row(url: &str, title: &str, content: &str) -> Value {
     json!({ "title": title, "url": url, "content": content, "score": 0.9, "raw_content": null })
 }
 
-/// A turn in which the defined tool gets this answer from its host.
+/// A turn whose custom tool gets this response from its host.
 pub(crate) fn tool(answer: impl Into<Bytes>) -> Probe {
     let model = call("host", &json!({ "id": "{{id}}" }));
     turn(Plan { model, tool: answer.into(), ..Plan::default() })
 }
 
-/// A new definition of a tool that no agent has, with these fields in addition.
+/// An update of a tool that no agent uses, with these additional fields.
 pub(crate) fn definition(more: &Value) -> Probe {
     let mut tool = json!({
         "name": "probe", "description": "A host.", "endpoint": { "urlTemplate": "https://example.com/{id}" },

@@ -1,4 +1,4 @@
-//! The product in a process of its own, and the processor time that it uses.
+//! The product in its own process, and the processor time that it uses.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,12 +13,12 @@ use crate::probe::Probe;
 use crate::upstream::{Upstream, filled};
 use crate::watcher::Watcher;
 
-/// The longest that one request may take.
+/// Timeout of one request.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 const NO_LIMIT: &str = "1000000/60s";
 
-/// A request was not answered in time.
+/// A request timed out.
 #[derive(Debug)]
 pub(crate) struct TimedOut;
 
@@ -27,15 +27,15 @@ pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
     http: transport::Client,
-    /// Numbers of requests, so that no two searches are the same.
+    /// Number of requests so far, which makes searches distinct.
     count: AtomicU64,
     agent: String,
-    /// A tool that definitions are tried with.
+    /// The tool that definition requests update.
     tool: String,
 }
 
 impl Server {
-    /// Starts it over an empty store, with an agent that has every tool.
+    /// Starts it with an empty store and an agent that has every tool.
     pub(crate) async fn start(upstream: &Upstream, watcher: &Watcher) -> Self {
         let (child, url) = launch(upstream, watcher);
         let http = transport::client().expect("the HTTP client builds");
@@ -44,7 +44,7 @@ impl Server {
         server
     }
 
-    /// Ends the process, which computes without end, and starts another one.
+    /// Kills the process, which is stuck in a computation, and starts another one.
     pub(crate) async fn restart(&mut self, upstream: &Upstream, watcher: &Watcher) {
         self.end();
         (self.child, self.url) = launch(upstream, watcher);
@@ -78,7 +78,7 @@ impl Server {
         answer["id"].as_str().unwrap_or_else(|| panic!("{kind}: {answer}")).to_owned()
     }
 
-    /// Sends a request and reads the answer to its end; gives the status, or nothing when the server refused to read on.
+    /// Sends a request and reads the whole response; returns the status, or `None` when the server closed the connection.
     pub(crate) async fn send(&self, probe: &Probe) -> Result<Option<u16>, TimedOut> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let path = probe.path.replace("{{tool}}", &self.tool);
@@ -100,7 +100,7 @@ impl Server {
         String::from_utf8_lossy(body).replace("{{agent}}", &self.agent).into()
     }
 
-    /// The processor time that its threads have used, with what the kernel did for them.
+    /// The processor time of its threads, including kernel time.
     pub(crate) fn cpu(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux lists the threads");
         let used = threads.filter_map(|thread| {

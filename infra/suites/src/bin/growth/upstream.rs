@@ -1,4 +1,4 @@
-//! What stands behind the product: a model, a search provider and hosts of tools, on a thread of their own.
+//! Upstream servers of the product: a model, a search provider and hosts of tools, on their own thread.
 
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use crate::probe::Plan;
 use crate::requests::{call, stream};
 
-/// The scripted servers, at paths of one address.
+/// The scripted servers, on one address.
 pub(crate) struct Upstream {
     pub(crate) address: SocketAddr,
     script: Arc<Mutex<Script>>,
@@ -25,14 +25,14 @@ pub(crate) struct Upstream {
 #[derive(Default)]
 struct Script {
     plan: Plan,
-    /// The questions that were answered once: the next request about them brings a result.
+    /// Questions that were answered once: the next request for them contains a result.
     answered: HashSet<u64>,
 }
 
 type Shared = State<Arc<Mutex<Script>>>;
 
 impl Upstream {
-    /// Starts them; they run until the program ends.
+    /// Starts the servers; they run until the program ends.
     pub(crate) fn start() -> Self {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -48,7 +48,7 @@ impl Upstream {
         Self { address, script }
     }
 
-    /// Answers every request after this one by another plan.
+    /// Replaces the plan for all later requests.
     pub(crate) fn play(&self, plan: &Plan) {
         lock(&self.script).plan = plan.clone();
     }
@@ -68,7 +68,7 @@ fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
     script.lock().expect("no answer panics")
 }
 
-/// The number in the last question of a request; 0 if there is none.
+/// Returns the number in the last question of a request; 0 if there is none.
 fn number(body: &[u8]) -> u64 {
     let at = body.windows(3).rposition(|window| window == b"go-").map_or(body.len(), |at| at + 3);
     let digits = body[at..].iter().take_while(|byte| byte.is_ascii_digit());
@@ -94,7 +94,7 @@ async fn tool(State(script): Shared) -> Response {
     ([(CONTENT_TYPE, kind)], answer).into_response()
 }
 
-/// A server of tools with one tool, whose result is the planned text.
+/// An MCP server with one tool, whose result is the planned text.
 async fn mcp(State(script): Shared, body: Bytes) -> Response {
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     let tool = json!({ "name": "one", "description": "One.", "inputSchema": { "type": "object" } });
@@ -110,7 +110,7 @@ async fn mcp(State(script): Shared, body: Bytes) -> Response {
     ([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
 }
 
-/// The template with the number of the request.
+/// Inserts the number of the request into a template.
 pub(crate) fn filled(template: &Bytes, number: u64) -> Bytes {
     const SLOT: &[u8] = b"{{id}}";
     if !template.windows(SLOT.len()).any(|window| window == SLOT) {
@@ -119,7 +119,7 @@ pub(crate) fn filled(template: &Bytes, number: u64) -> Bytes {
     String::from_utf8_lossy(template).replace("{{id}}", &number.to_string()).into()
 }
 
-/// The call of the server's tool.
+/// A model response that calls the MCP server's tool.
 pub(crate) fn mcp_call() -> Bytes {
     call("files_one", &json!({}))
 }

@@ -1,4 +1,4 @@
-//! Another user, whose model writes a delta every 20 ms, and how late each delta is read.
+//! Another user, whose model writes a delta every 20 ms, and the delay of each delta.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// How often the model writes.
+/// Interval of the model's deltas.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The other user and the model; both run on a thread of their own, so that what floods the product does not delay them.
+/// The other user and the model, on their own thread, so that the flood does not delay them.
 pub(crate) struct Watcher {
     pub(crate) address: SocketAddr,
     wishes: mpsc::UnboundedSender<Wish>,
 }
 
-/// A stream to open.
+/// Request to open a stream.
 struct Wish {
     server: String,
     running: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ struct Wish {
     silence: oneshot::Sender<Duration>,
 }
 
-/// A stream that runs.
+/// A running stream.
 pub(crate) struct Watch {
     running: Arc<AtomicBool>,
     silence: oneshot::Receiver<Duration>,
@@ -59,7 +59,7 @@ impl Watcher {
 }
 
 impl Watch {
-    /// Ends the stream; gives the longest time between the writing of a delta and its arrival.
+    /// Ends the stream; returns the longest time between sending and receiving a delta.
     pub(crate) async fn end(self) -> Duration {
         self.running.store(false, Ordering::Release);
         self.silence.await.expect("the stream ends well")
@@ -77,7 +77,7 @@ async fn work(listener: std::net::TcpListener, mut wishes: mpsc::UnboundedReceiv
     }
 }
 
-/// The model: answers one request with deltas that tell when they were written.
+/// The model: answers one request with deltas that contain the time at which they were sent.
 async fn write(listener: &TcpListener, epoch: Instant, running: &AtomicBool) {
     let (mut connection, _) = listener.accept().await.expect("the product connects");
     request(&mut connection).await;
@@ -100,14 +100,14 @@ async fn send(connection: &mut TcpStream, text: &str) {
     connection.write_all(text.as_bytes()).await.expect("the product reads its model");
 }
 
-/// Reads a request that fits a buffer; its answer does not depend on it.
+/// Reads a request that fits into the buffer; the response does not depend on it.
 async fn request(connection: &mut TcpStream) {
     let mut buffer = vec![0; 64 * 1024];
     let read = connection.read(&mut buffer).await.expect("the product sends a request");
     assert!(read > 0, "the product sends a request");
 }
 
-/// The other user: the longest time that a delta was on its way.
+/// The other user: returns the longest delay of a delta.
 async fn read(http: &transport::Client, server: &str, epoch: Instant, begun: oneshot::Sender<()>) -> Duration {
     let body = serde_json::json!({ "message": "watch", "modelType": "slow" }).to_string();
     let request = http.post(format!("{server}/api/chat")).header("content-type", "application/json");
@@ -127,7 +127,7 @@ async fn read(http: &transport::Client, server: &str, epoch: Instant, begun: one
     longest
 }
 
-/// Takes the next delta out of the text; gives the time at which it was written.
+/// Removes the next delta from the text; returns the time at which it was sent.
 fn next_time(text: &mut String) -> Option<Duration> {
     let start = text.find('#')?;
     let end = start + text[start..].find(';')?;
