@@ -39,6 +39,7 @@ pub struct Turn {
     /// Bytes of the response body to the client.
     pub bytes_out: f64,
     /// Bytes of request bodies to models and the search.
+    #[serde(rename = "bytesAsked")]
     pub bytes_asked: f64,
     /// Bytes of the function's log lines.
     pub bytes_logged: f64,

@@ -23,6 +23,7 @@ pub struct Price {
     /// The vendor's page.
     pub page: String,
     /// The copy of that page that was read, and its date.
+    #[serde(rename = "told")]
     pub told: String,
 }
 

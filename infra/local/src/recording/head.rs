@@ -86,6 +86,7 @@ pub(crate) enum Choice {
 /// An earlier turn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Past {
+    #[serde(rename = "place")]
     place: u64,
     messages: Vec<Message>,
 }

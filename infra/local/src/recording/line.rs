@@ -20,9 +20,16 @@ pub(crate) struct Line {
 #[serde(tag = "line", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub(crate) enum Entry {
     /// A model call began.
-    Ask { ask: usize, model: String, path: Path },
+    #[serde(rename = "ask")]
+    Ask {
+        #[serde(rename = "ask")]
+        ask: usize,
+        model: String,
+        path: Path,
+    },
     /// A response began.
     Response {
+        #[serde(rename = "ask")]
         ask: usize,
         attempt: usize,
         status: u16,
@@ -32,13 +39,19 @@ pub(crate) enum Entry {
     },
     /// A piece of the response body arrived.
     Body {
+        #[serde(rename = "ask")]
         ask: usize,
         attempt: usize,
         #[serde(flatten)]
         bytes: Bytes,
     },
     /// An attempt ended.
-    End { ask: usize, attempt: usize, how: End },
+    End {
+        #[serde(rename = "ask")]
+        ask: usize,
+        attempt: usize,
+        how: End,
+    },
     /// A tool call ended; without a result when that ended the turn.
     Tool { call: ToolCall, result: Option<Box<Result>> },
     /// Clients received an event.
