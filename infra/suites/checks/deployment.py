@@ -1,10 +1,10 @@
-"""Rules for what stands around the functions: front doors, who may call, versions, alarms."""
+"""Rules for the resources around the functions: front doors, permissions to invoke, versions, alarms."""
 
 import json
 
 PUBLIC = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl"]
 ONLY_THE_OWN_URL = {"Fn::If": ["HasOwnUrl", "NONE", "AWS_IAM"]}
-# What a function gets that the description of its version says instead of the kept settings.
+# Settings that the description of a function's version contains instead of the settings version.
 IN_THE_DESCRIPTION = [{"Ref": "MemorySize"}, {"Fn::If": ["HasCloudFront", "x-viewer-address", ""]}]
 
 
@@ -31,7 +31,7 @@ def addresses(template, _calls):
 
 
 def ways_around(template, _calls):
-    """What CloudFormation itself refuses before it makes anything."""
+    """Rules that CloudFormation itself checks before it creates anything."""
     rules = template.written.get("Rules", {})
     if "AuthJwtIssuer" not in json.dumps(rules):
         yield "tokens may be switched on without an issuer"
@@ -48,7 +48,7 @@ def ways_around(template, _calls):
 
 
 def callers(template, _calls):
-    """Who may invoke what: everybody only by a URL, services only for what is ours."""
+    """Who may invoke the function: the public only by a URL, services only for this account's resources."""
     alias, given = {"Ref": "ChatFunctionAliaslive"}, {}
     for name, permission in template.of_type("AWS::Lambda::Permission").items():
         one, condition = permission["Properties"], permission.get("Condition")
@@ -91,7 +91,7 @@ def doors(template, _calls):
 
 
 def versions(template, _calls):
-    """Callers reach an alias, and a setting reaches them by a new version alone."""
+    """Callers use an alias, so a changed setting must publish a new version."""
     kept = template.properties("SettingsVersion")["Content"]["Fn::Join"][1]
     for name in ("ChatFunction", "ManagedFunction"):
         variables = [value for key, value in template.environment(name).items() if key != "SOURCE_IP_HEADER"]
@@ -131,7 +131,7 @@ def canary(template, _calls):
         yield "by default a new version is not tried by a tenth of the calls for five minutes"
     for name, alarm in alarms.items():
         properties = alarm["Properties"]
-        # Of a budget, a time without searches says nothing new: what is ignored leaves the alarm as it is.
+        # A period without searches gives no new information about a budget: `ignore` keeps the alarm's state.
         wanted = "ignore" if name == "SearchCreditsLow" else "notBreaching"
         if properties.get("TreatMissingData") != wanted:
             yield f"{name} takes a time without calls for something else"

@@ -1,9 +1,9 @@
-"""Holds the role with which CloudFormation makes the stack (infra/pipeline/bootstrap.yaml) against what the stack's resources need.
+"""Checks the role with which CloudFormation creates the stack (infra/pipeline/bootstrap.yaml) against the needs of the resources.
 
-What a type needs, its provider says itself: the schemas that cfn-lint brings list the permissions of each handler and of tagging. A
-provider lists what any property of the type may need, so handlers.py says which permissions belong to properties that nothing here
-sets. Held against it are both directions: what the role lacks on a resource, by every way of deploying, and what it has for none.
-Every rule is shown to be alive: mutations.py breaks either template, and each break has to be found.
+The needs of a type come from its provider: cfn-lint's schemas list the permissions of each handler and of tagging. A
+provider lists the needs of all properties of the type, so handlers.py lists the permissions of properties that this template never
+sets. Both directions are checked: permissions that the role lacks for a resource, in every profile, and permissions that none needs.
+Every rule is tested: mutations.py breaks either template, and a rule must notice each break.
 """
 
 import json
@@ -35,8 +35,8 @@ def listed(value):
     return value if isinstance(value, list) else [value]
 
 
-def written(value):
-    """A text of a template with what it refers to filled in."""
+def resolved(value):
+    """Resolves the references in a text of a template."""
     if isinstance(value, dict):
         ((kind, of),) = value.items()
         value = {"Fn::Sub": of, "Ref": f"${{{of}}}", "Fn::GetAtt": "${" + ".".join(listed(of)) + "}"}[kind]
@@ -44,23 +44,23 @@ def written(value):
 
 
 def named(resource):
-    """What CloudFormation calls a resource that has no name of its own."""
+    """The name that CloudFormation generates for a resource without one."""
     return f"{STACK}-{resource}-1A2B3C"
 
 
 def matches(pattern, text):
-    """IAM's patterns know * and ?, and no brackets."""
+    """Matches IAM's patterns, which support * and ?, but no brackets."""
     return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
 class Role:
-    """What a role may do: pairs of an action, in small letters as IAM compares it, and the pattern of an ARN."""
+    """Permissions of a role: pairs of an action, in lower case as IAM compares it, and an ARN pattern."""
 
     def __init__(self, bootstrap):
         policies = bootstrap["Resources"][ROLE]["Properties"]["Policies"]
         self.statements = [one for policy in policies for one in policy["PolicyDocument"]["Statement"]]
         self.allowed = [
-            (action.lower(), written(pattern), one)
+            (action.lower(), resolved(pattern), one)
             for one in self.statements
             for action in listed(one["Action"])
             for pattern in listed(one["Resource"])
@@ -71,7 +71,7 @@ class Role:
 
 
 class Resource:
-    """A resource of the stack, with what its provider needs to make, change, read and delete it."""
+    """A resource of the stack, with the permissions to create, change, read and delete it."""
 
     def __init__(self, name, of, functions):
         self.name, self.kind, self.of = name, of["Type"], of
@@ -88,38 +88,38 @@ class Resource:
 
         return within(self.of.get("Properties", {}))
 
-    def asks(self):
-        """Everything that the provider lists."""
+    def listed_permissions(self):
+        """All permissions that the provider lists."""
         handlers = self.schema.get("handlers", {})
         tagging = self.schema.get("tagging", {})
-        asked = {action for name, one in handlers.items() if name != "list" for action in one["permissions"]}
+        permissions = {action for name, one in handlers.items() if name != "list" for action in one["permissions"]}
         if tagging.get("cloudFormationSystemTags") or self.sets("Tags"):
-            asked |= set(tagging.get("permissions", []))
-        return {action.lower() for action in asked}
+            permissions |= set(tagging.get("permissions", []))
+        return {action.lower() for action in permissions}
 
     def needs(self):
         unset = [one for key, actions in ONLY_WITH.get(self.kind, {}).items() if not self.sets(key) for one in actions]
         other = [pattern for pattern, _ in NOT_HERE.get(self.kind, [])]
         left_out = [pattern.lower() for pattern in unset + other]
-        return {action for action in self.asks() if not any(matches(pattern, action) for pattern in left_out)}
+        return {action for action in self.listed_permissions() if not any(matches(pattern, action) for pattern in left_out)}
 
     def uses(self, action, pattern):
-        """Whether an action on what a pattern describes is for this resource. A role is handed over for the sake of others."""
+        """Whether this resource needs an action on a pattern. A role is passed on behalf of other resources."""
         wanted = action in self.needs() or action == PASSED and self.kind == "AWS::IAM::Role"
         return wanted and any(matches(pattern, arn) for arn in self.arns())
 
     def arns(self):
-        """What this resource, or what it is made from, is called in policies."""
+        """ARNs of this resource and its parts in policies."""
         values = {"name": self.physical(), "function": named(self.function), "region": REGION, "account": ACCOUNT}
         return [f"arn:aws:{pattern.format(**values)}" for pattern in ARNS[self.kind]]
 
     def physical(self):
         given = self.of.get("Properties", {}).get(NAMES.get(self.kind))
-        return written(given) if given else named(self.name)
+        return resolved(given) if given else named(self.name)
 
 
 def deployed(text):
-    """Every resource of the stack as it is in each way of deploying that has it."""
+    """Every resource of the stack in every profile that has it."""
     every = []
     for parameters in PROFILES.values():
         resources = decided(transformed(text, parameters), parameters)["Resources"]
@@ -139,27 +139,27 @@ def known(resources):
     for kind in sorted((set(ARNS) | set(ONLY_WITH) | set(NOT_HERE)) - {one.kind for one in resources}):
         yield f"handlers.py speaks of {kind}, of which there is none"
     for one in {one.kind: one for one in resources}.values():
-        said = json.dumps(one.schema)
-        asked = {action.lower() for handler in one.schema["handlers"].values() for action in handler["permissions"]}
+        schema = json.dumps(one.schema)
+        permissions = {action.lower() for handler in one.schema["handlers"].values() for action in handler["permissions"]}
         for key, actions in ONLY_WITH.get(one.kind, {}).items():
-            if f'"{key}"' not in said:
+            if f'"{key}"' not in schema:
                 yield f"{one.kind} has no property {key}"
             for action in actions:
-                if not any(matches(action.lower(), each) for each in asked):
+                if not any(matches(action.lower(), each) for each in permissions):
                     yield f"the provider of {one.kind} does not ask for {action}"
         for pattern, _ in NOT_HERE.get(one.kind, []):
-            if not any(matches(pattern.lower(), each) for each in asked):
+            if not any(matches(pattern.lower(), each) for each in permissions):
                 yield f"the provider of {one.kind} does not ask for {pattern}"
 
 
-def lacks(role, resources):
+def missing_permissions(role, resources):
     for one in resources:
         for action in sorted(one.needs()):
             if action != PASSED and not role.may(action, one.arns()):
                 yield f"the role lacks {action} for {one.name}"
 
 
-def surplus(role, resources):
+def surplus_permissions(role, resources):
     needed = set().union(*(one.needs() for one in resources))
     for action in sorted({action for action, _, _ in role.allowed} - needed):
         yield f"the role may {action}, which no resource needs"
@@ -171,8 +171,8 @@ def surplus(role, resources):
             yield f"{sid} reaches {pattern}, where no resource needs it"
 
 
-def handed_over(role, resources):
-    """Roles go to the services that they trust, and to no others."""
+def passed_roles(role, resources):
+    """Checks that roles are passed only to the services that they trust."""
     given = [one for one in role.statements if PASSED in (action.lower() for action in listed(one["Action"]))]
     services = [one.get("Condition", {}).get("StringEquals", {}).get("iam:PassedToService", []) for one in given]
     trusted = set()
@@ -191,11 +191,11 @@ def findings(resources, bootstrap):
     if unknown:
         return unknown
     role = Role(yaml_parse(bootstrap))
-    return sorted({*lacks(role, resources), *surplus(role, resources), *handed_over(role, resources)})
+    return sorted({*missing_permissions(role, resources), *surplus_permissions(role, resources), *passed_roles(role, resources)})
 
 
 def main():
-    logging.disable()  # the translator speaks of its own metrics
+    logging.disable()  # the translator logs its own metrics
     text = (source.ROOT / "template.yaml").read_text()
     bootstrap = (source.ROOT / "infra/pipeline/bootstrap.yaml").read_text()
     resources = deployed(text)

@@ -1,8 +1,8 @@
-"""What CloudFormation's providers leave open of the permissions that they list: which are for properties that nothing here sets."""
+"""Permissions that CloudFormation's providers list, but this template does not need, by property."""
 
 PASSED = "iam:passrole"
 
-# What is needed only where a property is set, by the type that has it. A property that comes to be set is noticed.
+# Permissions needed only if a property is set, by type. The check fails when the template sets such a property.
 ONLY_WITH = {
     "AWS::Lambda::Function": {
         "VpcConfig": ["ec2:*"],
@@ -53,7 +53,7 @@ ONLY_WITH = {
             "s3:REST.PUT.OBJECT",
             "firehose:TagDeliveryStream",
         ],
-        # To read the two would need leave for all groups; without it a group is made, and only its drift cannot be told.
+        # Reading these two needs permissions for all groups; without them a group is created, but its drift cannot be detected.
         "FieldIndexPolicies": ["logs:PutIndexPolicy", "logs:DeleteIndexPolicy", "logs:DescribeIndexPolicies"],
         "ResourcePolicyDocument": [
             "logs:PutResourcePolicy",
@@ -86,7 +86,7 @@ ONLY_WITH = {
     },
 }
 
-# What is needed for something else than there is here, and why.
+# Permissions for features that this template does not use, with the reason.
 NOT_HERE = {
     "AWS::WAFv2::WebACLAssociation": [
         (f"{service}:*", "a firewall stands before a REST API alone")
@@ -110,7 +110,7 @@ NOT_HERE = {
     + [("iam:CreateServiceLinkedRole", "it is for replicas in other regions")],
 }
 
-# The properties that give resources their names; others are named after the stack and themselves.
+# Properties with the names of resources; CloudFormation generates all other names from the stack and the logical id.
 NAMES = {
     "AWS::Lambda::Function": "FunctionName",
     "AWS::DynamoDB::Table": "TableName",
@@ -123,7 +123,7 @@ NAMES = {
     "AWS::CloudWatch::Dashboard": "DashboardName",
 }
 
-# What policies call a resource and what its provider touches besides, behind `arn:aws:`. What has numbers for names has some.
+# ARNs of a resource and of other resources that its provider accesses, after `arn:aws:`. Generated ids are examples.
 FUNCTION = "lambda:{region}:{account}:function:{function}"
 CODE = "s3:::artefacts/0123456789abcdef"
 DEPLOYMENTS = [

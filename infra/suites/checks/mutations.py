@@ -1,6 +1,6 @@
-"""Ways of breaking template.yaml, each of which a rule has to notice."""
+"""Mutations of template.yaml, each of which a rule must notice."""
 
-# Each is a text of the template and what it is replaced by; the result must break a rule.
+# Each is a text of the template and its replacement; the result must break a rule.
 MUTATIONS = [
     ("        MAX_TOOL_ROUNDS: !Ref MaxToolRounds\n", ""),
     ("        MAX_TOOL_ROUNDS:", "        MAX_TOOL_LAPS: x\n        MAX_TOOL_ROUNDS:"),
@@ -110,7 +110,7 @@ MUTATIONS = [
     ),
 ]
 
-# The same for infra/pipeline/bootstrap.yaml, where execution.py has to notice each.
+# Mutations of infra/pipeline/bootstrap.yaml, which execution.py must notice.
 BOOTSTRAP = [
     ("                  - lambda:CreateAlias\n", ""),
     ("                  - lambda:ListTags\n", ""),
@@ -141,7 +141,7 @@ BOOTSTRAP = [
     ("                  - cloudfront:PublishFunction\n", ""),
     ("wafv2:*:${AWS::AccountId}:*/webacl/*", "wafv2:*:${AWS::AccountId}:*/ipset/*"),
 ]
-# And for template.yaml: what the pipeline's role does not suffice for any more, or what it is too much for.
+# Mutations of template.yaml after which the pipeline's role has too few or too many permissions.
 RESOURCES = [
     ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      VpcConfig: { SubnetIds: [subnet-1] }\n"),
     ("      AutoPublishAlias: live\n", "      AutoPublishAlias: live\n      ProvisionedConcurrencyConfig: { ProvisionedConcurrentExecutions: 1 }\n"),

@@ -1,7 +1,7 @@
-"""Holds what checkov finds in the deployed templates against what the template excuses.
+"""Compares checkov's findings in the deployed templates with the template's exceptions.
 
-Usage: policies.py FOLDER FINDINGS: what profiles.py wrote, and checkov's own JSON about it. Everything that is found has to be
-excused where it stands, and an excuse for what is not found has to go.
+Usage: policies.py FOLDER FINDINGS: the output of profiles.py, and checkov's JSON output for it. Every finding needs an
+exception at its resource, and every exception needs a finding.
 """
 
 import json
@@ -15,7 +15,7 @@ excused = {tuple(one) for one in json.loads((folder / "excuses.list").read_text(
 
 
 def covers(excuse, finding):
-    """What SAM makes of a resource has a name that begins with its name, and is excused with it."""
+    """Resources that SAM generates have the original's name as a prefix, and share its exceptions."""
     return finding[1] == excuse[1] and finding[0].startswith(excuse[0])
 
 

@@ -1,8 +1,8 @@
-"""The template as CloudFormation gets it, by the ways in which it can be deployed.
+"""The template as CloudFormation receives it, in all profiles of deployment.
 
-As a program: profiles.py FOLDER writes each of them there, with its conditions decided, for tools that cannot decide them.
-What the template excuses from checkov's rules is left out of them and written to FOLDER/excuses.list. And
-profiles.py --environment FUNCTION prints the variables that a function gets where nobody sets a parameter, as JSON.
+As a program: profiles.py FOLDER writes each profile there, with its conditions evaluated, for tools that cannot do so.
+The template's exceptions from checkov's rules are removed and written to FOLDER/excuses.list. And
+profiles.py --environment FUNCTION prints a function's variables with default parameters, as JSON.
 """
 
 import json
@@ -33,12 +33,12 @@ class NoManagedPolicies:
 
 
 def transformed(text, parameters):
-    """The CloudFormation that SAM makes of a template."""
+    """SAM's CloudFormation output for a template."""
     return transform(source.packed(yaml_parse(text)), parameters, NoManagedPolicies())
 
 
 def decided(template, parameters):
-    """A template without conditions: what they exclude is left out."""
+    """Evaluates the conditions of a template and removes what they exclude."""
     values = {name: one.get("Default") for name, one in template["Parameters"].items()} | parameters
     conditions = {name: holds(one, values, template["Conditions"]) for name, one in template["Conditions"].items()}
     resources = {}
@@ -76,7 +76,7 @@ def chosen(value, conditions):
 
 
 def excuses(resources):
-    """Takes out what resources are excused from, as pairs of a resource's name and a rule."""
+    """Removes the exceptions of resources; returns pairs of a resource's name and a rule."""
     found = set()
     for name, resource in resources.items():
         for one in resource.get("Metadata", {}).pop("checkov", {}).get("skip", []):
@@ -87,7 +87,7 @@ def excuses(resources):
 
 
 def environment(function):
-    """A function's variables as Lambda would set them; what refers to a resource is the resource's name in the template."""
+    """A function's variables as Lambda sets them; a reference to a resource becomes its logical id."""
     template = decided(transformed((source.ROOT / "template.yaml").read_text(), {}), {})
     values = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
     variables = template["Resources"][function]["Properties"]["Environment"]["Variables"]
@@ -95,7 +95,7 @@ def environment(function):
 
 
 def main():
-    logging.disable()  # the translator speaks of its own metrics
+    logging.disable()  # the translator logs its own metrics
     if sys.argv[1] == "--environment":
         print(json.dumps(environment(sys.argv[2])))
         return

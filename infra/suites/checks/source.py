@@ -1,21 +1,21 @@
-"""What the functions' source says about their settings and the tables."""
+"""Reads settings and table names from the functions' source."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# A setting's name; those of one word are told apart from other capitals by being listed.
+# Name of a setting; names without an underscore are listed, to distinguish them from other constants.
 SETTING = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|AUTH|MASK|MODELS)"')
-# The names that Cargo gives to the compiler.
+# Variables that Cargo sets for the compiler.
 CARGO = re.compile(r"CARGO_")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod tests \{")
-KEPT_ELSEWHERE = re.compile(r"^[A-Z0-9_]+_API_KEY$")
+EXTERNAL_KEY = re.compile(r"^[A-Z0-9_]+_API_KEY$")
 CONSTANT = re.compile(r'const (\w+): &str = "([^"]+)";')
 
 
 def sources():
-    """The source of every room that the functions are built from, without tests."""
+    """The source of every crate of the functions, without tests."""
     for folder in [*sorted((ROOT / "shared").iterdir()), *sorted((ROOT / "functions").iterdir())]:
         for path in sorted(folder.glob("src/**/*.rs")):
             if "tests" not in path.parts and path.name != "tests.rs":
@@ -23,18 +23,18 @@ def sources():
 
 
 def settings():
-    """Every variable that the functions read, with both forms in which a key may be kept elsewhere."""
+    """Every variable that the functions read, including both forms of an externally stored key."""
     names = set()
     for _, text in sources():
         if "Settings" in text or "settings" in text:
             names |= {name for name in SETTING.findall(text) if not CARGO.match(name)}
-    for name in [name for name in names if KEPT_ELSEWHERE.match(name)]:
+    for name in [name for name in names if EXTERNAL_KEY.match(name)]:
         names |= {f"{name}_PARAMETER", f"{name}_SECRET"}
     return names
 
 
 def store_constants():
-    """The names in DynamoDB on which the store relies: keys, index, attributes."""
+    """The store's names in DynamoDB: keys, index, attributes."""
     constants = {}
     for path, text in sources():
         if "store" in path.parts:
@@ -43,9 +43,9 @@ def store_constants():
 
 
 def packed(template):
-    """A template as `sam package` would leave it: what is built stands in a bucket."""
+    """The template after `sam package`, which moves the code to a bucket."""
     functions = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::Serverless::Function"]
-    for place in [template["Globals"]["Function"], *functions]:
-        if "CodeUri" in place:
-            place["CodeUri"] = "s3://bucket/key"
+    for properties in [template["Globals"]["Function"], *functions]:
+        if "CodeUri" in properties:
+            properties["CodeUri"] = "s3://bucket/key"
     return template

@@ -1,7 +1,7 @@
-"""Holds template.yaml against what the function reads and calls; deployment.py holds what stands around the function.
+"""Checks template.yaml against the settings and calls of the function; deployment.py checks the resources around it.
 
-Usage: template.py CALLS, the JSON that the suite's program `calls` wrote.
-Every rule is shown to be alive: MUTATIONS breaks the template in many ways, and each has to be found.
+Usage: template.py CALLS, the JSON output of the suite's program `calls`.
+Every rule is tested: a rule must notice each of MUTATIONS.
 """
 
 import json
@@ -18,7 +18,7 @@ from samtranslator.yaml_helper import yaml_parse
 
 TEXT = (source.ROOT / "template.yaml").read_text()
 
-# What the function reads and the template leaves alone.
+# Settings of the function that the template must not set, with the reason.
 NOT_IN_THE_TEMPLATE = {
     "ARK_API_KEY": "a key is never a template's value",
     "OPENAI_API_KEY": "a key is never a template's value",
@@ -42,8 +42,8 @@ NOT_IN_THE_TEMPLATE = {
     "AWS_ENDPOINT_URL_CODEDEPLOY": "for tests",
 }
 TABLES = {"DataTable": "lambda-chat-data", "EphemeralTable": "lambda-chat-ephemeral"}
-# Resources of which only the beginning is known: Lambda names its streams, definitions name their secrets, and what
-# CodeDeploy moves has names that CloudFormation makes.
+# Resources with a known prefix only: Lambda names its streams, definitions name their secrets, and CloudFormation generates the
+# names that CodeDeploy uses.
 OPEN_ENDS = (
     'log-group:${ChatLogs}:log-stream:*"}',
     ':parameter${ToolSecretsUnder}*"}',
@@ -53,14 +53,14 @@ OPEN_ENDS = (
     '"${ChatFunction.Arn}:*"}',
     ':alarm:*"}',
 )
-# What X-Ray is sent has no resource of its own.
+# Actions of X-Ray have no resource.
 WITHOUT_RESOURCE = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
-# Kept for storing an answer and ending its stream.
+# Time reserved for storing an answer and ending its stream.
 RESERVE_SECONDS = 8
 
 
 class Template:
-    """The template as written, and as CloudFormation gets it."""
+    """The template as written, and as CloudFormation receives it."""
 
     def __init__(self, text):
         self.written = yaml_parse(text)
@@ -77,14 +77,14 @@ class Template:
         return self.of_type("AWS::Lambda::Function")
 
     def chats(self):
-        """The functions that callers reach: all but those that verify a deployment."""
+        """The functions for callers: all except those that verify a deployment."""
         return {name: one for name, one in self.functions().items() if name not in verification.FUNCTIONS}
 
     def environment(self, name):
         return self.properties(name)["Environment"]["Variables"]
 
     def statements(self, role="ChatRole"):
-        """A role's statements, each with the condition under which it stands."""
+        """A role's statements with their conditions."""
         for policy in self.properties(role).get("Policies", []):
             for statement in policy["PolicyDocument"]["Statement"]:
                 condition, one = None, statement
@@ -195,7 +195,7 @@ def permissions(template, calls):
 
 
 def table_of(resource):
-    """The name under which the program `calls` knows a resource."""
+    """The program `calls`'s name of a resource."""
     if not isinstance(resource, dict):
         return resource
     if "Fn::GetAtt" in resource:
@@ -205,7 +205,7 @@ def table_of(resource):
 
 
 def keys(template, _calls):
-    """What names a key that is kept elsewhere may be read, and nothing else."""
+    """Checks that the role may read exactly the external keys that its settings name."""
     wanted = set()
     for name in template.functions():
         for variable, value in template.environment(name).items():
@@ -231,7 +231,7 @@ def keys(template, _calls):
 
 
 def ending(name, action):
-    """How the resource of a permission to read a key ends."""
+    """Suffix of the resource in a permission to read a key."""
     kind = ":parameter" if action == "ssm:GetParameter" else ":secret:"
     if name == "ToolSecretsUnder":
         return f"{kind}${{{name}}}*"
@@ -239,10 +239,10 @@ def ending(name, action):
 
 
 def limits(template, _calls):
-    most = template.parameters["TurnSeconds"]["MaxValue"]
+    max_seconds = template.parameters["TurnSeconds"]["MaxValue"]
     timeout = template.properties("ChatFunction")["Timeout"]
-    if most + RESERVE_SECONDS > timeout:
-        yield f"a turn of {most} s does not end within {timeout} s"
+    if max_seconds + RESERVE_SECONDS > timeout:
+        yield f"a turn of {max_seconds} s does not end within {timeout} s"
     for name, function in template.functions().items():
         properties = function["Properties"]
         bounds = {"ReservedConcurrentExecutions", "FunctionScalingConfig"}
@@ -284,7 +284,7 @@ def findings(text, calls):
 
 
 def main():
-    logging.disable()  # the translator speaks of its own metrics
+    logging.disable()  # the translator logs its own metrics
     with open(sys.argv[1], encoding="utf-8") as file:
         calls = json.load(file)
     found = findings(TEXT, calls)

@@ -1,4 +1,4 @@
-"""Rules for what verifies a deployment: the hook that tries a new version, and the model that it is tried with."""
+"""Rules for the verification of a deployment: the hook that checks a new version, and its scripted model."""
 
 import json
 import re
@@ -35,7 +35,7 @@ MAY = {
 
 
 def on_demand(template, _calls):
-    """Without a key there is nothing of it, and with one all of it."""
+    """Checks that all verification resources depend on the check key."""
     parts = {name: one for name, one in template.resources.items() if name.startswith("Check")}
     if not set(FUNCTIONS) | set(MAY) <= set(parts):
         yield f"nothing verifies a deployment: {sorted(parts)}"
@@ -46,10 +46,10 @@ def on_demand(template, _calls):
     wanted = {"Fn::If": [ON, {"Ref": "CheckFunction"}, {"Ref": "AWS::NoValue"}]}
     if policy.get("BeforeAllowTrafficHook") != wanted:
         yield "a new version has callers before it was tried"
-    few = {"Fn::Not": [{"Fn::Contains": [["0", "1"], {"Ref": "ReservedConcurrency"}]}]}
+    has_instances = {"Fn::Not": [{"Fn::Contains": [["0", "1"], {"Ref": "ReservedConcurrency"}]}]}
     rules = template.written.get("Rules", {})
     rule = rules.get("ChecksNeedInstances", {})
-    if rule.get("RuleCondition") != KEYED or [one["Assert"] for one in rule.get("Assertions", [])] != [few]:
+    if rule.get("RuleCondition") != KEYED or [one["Assert"] for one in rule.get("Assertions", [])] != [has_instances]:
         yield "versions are tried where there are no instances to try them with"
     rule = rules.get("ChecksNeedAKey", {})
     if '"Fn::Equals": [{"Ref": "Auth"}, "api_key"]' not in json.dumps(rule.get("Assertions")):
@@ -58,7 +58,7 @@ def on_demand(template, _calls):
 
 def what_they_are(template, _calls):
     for name, role in FUNCTIONS.items():
-        # SAM puts a hash of the code behind a version's name.
+        # SAM appends a hash of the code to a version's name.
         given = json.loads(re.sub(r'"ChatFunctionVersion\w+"', '"ChatFunctionVersion…"', json.dumps(template.environment(name))))
         if given != ENVIRONMENT[name]:
             yield f"{name} is given {given}"
@@ -88,7 +88,7 @@ def permissions(template, _calls):
 
 
 def circles(template, _calls):
-    """What waits for what, the policies of updates included: each resource can be made after those that it names."""
+    """Checks that resources, including their update policies, have no circular references."""
     needs = {name: named(one, set(template.resources)) for name, one in template.resources.items()}
     while ready := {name for name, of in needs.items() if not of & set(needs)}:
         needs = {name: of for name, of in needs.items() if name not in ready}
@@ -97,7 +97,7 @@ def circles(template, _calls):
 
 
 def named(value, resources):
-    """The resources that a part of a template names."""
+    """The resources that a part of a template references."""
     if isinstance(value, list):
         return set().union(*(named(one, resources) for one in value))
     if not isinstance(value, dict):

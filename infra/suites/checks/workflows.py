@@ -1,6 +1,6 @@
-"""Holds the workflows and the roles to our own rules, and runs the steps' commands as far as they need no account.
+"""Checks the workflows and the roles against the project's rules, and runs the steps' commands as far as they need no account.
 
-Usage: workflows.py FOLDER, where it may write. `sam` has to be on the path.
+Usage: workflows.py FOLDER, a writable folder. `sam` must be on the path.
 """
 
 import json
@@ -32,12 +32,11 @@ SUBJECTS = [
 ]
 
 
-# All that may run where the cloud identity can be asked for; nothing of it compiles, and what it installs is pinned by hashes.
-WITH_IDENTITY = re.compile(r"infra/pipeline/(handover unpack|install aws-sam-cli|deploy (staging|production))")
+# Commands allowed in jobs with the cloud identity; none compiles, and all installed packages are pinned by hash.
+WITH_IDENTITY = re.compile(r"infra/pipeline/(bundle unpack|install aws-sam-cli|deploy (staging|production))")
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[^ ;]+( ; [^\\]+)?( --hash=sha256:[0-9a-f]{64})+")
 
-# Ways of breaking the workflows and what they run, each of which a rule has to notice: a file, a text of it, and what it is
-# replaced by.
+# Mutations of the workflows and their scripts, each of which a rule must notice: a file, a text of it, and its replacement.
 MUTATIONS = [
     ("check.yml", "cargo-deny@0.20.2", "cargo-deny"),
     ("check.yml", "--locked cargo-deny", "cargo-deny"),
@@ -53,7 +52,7 @@ MUTATIONS = [
     ("tools", "--only-binary :all: ", ""),
     ("deploy", "command -v sam >/dev/null ||", "command -v sam >/dev/null || pip install aws-sam-cli ||"),
     ("identify", 'echo "$TOKEN"', 'echo "AWS_WEB_IDENTITY_TOKEN_FILE=$TOKEN" >>"$GITHUB_ENV"'),
-    ("handover", " | sha256sum --check --strict --quiet", ""),
+    ("bundle", " | sha256sum --check --strict --quiet", ""),
     ("zizmor.txt", "    --hash=sha256:", "    # sha256:"),
     ("aws-sam-cli.txt", "boto3==", "boto3 @ git+a#"),
     ("moto.txt", "moto==", "--index-url a\nmoto=="),
@@ -61,7 +60,7 @@ MUTATIONS = [
 
 
 def texts():
-    """Everything that the rules are about, by its name."""
+    """All checked files by name."""
     folders = (WORKFLOWS, PIPELINE, source.ROOT / "infra/suites/locks")
     return {path.name: path.read_text() for folder in folders for path in sorted(folder.iterdir())}
 
@@ -89,7 +88,7 @@ def stages(deploy):
         if not any(" smoke " in step.get("run", "") for step in jobs[f"try-{stage}"]["steps"]):
             yield f"deploy.yml: {stage} is not tried"
     for name in before:
-        unpacked = [step.get("env") for step in jobs[name]["steps"] if step.get("run") == "infra/pipeline/handover unpack"]
+        unpacked = [step.get("env") for step in jobs[name]["steps"] if step.get("run") == "infra/pipeline/bundle unpack"]
         if unpacked != [{"SHA256": "${{ needs.build.outputs.sha256 }}"}]:
             yield f"deploy.yml: {name} does not compare what it takes with what was built"
         if "container" in jobs[name] or "services" in jobs[name]:
@@ -97,7 +96,7 @@ def stages(deploy):
 
 
 def pinned(files):
-    """What is installed is what was looked at, down to its bytes."""
+    """Checks that all installed packages are pinned by hash."""
     if "--require-hashes" not in files["tools"] or "--only-binary :all:" not in files["tools"]:
         yield "tools: what is installed is not held to its hash, or built"
     for name in ("deploy", "identify"):
@@ -105,8 +104,8 @@ def pinned(files):
             yield f"{name}: something is installed or built where the identity is"
     if "GITHUB_ENV" in files["identify"] + files["deploy"]:
         yield "identify: steps get the token that do not need it"
-    if '"${SHA256:?}  build.tar" | sha256sum --check --strict' not in files["handover"]:
-        yield "handover: what comes is not compared with its checksum"
+    if '"${SHA256:?}  build.tar" | sha256sum --check --strict' not in files["bundle"]:
+        yield "bundle: what comes is not compared with its checksum"
     for name in files:
         if (source.ROOT / "infra/suites/locks" / name).exists():
             lines = files[name].replace("\\\n", " ").splitlines()
@@ -138,7 +137,7 @@ def held_short(name, text, parsed):
 
 
 def unnoticed():
-    """Each way of breaking things has to break a rule."""
+    """Mutations that no rule notices."""
     files = texts()
     for name, old, new in MUTATIONS:
         if old not in files[name]:
@@ -148,13 +147,13 @@ def unnoticed():
 
 
 def trust():
-    """The pipeline's role is one environment's of one repository, in either form of its subject."""
+    """Checks that only one environment of one repository may assume the pipeline's role, in either form of its subject."""
     template = yaml_parse((PIPELINE / "bootstrap.yaml").read_text())["Resources"]
     (statement,) = template["PipelineRole"]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
-    told = statement["Condition"]
-    if set(told) != {"StringEquals"} or statement["Action"] != "sts:AssumeRoleWithWebIdentity":
+    condition = statement["Condition"]
+    if set(condition) != {"StringEquals"} or statement["Action"] != "sts:AssumeRoleWithWebIdentity":
         yield "bootstrap.yaml: the pipeline's role is not for exact subjects"
-    claims = {name.split(":")[-1]: value for name, value in told["StringEquals"].items()}
+    claims = {name.split(":")[-1]: value for name, value in condition["StringEquals"].items()}
     if claims != {"aud": "sts.amazonaws.com", "sub": SUBJECTS}:
         yield f"bootstrap.yaml: other subjects than ours may become the pipeline: {claims}"
     for name in ("PipelineRole", "ExecutionRole"):
@@ -167,13 +166,13 @@ def least(role, statement):
     actions, resources = (statement[key] if isinstance(statement[key], list) else [statement[key]] for key in ("Action", "Resource"))
     if any("*" in action for action in actions):
         yield f"bootstrap.yaml: {role} may do anything in {statement['Sid']}"
-    # Asking what a new template says has no resource.
+    # The summary of a new template has no resource.
     if "*" in resources and statement["Sid"] != "NewTemplate":
         yield f"bootstrap.yaml: {role} reaches everything in {statement['Sid']}"
 
 
 class Tokens(BaseHTTPRequestHandler):
-    """What gives a job its token."""
+    """Fake of the service that issues a job's token."""
 
     def do_GET(self):
         right = self.headers["Authorization"] == "Bearer request" and self.path == "/?api=1&audience=sts.amazonaws.com"
@@ -196,8 +195,8 @@ def identify(work):
     }
     (work / "environment").unlink(missing_ok=True)
     variables |= {"NO_PROXY": "127.0.0.1"}
-    told = subprocess.run([PIPELINE / "identify"], check=True, env=os.environ | variables, capture_output=True, text=True).stdout
-    if told != f"{work}/token\n" or (work / "token").read_text() != "the token" or (work / "environment").exists():
+    output = subprocess.run([PIPELINE / "identify"], check=True, env=os.environ | variables, capture_output=True, text=True).stdout
+    if output != f"{work}/token\n" or (work / "token").read_text() != "the token" or (work / "environment").exists():
         yield "identify: the token is not where SAM looks for it"
     if (work / "token").stat().st_mode & 0o077:
         yield "identify: others on the machine may read the token"
@@ -207,44 +206,44 @@ def identify(work):
         yield "deploy: the token is there for the steps after it"
 
 
-def handover(work):
-    """What was packed is unpacked, and nothing else is."""
-    copy = work / "handover"
+def bundle(work):
+    """Checks that only the packed build is unpacked."""
+    copy = work / "bundle"
     shutil.rmtree(copy, ignore_errors=True)
     (copy / "infra/pipeline").mkdir(parents=True)
-    shutil.copy(PIPELINE / "handover", copy / "infra/pipeline")
+    shutil.copy(PIPELINE / "bundle", copy / "infra/pipeline")
     for file in (".aws-sam/build/template.yaml", "target/release/lambda-chat"):
         (copy / file).parent.mkdir(parents=True)
         (copy / file).write_text(file)
     output = copy / "output"
 
-    def run(what, **more):
+    def run(command, **more):
         variables = {key: value for key, value in os.environ.items() if key != "CARGO_TARGET_DIR"} | {"GITHUB_OUTPUT": str(output)} | more
-        return subprocess.run([copy / "infra/pipeline/handover", what], env=variables, capture_output=True).returncode
+        return subprocess.run([copy / "infra/pipeline/bundle", command], env=variables, capture_output=True).returncode
 
     run("pack")
     checksum = output.read_text().strip().removeprefix("sha256=")
     shutil.rmtree(copy / ".aws-sam")
     if run("unpack", SHA256="0" * 64) == 0 or run("unpack") == 0 or (copy / ".aws-sam").exists():
-        yield "handover: something else than what was built is taken"
+        yield "bundle: something else than what was built is taken"
     if run("unpack", SHA256=checksum) or not all((copy / ".aws-sam" / file).exists() for file in ("build/template.yaml", "lambda-chat")):
-        yield "handover: what was built does not arrive"
+        yield "bundle: what was built does not arrive"
 
 
 def deploy(work, stage, identity=None):
-    """Without an account: the real `sam` is asked whether it knows each option, and a stand-in tells the outputs."""
-    stand_in = work / "bin/sam"
-    stand_in.parent.mkdir(exist_ok=True)
+    """Runs without an account: the real `sam` validates the options, and a fake prints the outputs."""
+    fake_sam = work / "bin/sam"
+    fake_sam.parent.mkdir(exist_ok=True)
     outputs = json.dumps([{"OutputKey": "FunctionName", "OutputValue": "f"}, {"OutputKey": "ChatUrl", "OutputValue": "https://a.example/"}])
-    stand_in.write_text(
+    fake_sam.write_text(
         f'#!/bin/sh\nprintf "%s\\n" "$* $(cat "$AWS_WEB_IDENTITY_TOKEN_FILE" 2>/dev/null)" >>"{work}/calls"\n"{shutil.which("sam")}" "$@" --help >/dev/null || exit 1\n'
         f"[ \"$1\" != list ] || echo '{outputs}'\n"
     )
-    stand_in.chmod(0o755)
+    fake_sam.chmod(0o755)
     (work / "calls").unlink(missing_ok=True)
     (work / "output").unlink(missing_ok=True)
     variables = {
-        "PATH": f"{stand_in.parent}:{os.environ['PATH']}",
+        "PATH": f"{fake_sam.parent}:{os.environ['PATH']}",
         "AWS_REGION": "eu-west-1",
         "EXECUTION_ROLE": "arn:aws:iam::123456789012:role/execution",
         "ARTEFACTS": "bucket",
@@ -264,7 +263,7 @@ def deploy(work, stage, identity=None):
 
 def main():
     work = Path(sys.argv[1]).resolve()
-    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *handover(work), *deploy(work, "staging"), *deploy(work, "production")]
+    faults = [*rules(texts()), *unnoticed(), *trust(), *identify(work), *bundle(work), *deploy(work, "staging"), *deploy(work, "production")]
     for fault in faults:
         print(f"  {fault}")
     if faults:
