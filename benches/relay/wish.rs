@@ -30,7 +30,7 @@ const WIDTH: usize = 5;
 /// Range of an encoded time in microseconds: about a minute.
 const SPAN: u64 = 36_u64.pow(5);
 
-/// The current time in microseconds, modulo [`SPAN`].
+/// The current time in microseconds, modulo [`TIME_RANGE_MICROS`].
 pub(crate) fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or_default() % SPAN

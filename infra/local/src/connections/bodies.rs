@@ -71,7 +71,7 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads and discards the rest of a body, within [`DRAINED_BYTES`] and [`DRAIN_TIMEOUT`].
+    /// Reads and discards the rest of a body, within [`MAX_DRAINED_BYTES`] and [`DRAIN_TIMEOUT`].
     pub(super) async fn drain(&self) {
         let rest = async {
             let mut read = 0;

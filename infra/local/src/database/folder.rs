@@ -13,7 +13,7 @@ use crate::StartError;
 /// The lock file of a server; it is not empty once a store was created in the folder.
 const LOCK: &str = "lock";
 
-/// Content of [`LOCK`] once a store was created.
+/// Content of [`LOCK_FILE`] once a store was created.
 const HAS_STORE: &str = "this folder holds a store\n";
 
 /// The database file.

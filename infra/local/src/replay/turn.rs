@@ -50,7 +50,7 @@ pub enum ReplayError {
     System(#[from] std::io::Error),
 }
 
-/// Replays a recorded turn over loopback only; calls `show` for each event.
+/// Replays a recorded turn over loopback only; calls `on_event` for each event.
 ///
 /// A turn that hit its deadline is always replayed in real time.
 ///

@@ -70,7 +70,7 @@ async fn work_of(bench: &Bench, probes: &[Probe]) -> Result<(Vec<Duration>, Opti
     Ok((least, status))
 }
 
-/// Whether two successive doublings of the size, or all three together, multiplied the work by more than [`RATIO`] each.
+/// Whether two successive doublings of the size, or all three together, multiplied the work by more than [`MAX_GROWTH_RATIO`] each.
 pub(crate) fn grows_too_fast(work: &[Duration]) -> bool {
     let steps = work.windows(2).map(|pair| times(pair[0], pair[1]));
     let steep: Vec<bool> = steps.map(|times| times > RATIO).collect();
