@@ -48,7 +48,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Size limit of a head, and of each connection's read and write buffers.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Size limit of a response that hyper writes in one system call once its last byte was taken from its body.
+/// Size limit of a response that the system holds completely once its last byte was taken from its body.
 const MAX_AT_ONCE_BYTES: u64 = 16 * 1024;
 
 /// Signals to all connections that the server shuts down.

@@ -65,8 +65,8 @@ impl Folder {
         let name = file.to_str().ok_or_else(|| self.unusable(&"its name is not Unicode"))?;
         file::keep_private(&file).map_err(|error| self.unusable(&error))?;
         let database = Database::new(name).map_err(|error| self.unusable(&error))?;
-        // Each write is in the file before its response, so it survives the process. The disk is synced only at
-        // checkpoints, so a power failure may lose the last writes, but nothing more.
+        // Each write is in the file before its response, so it survives the process. The disk is synced only
+        // occasionally, so a power failure may lose the last writes, but nothing more.
         database.disable_bulk_loading().map_err(|error| self.unusable(&error))?;
         self.remember().map_err(|error| self.unusable(&error))?;
         Ok(Opened { database, file, is_new })
