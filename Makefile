@@ -1,5 +1,5 @@
-# For `sam build` where a function's BuildMethod is `makefile`, with ContextPath `.`: nothing but Cargo and the Python that
-# `sam` brings along, for the processor of this machine. For another one, set CARGO_BUILD_TARGET and Cargo's linker for it.
+# For `sam build` with BuildMethod `makefile` and ContextPath `.`. It needs only Cargo and the Python of `sam`, and builds for
+# this machine's processor. For another one, set CARGO_BUILD_TARGET and Cargo's linker.
 
 CARGO ?= cargo
 ROOT := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
