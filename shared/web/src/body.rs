@@ -113,10 +113,10 @@ mod tests {
         }
         for bad in ["text/plain", "application/json-seq", "application/x-www-form-urlencoded"] {
             let error = json_body(&json_headers(bad), Body::from("{}")).await.unwrap_err();
-            assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType, "{bad}");
+            assert_eq!(error.failure.code, ErrorCode::UnsupportedMediaType, "{bad}");
         }
         let error = json_body(&HeaderMap::new(), Body::from("{}")).await.unwrap_err();
-        assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType);
+        assert_eq!(error.failure.code, ErrorCode::UnsupportedMediaType);
     }
 
     #[tokio::test]
@@ -125,7 +125,7 @@ mod tests {
         assert!(none.is_ok_and(|body| body.is_empty()));
         assert!(optional_json_body(&json_headers("application/json"), Body::from("{}")).await.is_ok());
         let error = optional_json_body(&json_headers("text/plain"), Body::from("{}")).await.unwrap_err();
-        assert_eq!(error.0.code, ErrorCode::UnsupportedMediaType);
+        assert_eq!(error.failure.code, ErrorCode::UnsupportedMediaType);
     }
 
     #[tokio::test]
@@ -133,9 +133,9 @@ mod tests {
         let headers = json_headers("application/json");
         assert!(json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES])).await.is_ok());
         let error = json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES + 1])).await.unwrap_err();
-        assert_eq!(error.0.code, ErrorCode::TooLarge);
+        assert_eq!(error.failure.code, ErrorCode::TooLarge);
         let mut declared = headers.clone();
         declared.insert(header::CONTENT_LENGTH, HeaderValue::from(MAX_BODY_BYTES + 1));
-        assert_eq!(json_body(&declared, Body::empty()).await.unwrap_err().0.code, ErrorCode::TooLarge);
+        assert_eq!(json_body(&declared, Body::empty()).await.unwrap_err().failure.code, ErrorCode::TooLarge);
     }
 }

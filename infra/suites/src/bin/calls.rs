@@ -143,7 +143,7 @@ fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "Adds.", "endpoint": { "urlTemplate": "internal://calculator" } })
 }
 
-/// An OpenAPI document with one operation, at a host that is never called.
+/// An `OpenAPI` document with one operation, at a host that is never called.
 fn pets() -> Value {
     let pets = json!({ "get": { "operationId": "pets", "summary": "All pets.", "responses": {} } });
     json!({ "openapi": "3.1.0", "servers": [{ "url": "https://api.example.com" }], "paths": { "/pets": pets } })

@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn invalid_user_name_is_refused() {
         for bad in [b"  ".as_slice(), b"\xff", &[b'a'; 257]] {
-            assert_eq!(open(Some(bad)).identify(None).unwrap_err().0.code, ErrorCode::InvalidRequest);
+            assert_eq!(open(Some(bad)).identify(None).unwrap_err().failure.code, ErrorCode::InvalidRequest);
         }
-        assert_eq!(open(None).identify(Some(" ")).unwrap_err().0.code, ErrorCode::InvalidRequest);
+        assert_eq!(open(None).identify(Some(" ")).unwrap_err().failure.code, ErrorCode::InvalidRequest);
     }
 
     #[test]
@@ -153,6 +153,6 @@ mod tests {
     async fn route_without_auth_layer_rejects_every_request() {
         let mut parts = http::Request::new(()).into_parts().0;
         let refusal = <Caller as FromRequestParts<()>>::from_request_parts(&mut parts, &()).await.unwrap_err();
-        assert_eq!(refusal.0.code, ErrorCode::Internal);
+        assert_eq!(refusal.failure.code, ErrorCode::Internal);
     }
 }

@@ -40,7 +40,7 @@ fn fuzz_events_become_requests_or_errors() {
             Ok(request) => holds(request.uri().path().starts_with('/') || request.uri().path() == "*", || {
                 request.uri().to_string()
             }),
-            Err(error) => holds(error.0.message.len() < 200, || error.0.message.clone()),
+            Err(error) => holds(error.failure.message.len() < 200, || error.failure.message.clone()),
         }
     });
 }
