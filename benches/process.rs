@@ -31,43 +31,43 @@ impl Process {
         settings: impl IntoIterator<Item = (&'static str, String)>,
         further: &[&str],
     ) -> Self {
-        let mut command = Command::new(beside("lambda-chat"));
+        let mut command = Command::new(sibling_program("lambda-chat"));
         command.args(["--port", "0", "--data"]).arg(folder).args(further).env_clear().envs(settings);
         command.env("CHAT_RATE_LIMIT", "1000000/60s").env("RUST_LOG", "off");
         Self::start(&mut command)
     }
 
     /// Current resident memory, in MiB.
-    pub fn memory(&self) -> f64 {
+    pub fn memory_mib(&self) -> f64 {
         self.status("VmRSS:")
     }
 
     /// Peak resident memory, in MiB.
-    pub fn highest_memory(&self) -> f64 {
+    pub fn peak_memory_mib(&self) -> f64 {
         self.status("VmHWM:")
     }
 
     /// Processor time of its threads, including kernel time. Threads that ended are not counted; a running server has hardly
     /// any.
-    pub fn cpu(&self) -> Duration {
+    pub fn cpu_time(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux lists the threads");
         let used = threads.filter_map(|thread| {
             // The first number is the time on a processor, in nanoseconds.
-            let told = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-            told.split(' ').next()?.parse::<u64>().ok()
+            let schedstat = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            schedstat.split(' ').next()?.parse::<u64>().ok()
         });
         Duration::from_nanos(used.sum())
     }
 
     #[expect(clippy::cast_precision_loss, reason = "memory is far below the precision of a float")]
     fn status(&self, field: &str) -> f64 {
-        let status = self.told("status");
+        let status = self.read_proc_file("status");
         let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("every process has it");
         let kib: u64 = line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number of KiB");
         kib as f64 / 1024.0
     }
 
-    fn told(&self, what: &str) -> String {
+    fn read_proc_file(&self, what: &str) -> String {
         fs::read_to_string(format!("/proc/{}/{what}", self.child.id())).expect("Linux tells it")
     }
 }
@@ -79,7 +79,7 @@ impl Drop for Process {
 }
 
 /// Path of a program in the same target folder.
-fn beside(name: &str) -> PathBuf {
+fn sibling_program(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a program knows where it is");
     let program = own.ancestors().nth(2).expect("benchmarks lie two folders deep").join(name);
     assert!(program.exists(), "first: cargo build --release -p local");

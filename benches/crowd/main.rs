@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use process::Process;
-use support::{Client, Crowd, MODEL_KEY};
+use support::{Client, LoadSpike, MODEL_KEY};
 
 const TURNS: u64 = 1000;
 const WAVES: u64 = 6;
@@ -24,18 +24,18 @@ fn main() {
 }
 
 async fn measure(waves: u64) {
-    let crowd = Crowd::start().await;
+    let load = LoadSpike::start().await;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let settings = crowd.settings().into_iter().chain([("OPENAI_API_KEY", MODEL_KEY.to_owned())]);
+    let settings = load.settings().into_iter().chain([("OPENAI_API_KEY", MODEL_KEY.to_owned())]);
     let product = Process::product(folder.path(), settings, &[]);
     let client = Client::new(&product.address);
     println!("{:<8} {:>8} {:>8} {:>10} {:>12}", "wave", "turns", "faults", "seconds", "RSS MiB");
-    println!("{:<8} {:>8} {:>8} {:>10} {:>12.1}", "before", 0, 0, "", product.memory());
+    println!("{:<8} {:>8} {:>8} {:>10} {:>12.1}", "before", 0, 0, "", product.memory_mib());
     for wave in 0..waves {
         let begun = Instant::now();
-        let faults = crowd.run(&client, wave * TURNS..(wave + 1) * TURNS).await;
+        let faults = load.run(&client, wave * TURNS..(wave + 1) * TURNS).await;
         let seconds = begun.elapsed().as_secs_f64();
-        println!("{:<8} {TURNS:>8} {faults:>8} {seconds:>10.1} {:>12.1}", wave + 1, product.memory());
+        println!("{:<8} {TURNS:>8} {faults:>8} {seconds:>10.1} {:>12.1}", wave + 1, product.memory_mib());
     }
-    println!("highest: {:.1} MiB", product.highest_memory());
+    println!("highest: {:.1} MiB", product.peak_memory_mib());
 }

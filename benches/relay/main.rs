@@ -18,67 +18,67 @@
     reason = "a measurement that fails ends the program, its result is printed, and its figures are small"
 )]
 
+mod answer_spec;
 mod load;
 mod measured;
 mod model;
 mod relay;
 mod report;
-mod wish;
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use load::{ACCUMULATED, COMPLETIONS, NATIVE, Seen, Way};
-use measured::Measured;
+use answer_spec::AnswerSpec;
+use load::{ACCUMULATED, COMPLETIONS, Measurements, NATIVE, RequestFormat};
+use measured::ServerMeasurements;
 use process::Process;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use transport::Client;
-use wish::Wish;
 
 const ROUNDS: u64 = 2;
 
 /// A load with the request format for the product.
 struct Case {
     name: &'static str,
-    way: Way,
+    way: RequestFormat,
     /// Name of the model in the product.
     model: &'static str,
     streams: u64,
-    wish: Wish,
+    spec: AnswerSpec,
 }
 
-const fn case(
+const fn build_case(
     name: &'static str,
-    way: Way,
+    way: RequestFormat,
     model: &'static str,
-    (streams, words): (u64, u64),
+    (streams, tokens): (u64, u64),
     a_second: Option<u64>,
 ) -> Case {
     let pause = match a_second {
-        Some(words) => Duration::from_micros(1_000_000 / words),
+        Some(tokens) => Duration::from_micros(1_000_000 / tokens),
         None => Duration::ZERO,
     };
-    Case { name, way, model, streams, wish: Wish { words, pause } }
+    Case { name, way, model, streams, spec: AnswerSpec { tokens, pause } }
 }
 
 /// The product's models: one with native tools, the other with tools in the prompt.
-const TOOLS: &str = "native";
-const PROMPT: &str = "prompt";
+const NATIVE_TOOLS: &str = "native";
+const PROMPTED_TOOLS: &str = "prompt";
 
 /// Two cases, dominated by the start and end of answers, and by tokens.
-const SHORT: &str = "100 answers of one word";
-const LONG: &str = "10 streams, 200 words/s, 1,000 words each";
+const SHORT_CASE: &str = "100 answers of one word";
+const LONG_CASE: &str = "10 streams, 200 words/s, 1,000 words each";
 
 const CASES: [Case; 7] = [
-    case("4 streams, no pauses", NATIVE, TOOLS, (4, 10_000), None),
-    case("4 streams, no pauses, tools in the prompt", NATIVE, PROMPT, (4, 10_000), None),
-    case("10 streams, 200 words/s, accumulated", ACCUMULATED, TOOLS, (10, 400), Some(200)),
-    case("100 streams, 50 words/s", NATIVE, TOOLS, (100, 200), Some(50)),
-    case("100 streams, 50 words/s, OpenAI's wire", COMPLETIONS, TOOLS, (100, 200), Some(50)),
-    case(LONG, NATIVE, TOOLS, (10, 1_000), Some(200)),
-    case(SHORT, NATIVE, TOOLS, (100, 1), None),
+    build_case("4 streams, no pauses", NATIVE, NATIVE_TOOLS, (4, 10_000), None),
+    build_case("4 streams, no pauses, tools in the prompt", NATIVE, PROMPTED_TOOLS, (4, 10_000), None),
+    build_case("10 streams, 200 words/s, accumulated", ACCUMULATED, NATIVE_TOOLS, (10, 400), Some(200)),
+    build_case("100 streams, 50 words/s", NATIVE, NATIVE_TOOLS, (100, 200), Some(50)),
+    build_case("100 streams, 50 words/s, OpenAI's wire", COMPLETIONS, NATIVE_TOOLS, (100, 200), Some(50)),
+    build_case(LONG_CASE, NATIVE, NATIVE_TOOLS, (10, 1_000), Some(200)),
+    build_case(SHORT_CASE, NATIVE, NATIVE_TOOLS, (100, 1), None),
 ];
 
 fn main() {
@@ -103,15 +103,15 @@ fn one_thread() -> Runtime {
 async fn measure(arguments: &[String]) {
     let rounds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(ROUNDS);
     // Cargo adds its own option.
-    let named = arguments.iter().find(|word| word.parse::<u64>().is_err() && !word.starts_with('-'));
+    let named = arguments.iter().find(|argument| argument.parse::<u64>().is_err() && !argument.starts_with('-'));
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let servers = Servers::start(folder.path());
-    let client = transport::client().expect("a client can be made");
+    let client = transport::build_client().expect("a client can be made");
     warm_up(&client, &servers).await;
     report::header();
     let (mut short, mut long) = (None, None);
     for case in CASES.iter().filter(|case| named.is_none_or(|name| case.name.contains(name.as_str()))) {
-        let measured = |server| Measured::new(server, case.streams);
+        let measured = |server| ServerMeasurements::new(server, case.streams);
         let mut relay = measured(&servers.relay);
         let mut alone = measured(&servers.relay_of_one_thread);
         let mut product = measured(&servers.product);
@@ -126,29 +126,29 @@ async fn measure(arguments: &[String]) {
         let all = [relay, alone, product, whole];
         report::case(case.name, &direct, &all);
         match case.name {
-            SHORT => short = Some(all),
-            LONG => long = Some(all),
+            SHORT_CASE => short = Some(all),
+            LONG_CASE => long = Some(all),
             _ => {}
         }
     }
     if let (Some(short), Some(long)) = (&short, &long) {
-        report::parts(short, long);
+        report::cost_parts(short, long);
     }
 }
 
 impl Case {
-    async fn run(&self, client: &Client, server: &Process, way: Way) -> Seen {
-        load::run(client, &server.address, way, self.model, self.wish, self.streams).await
+    async fn run(&self, client: &Client, server: &Process, way: RequestFormat) -> Measurements {
+        load::run(client, &server.address, way, self.model, self.spec, self.streams).await
     }
 }
 
 /// Warms up one-time work, such as opening connections.
 async fn warm_up(client: &Client, servers: &Servers) {
-    let few = case("", NATIVE, PROMPT, (8, 100), None);
-    few.run(client, &servers.relay, COMPLETIONS).await;
-    few.run(client, &servers.relay_of_one_thread, COMPLETIONS).await;
-    few.run(client, &servers.product, NATIVE).await;
-    few.run(client, &servers.whole, NATIVE).await;
+    let warm_up_case = build_case("", NATIVE, PROMPTED_TOOLS, (8, 100), None);
+    warm_up_case.run(client, &servers.relay, COMPLETIONS).await;
+    warm_up_case.run(client, &servers.relay_of_one_thread, COMPLETIONS).await;
+    warm_up_case.run(client, &servers.product, NATIVE).await;
+    warm_up_case.run(client, &servers.whole, NATIVE).await;
 }
 
 struct Servers {
@@ -171,7 +171,7 @@ impl Servers {
         let database = Process::product(&folder.join("data"), [], &["--dynamodb", &port]);
         let base = format!("{}/v1", model.address);
         let row = |name, tools| json!({ "name": name, "model": "m", "baseUrl": base, "tools": tools });
-        let models = json!([row(TOOLS, "native"), row(PROMPT, "prompt")]).to_string();
+        let models = json!([row(NATIVE_TOOLS, "native"), row(PROMPTED_TOOLS, "prompt")]).to_string();
         let whole = Process::product(&folder.join("whole"), [("MODELS", models.clone())], &[]);
         let settings = [
             ("MODELS", models),

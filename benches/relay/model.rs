@@ -13,7 +13,7 @@ use futures_util::stream::unfold;
 use tokio::net::TcpListener;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::wish::{self, Wish};
+use crate::answer_spec::{self, AnswerSpec};
 
 /// Serves until its process ends.
 pub(crate) async fn serve() {
@@ -25,25 +25,25 @@ pub(crate) async fn serve() {
 }
 
 async fn complete(request: String) -> Response {
-    let wish = Wish::find(&request).expect("every request holds a wish");
-    let body = Body::from_stream(unfold(Answer::new(wish), Answer::next));
+    let spec = AnswerSpec::find(&request).expect("every request holds a wish");
+    let body = Body::from_stream(unfold(Answer::new(spec), Answer::next));
     ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
 struct Answer {
-    left: u64,
+    remaining: u64,
     pace: Option<Interval>,
     ended: bool,
 }
 
 impl Answer {
-    fn new(wish: Wish) -> Self {
-        let pace = (wish.pause > Duration::ZERO).then(|| {
-            let mut pace = interval(wish.pause);
+    fn new(spec: AnswerSpec) -> Self {
+        let pace = (spec.pause > Duration::ZERO).then(|| {
+            let mut pace = interval(spec.pause);
             pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
             pace
         });
-        Self { left: wish.words, pace, ended: false }
+        Self { remaining: spec.tokens, pace, ended: false }
     }
 
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
@@ -55,15 +55,16 @@ impl Answer {
             // Yield, so that the connection task flushes the chunks so far.
             None => tokio::task::yield_now().await,
         }
-        let chunk = if self.left == 0 { end() } else { content(&wish::word(wish::now())) };
-        self.ended = self.left == 0;
-        self.left = self.left.saturating_sub(1);
+        let chunk =
+            if self.remaining == 0 { end() } else { content(&answer_spec::encode_time(answer_spec::now_micros())) };
+        self.ended = self.remaining == 0;
+        self.remaining = self.remaining.saturating_sub(1);
         Some((Ok(chunk.into()), self))
     }
 }
 
-fn content(word: &str) -> String {
-    chunk(&format!(r#"{{"content":"{word}"}},"logprobs":null,"finish_reason":null"#))
+fn content(token: &str) -> String {
+    chunk(&format!(r#"{{"content":"{token}"}},"logprobs":null,"finish_reason":null"#))
 }
 
 fn end() -> String {

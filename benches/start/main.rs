@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const RUNS: usize = 30;
 
-const NEXT: &str = "GET /2018-06-01/runtime/invocation/next HTTP/1.1\r\n";
+const NEXT_REQUEST: &str = "GET /2018-06-01/runtime/invocation/next HTTP/1.1\r\n";
 
 /// Variables that every deployed function has, and settings of the product.
 const ENVIRONMENT: [(&str, &str); 13] = [
@@ -78,11 +78,11 @@ impl Candidate {
         let begun = Instant::now();
         let mut child = command.spawn().expect("the binary starts");
         let (mut stream, _) = api.accept().expect("the function connects");
-        let mut request = vec![0; NEXT.len()];
+        let mut request = vec![0; NEXT_REQUEST.len()];
         stream.read_exact(&mut request).expect("the function asks");
         self.times.push(begun.elapsed());
-        assert_eq!(request, NEXT.as_bytes());
-        self.memory = self.memory.min(resident(&child));
+        assert_eq!(request, NEXT_REQUEST.as_bytes());
+        self.memory = self.memory.min(resident_kib(&child));
         child.kill().and_then(|()| child.wait()).expect("one's own child can be ended");
     }
 
@@ -90,13 +90,13 @@ impl Candidate {
         self.times.sort();
         let least = self.times.first().copied().unwrap_or_default().as_secs_f64() * 1e3;
         let median = self.times.get(self.times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1e3;
-        let (memory, size) = (mebi(self.memory * 1024), mebi(size(&self.binary)));
+        let (memory, size) = (to_mebibytes(self.memory * 1024), to_mebibytes(size(&self.binary)));
         println!("{:<20} {least:>9.2} {median:>9.2} {memory:>9.1} {size:>11.2}", self.name);
     }
 }
 
 /// Reads the resident memory in KiB.
-fn resident(child: &Child) -> u64 {
+fn resident_kib(child: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the process runs on Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.and_then(|rest| rest.split_whitespace().next()).and_then(|number| number.parse().ok());
@@ -108,6 +108,6 @@ fn size(binary: &Path) -> u64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a size in mebibytes has few digits")]
-fn mebi(bytes: u64) -> f64 {
+fn to_mebibytes(bytes: u64) -> f64 {
     bytes as f64 / 1024.0 / 1024.0
 }

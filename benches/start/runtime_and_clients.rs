@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use settings::Settings;
 
 fn main() -> Result<(), Error> {
-    let http = transport::client()?;
+    let http = transport::build_client()?;
     let database = aws_sdk_dynamodb::Client::new(&store::sdk_config(&Settings::from_env())?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| {

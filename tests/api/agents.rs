@@ -1,18 +1,18 @@
 //! Agents that administrators define, and requests that name them.
 
 use serde_json::{Value, json};
-use support::{Answer, Client, Completion, FakeModel, MODEL, TestApp};
+use support::{ApiResponse, Client, Completion, FakeModel, MODEL, TestApp};
 
-use crate::call;
+use crate::search_call;
 
 async fn create(app: &Client, agent: &Value) -> String {
-    let made = app.post("/api/admin/agents", agent).await;
-    assert_eq!(made.status, 201, "{:?}", made.text());
-    made.json()["id"].as_str().unwrap().to_owned()
+    let created = app.post("/api/admin/agents", agent).await;
+    assert_eq!(created.status, 201, "{:?}", created.text());
+    created.json()["id"].as_str().unwrap().to_owned()
 }
 
-fn sentence(refused: &Answer) -> String {
-    refused.json()["error"]["message"].as_str().unwrap().to_owned()
+fn error_message(response: &ApiResponse) -> String {
+    response.json()["error"]["message"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -23,12 +23,12 @@ async fn default_agent_exists_and_can_be_overridden() {
     assert_eq!(app.get("/api/admin/agents/default").await.ok()["name"], "Default");
     let put = app.put("/api/admin/agents/default", &json!({"name": "Pirate", "systemPrompt": "Arr."})).await.ok();
     assert_eq!((&put["id"], &put["name"], put["createdAt"].is_string()), (&json!("default"), &json!("Pirate"), true));
-    app.model.replies([Completion::of(["Ahoy."]), Completion::of(["好。"])]);
-    app.ask("hi").await;
-    assert!(app.model.asked(1).await.system().starts_with("Arr."));
+    app.model.queue_replies([Completion::of(["Ahoy."]), Completion::of(["好。"])]);
+    app.send_message("hi").await;
+    assert!(app.model.wait_for_request(1).await.system_prompt().starts_with("Arr."));
     assert_eq!(app.delete("/api/admin/agents/default").await.status, 204);
-    app.ask("hi").await;
-    assert!(!app.model.asked(2).await.system().starts_with("Arr."));
+    app.send_message("hi").await;
+    assert!(!app.model.wait_for_request(2).await.system_prompt().starts_with("Arr."));
     assert_eq!(app.get("/api/agents").await.ok(), listed);
 }
 
@@ -39,11 +39,15 @@ async fn header_or_body_selects_agent_prompt_and_tools() {
     let id =
         create(&app, &json!({"name": "天气", "systemPrompt": "你只谈天气。", "tools": tools, "maxRounds": 1})).await;
     let none = create(&app, &json!({"name": "无工具", "tools": [{"tool": "search_web", "enabled": false}]})).await;
-    app.model.replies([Completion::of([call("北京")]), Completion::of(["晴。"]), Completion::of(["好。"])]);
+    app.model.queue_replies([
+        Completion::of([search_call("北京")]),
+        Completion::of(["晴。"]),
+        Completion::of(["好。"]),
+    ]);
     let turn = app.chat(&json!({"message": "天气？", "agentId": id})).await;
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("晴。", "tool_limit"));
     assert_eq!(app.search.requests()[0]["max_results"], 3, "the fixed mode is what the search got");
-    let system = app.model.asked(1).await.system();
+    let system = app.model.wait_for_request(1).await.system_prompt();
     assert!(
         system.starts_with("你只谈天气。") && system.contains("search_web") && !system.contains("deep"),
         "{system}"
@@ -51,7 +55,7 @@ async fn header_or_body_selects_agent_prompt_and_tools() {
     let headers = [("content-type", "application/json"), ("x-agent-id", none.as_str())];
     let answer = app.send("POST", "/api/agent", &headers, r#"{"message":"天气？","stream":false}"#).await.ok();
     assert_eq!(answer["content"], "好。");
-    assert!(!app.model.asked(3).await.system().contains("search_web"));
+    assert!(!app.model.wait_for_request(3).await.system_prompt().contains("search_web"));
     let tools = app.send("GET", "/api/tools", &headers[1..], "").await.ok();
     assert_eq!(tools, json!({"tools": []}));
 }
@@ -60,16 +64,16 @@ async fn header_or_body_selects_agent_prompt_and_tools() {
 async fn request_overrides_agent_model_and_tool_choice() {
     let first = FakeModel::start().await;
     let models = json!([{"name": "other", "baseUrl": first.url(), "apiKeyVar": "OPENAI_API_KEY", "model": MODEL}]);
-    let app = TestApp::with(&[("MODELS", &models.to_string())]).await;
+    let app = TestApp::start_with(&[("MODELS", &models.to_string())]).await;
     let id = create(&app, &json!({"name": "a", "model": "other", "toolChoice": "required"})).await;
-    first.replies([Completion::of(["一"])]);
+    first.queue_replies([Completion::of(["一"])]);
     let turn = app.chat(&json!({"message": "问", "agentId": id})).await;
     assert_eq!((turn.0[0]["model"].as_str(), turn.content().as_str()), (Some("other"), "一"));
-    assert!(first.asked(1).await.system().contains("必须先调用至少一个工具"));
-    app.model.replies([Completion::of(["二"])]);
+    assert!(first.wait_for_request(1).await.system_prompt().contains("必须先调用至少一个工具"));
+    app.model.queue_replies([Completion::of(["二"])]);
     let own = json!({"message": "问", "agentId": id, "modelType": "openai", "toolChoice": "auto"});
     assert_eq!(app.chat(&own).await.content(), "二");
-    assert!(!app.model.asked(1).await.system().contains("必须先调用至少一个工具"));
+    assert!(!app.model.wait_for_request(1).await.system_prompt().contains("必须先调用至少一个工具"));
 }
 
 #[tokio::test]
@@ -81,13 +85,13 @@ async fn unknown_or_disabled_agent_error_lists_agents() {
     for unknown in ["nobody", "", &off, "天气"] {
         let answer = app.post("/api/chat", &json!({"message": "hi", "agentId": unknown})).await;
         assert_eq!(
-            (answer.error(), sentence(&answer)),
+            (answer.error(), error_message(&answer)),
             ((400, "invalid_request".to_owned()), message.clone()),
             "{unknown}"
         );
     }
     let missing = app.post("/api/agent", &json!({"message": "hi"})).await;
-    assert_eq!(sentence(&missing), "An agent is required: `X-Agent-ID` or `agentId`");
+    assert_eq!(error_message(&missing), "An agent is required: `X-Agent-ID` or `agentId`");
     assert_eq!(app.delete(&format!("/api/admin/agents/{id}")).await.status, 204);
     assert_eq!(app.post("/api/agent", &json!({"message": "hi", "agentId": id})).await.status, 400);
     assert_eq!(app.get(&format!("/api/admin/agents/{id}")).await.status, 404);
@@ -105,7 +109,7 @@ async fn invalid_agent_is_rejected_and_changes_nothing() {
     ] {
         let answer = app.post("/api/admin/agents", &agent).await;
         assert_eq!(answer.status, 400);
-        assert!(sentence(&answer).starts_with(message), "{}", sentence(&answer));
+        assert!(error_message(&answer).starts_with(message), "{}", error_message(&answer));
     }
     assert_eq!(app.get("/api/admin/agents").await.ok()["agents"].as_array().unwrap().len(), 2);
     assert_eq!(app.put("/api/admin/agents/nobody", &json!({"name": "y"})).await.status, 404);

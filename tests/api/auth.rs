@@ -1,8 +1,8 @@
 //! Keys and tokens at every route: a missing, bad or foreign one is rejected and reveals nothing.
 
+mod app_with_store;
 mod bad_keys;
-mod product;
-mod tables;
+mod route_tables;
 mod tokens;
 
 use std::time::SystemTime;
@@ -13,20 +13,20 @@ use local::{Data, Options, Server, StartError};
 use serde_json::{Value, json};
 use settings::Settings;
 use store::{ApiKey, NewKey};
-use support::{Answer, Completion};
+use support::{ApiResponse, Completion};
 use tower::ServiceExt;
-use web::Place;
+use web::Platform;
 
+use self::app_with_store::expose_key;
+pub(crate) use self::app_with_store::{start_database, start_with_api_keys, start_with_api_keys_and, start_with_store};
 use self::bad_keys::bad_keys;
-use self::product::text;
-pub(crate) use self::product::{database, product, with_keys, with_keys_and};
-use self::tables::{ADMINISTRATION, ROUTES};
+use self::route_tables::{ADMIN_ROUTES, AUTHENTICATED_ROUTES};
 
 /// The id of a conversation that does not exist.
 const ABSENT: &str = "01J00000000000000000000000";
 
 /// The parts of a response that are equal for two equal requests.
-fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
+fn comparable_parts(answer: &ApiResponse) -> (u16, Vec<(String, String)>, Value) {
     let mut headers = answer.headers.clone();
     for own in ["x-request-id", "date"] {
         headers.remove(own);
@@ -37,17 +37,17 @@ fn shape(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
 
 #[tokio::test]
 async fn f114_f118_f143_bad_keys_get_equal_responses_at_every_route() {
-    let product = with_keys().await;
+    let product = start_with_api_keys().await;
     let bad = bad_keys(&product).await;
     assert_eq!(bad.len(), 40);
-    for route in ROUTES {
-        let expected = shape(&product.ask(route, ABSENT, &[]).await);
+    for route in AUTHENTICATED_ROUTES {
+        let expected = comparable_parts(&product.send_request(route, ABSENT, &[]).await);
         assert_eq!(expected.0, 401, "{route:?}");
         for (count, key) in bad.iter().enumerate() {
             let bearer = format!("Bearer {key}");
             let header = if count % 2 == 0 { ("x-api-key", key.as_str()) } else { ("authorization", bearer.as_str()) };
-            let answer = product.ask(route, ABSENT, &[header, ("x-user-id", "ada")]).await;
-            assert_eq!(shape(&answer), expected, "{route:?} {header:?}");
+            let answer = product.send_request(route, ABSENT, &[header, ("x-user-id", "ada")]).await;
+            assert_eq!(comparable_parts(&answer), expected, "{route:?} {header:?}");
         }
     }
     assert!(product.app.model.requests().is_empty());
@@ -55,72 +55,80 @@ async fn f114_f118_f143_bad_keys_get_equal_responses_at_every_route() {
 
 #[tokio::test]
 async fn f119_f143_foreign_ids_respond_like_absent_ones() {
-    let product = with_keys().await;
-    product.app.model.answer(|_| Completion::of(["秘密。"]));
-    let (ada, mallory) = (text(&product.key("ada", None).await), text(&product.key("mallory", None).await));
+    let product = start_with_api_keys().await;
+    product.app.model.respond_with(|_| Completion::of(["秘密。"]));
+    let (ada, mallory) =
+        (expose_key(&product.create_key("ada", None).await), expose_key(&product.create_key("mallory", None).await));
     let (ada, mallory) = ([("x-api-key", ada.as_str())], [("x-api-key", mallory.as_str())]);
     let mut ids = Vec::new();
     for _ in 0..3 {
         let body = r#"{"message":"我的秘密","stream":false,"userId":"mallory"}"#;
-        let answer = product.ask(("POST", "/api/chat", body), "", &ada).await.ok();
+        let answer = product.send_request(("POST", "/api/chat", body), "", &ada).await.ok();
         ids.push(answer["conversationId"].as_str().unwrap().to_owned());
     }
     let read = ("GET", "/api/conversations/{id}", "");
-    let before = product.ask(read, &ids[0], &ada).await.ok();
-    let by_id: Vec<_> = ROUTES.into_iter().filter(|(_, path, _)| path.contains("conversations/{id}")).collect();
+    let before = product.send_request(read, &ids[0], &ada).await.ok();
+    let by_id: Vec<_> =
+        AUTHENTICATED_ROUTES.into_iter().filter(|(_, path, _)| path.contains("conversations/{id}")).collect();
     for route in &by_id {
-        let expected = shape(&product.ask(*route, ABSENT, &mallory).await);
+        let expected = comparable_parts(&product.send_request(*route, ABSENT, &mallory).await);
         assert_eq!(expected.0, 404);
         for count in 0..334 {
-            let answer = product.ask(*route, &ids[count % ids.len()], &mallory).await;
-            assert_eq!(shape(&answer), expected, "{route:?}");
+            let answer = product.send_request(*route, &ids[count % ids.len()], &mallory).await;
+            assert_eq!(comparable_parts(&answer), expected, "{route:?}");
         }
     }
     for id in ids.iter().map(String::as_str).chain([ABSENT]) {
         let body = json!({"message": "hi", "conversationId": id, "userId": "ada", "owner": "ada"}).to_string();
         assert_eq!(
-            product.ask(("POST", "/api/chat", &body), "", &mallory).await.error(),
+            product.send_request(("POST", "/api/chat", &body), "", &mallory).await.error(),
             (404, "not_found".to_owned())
         );
     }
-    assert_eq!(product.ask(read, &ids[0], &ada).await.ok(), before);
-    let list = product.ask(("GET", "/api/conversations", ""), "", &mallory).await.ok();
+    assert_eq!(product.send_request(read, &ids[0], &ada).await.ok(), before);
+    let list = product.send_request(("GET", "/api/conversations", ""), "", &mallory).await.ok();
     assert_eq!(list["conversations"], json!([]));
     assert_eq!(product.app.model.requests().len(), 3);
 }
 
 #[tokio::test]
 async fn f120_administration_routes_require_an_administrator() {
-    let product = with_keys().await;
+    let product = start_with_api_keys().await;
     let admin = ApiKey::generate().unwrap();
     let new = NewKey { owner: "root".to_owned(), administrator: true, expires: None };
     product.store.keys.create(&admin, &new, SystemTime::now()).await.unwrap();
-    let (ada, admin) = (text(&product.key("ada", None).await), text(&admin));
-    for route in ADMINISTRATION {
+    let (ada, admin) = (expose_key(&product.create_key("ada", None).await), expose_key(&admin));
+    for route in ADMIN_ROUTES {
         for id in ["default", ABSENT] {
-            let refused = product.ask(route, id, &[("x-api-key", &ada), ("x-role", "admin")]).await;
+            let refused = product.send_request(route, id, &[("x-api-key", &ada), ("x-role", "admin")]).await;
             assert_eq!(refused.error(), (403, "forbidden".to_owned()), "{route:?}");
-            assert_eq!(product.ask(route, id, &[]).await.error(), (401, "unauthorized".to_owned()), "{route:?}");
+            assert_eq!(
+                product.send_request(route, id, &[]).await.error(),
+                (401, "unauthorized".to_owned()),
+                "{route:?}"
+            );
         }
     }
-    let agents = product.ask(ADMINISTRATION[1], "", &[("x-api-key", &admin)]).await.ok();
+    let agents = product.send_request(ADMIN_ROUTES[1], "", &[("x-api-key", &admin)]).await.ok();
     assert_eq!(agents["agents"].as_array().unwrap().len(), 1, "only the built-in one");
 }
 
 #[tokio::test]
 async fn f121_only_the_key_identifies_the_caller() {
-    let product = with_keys().await;
-    product.app.model.answer(|_| Completion::of(["好。"]));
-    let (ada, bob) = (text(&product.key("ada", None).await), text(&product.key("bob", None).await));
+    let product = start_with_api_keys().await;
+    product.app.model.respond_with(|_| Completion::of(["好。"]));
+    let (ada, bob) =
+        (expose_key(&product.create_key("ada", None).await), expose_key(&product.create_key("bob", None).await));
     let claims = json!({
         "message": "hi", "stream": false, "userId": "bob", "owner": "bob", "role": "admin", "administrator": true,
         "cost": 0, "AUTH": "none",
     });
     let headers = [("x-api-key", ada.as_str()), ("x-user-id", "bob"), ("x-owner", "bob"), ("x-role", "admin")];
-    product.ask(("POST", "/api/chat", &claims.to_string()), "", &headers).await.ok();
+    product.send_request(("POST", "/api/chat", &claims.to_string()), "", &headers).await.ok();
     let count = async |key: &str| {
-        let list =
-            product.ask(("GET", "/api/conversations", ""), "", &[("x-api-key", key), ("x-user-id", "bob")]).await;
+        let list = product
+            .send_request(("GET", "/api/conversations", ""), "", &[("x-api-key", key), ("x-user-id", "bob")])
+            .await;
         list.ok()["conversations"].as_array().unwrap().len()
     };
     assert_eq!((count(&ada).await, count(&bob).await), (1, 0));
@@ -128,14 +136,15 @@ async fn f121_only_the_key_identifies_the_caller() {
 
 #[tokio::test]
 async fn f142_key_guessing_is_limited_despite_forged_source() {
-    let product = with_keys().await;
-    let good = text(&product.key("ada", None).await);
+    let product = start_with_api_keys().await;
+    let good = expose_key(&product.create_key("ada", None).await);
     let route = ("GET", "/api/models", "");
     let mut attempts = 0;
     let stopped = loop {
         attempts += 1;
-        let (key, source) = (text(&ApiKey::generate().unwrap()), format!("10.0.{}.{}", attempts / 250, attempts % 250));
-        let answer = product.ask(route, "", &[("x-api-key", &key), ("x-forwarded-for", &source)]).await;
+        let (key, source) =
+            (expose_key(&ApiKey::generate().unwrap()), format!("10.0.{}.{}", attempts / 250, attempts % 250));
+        let answer = product.send_request(route, "", &[("x-api-key", &key), ("x-forwarded-for", &source)]).await;
         if answer.status != 401 {
             break answer;
         }
@@ -143,21 +152,21 @@ async fn f142_key_guessing_is_limited_despite_forged_source() {
     };
     assert_eq!(stopped.error(), (429, "rate_limited".to_owned()));
     assert!(!stopped.header("retry-after").is_empty());
-    assert_eq!(product.ask(route, "", &[]).await.status, 401, "who shows nothing is told what is missing");
-    assert!([200, 429].contains(&product.ask(route, "", &[("x-api-key", &good)]).await.status));
+    assert_eq!(product.send_request(route, "", &[]).await.status, 401, "who shows nothing is told what is missing");
+    assert!([200, 429].contains(&product.send_request(route, "", &[("x-api-key", &good)]).await.status));
     assert_eq!(product.app.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
 async fn page_and_health_need_no_key() {
-    let product = with_keys().await;
-    let key = text(&product.key("ada", None).await);
+    let product = start_with_api_keys().await;
+    let key = expose_key(&product.create_key("ada", None).await);
     for path in ["/", "/healthz", "/assets/app.js"] {
         assert_eq!(product.app.get(path).await.status, 200, "{path}");
     }
-    let models = product.app.raw_get("/api/models", &format!("host: chat.example\r\nx-api-key: {key}")).await;
+    let models = product.app.get_raw("/api/models", &format!("host: chat.example\r\nx-api-key: {key}")).await;
     assert_eq!(models.status, 200);
-    assert_eq!(product.app.raw_get("/api/models", "host: chat.example").await.status, 401);
+    assert_eq!(product.app.get_raw("/api/models", "host: chat.example").await.status, 401);
 }
 
 #[tokio::test]
@@ -174,15 +183,16 @@ async fn server_without_authentication_refuses_public_address() {
 
 #[tokio::test]
 async fn f147_unconfigured_function_serves_only_page_and_health() {
-    let endpoint = database().await;
+    let endpoint = start_database().await;
     for auth in [None, Some("none")] {
         let mut settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str())]);
         if let Some(auth) = auth {
             settings.set("AUTH", auth);
         }
-        let config = chat::Config::from_settings(&settings, Place::Lambda, transport::client().unwrap()).unwrap();
+        let config =
+            chat::Config::from_settings(&settings, Platform::Lambda, transport::build_client().unwrap()).unwrap();
         let app = chat::App::new(config, &store::sdk_config(&settings).unwrap()).router();
-        let ask = async |method: &str, path: &str, body: &str| {
+        let send_request = async |method: &str, path: &str, body: &str| {
             let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
             let request =
                 request.header("x-user-id", "ada").header("x-api-key", "lc_x").body(Body::from(body.to_owned()));
@@ -192,8 +202,8 @@ async fn f147_unconfigured_function_serves_only_page_and_health() {
             let code = serde_json::from_slice::<Value>(&body).map(|body| body["error"]["code"].clone());
             (status, code.unwrap_or_else(|_| String::from_utf8(body.to_vec()).unwrap().into()))
         };
-        for (method, path, body) in ROUTES {
-            let (status, code) = ask(method, &path.replace("{id}", ABSENT), body).await;
+        for (method, path, body) in AUTHENTICATED_ROUTES {
+            let (status, code) = send_request(method, &path.replace("{id}", ABSENT), body).await;
             let expected = match path {
                 _ if method == "HEAD" => "",
                 _ if path.starts_with("/api/ui/") => "Authentication is not configured.",
@@ -202,39 +212,40 @@ async fn f147_unconfigured_function_serves_only_page_and_health() {
             assert_eq!((status, code), (503, expected.into()), "{method} {path}");
         }
         for path in ["/", "/healthz", "/assets/app.js"] {
-            assert_eq!(ask("GET", path, "").await.0, 200, "{path}");
+            assert_eq!(send_request("GET", path, "").await.0, 200, "{path}");
         }
     }
 }
 
 #[tokio::test]
 async fn f150_callers_see_only_own_usage_until_deletion() {
-    let product = with_keys().await;
-    product.app.model.answer(|_| Completion::of(["好。"]));
-    let (ada, bob) = (text(&product.key("ada", None).await), text(&product.key("bob", None).await));
+    let product = start_with_api_keys().await;
+    product.app.model.respond_with(|_| Completion::of(["好。"]));
+    let (ada, bob) =
+        (expose_key(&product.create_key("ada", None).await), expose_key(&product.create_key("bob", None).await));
     let turns = async |key: &str| {
         let headers = [("x-api-key", key), ("x-user-id", "ada")];
         let usage = product.app.send("GET", "/api/usage?days=1", &headers, "").await.ok();
         usage["today"]["turns"].as_u64().unwrap()
     };
     for _ in 0..2 {
-        assert_eq!(product.ask(ROUTES[0], ABSENT, &[("x-api-key", &ada)]).await.status, 200);
+        assert_eq!(product.send_request(AUTHENTICATED_ROUTES[0], ABSENT, &[("x-api-key", &ada)]).await.status, 200);
     }
     assert_eq!((turns(&ada).await, turns(&bob).await), (2, 0));
     let total = product.app.send("GET", "/api/usage?scope=deployment", &[("x-api-key", &ada)], "").await;
     assert_eq!(total.error(), (403, "forbidden".to_owned()));
     product.store.delete_owner(&store::Owner::key_holder("ada")).await.unwrap();
-    let again = text(&product.key("ada", None).await);
+    let again = expose_key(&product.create_key("ada", None).await);
     assert_eq!(turns(&again).await, 0);
 }
 
 #[tokio::test]
 async fn f110_cookie_grants_nothing_at_any_route() {
-    let product = with_keys().await;
-    let key = product.key_text("ada").await;
+    let product = start_with_api_keys().await;
+    let key = product.create_key_text("ada").await;
     let cookie = format!("x-api-key={key}; x-api-key={key}; authorization=Bearer {key}; key={key}");
-    for route in ROUTES.iter().chain(&ADMINISTRATION) {
-        let answer = product.ask(*route, ABSENT, &[("cookie", &cookie)]).await;
+    for route in AUTHENTICATED_ROUTES.iter().chain(&ADMIN_ROUTES) {
+        let answer = product.send_request(*route, ABSENT, &[("cookie", &cookie)]).await;
         assert_eq!((answer.status, answer.header("set-cookie")), (401, ""), "{route:?}");
     }
     assert!(product.app.model.requests().is_empty());

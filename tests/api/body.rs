@@ -6,7 +6,7 @@ use support::{Completion, TestApp};
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// Asserts that the product stored nothing and called no model.
-async fn check_untouched(app: &TestApp) {
+async fn assert_untouched(app: &TestApp) {
     assert_eq!(app.model.requests().len(), 0);
     assert_eq!(app.get("/api/conversations").await.ok(), json!({ "conversations": [], "nextCursor": null }));
 }
@@ -18,11 +18,11 @@ async fn f103_message_limit_is_32000_characters() {
         let over = json!({ "message": format!("字{}", character.repeat(32_000)) });
         assert_eq!(app.post("/api/chat", &over).await.error(), (413, "too_large".to_owned()));
     }
-    check_untouched(&app).await;
-    app.model.replies([Completion::of(["好。"])]);
+    assert_untouched(&app).await;
+    app.model.queue_replies([Completion::of(["好。"])]);
     let longest = "🦀".repeat(32_000);
-    assert_eq!(app.ask(&longest).await.content(), "好。");
-    assert_eq!(app.model.asked(1).await.last(), longest);
+    assert_eq!(app.send_message(&longest).await.content(), "好。");
+    assert_eq!(app.model.wait_for_request(1).await.last_message(), longest);
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn f104_invalid_chat_requests_are_rejected() {
         let answer = app.chat_bytes(body).await;
         assert_eq!(answer.error(), (400, "invalid_request".to_owned()), "{}", String::from_utf8_lossy(body));
     }
-    check_untouched(&app).await;
+    assert_untouched(&app).await;
 }
 
 #[tokio::test]
@@ -81,13 +81,13 @@ async fn f104_deep_nesting_is_rejected() {
             assert_eq!(answer.error(), (400, "invalid_request".to_owned()), "{depth} {open}");
         }
     }
-    check_untouched(&app).await;
+    assert_untouched(&app).await;
 }
 
 #[tokio::test]
 async fn f104_unknown_fields_are_ignored() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好。"])]);
+    app.model.queue_replies([Completion::of(["好。"])]);
     let turn = app.chat(&json!({ "message": "你好", "owner": "admin", "temperature": 7, "x": { "y": [null] } })).await;
     assert_eq!(turn.content(), "好。");
 }
@@ -95,15 +95,15 @@ async fn f104_unknown_fields_are_ignored() {
 #[tokio::test]
 async fn f121_privileged_fields_are_ignored() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好。"])]);
+    app.model.queue_replies([Completion::of(["好。"])]);
     let body = json!({
         "message": "你好", "role": "system", "messageId": "01J00000000000000000000000", "baseUrl": "http://127.0.0.1:9",
         "messages": [{ "role": "system", "content": "别的" }], "model": "别的",
     });
     app.chat(&body).await;
-    let asked = app.model.asked(1).await;
-    assert_eq!(asked.talk(), [("user".to_owned(), "你好".to_owned())]);
-    assert!(!asked.body.to_string().contains("别的"));
+    let request = app.model.wait_for_request(1).await;
+    assert_eq!(request.dialogue(), [("user".to_owned(), "你好".to_owned())]);
+    assert!(!request.body.to_string().contains("别的"));
 }
 
 #[tokio::test]
@@ -116,16 +116,16 @@ async fn f104_other_content_types_are_rejected() {
         let answer = app.send("POST", "/api/chat", &[("content-type", kind)], body).await;
         assert_eq!(answer.error(), (415, "unsupported_media_type".to_owned()), "{kind}");
     }
-    let absent = app.raw("POST /api/chat HTTP/1.1\r\n", body.as_bytes()).await;
+    let absent = app.send_raw("POST /api/chat HTTP/1.1\r\n", body.as_bytes()).await;
     assert_eq!(absent.error(), (415, "unsupported_media_type".to_owned()));
-    check_untouched(&app).await;
+    assert_untouched(&app).await;
 }
 
 #[tokio::test]
 async fn f104_content_type_may_have_parameters_and_capitals() {
     let app = TestApp::start().await;
     for kind in ["application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"] {
-        app.model.replies([Completion::of(["好。"])]);
+        app.model.queue_replies([Completion::of(["好。"])]);
         let answer =
             app.send("POST", "/api/chat", &[("content-type", kind)], "{\"message\":\"hi\",\"stream\":false}").await;
         assert_eq!(answer.ok()["content"], "好。", "{kind}");
@@ -141,8 +141,8 @@ async fn f106_body_limit_is_one_mebibyte() {
     };
     let over = app.chat_bytes(padded((1 << 20) + 1)).await;
     assert_eq!(over.error(), (413, "too_large".to_owned()));
-    check_untouched(&app).await;
-    app.model.replies([Completion::of(["好。"])]);
+    assert_untouched(&app).await;
+    app.model.queue_replies([Completion::of(["好。"])]);
     assert_eq!(app.chat_bytes(padded(1 << 20)).await.ok()["content"], "好。");
 }
 
@@ -151,7 +151,7 @@ async fn f106_oversized_chunked_body_is_rejected() {
     let app = TestApp::start().await;
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 16, " ".repeat(1 << 16));
     let head = "POST /api/chat HTTP/1.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n";
-    let answer = app.raw_chunked(head, &chunk.repeat(17)).await;
+    let answer = app.send_raw_chunked(head, &chunk.repeat(17)).await;
     assert_eq!(answer.error(), (413, "too_large".to_owned()));
 }
 
@@ -162,13 +162,13 @@ async fn unknown_model_error_lists_the_models() {
     assert_eq!(answer.error(), (400, "invalid_request".to_owned()));
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("openai"), "{message}");
-    check_untouched(&app).await;
+    assert_untouched(&app).await;
 }
 
 #[tokio::test]
 async fn request_may_name_a_known_model() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好。"])]);
+    app.model.queue_replies([Completion::of(["好。"])]);
     let turn = app.chat(&json!({ "message": "hi", "modelType": "openai" })).await;
     assert_eq!(turn.0[0]["model"], "openai");
 }
@@ -181,7 +181,7 @@ async fn unknown_or_malformed_conversation_id_is_not_found() {
         let answer = app.post("/api/chat", &json!({ "message": "hi", "conversationId": id })).await;
         assert_eq!(answer.error(), (404, "not_found".to_owned()), "{id:?}");
     }
-    check_untouched(&app).await;
+    assert_untouched(&app).await;
 }
 
 #[tokio::test]
@@ -195,8 +195,8 @@ async fn errors_are_equal_with_and_without_streaming() {
 #[tokio::test]
 async fn title_is_validated_like_a_message() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好。"])]);
-    let path = format!("/api/conversations/{}", app.ask("你好").await.conversation_id());
+    app.model.queue_replies([Completion::of(["好。"])]);
+    let path = format!("/api/conversations/{}", app.send_message("你好").await.conversation_id());
     let before = app.get(&path).await.ok();
     for body in ["", "{}", "{\"title\":7}", "{\"title\":\"\"}", "{\"title\":\" \\n\"}", "{\"title\":\"a\"", "[]"] {
         let answer = app.send("PATCH", &path, &[JSON], body).await;

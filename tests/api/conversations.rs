@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use support::{Client, Completion, TestApp};
 
-use crate::call;
+use crate::search_call;
 
 /// Creates a conversation for each text, in this order, and returns their ids.
-async fn conversations(app: &TestApp, texts: &[&str]) -> Vec<String> {
-    app.model.answer(|request| Completion::of([format!("答{}", request.last())]));
+async fn create_conversations(app: &TestApp, texts: &[&str]) -> Vec<String> {
+    app.model.respond_with(|request| Completion::of([format!("答{}", request.last_message())]));
     let mut ids = Vec::new();
     for text in texts {
-        let turn = app.ask(text).await;
+        let turn = app.send_message(text).await;
         assert_eq!(turn.finish_reason(), "stop");
         ids.push(turn.conversation_id());
     }
@@ -18,7 +18,7 @@ async fn conversations(app: &TestApp, texts: &[&str]) -> Vec<String> {
 }
 
 /// Follows the cursors of a list to its end and returns the ids of each page.
-async fn pages(client: &Client, path: &str, rows: &str) -> Vec<Vec<String>> {
+async fn read_pages(client: &Client, path: &str, rows: &str) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut next = path.to_owned();
     loop {
@@ -42,22 +42,22 @@ async fn empty_list_is_an_empty_page() {
 #[tokio::test]
 async fn list_is_ordered_by_last_change_descending() {
     let app = TestApp::start().await;
-    let ids = conversations(&app, &["一", "二", "三"]).await;
+    let ids = create_conversations(&app, &["一", "二", "三"]).await;
     let order = [&ids[2], &ids[1], &ids[0]].map(Clone::clone).to_vec();
-    assert_eq!(pages(&app, "/api/conversations?limit=20", "conversations").await, [order]);
-    app.go_on(&ids[0], "又").await;
+    assert_eq!(read_pages(&app, "/api/conversations?limit=20", "conversations").await, [order]);
+    app.follow_up(&ids[0], "又").await;
     let order = [&ids[0], &ids[2], &ids[1]].map(Clone::clone).to_vec();
-    assert_eq!(pages(&app, "/api/conversations?limit=20", "conversations").await, [order]);
+    assert_eq!(read_pages(&app, "/api/conversations?limit=20", "conversations").await, [order]);
 }
 
 #[tokio::test]
 async fn row_holds_title_model_count_and_times() {
     let app = TestApp::start().await;
-    let ids = conversations(&app, &["一"]).await;
-    app.go_on(&ids[0], "二").await;
+    let ids = create_conversations(&app, &["一"]).await;
+    app.follow_up(&ids[0], "二").await;
     let list = app.get("/api/conversations").await.ok();
     let mut row = list["conversations"][0].clone();
-    let (created, updated) = (time(&row, "createdAt"), time(&row, "updatedAt"));
+    let (created, updated) = (read_time(&row, "createdAt"), read_time(&row, "updatedAt"));
     assert!(created < updated, "{created} {updated}");
     row["createdAt"] = Value::Null;
     row["updatedAt"] = Value::Null;
@@ -69,7 +69,7 @@ async fn row_holds_title_model_count_and_times() {
 }
 
 /// Reads a time, which must be RFC 3339 in UTC with a text that sorts by time.
-fn time(row: &Value, key: &str) -> String {
+fn read_time(row: &Value, key: &str) -> String {
     let text = row[key].as_str().unwrap().to_owned();
     let digits: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     assert!(digits.starts_with("0000-00-00T00:00:00") && digits.ends_with('Z'), "{text}");
@@ -79,9 +79,9 @@ fn time(row: &Value, key: &str) -> String {
 #[tokio::test]
 async fn f083_pages_follow_each_other_without_a_gap() {
     let app = TestApp::start().await;
-    let mut ids = conversations(&app, &["一", "二", "三", "四", "五"]).await;
+    let mut ids = create_conversations(&app, &["一", "二", "三", "四", "五"]).await;
     ids.reverse();
-    let pages = pages(&app, "/api/conversations?limit=2", "conversations").await;
+    let pages = read_pages(&app, "/api/conversations?limit=2", "conversations").await;
     assert_eq!(pages.concat(), ids);
     assert_eq!(pages[..2].iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
 }
@@ -90,7 +90,7 @@ async fn f083_pages_follow_each_other_without_a_gap() {
 async fn default_page_size_is_twenty() {
     let app = TestApp::start().await;
     let texts: Vec<String> = (0..21).map(|n| n.to_string()).collect();
-    conversations(&app, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    create_conversations(&app, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let page = app.get("/api/conversations").await.ok();
     assert_eq!(page["conversations"].as_array().unwrap().len(), 20);
     assert!(page["nextCursor"].is_string());
@@ -99,9 +99,9 @@ async fn default_page_size_is_twenty() {
 #[tokio::test]
 async fn messages_are_paged_oldest_first() {
     let app = TestApp::start().await;
-    let id = &conversations(&app, &["一"]).await[0];
-    app.go_on(id, "二").await;
-    app.go_on(id, "三").await;
+    let id = &create_conversations(&app, &["一"]).await[0];
+    app.follow_up(id, "二").await;
+    app.follow_up(id, "三").await;
     let whole = app.conversation(id).await;
     let contents: Vec<&Value> =
         whole["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
@@ -113,7 +113,7 @@ async fn messages_are_paged_oldest_first() {
         .map(|message| message["id"].as_str().unwrap().to_owned())
         .collect();
     for limit in 1..=4 {
-        let pages = pages(&app, &format!("/api/conversations/{id}?limit={limit}"), "messages").await;
+        let pages = read_pages(&app, &format!("/api/conversations/{id}?limit={limit}"), "messages").await;
         assert_eq!(pages.concat(), all, "limit {limit}");
     }
 }
@@ -121,7 +121,7 @@ async fn messages_are_paged_oldest_first() {
 #[tokio::test]
 async fn invalid_limit_or_cursor_is_rejected() {
     let app = TestApp::start().await;
-    let id = &conversations(&app, &["一"]).await[0];
+    let id = &create_conversations(&app, &["一"]).await[0];
     for path in ["/api/conversations".to_owned(), format!("/api/conversations/{id}")] {
         for query in [
             "limit=0",
@@ -143,8 +143,8 @@ async fn invalid_limit_or_cursor_is_rejected() {
 #[tokio::test]
 async fn cursor_is_valid_only_for_its_list() {
     let app = TestApp::start().await;
-    let ids = conversations(&app, &["一", "二"]).await;
-    app.go_on(&ids[0], "三").await;
+    let ids = create_conversations(&app, &["一", "二"]).await;
+    app.follow_up(&ids[0], "三").await;
     let cursor = |page: Value| page["nextCursor"].as_str().unwrap().to_owned();
     let list = cursor(app.get("/api/conversations?limit=1").await.ok());
     let messages = cursor(app.get(&format!("/api/conversations/{}?limit=1", ids[0])).await.ok());
@@ -160,16 +160,16 @@ async fn cursor_is_valid_only_for_its_list() {
 #[tokio::test]
 async fn answer_is_stored_with_calls_and_sources() {
     let app = TestApp::start().await;
-    app.model.replies([
-        Completion::new().thinking("想一想。").text("好的。").text(&call("天气")).end(),
+    app.model.queue_replies([
+        Completion::new().thinking("想一想。").text("好的。").text(&search_call("天气")).end(),
         Completion::of(["晴。"]),
     ]);
-    let turn = app.ask("天气如何？").await;
+    let turn = app.send_message("天气如何？").await;
     let mut stored = app.conversation(&turn.conversation_id()).await;
     assert_eq!(stored["messages"][1]["id"], turn.message_id());
-    let called = turn.of("tool_call")[0]["id"].clone();
+    let call_id = turn.events_of("tool_call")[0]["id"].clone();
     for message in stored["messages"].as_array_mut().unwrap() {
-        time(message, "createdAt");
+        read_time(message, "createdAt");
         message["id"] = Value::Null;
         message["createdAt"] = Value::Null;
     }
@@ -180,7 +180,7 @@ async fn answer_is_stored_with_calls_and_sources() {
     let assistant = json!({
         "id": null, "role": "assistant", "content": "好的。晴。", "thinking": "想一想。", "model": "openai",
         "toolCalls": [
-            { "id": called, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
+            { "id": call_id, "name": "search_web", "arguments": { "query": "天气" }, "ok": true, "summary": "2 results" },
         ],
         "sources": [
             { "index": 1, "title": "天气：第1页", "url": "https://example.com/1" },
@@ -196,7 +196,7 @@ async fn answer_is_stored_with_calls_and_sources() {
 #[tokio::test]
 async fn conversation_can_be_renamed() {
     let app = TestApp::start().await;
-    let id = &conversations(&app, &["一"]).await[0];
+    let id = &create_conversations(&app, &["一"]).await[0];
     let renamed = app.patch(&format!("/api/conversations/{id}"), &json!({ "title": "天气 & <b>你好</b>" })).await.ok();
     assert_eq!(renamed["conversation"]["title"], "天气 & <b>你好</b>");
     assert_eq!(app.conversation(id).await["conversation"], renamed["conversation"]);
@@ -207,7 +207,7 @@ async fn conversation_can_be_renamed() {
 #[tokio::test]
 async fn f150_deleted_conversation_is_not_found() {
     let app = TestApp::start().await;
-    let ids = conversations(&app, &["一", "二"]).await;
+    let ids = create_conversations(&app, &["一", "二"]).await;
     let path = format!("/api/conversations/{}", ids[0]);
     let deleted = app.delete(&path).await;
     assert_eq!((deleted.status, deleted.body.len()), (204, 0));
@@ -216,21 +216,25 @@ async fn f150_deleted_conversation_is_not_found() {
     }
     let again = app.post("/api/chat", &json!({ "message": "hi", "conversationId": ids[0] })).await;
     assert_eq!(again.error(), (404, "not_found".to_owned()));
-    assert_eq!(pages(&app, "/api/conversations?limit=20", "conversations").await.concat(), ids[1..]);
+    assert_eq!(read_pages(&app, "/api/conversations?limit=20", "conversations").await.concat(), ids[1..]);
 }
 
 #[tokio::test]
 async fn title_comes_from_the_first_message() {
     let app = TestApp::start().await;
     let turn_text = "  今天\n北京   天气如何？ ";
-    app.model.answer(|_| Completion::of(["晴。"]));
-    let first = app.ask(turn_text).await;
+    app.model.respond_with(|_| Completion::of(["晴。"]));
+    let first = app.send_message(turn_text).await;
     let id = first.conversation_id();
-    assert_eq!(app.go_on(&id, "上海呢？").await.of("title").len(), 0, "only a new conversation gets a title");
+    assert_eq!(
+        app.follow_up(&id, "上海呢？").await.events_of("title").len(),
+        0,
+        "only a new conversation gets a title"
+    );
     let title = app.conversation(&id).await["conversation"]["title"].clone();
-    assert!(first.of("title").iter().all(|event| event["title"] == title), "{first:?}");
+    assert!(first.events_of("title").iter().all(|event| event["title"] == title), "{first:?}");
     assert!(title.as_str().unwrap().contains("北京"), "{title}");
-    let long = app.ask(&"长".repeat(5_000)).await.conversation_id();
+    let long = app.send_message(&"长".repeat(5_000)).await.conversation_id();
     let title = app.conversation(&long).await["conversation"]["title"].clone();
     assert!((1..=200).contains(&title.as_str().unwrap().chars().count()), "{title}");
 }

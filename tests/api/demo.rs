@@ -7,12 +7,12 @@ const NOTHING_CONFIGURED: [(&str, &str); 3] = [("OPENAI_MODEL", ""), ("TAVILY_AP
 #[tokio::test]
 async fn demo_answers_a_question_from_search_results() {
     for question in ["今天北京的天气怎么样？", "What is the latest news about Mars?"] {
-        let app = TestApp::with(&NOTHING_CONFIGURED).await;
-        let turn = app.ask(question).await;
+        let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+        let turn = app.send_message(question).await;
         let order: Vec<&str> = turn.0.iter().filter_map(|event| event["type"].as_str()).collect();
         let at = |kind: &str| order.iter().position(|known| *known == kind).unwrap();
         assert!(at("start") < at("tool_call") && at("tool_call") < at("tool_result"), "{order:?}");
-        let result = turn.of("tool_result")[0];
+        let result = turn.events_of("tool_result")[0];
         assert_eq!((&result["ok"], turn.finish_reason()), (&true.into(), "stop"), "{question}");
         let after = turn.0.iter().skip(at("tool_result")).filter(|event| event["type"] == "content").count();
         assert!(after > 0 && !result["sources"].as_array().unwrap().is_empty(), "{question}");
@@ -22,20 +22,20 @@ async fn demo_answers_a_question_from_search_results() {
 
 #[tokio::test]
 async fn demo_answers_small_talk_without_a_search() {
-    for words in ["你好", "谢谢！", "Hello!", "Thank you"] {
-        let app = TestApp::with(&NOTHING_CONFIGURED).await;
-        let turn = app.ask(words).await;
-        assert_eq!((turn.of("tool_call").len(), turn.finish_reason()), (0, "stop"), "{words}");
-        assert!(!turn.content().trim().is_empty(), "{words}");
+    for message in ["你好", "谢谢！", "Hello!", "Thank you"] {
+        let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+        let turn = app.send_message(message).await;
+        assert_eq!((turn.events_of("tool_call").len(), turn.finish_reason()), (0, "stop"), "{message}");
+        assert!(!turn.content().trim().is_empty(), "{message}");
     }
 }
 
 #[tokio::test]
 async fn demo_model_is_marked_as_demo() {
-    let app = TestApp::with(&NOTHING_CONFIGURED).await;
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
     let models = app.get("/api/models").await.ok();
     let row = &models["models"][0];
     assert_eq!((&row["name"], &row["default"], &row["demo"]), (&"demo".into(), &true.into(), &true.into()));
     assert_eq!(models["models"].as_array().unwrap().len(), 1);
-    assert_eq!(app.ask("你好").await.0[0]["model"], "demo");
+    assert_eq!(app.send_message("你好").await.0[0]["model"], "demo");
 }

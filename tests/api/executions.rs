@@ -3,17 +3,17 @@
 use serde_json::json;
 use support::{Completion, TestApp};
 
-use crate::call;
+use crate::search_call;
 
 #[tokio::test]
 async fn executions_are_stored_and_listed_for_administrators() {
     let app = TestApp::start().await;
     let wrong = r#"<tool_call>{"tool": "search_web", "token": "sk-canary"}</tool_call>"#;
-    app.model.replies([Completion::of([call("茶"), wrong.to_owned()]), Completion::of(["好。"])]);
-    let turn = app.user("ada").ask("茶是什么？").await;
+    app.model.queue_replies([Completion::of([search_call("茶"), wrong.to_owned()]), Completion::of(["好。"])]);
+    let turn = app.as_user("ada").send_message("茶是什么？").await;
     let listed = app.get("/api/admin/executions").await.ok();
     let rows = listed["executions"].as_array().unwrap();
-    let shown: Vec<_> = rows
+    let summaries: Vec<_> = rows
         .iter()
         .map(|row| {
             json!([row["owner"], row["agent"], row["tool"], row["arguments"], row["ok"], row["error"], row["credits"]])
@@ -21,7 +21,7 @@ async fn executions_are_stored_and_listed_for_administrators() {
         .collect();
     let refused = json!(["name:ada", "default", "search_web", {"token": "***"}, false, "invalid_arguments", 0]);
     let found = json!(["name:ada", "default", "search_web", {"query": "茶"}, true, null, 2]);
-    assert_eq!(shown, [refused, found]);
+    assert_eq!(summaries, [refused, found]);
     for row in rows {
         assert_eq!(row["conversationId"], turn.conversation_id());
         assert!(row["bytes"].as_u64() > Some(10) && row["durationMs"].is_u64() && row["at"].is_string(), "{row}");
@@ -37,31 +37,31 @@ async fn executions_are_stored_and_listed_for_administrators() {
 #[tokio::test]
 async fn executions_of_an_answer_are_visible_to_owner() {
     let app = TestApp::start().await;
-    app.model.replies([
-        Completion::of([call("茶"), call("咖啡")]),
+    app.model.queue_replies([
+        Completion::of([search_call("茶"), search_call("咖啡")]),
         Completion::of(["好。"]),
-        Completion::of([call("水")]),
+        Completion::of([search_call("水")]),
         Completion::of(["好。"]),
     ]);
-    let ada = app.user("ada");
-    let turn = ada.ask("茶是什么？").await;
-    ada.ask("水？").await;
+    let ada = app.as_user("ada");
+    let turn = ada.send_message("茶是什么？").await;
+    ada.send_message("水？").await;
     let path = format!("/api/admin/executions?message={}", turn.message_id());
-    let asked: Vec<_> = ada.get(&path).await.ok()["executions"]
+    let queries: Vec<_> = ada.get(&path).await.ok()["executions"]
         .as_array()
         .unwrap()
         .iter()
         .map(|row| row["arguments"]["query"].clone())
         .collect();
-    assert_eq!(asked, ["茶", "咖啡"]);
-    assert_eq!(app.user("bob").get(&path).await.ok(), json!({"executions": [], "nextCursor": null}));
+    assert_eq!(queries, ["茶", "咖啡"]);
+    assert_eq!(app.as_user("bob").get(&path).await.ok(), json!({"executions": [], "nextCursor": null}));
 }
 
 #[tokio::test]
 async fn f150_executions_of_deleted_conversation_are_not_listed() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of([call("茶")]), Completion::of(["好。"])]);
-    let id = app.ask("茶是什么？").await.conversation_id();
+    app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["好。"])]);
+    let id = app.send_message("茶是什么？").await.conversation_id();
     assert_eq!(app.delete(&format!("/api/conversations/{id}")).await.status, 204);
     assert_eq!(app.get("/api/admin/executions").await.ok()["executions"], json!([]));
 }

@@ -14,7 +14,7 @@ async fn foreign_host_header_is_forbidden() {
     for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "0.0.0.0", "[::]"] {
         for host in [host.to_owned(), format!("{host}:{port}")] {
             for path in ["/", "/healthz", "/api/conversations", "/nothing"] {
-                let answer = app.raw_get(path, &format!("host: {host}")).await;
+                let answer = app.get_raw(path, &format!("host: {host}")).await;
                 assert_eq!(answer.error(), (403, "forbidden".to_owned()), "{host} {path}");
             }
         }
@@ -26,7 +26,7 @@ async fn every_loopback_name_is_served() {
     let app = TestApp::start().await;
     let port = port(&app);
     for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "127.0.0.2"] {
-        let answer = app.raw_get("/healthz", &format!("host: {host}:{port}")).await;
+        let answer = app.get_raw("/healthz", &format!("host: {host}:{port}")).await;
         assert_eq!(answer.status, 200, "{host}");
     }
 }
@@ -55,7 +55,7 @@ async fn f144_foreign_origin_cannot_use_the_server() {
 #[tokio::test]
 async fn own_origin_can_use_the_server() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好。"])]);
+    app.model.queue_replies([Completion::of(["好。"])]);
     let headers = [("origin", app.base()), ("content-type", "application/json")];
     let body = json!({ "message": "hi", "stream": false }).to_string();
     assert_eq!(app.send("POST", "/api/chat", &headers, body).await.ok()["content"], "好。");

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use support::{Client, Completion, FakeEndpoint, FakeMcp, Reply, TestApp};
 use tempfile::TempDir;
 
-use crate::call;
-use crate::native::Native;
-use crate::recordings::{comes_out_the_same, recordings};
-use crate::secrets::Log;
+use crate::native_tools::NativeApp;
+use crate::recordings::{assert_replays_unchanged, list_recordings};
+use crate::search_call;
+use crate::secrets::MemoryLog;
 
 const PHONE: &str = "138 0013 8000";
 const EMAIL: &str = "ada@example.com";
@@ -23,7 +23,7 @@ const ALL: [(&str, &str); 3] = [
     ("ALLOW_PRIVATE_TOOLS", "yes"),
 ];
 
-fn everything() -> String {
+fn all_personal_data() -> String {
     format!("{PHONE} {EMAIL} {ID} {CARD} E123456")
 }
 
@@ -36,54 +36,54 @@ fn assert_free(text: &str, what: &str) {
 }
 
 async fn create(app: &Client, kind: &str, document: &Value) -> String {
-    let made = app.post(&format!("/api/admin/{kind}"), document).await;
-    assert_eq!(made.status, 201, "{:?}", made.text());
-    made.json()["id"].as_str().unwrap().to_owned()
+    let created = app.post(&format!("/api/admin/{kind}"), document).await;
+    assert_eq!(created.status, 201, "{:?}", created.text());
+    created.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Runs a turn of an agent with only this tool, in which the model calls it; returns the call events.
-async fn called(app: &TestApp, tool: &Value, name: &str, arguments: &Value) -> Vec<Value> {
+async fn run_tool_call(app: &TestApp, tool: &Value, name: &str, arguments: &Value) -> Vec<Value> {
     create(app, "tools", tool).await;
     let agent = json!({"name": tool["name"], "tools": [{"tool": tool["name"], "config": {"sender": PHONE}}]});
     let agent = create(app, "agents", &agent).await;
     let mut call = arguments.clone();
     call["tool"] = name.into();
-    app.model.replies([Completion::of([format!("<tool_call>{call}</tool_call>")]), Completion::of(["好。"])]);
-    app.chat(&json!({"message": "发", "agentId": agent})).await.of("tool_call").into_iter().cloned().collect()
+    app.model.queue_replies([Completion::of([format!("<tool_call>{call}</tool_call>")]), Completion::of(["好。"])]);
+    app.chat(&json!({"message": "发", "agentId": agent})).await.events_of("tool_call").into_iter().cloned().collect()
 }
 
-async fn executions(app: &TestApp) -> String {
+async fn read_executions(app: &TestApp) -> String {
     app.get("/api/admin/executions").await.ok()["executions"].to_string()
 }
 
 #[tokio::test]
 async fn search_gets_placeholders_users_and_models_the_originals() {
-    let log = Log::default();
+    let log = MemoryLog::default();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).with_writer(log.clone()).finish();
-    let listening = tracing::subscriber::set_default(subscriber);
-    let app = TestApp::with(&ALL).await;
-    let all = everything();
-    app.model.replies([Completion::of([call(&all)]), Completion::of([format!("查到了：{all}")])]);
-    let turn = app.ask(&format!("谁是 {all}？")).await;
-    drop(listening);
+    let log_guard = tracing::subscriber::set_default(subscriber);
+    let app = TestApp::start_with(&ALL).await;
+    let all = all_personal_data();
+    app.model.queue_replies([Completion::of([search_call(&all)]), Completion::of([format!("查到了：{all}")])]);
+    let turn = app.send_message(&format!("谁是 {all}？")).await;
+    drop(log_guard);
     assert_eq!(app.search.queries(), [MASKED]);
-    assert_eq!(turn.of("tool_call")[0]["arguments"]["query"], all);
+    assert_eq!(turn.events_of("tool_call")[0]["arguments"]["query"], all);
     assert_eq!(turn.content(), format!("查到了：{all}"));
-    let talk = app.model.asked(2).await.talk();
+    let talk = app.model.wait_for_request(2).await.dialogue();
     assert!(talk[0].1.contains(&all) && talk[1].1.contains(&all), "{talk:?}");
     assert!(app.conversation(&turn.conversation_id()).await.to_string().contains(&all));
-    let kept = executions(&app).await;
-    assert!(kept.contains(MASKED), "{kept}");
-    assert_free(&kept, "an execution");
+    let stored = read_executions(&app).await;
+    assert!(stored.contains(MASKED), "{stored}");
+    assert_free(&stored, "an execution");
     assert_free(&log.text(), "the log");
 }
 
 #[tokio::test]
 async fn equal_masked_queries_share_one_search() {
-    let app = TestApp::with(&[("MASK", "phone")]).await;
+    let app = TestApp::start_with(&[("MASK", "phone")]).await;
     for (user, number) in [("ada", "13800138000"), ("bob", "139 0013 9000")] {
-        app.model.replies([Completion::of([call(&format!("{number} 归属地"))]), Completion::of(["好。"])]);
-        app.user(user).ask("归属地").await;
+        app.model.queue_replies([Completion::of([search_call(&format!("{number} 归属地"))]), Completion::of(["好。"])]);
+        app.as_user(user).send_message("归属地").await;
     }
     assert_eq!(app.search.queries(), ["[phone] 归属地"]);
 }
@@ -91,27 +91,27 @@ async fn equal_masked_queries_share_one_search() {
 #[tokio::test]
 async fn without_mask_setting_nothing_is_replaced() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of([call(&everything())]), Completion::of(["好。"])]);
-    app.ask("谁？").await;
-    assert_eq!(app.search.queries(), [everything()]);
-    assert!(executions(&app).await.contains(EMAIL));
+    app.model.queue_replies([Completion::of([search_call(&all_personal_data())]), Completion::of(["好。"])]);
+    app.send_message("谁？").await;
+    assert_eq!(app.search.queries(), [all_personal_data()]);
+    assert!(read_executions(&app).await.contains(EMAIL));
 }
 
 #[tokio::test]
 async fn url_with_personal_data_is_not_read() {
-    let app = TestApp::with(&ALL).await;
+    let app = TestApp::start_with(&ALL).await;
     let url = "https://a.example/find?mail=ada%40example.com";
     let read = json!({"tool": "read_url", "url": url});
-    app.model.replies([Completion::of([format!("<tool_call>{read}</tool_call>")]), Completion::of(["好。"])]);
-    let turn = app.ask(&format!("读一下 {url}")).await;
-    assert_eq!(turn.of("tool_result")[0]["error"]["code"], "invalid_arguments");
+    app.model.queue_replies([Completion::of([format!("<tool_call>{read}</tool_call>")]), Completion::of(["好。"])]);
+    let turn = app.send_message(&format!("读一下 {url}")).await;
+    assert_eq!(turn.events_of("tool_result")[0]["error"]["code"], "invalid_arguments");
     assert_eq!(app.search.requests().len(), 0);
-    assert!(app.model.asked(2).await.last().contains("个人信息"));
-    assert!(!executions(&app).await.contains("example.com"));
+    assert!(app.model.wait_for_request(2).await.last_message().contains("个人信息"));
+    assert!(!read_executions(&app).await.contains("example.com"));
 }
 
 /// A tool with parameters in its path, its query, a header and its body.
-fn sms(host: &FakeEndpoint, more: &Value) -> Value {
+fn sms_tool(host: &FakeEndpoint, more: &Value) -> Value {
     let text = json!({"type": "string", "pattern": "^[0-9 @a-zA-Z.]+$"});
     let mut tool = json!({
         "name": "sms", "description": "Sends.",
@@ -131,73 +131,73 @@ fn sms(host: &FakeEndpoint, more: &Value) -> Value {
     tool
 }
 
-fn sent(host: &FakeEndpoint) -> (String, String, Value) {
+fn last_request(host: &FakeEndpoint) -> (String, String, Value) {
     let request = host.requests().pop().unwrap();
     (request.path.clone(), request.header("x-note").to_owned(), request.json())
 }
 
 fn arguments() -> Value {
     json!({
-        "to": PHONE, "copy": EMAIL, "note": CARD, "text": everything(), "number": 13_800_138_000_u64, "all": [ID, "E12345"],
+        "to": PHONE, "copy": EMAIL, "note": CARD, "text": all_personal_data(), "number": 13_800_138_000_u64, "all": [ID, "E12345"],
     })
 }
 
 #[tokio::test]
 async fn tool_host_gets_placeholders_in_every_request_part() {
-    let (app, host) = (TestApp::with(&ALL).await, FakeEndpoint::of_any().await);
-    host.answer(|_| Reply::json(200, &json!({"ok": true})));
-    let seen = called(&app, &sms(&host, &json!({})), "sms", &arguments()).await;
+    let (app, host) = (TestApp::start_with(&ALL).await, FakeEndpoint::start_permissive().await);
+    host.respond_with(|_| Reply::json(200, &json!({"ok": true})));
+    let events = run_tool_call(&app, &sms_tool(&host, &json!({})), "sms", &arguments()).await;
     let body = json!({"text": MASKED, "number": "[phone]", "all": ["[id]", "E12345"], "sender": PHONE});
-    assert_eq!(sent(&host), ("/to/%5Bphone%5D?copy=%5Bemail%5D".to_owned(), "note [card]".to_owned(), body));
-    assert_eq!(seen[0]["arguments"]["text"], everything(), "the user sees what the model wrote");
-    assert_free(&executions(&app).await, "an execution");
+    assert_eq!(last_request(&host), ("/to/%5Bphone%5D?copy=%5Bemail%5D".to_owned(), "note [card]".to_owned(), body));
+    assert_eq!(events[0]["arguments"]["text"], all_personal_data(), "the user sees what the model wrote");
+    assert_free(&read_executions(&app).await, "an execution");
 }
 
 #[tokio::test]
 async fn tool_can_opt_out_of_masking() {
-    let (app, host) = (TestApp::with(&ALL).await, FakeEndpoint::of_any().await);
-    host.answer(|_| Reply::json(200, &json!({"ok": true})));
-    called(&app, &sms(&host, &json!({"mask": false})), "sms", &arguments()).await;
-    let (path, note, body) = sent(&host);
+    let (app, host) = (TestApp::start_with(&ALL).await, FakeEndpoint::start_permissive().await);
+    host.respond_with(|_| Reply::json(200, &json!({"ok": true})));
+    run_tool_call(&app, &sms_tool(&host, &json!({"mask": false})), "sms", &arguments()).await;
+    let (path, note, body) = last_request(&host);
     assert_eq!(path, "/to/138%200013%208000?copy=ada%40example.com");
-    assert_eq!((note.as_str(), &body["text"]), ("note 4111222233334448", &json!(everything())));
-    assert_free(&executions(&app).await, "an execution");
+    assert_eq!((note.as_str(), &body["text"]), ("note 4111222233334448", &json!(all_personal_data())));
+    assert_free(&read_executions(&app).await, "an execution");
     let tools = app.get("/api/admin/tools").await.ok();
     assert_eq!(tools["tools"][0]["mask"], false);
-    let wrong = app.post("/api/admin/tools", &sms(&host, &json!({"name": "x", "mask": "no"}))).await;
+    let wrong = app.post("/api/admin/tools", &sms_tool(&host, &json!({"name": "x", "mask": "no"}))).await;
     assert_eq!(wrong.status, 400);
 }
 
 #[tokio::test]
 async fn test_call_masks_like_a_turn() {
-    let (app, host) = (TestApp::with(&ALL).await, FakeEndpoint::of_any().await);
-    host.answer(|_| Reply::json(200, &json!({"ok": true})));
-    let id = create(&app, "tools", &sms(&host, &json!({}))).await;
-    let tried = app.post(&format!("/api/admin/tools/{id}/test"), &json!({"arguments": arguments()})).await.ok();
-    assert_free(&tried["request"].to_string(), "the trial");
-    assert!(sent(&host).0.starts_with("/to/%5Bphone%5D"));
+    let (app, host) = (TestApp::start_with(&ALL).await, FakeEndpoint::start_permissive().await);
+    host.respond_with(|_| Reply::json(200, &json!({"ok": true})));
+    let id = create(&app, "tools", &sms_tool(&host, &json!({}))).await;
+    let report = app.post(&format!("/api/admin/tools/{id}/test"), &json!({"arguments": arguments()})).await.ok();
+    assert_free(&report["request"].to_string(), "the trial");
+    assert!(last_request(&host).0.starts_with("/to/%5Bphone%5D"));
 }
 
 #[tokio::test]
 async fn mcp_server_gets_placeholders() {
-    let (app, server) = (TestApp::with(&ALL).await, FakeMcp::stateless().await);
+    let (app, server) = (TestApp::start_with(&ALL).await, FakeMcp::stateless().await);
     let row = |name: &str, mask: bool| json!({"name": name, "description": "Files.", "type": "mcp", "endpoint": {"url": server.url()}, "mask": mask});
-    for (name, mask, expected) in [("files", true, MASKED), ("open", false, &everything())] {
+    for (name, mask, expected) in [("files", true, MASKED), ("open", false, &all_personal_data())] {
         create(&app, "tools", &row(name, mask)).await;
         let agent = create(&app, "agents", &json!({"name": name, "tools": [{"tool": name}]})).await;
-        let call = json!({"tool": format!("{name}_echo"), "text": everything()});
-        app.model.replies([Completion::of([format!("<tool_call>{call}</tool_call>")]), Completion::of(["好。"])]);
+        let call = json!({"tool": format!("{name}_echo"), "text": all_personal_data()});
+        app.model.queue_replies([Completion::of([format!("<tool_call>{call}</tool_call>")]), Completion::of(["好。"])]);
         app.chat(&json!({"message": "文件？", "agentId": agent})).await;
         let request = server.requests().pop().unwrap();
         assert_eq!(request.json()["params"]["arguments"]["text"], expected);
     }
-    assert_free(&executions(&app).await, "an execution");
+    assert_free(&read_executions(&app).await, "an execution");
 }
 
 /// The text of a recording, which must replay unchanged.
-async fn recorded(folder: &TempDir) -> String {
-    let file = recordings(folder.path()).remove(0);
-    comes_out_the_same(&file).await;
+async fn replay_and_read(folder: &TempDir) -> String {
+    let file = list_recordings(folder.path()).remove(0);
+    assert_replays_unchanged(&file).await;
     fs::read_to_string(file).unwrap()
 }
 
@@ -205,14 +205,14 @@ async fn recorded(folder: &TempDir) -> String {
 async fn recordings_hold_placeholders_and_still_replay() {
     let folder = TempDir::new().unwrap();
     let record = [("RECORD_TURNS", folder.path().to_str().unwrap())];
-    let app = TestApp::with(&[&ALL[..], &record].concat()).await;
-    let call = call(&everything());
-    let (begun, rest) = call.split_at(62);
+    let app = TestApp::start_with(&[&ALL[..], &record].concat()).await;
+    let call = search_call(&all_personal_data());
+    let (start, rest) = call.split_at(62);
     let pieces = ["电话 138", " 0013", " 8000，邮箱 ada@exa", "mple.com。卡 4111", "2222", "33334448 完"];
-    app.model.replies([Completion::of(["查 E123", "456：", begun, rest]), Completion::of(pieces)]);
-    let turn = app.ask(&format!("谁是 {}？", everything())).await;
+    app.model.queue_replies([Completion::of(["查 E123", "456：", start, rest]), Completion::of(pieces)]);
+    let turn = app.send_message(&format!("谁是 {}？", all_personal_data())).await;
     assert_eq!(turn.content(), format!("查 E123456：{}", pieces.concat()), "the user sees the originals");
-    let text = recorded(&folder).await;
+    let text = replay_and_read(&folder).await;
     assert_free(&text, "the recording");
     for piece in ["138", " 0013", " 8000", "mple.com", "2222", "33334448", "456"] {
         assert!(!text.contains(&format!("\"{piece}")), "{piece}: {text}");
@@ -224,7 +224,7 @@ async fn recordings_hold_placeholders_and_still_replay() {
 async fn recordings_of_native_calls_hold_placeholders() {
     let folder = TempDir::new().unwrap();
     let record = [("RECORD_TURNS", folder.path().to_str().unwrap())];
-    let app = Native::with(&[&ALL[..], &record].concat()).await;
+    let app = NativeApp::start_with(&[&ALL[..], &record].concat()).await;
     let more = |text: &str| json!({"tool_calls": [{"index": 0, "function": {"arguments": text}}]});
     let call = Completion::new()
         .thinking("用户是 ada@")
@@ -232,14 +232,14 @@ async fn recordings_of_native_calls_hold_placeholders() {
         .call(0, "c1", "search_web", "{\"query\":\"1380")
         .delta(&more("0138"))
         .delta(&more("000 是谁\"}"));
-    let call = call.finish("tool_calls").usage(10, 5).done().reply().in_pieces_of(50);
-    app.model.replies([call, Completion::of(["138001", "38000 是某人"])]);
-    let turn = app.ask("谁？").await;
+    let call = call.finish("tool_calls").usage(10, 5).done().reply().in_chunks_of(50);
+    app.model.queue_replies([call, Completion::of(["138001", "38000 是某人"])]);
+    let turn = app.send_message("谁？").await;
     assert_eq!(
         (turn.content().as_str(), app.search.queries()),
         ("13800138000 是某人", vec!["[phone] 是谁".to_owned()])
     );
-    let text = recorded(&folder).await;
+    let text = replay_and_read(&folder).await;
     assert_free(&text, "the recording");
     assert!(!text.contains("38000") && !text.contains("ada@"), "{text}");
 }
@@ -247,13 +247,13 @@ async fn recordings_of_native_calls_hold_placeholders() {
 #[tokio::test]
 async fn stopped_turn_leaves_a_masked_recording() {
     let folder = TempDir::new().unwrap();
-    let app = TestApp::with(&[ALL[0], ("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
-    app.model.replies([Completion::new().text("号码 1380013").text("8000，").reply().stall()]);
+    let app = TestApp::start_with(&[ALL[0], ("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+    app.model.queue_replies([Completion::new().text("号码 1380013").text("8000，").reply().stall()]);
     let mut turn = app.open(&json!({"message": "号码"})).await;
     let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
-    turn.until("content").await;
+    turn.read_until("content").await;
     app.post(&format!("/api/conversations/{id}/stop"), &json!({})).await;
-    turn.rest().await;
-    let text = recorded(&folder).await;
+    turn.read_to_end().await;
+    let text = replay_and_read(&folder).await;
     assert!(!text.contains("1380013"), "{text}");
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use support::{Client, Completion, FakeEndpoint, FakeMcp, ModelRequest, Reply, Request};
 
-use crate::call;
-use crate::native::Native;
+use crate::native_tools::NativeApp;
+use crate::search_call;
 
 /// A text that every secret of these tests contains, and nothing else.
 const CANARY: &str = "canary";
@@ -13,13 +13,13 @@ const HTTP_SECRET: &str = "canary-weather/7k3z+";
 const MCP_SECRET: &str = "canary-files/51k0+";
 
 /// The product with secrets in every setting that takes one, and tools that send them.
-struct Product {
-    app: Native,
+struct SecretsApp {
+    app: NativeApp,
     host: FakeEndpoint,
     server: FakeMcp,
 }
 
-impl Product {
+impl SecretsApp {
     async fn start() -> Self {
         let settings = [
             ("ALLOW_PRIVATE_TOOLS", "yes"),
@@ -30,14 +30,14 @@ impl Product {
             ("HISTORY_TOKENS", "300"),
             ("SUMMARISE_HISTORY", "yes"),
         ];
-        let app = Native::with(&settings).await;
-        let (host, server) = (FakeEndpoint::of_any().await, FakeMcp::stateless().await);
-        host.answer(echo);
+        let app = NativeApp::start_with(&settings).await;
+        let (host, server) = (FakeEndpoint::start_permissive().await, FakeMcp::stateless().await);
+        host.respond_with(echo_secret);
         Self { app, host, server }
     }
 
     /// Creates an agent with both custom tools and the search; returns its id.
-    async fn agent(&self) -> String {
+    async fn create_agent(&self) -> String {
         let weather = json!({
             "name": "weather", "description": "Returns the weather of a city.",
             "endpoint": {
@@ -60,24 +60,24 @@ impl Product {
     }
 
     /// The requests to both models so far.
-    fn sent(&self) -> Vec<ModelRequest> {
+    fn sent_requests(&self) -> Vec<ModelRequest> {
         [self.app.model.requests(), self.app.app.model.requests()].concat()
     }
 }
 
 async fn create(app: &Client, kind: &str, document: &Value) -> String {
-    let made = app.post(&format!("/api/admin/{kind}"), document).await;
-    assert_eq!(made.status, 201, "{:?}", made.text());
-    made.json()["id"].as_str().unwrap().to_owned()
+    let created = app.post(&format!("/api/admin/{kind}"), document).await;
+    assert_eq!(created.status, 201, "{:?}", created.text());
+    created.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Returns the secret of the request.
-fn echo(request: &Request) -> Reply {
+fn echo_secret(request: &Request) -> Reply {
     Reply::json(200, &json!({"sky": "晴", "you": request.header("x-weather")}))
 }
 
 /// Runs turns that use each tool on both paths, and turns whose earlier history exceeds the budget.
-async fn talk(product: &Product, agent: &str) {
+async fn run_turns(product: &SecretsApp, agent: &str) {
     let (native, text) = (&product.app.model, &product.app.app.model);
     let calls = [
         ("weather", json!({"city": "北京"})),
@@ -87,15 +87,15 @@ async fn talk(product: &Product, agent: &str) {
     ];
     for (name, arguments) in calls {
         let call = Completion::new().call(0, "c1", name, &arguments.to_string()).finish("tool_calls").done();
-        native.replies([call.reply(), Completion::of(["好。"])]);
+        native.queue_replies([call.reply(), Completion::of(["好。"])]);
         product.app.chat(&json!({"message": "https://example.com/1 如何？", "agentId": agent})).await;
-        let mut written = arguments;
-        written["tool"] = name.into();
-        text.replies([Completion::of([format!("<tool_call>{written}</tool_call>")]), Completion::of(["好。"])]);
+        let mut text_call = arguments;
+        text_call["tool"] = name.into();
+        text.queue_replies([Completion::of([format!("<tool_call>{text_call}</tool_call>")]), Completion::of(["好。"])]);
         let body = json!({"message": "https://example.com/1 如何？", "agentId": agent, "modelType": "openai"});
         product.app.chat(&body).await;
     }
-    text.answer(|_| Completion::of(["好。"]));
+    text.respond_with(|_| Completion::of(["好。"]));
     let long = json!({"message": "长城多长？".repeat(100), "modelType": "openai"});
     let mut next = long.clone();
     next["conversationId"] = product.app.chat(&long).await.conversation_id().into();
@@ -106,10 +106,10 @@ async fn talk(product: &Product, agent: &str) {
 
 #[tokio::test]
 async fn f139_no_prompt_contains_secret_or_internal_address() {
-    let product = Product::start().await;
-    let agent = product.agent().await;
-    talk(&product, &agent).await;
-    let sent = product.sent();
+    let product = SecretsApp::start().await;
+    let agent = product.create_agent().await;
+    run_turns(&product, &agent).await;
+    let sent = product.sent_requests();
     let all: String = sent.iter().map(|request| request.body.to_string()).collect();
     for expected in ["weather", "files_echo", "search_web", "[hidden]", "你负责压缩一段较早的对话"] {
         assert!(all.contains(expected), "the turns brought up {expected}");
@@ -128,13 +128,13 @@ async fn f139_no_prompt_contains_secret_or_internal_address() {
 
 #[tokio::test]
 async fn f139_tools_in_prompts_are_public() {
-    let product = Product::start().await;
-    let agent = product.agent().await;
+    let product = SecretsApp::start().await;
+    let agent = product.create_agent().await;
     let listed = product.app.send("GET", "/api/tools", &[("x-agent-id", &agent)], "").await;
     let public = listed.text();
-    product.app.model.replies([Completion::of(["好。"])]);
-    product.app.chat(&json!({"message": call("x"), "agentId": agent})).await;
-    let request = product.app.model.asked(1).await;
+    product.app.model.queue_replies([Completion::of(["好。"])]);
+    product.app.chat(&json!({"message": search_call("x"), "agentId": agent})).await;
+    let request = product.app.model.wait_for_request(1).await;
     for tool in request.body["tools"].as_array().unwrap() {
         let name = tool["function"]["name"].as_str().unwrap();
         assert!(public.contains(name), "{name} is listed to every caller");

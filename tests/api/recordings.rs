@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use support::{Completion, FakeTavily, MODEL_KEY, Reply, SEARCH_KEY, TestApp};
 use tempfile::TempDir;
 
-use crate::recorded::{SCENARIOS, record};
+use crate::recording_scenarios::{SCENARIOS, record};
 
-const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
+const RECORDINGS_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
 
 /// The recordings in a folder, in order of their names.
-pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn list_recordings(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|kind| kind == "jsonl")).collect();
     files.sort();
@@ -24,7 +24,7 @@ pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Replays a recording of a whole turn and asserts that the result is unchanged.
-pub(crate) async fn comes_out_the_same(file: &Path) {
+pub(crate) async fn assert_replays_unchanged(file: &Path) {
     let replayed = replay(file, Speed::Fast, |_| {}).await.unwrap();
     let verdict = replayed.verdict();
     assert!(matches!(verdict, Verdict::Same(_)), "{}: {:?} {verdict}", file.display(), replayed.remarks());
@@ -32,10 +32,10 @@ pub(crate) async fn comes_out_the_same(file: &Path) {
 
 #[tokio::test]
 async fn every_stored_recording_replays_unchanged() {
-    let files = recordings(Path::new(KEPT));
+    let files = list_recordings(Path::new(RECORDINGS_FOLDER));
     assert!(files.len() >= SCENARIOS.len(), "recordings are missing");
     for file in files {
-        comes_out_the_same(&file).await;
+        assert_replays_unchanged(&file).await;
     }
 }
 
@@ -43,7 +43,7 @@ async fn every_stored_recording_replays_unchanged() {
 async fn every_scenario_records_and_replays_unchanged() {
     for scenario in SCENARIOS {
         let folder = TempDir::new().unwrap();
-        comes_out_the_same(&record(scenario, folder.path()).await).await;
+        assert_replays_unchanged(&record(scenario, folder.path()).await).await;
     }
 }
 
@@ -53,7 +53,8 @@ async fn every_scenario_records_and_replays_unchanged() {
 async fn regenerate_recordings() {
     for scenario in SCENARIOS {
         let folder = TempDir::new().unwrap();
-        fs::copy(record(scenario, folder.path()).await, Path::new(KEPT).join(format!("{scenario}.jsonl"))).unwrap();
+        fs::copy(record(scenario, folder.path()).await, Path::new(RECORDINGS_FOLDER).join(format!("{scenario}.jsonl")))
+            .unwrap();
     }
 }
 
@@ -61,11 +62,11 @@ async fn regenerate_recordings() {
 async fn recordings_are_readable_only_by_their_user() {
     let folder = TempDir::new().unwrap();
     let inner = folder.path().join("turns");
-    let app = TestApp::with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
-    app.model.answer(|_| Completion::of(["好。"]));
-    let id = app.ask("一").await.conversation_id();
-    app.go_on(&id, "二").await;
-    let files = recordings(&inner);
+    let app = TestApp::start_with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    let id = app.send_message("一").await.conversation_id();
+    app.follow_up(&id, "二").await;
+    let files = list_recordings(&inner);
     assert_eq!(fs::read_dir(&inner).unwrap().count(), 2, "nothing else is left there");
     assert_eq!(files.len(), 2);
     #[cfg(unix)]
@@ -77,81 +78,81 @@ async fn recordings_are_readable_only_by_their_user() {
 
 #[tokio::test]
 async fn nothing_is_recorded_without_the_setting() {
-    let app = TestApp::on_disk().await;
-    app.model.answer(|_| Completion::of(["好。"]));
-    app.ask("一").await;
-    assert_eq!(recordings(app.folder()), [] as [PathBuf; 0]);
+    let app = TestApp::start_on_disk().await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    app.send_message("一").await;
+    assert_eq!(list_recordings(app.folder()), [] as [PathBuf; 0]);
 }
 
 #[tokio::test]
 async fn missing_recording_folder_fails_no_turn() {
     let folder = TempDir::new().unwrap();
     let inner = folder.path().join("turns");
-    let app = TestApp::with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
+    let app = TestApp::start_with(&[("RECORD_TURNS", inner.to_str().unwrap())]).await;
     fs::remove_dir(&inner).unwrap();
-    app.model.replies([Completion::of(["好。"])]);
-    let turn = app.ask("一").await;
+    app.model.queue_replies([Completion::of(["好。"])]);
+    let turn = app.send_message("一").await;
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
     assert!(!inner.exists());
 }
 
 /// The recording of a turn that `end` interrupts; `end` gets the conversation's id.
-async fn cut_off(end: impl AsyncFnOnce(&mut TestApp, String)) -> (TempDir, PathBuf) {
+async fn record_interrupted_turn(end: impl AsyncFnOnce(&mut TestApp, String)) -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
-    let mut app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
-    app.model.replies([Completion::new().text("晴，").reply().stall()]);
+    let mut app = TestApp::start_with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+    app.model.queue_replies([Completion::new().text("晴，").reply().stall()]);
     let mut turn = app.open(&json!({ "message": "天气" })).await;
     let id = turn.next().await.unwrap()["conversationId"].as_str().unwrap().to_owned();
-    turn.until("content").await;
+    turn.read_until("content").await;
     end(&mut app, id).await;
-    turn.rest().await;
-    let file = recordings(folder.path()).remove(0);
+    turn.read_to_end().await;
+    let file = list_recordings(folder.path()).remove(0);
     (folder, file)
 }
 
 #[tokio::test]
 async fn interrupted_turn_replays_up_to_interruption() {
-    let (_deleted, deleted) = cut_off(async |app, id| {
+    let (_deleted, deleted) = record_interrupted_turn(async |app, id| {
         app.delete(&format!("/api/conversations/{id}")).await;
     })
     .await;
-    let (_stopped, stopped) = cut_off(async |app, _| app.shut_down().await).await;
+    let (_stopped, stopped) = record_interrupted_turn(async |app, _| app.shut_down().await).await;
     for file in [deleted, stopped] {
-        comes_out_the_same(&file).await;
+        assert_replays_unchanged(&file).await;
     }
 }
 
 /// Replies that echo the keys: in an error, in an answer, split at many sizes, and in a search call.
-fn echoes() -> Vec<Vec<Reply>> {
-    let said = format!("your key is {MODEL_KEY} and {SEARCH_KEY}, {}", json!({ "key": MODEL_KEY }));
-    let refusal = json!({ "error": { "message": said, "code": MODEL_KEY } });
-    let answer = Completion::of([said.as_str(), "天气"]);
-    let pieces = (1..40).step_by(3).map(|size| vec![answer.clone().in_pieces_of(size)]);
-    let search = [Completion::of([crate::call(&said)]), Completion::of(["好。"])];
+fn key_echoes() -> Vec<Vec<Reply>> {
+    let text = format!("your key is {MODEL_KEY} and {SEARCH_KEY}, {}", json!({ "key": MODEL_KEY }));
+    let refusal = json!({ "error": { "message": text, "code": MODEL_KEY } });
+    let answer = Completion::of([text.as_str(), "天气"]);
+    let pieces = (1..40).step_by(3).map(|size| vec![answer.clone().in_chunks_of(size)]);
+    let search = [Completion::of([crate::search_call(&text)]), Completion::of(["好。"])];
     let refused = [Reply::json(500, &refusal).header("retry-after-ms", "1"), Completion::of(["好。"])];
     pieces.chain([vec![answer.clone()], search.into(), refused.into()]).collect()
 }
 
 #[tokio::test]
 async fn f122_echoed_keys_are_in_no_recording() {
-    for replies in echoes() {
+    for replies in key_echoes() {
         let folder = TempDir::new().unwrap();
-        let app = TestApp::with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
-        app.model.replies(replies);
-        app.search.answer(|_| FakeTavily::failure(400, &format!("key {SEARCH_KEY} refused")));
-        app.ask("一").await;
-        let file = recordings(folder.path()).remove(0);
+        let app = TestApp::start_with(&[("RECORD_TURNS", folder.path().to_str().unwrap())]).await;
+        app.model.queue_replies(replies);
+        app.search.respond_with(|_| FakeTavily::error_reply(400, &format!("key {SEARCH_KEY} refused")));
+        app.send_message("一").await;
+        let file = list_recordings(folder.path()).remove(0);
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.contains("[key]"), "something was echoed");
         assert!(!text.contains(MODEL_KEY) && !text.contains(SEARCH_KEY), "{text}");
-        let bodies = String::from_utf8_lossy(&bodies(&text)).into_owned();
+        let bodies = String::from_utf8_lossy(&joined_bodies(&text)).into_owned();
         assert!(!bodies.contains(MODEL_KEY) && !bodies.contains(SEARCH_KEY), "no key in pieces");
-        comes_out_the_same(&file).await;
+        assert_replays_unchanged(&file).await;
     }
 }
 
 /// All recorded body chunks, joined.
-fn bodies(recording: &str) -> Vec<u8> {
+fn joined_bodies(recording: &str) -> Vec<u8> {
     let lines = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let pieces = lines.filter(|line| line["line"] == "body").map(|line| match &line["base64"] {
         Value::String(base64) => STANDARD.decode(base64).unwrap(),

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use support::{Answer, Completion, TestApp};
+use support::{ApiResponse, Completion, TestApp};
 
-fn allow(answer: &Answer) -> BTreeSet<&str> {
+fn allowed_methods(answer: &ApiResponse) -> BTreeSet<&str> {
     answer.header("allow").split(',').map(str::trim).filter(|method| *method != "OPTIONS").collect()
 }
 
@@ -40,7 +40,7 @@ async fn f107_paths_must_match_exactly() {
         "/.env",
         "/.git/config",
     ] {
-        assert_eq!(app.raw_get(path, "").await.error(), (404, "not_found".to_owned()), "{path}");
+        assert_eq!(app.get_raw(path, "").await.error(), (404, "not_found".to_owned()), "{path}");
     }
 }
 
@@ -48,7 +48,7 @@ async fn f107_paths_must_match_exactly() {
 async fn f107_conversation_id_is_never_a_path() {
     let app = TestApp::start().await;
     for id in ["%00", "%2e%2e", "..%2fhealthz", "%ff", "%e4%bd%a0", "a%20b", "%25", "x%0d%0aset-cookie:a=b", "'", "#"] {
-        let answer = app.raw_get(&format!("/api/conversations/{id}"), "").await;
+        let answer = app.get_raw(&format!("/api/conversations/{id}"), "").await;
         assert_eq!(answer.error(), (404, "not_found".to_owned()), "{id}");
         assert_eq!(answer.header("set-cookie"), "");
     }
@@ -76,32 +76,32 @@ async fn f108_wrong_method_lists_allowed_methods() {
             }
             let answer = app.send(method, path, &[("content-type", "application/json")], "{}").await;
             assert_eq!(answer.error(), (405, "method_not_allowed".to_owned()), "{method} {path}");
-            assert_eq!(allow(&answer), methods, "{method} {path}");
+            assert_eq!(allowed_methods(&answer), methods, "{method} {path}");
         }
         let options = app.send("OPTIONS", path, &[], "").await;
         assert_eq!((options.status, options.body.len()), (204, 0), "{path}");
-        assert_eq!(allow(&options), methods, "{path}");
+        assert_eq!(allowed_methods(&options), methods, "{path}");
     }
     assert_eq!(app.send("OPTIONS", "/nothing", &[], "").await.status, 404);
-    assert_eq!(app.raw("HEAD /api/chat HTTP/1.1\r\n", b"").await.status, 405);
+    assert_eq!(app.send_raw("HEAD /api/chat HTTP/1.1\r\n", b"").await.status, 405);
 }
 
 #[tokio::test]
 async fn f108_head_responds_like_get_without_a_body() {
     let app = TestApp::start().await;
     for path in ["/", "/healthz", "/api/models", "/api/tools", "/api/conversations"] {
-        let get = app.raw_get(path, "").await;
-        let head = app.raw(&format!("HEAD {path} HTTP/1.1\r\n"), b"").await;
+        let get = app.get_raw(path, "").await;
+        let head = app.send_raw(&format!("HEAD {path} HTTP/1.1\r\n"), b"").await;
         assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
     }
-    assert_eq!(app.raw("HEAD /nothing HTTP/1.1\r\n", b"").await.status, 404);
+    assert_eq!(app.send_raw("HEAD /nothing HTTP/1.1\r\n", b"").await.status, 404);
 }
 
 #[tokio::test]
 async fn every_request_has_its_own_id() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好。"])]);
+    app.model.queue_replies([Completion::of(["好。"])]);
     let mut ids = BTreeSet::new();
     for _ in 0..3 {
         ids.insert(app.get("/healthz").await.header("x-request-id").to_owned());
@@ -123,7 +123,7 @@ async fn f109_unlisted_origin_gets_no_cors_headers() {
 
 #[tokio::test]
 async fn f109_listed_origin_gets_cors_headers() {
-    let app = TestApp::with(&[("ALLOWED_ORIGINS", "https://a.example, https://b.example")]).await;
+    let app = TestApp::start_with(&[("ALLOWED_ORIGINS", "https://a.example, https://b.example")]).await;
     let origin = ("origin", "https://b.example");
     let preflight =
         [origin, ("access-control-request-method", "POST"), ("access-control-request-headers", "content-type")];

@@ -3,23 +3,23 @@
 use serde_json::json;
 use support::{Completion, MODEL, MODEL_KEY, TestApp};
 
-use crate::call;
+use crate::search_call;
 
 #[tokio::test]
 async fn custom_system_prompt_keeps_tool_instructions() {
-    let app = TestApp::with(&[("SYSTEM_PROMPT", "你是一只鹦鹉。")]).await;
-    app.model.replies([Completion::of(["好。"])]);
-    app.ask("你好").await;
-    let system = app.model.asked(1).await.system();
+    let app = TestApp::start_with(&[("SYSTEM_PROMPT", "你是一只鹦鹉。")]).await;
+    app.model.queue_replies([Completion::of(["好。"])]);
+    app.send_message("你好").await;
+    let system = app.model.wait_for_request(1).await.system_prompt();
     assert!(system.starts_with("你是一只鹦鹉。") && system.contains("<tool_call>"), "{system}");
 }
 
 #[tokio::test]
 async fn missing_search_settings_enable_only_demo_search() {
-    let app = TestApp::with(&[("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")]).await;
-    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
-    let turn = app.ask("天气").await;
-    assert_eq!((&turn.of("tool_result")[0]["ok"], turn.content().as_str()), (&json!(true), "晴。"));
+    let app = TestApp::start_with(&[("TAVILY_API_KEY", ""), ("TAVILY_BASE_URL", "")]).await;
+    app.model.queue_replies([Completion::of([search_call("天气")]), Completion::of(["晴。"])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!((&turn.events_of("tool_result")[0]["ok"], turn.content().as_str()), (&json!(true), "晴。"));
     assert_eq!(app.search.requests().len(), 0);
 }
 
@@ -31,10 +31,11 @@ async fn additional_models_and_default_can_be_configured() {
         "name": "other", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL, "tools": "prompt",
     }]);
     let app =
-        TestApp::with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY), ("DEFAULT_MODEL", "other")]).await;
-    first.model.replies([Completion::of(["别的。"])]);
-    app.model.replies([Completion::of(["原来的。"])]);
-    let turn = app.ask("你好").await;
+        TestApp::start_with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY), ("DEFAULT_MODEL", "other")])
+            .await;
+    first.model.queue_replies([Completion::of(["别的。"])]);
+    app.model.queue_replies([Completion::of(["原来的。"])]);
+    let turn = app.send_message("你好").await;
     assert_eq!((&turn.0[0]["model"], turn.content().as_str()), (&json!("other"), "别的。"));
     let named = app.chat(&json!({ "message": "你好", "modelType": "openai" })).await;
     assert_eq!((&named.0[0]["model"], named.content().as_str()), (&json!("openai"), "原来的。"));
@@ -44,13 +45,13 @@ async fn additional_models_and_default_can_be_configured() {
 async fn conversation_may_change_model_between_turns() {
     let first = TestApp::start().await;
     let other = json!([{ "name": "other", "baseUrl": first.model.url(), "apiKeyVar": "OTHER_KEY", "model": MODEL }]);
-    let app = TestApp::with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY)]).await;
-    app.model.replies([Completion::of(["一。"])]);
-    first.model.replies([Completion::of(["二。"])]);
-    let id = app.ask("你好").await.conversation_id();
+    let app = TestApp::start_with(&[("MODELS", &other.to_string()), ("OTHER_KEY", MODEL_KEY)]).await;
+    app.model.queue_replies([Completion::of(["一。"])]);
+    first.model.queue_replies([Completion::of(["二。"])]);
+    let id = app.send_message("你好").await.conversation_id();
     app.chat(&json!({ "message": "又", "conversationId": id, "modelType": "other" })).await;
     let stored = app.conversation(&id).await;
     assert_eq!(stored["conversation"]["model"], "other");
     assert_eq!(json!([stored["messages"][1]["model"], stored["messages"][3]["model"]]), json!(["openai", "other"]));
-    assert_eq!(first.model.asked(1).await.talk()[1].1, "一。");
+    assert_eq!(first.model.wait_for_request(1).await.dialogue()[1].1, "一。");
 }

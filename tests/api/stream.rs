@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 use support::{Completion, Gate, TestApp};
 
-use crate::call;
+use crate::search_call;
 
 #[tokio::test]
 async fn search_turn_streams_the_contract_transcript() {
     let app = TestApp::start().await;
-    app.model.replies([
-        Completion::of(["好的，", "马上查询。", &call("今天北京天气预报")]),
+    app.model.queue_replies([
+        Completion::of(["好的，", "马上查询。", &search_call("今天北京天气预报")]),
         Completion::of(["根据搜索结果，", "晴。"]),
     ]);
-    let turn = app.ask("北京天气如何？").await;
+    let turn = app.send_message("北京天气如何？").await;
     let sources = json!([
         { "index": 1, "title": "今天北京天气预报：第1页", "url": "https://example.com/1" },
         { "index": 2, "title": "今天北京天气预报：第2页", "url": "https://example.com/2" },
@@ -29,18 +29,18 @@ async fn search_turn_streams_the_contract_transcript() {
         { "type": "usage", "inputTokens": 20, "outputTokens": 10, "searchCredits": 2, "estimated": false },
         { "type": "done", "finishReason": "stop" },
     ]);
-    assert_eq!(turn.normalised(), expected);
+    assert_eq!(turn.normalise(), expected);
 }
 
 #[tokio::test]
 async fn first_frame_precedes_the_model_response() {
     let (app, gate) = (TestApp::start().await, Gate::new());
-    app.model.replies([Completion::of(["好"]).held(&gate)]);
+    app.model.queue_replies([Completion::of(["好"]).wait_before_head(&gate)]);
     let mut turn = app.open(&json!({ "message": "你好" })).await;
     assert_eq!(turn.next().await.unwrap()["type"], "start");
-    gate.reached().await;
+    gate.wait_until_reached().await;
     gate.open();
-    assert_eq!(turn.rest().await.content(), "好");
+    assert_eq!(turn.read_to_end().await.content(), "好");
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn each_model_delta_is_sent_immediately() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let deltas = ["你好", "，", "世界", " and", " all", "。"];
     let stream = deltas.iter().fold(Completion::new(), |stream, delta| stream.wait(&gate).text(delta));
-    app.model.replies([stream.wait(&gate).end()]);
+    app.model.queue_replies([stream.wait(&gate).end()]);
     let mut turn = app.open(&json!({ "message": "你好" })).await;
     turn.next().await;
     for delta in deltas {
@@ -56,52 +56,53 @@ async fn each_model_delta_is_sent_immediately() {
         assert_eq!(turn.next().await.unwrap(), json!({ "type": "content", "content": delta }));
     }
     gate.open();
-    assert_eq!(turn.rest().await.finish_reason(), "stop");
+    assert_eq!(turn.read_to_end().await.finish_reason(), "stop");
 }
 
 #[tokio::test]
 async fn text_before_call_is_sent_before_call_completes() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let opening = Completion::new().text("好的。").text("<tool_call>{\"tool\": \"sea").wait(&gate);
-    app.model.replies([opening.text("rch_web\", \"query\": \"天气\"}</tool_call>").end(), Completion::of(["晴。"])]);
+    app.model
+        .queue_replies([opening.text("rch_web\", \"query\": \"天气\"}</tool_call>").end(), Completion::of(["晴。"])]);
     let mut turn = app.open(&json!({ "message": "天气" })).await;
-    assert_eq!(turn.until("content").await["content"], "好的。");
-    gate.reached().await;
+    assert_eq!(turn.read_until("content").await["content"], "好的。");
+    gate.wait_until_reached().await;
     gate.open();
-    assert_eq!(turn.until("tool_call").await["arguments"], json!({ "query": "天气" }));
-    assert_eq!(turn.rest().await.content(), "好的。晴。");
+    assert_eq!(turn.read_until("tool_call").await["arguments"], json!({ "query": "天气" }));
+    assert_eq!(turn.read_to_end().await.content(), "好的。晴。");
 }
 
 #[tokio::test]
 async fn call_event_precedes_its_result() {
     let (app, gate) = (TestApp::start().await, Gate::new());
-    app.model.replies([Completion::of([call("天气")]), Completion::of(["晴。"])]);
+    app.model.queue_replies([Completion::of([search_call("天气")]), Completion::of(["晴。"])]);
     let held = gate.clone();
-    app.search.answer(move |body| support::FakeTavily::found(body).held(&held));
+    app.search.respond_with(move |body| support::FakeTavily::search_reply(body).wait_before_head(&held));
     let mut turn = app.open(&json!({ "message": "天气" })).await;
-    turn.until("tool_call").await;
-    gate.reached().await;
+    turn.read_until("tool_call").await;
+    gate.wait_until_reached().await;
     gate.open();
-    assert_eq!(turn.until("tool_result").await["ok"], true);
-    turn.rest().await;
+    assert_eq!(turn.read_until("tool_result").await["ok"], true);
+    turn.read_to_end().await;
 }
 
 #[tokio::test]
 async fn f097_idle_stream_sends_keep_alive() {
     let (app, gate) = (TestApp::start().await, Gate::new());
-    app.model.replies([Completion::of(["好。"]).held(&gate)]);
+    app.model.queue_replies([Completion::of(["好。"]).wait_before_head(&gate)]);
     let mut turn = app.open(&json!({ "message": "你好" })).await;
     turn.next().await;
-    turn.keep_alive().await;
+    turn.expect_keep_alive().await;
     gate.open();
-    assert_eq!(turn.rest().await.content(), "好。");
+    assert_eq!(turn.read_to_end().await.content(), "好。");
 }
 
 #[tokio::test]
 async fn accumulated_frames_hold_all_content_and_thinking() {
     let (app, gate) = (TestApp::start().await, Gate::new());
     let stream = Completion::new().thinking("想").wait(&gate).text("你").wait(&gate).text("好").wait(&gate);
-    app.model.replies([stream.end()]);
+    app.model.queue_replies([stream.end()]);
     let mut turn = app.open_accumulated(&json!({ "message": "你好" })).await;
     turn.next().await;
     for (content, thinking) in [("", "想"), ("你", "想"), ("你好", "想")] {
@@ -109,14 +110,14 @@ async fn accumulated_frames_hold_all_content_and_thinking() {
         assert_eq!(turn.next().await.unwrap(), frame);
         gate.open();
     }
-    assert_eq!(turn.rest().await.finish_reason(), "stop");
+    assert_eq!(turn.read_to_end().await.finish_reason(), "stop");
 }
 
 #[tokio::test]
 async fn without_streaming_the_answer_is_one_document() {
     let app = TestApp::start().await;
-    app.model.replies([
-        Completion::new().thinking("想一想。").text("好的。").text(&call("天气")).end(),
+    app.model.queue_replies([
+        Completion::new().thinking("想一想。").text("好的。").text(&search_call("天气")).end(),
         Completion::of(["晴。"]),
     ]);
     let mut document = app.chat_once(&json!({ "message": "天气" })).await.ok();
@@ -145,9 +146,9 @@ async fn without_streaming_the_answer_is_one_document() {
 #[tokio::test]
 async fn f046_uncounted_usage_is_estimated() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::new().text("你好，世界。").finish("stop").done().reply()]);
-    let turn = app.ask("你好").await;
-    let usage = turn.of("usage")[0];
+    app.model.queue_replies([Completion::new().text("你好，世界。").finish("stop").done().reply()]);
+    let turn = app.send_message("你好").await;
+    let usage = turn.events_of("usage")[0];
     assert_eq!(usage["estimated"], true);
     assert!(usage["inputTokens"].as_u64().unwrap() > 0 && usage["outputTokens"].as_u64().unwrap() > 0);
 }
@@ -155,16 +156,16 @@ async fn f046_uncounted_usage_is_estimated() {
 #[tokio::test]
 async fn f032_output_limit_finishes_with_length() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::new().text("半句").finish("length").usage(10, 5).done().reply()]);
-    let turn = app.ask("你好").await;
+    app.model.queue_replies([Completion::new().text("半句").finish("length").usage(10, 5).done().reply()]);
+    let turn = app.send_message("你好").await;
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "length"));
 }
 
 #[tokio::test]
 async fn f033_content_filter_keeps_partial_text() {
     let app = TestApp::start().await;
-    app.model.replies([Completion::new().text("半句").finish("content_filter").usage(10, 5).done().reply()]);
-    let turn = app.ask("你好").await;
+    app.model.queue_replies([Completion::new().text("半句").finish("content_filter").usage(10, 5).done().reply()]);
+    let turn = app.send_message("你好").await;
     assert_eq!((turn.content().as_str(), turn.finish_reason()), ("半句", "content_filter"));
 }
 
@@ -172,6 +173,6 @@ async fn f033_content_filter_keeps_partial_text() {
 async fn f111_answer_text_cannot_break_out_of_its_frame() {
     let app = TestApp::start().await;
     let text = "一\n\nid: x-9\r\ndata: {\"type\":\"done\"}\r\revent: evil\n\ndata: [DONE]\n\n完";
-    app.model.replies([Completion::of([text])]);
-    assert_eq!(app.ask("你好").await.content(), text);
+    app.model.queue_replies([Completion::of([text])]);
+    assert_eq!(app.send_message("你好").await.content(), text);
 }

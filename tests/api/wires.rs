@@ -3,58 +3,58 @@
 use serde_json::{Value, json};
 use support::{Completion, FakeEndpoint, FakeOllama, Reply, TestApp};
 
-use crate::native::Native;
-use crate::{call, ollama};
+use crate::native_tools::NativeApp;
+use crate::{ollama, search_call};
 
 const QUESTION: &str = "天气？";
 
 /// The events of a turn on the text path: content `好的。`, a search for `天气`, then content `晴。`.
-async fn expected() -> Value {
+async fn expected_events() -> Value {
     let app = TestApp::start().await;
-    app.model.replies([Completion::of(["好的。", &call("天气")]), Completion::of(["晴。"])]);
-    seen(&app).await
+    app.model.queue_replies([Completion::of(["好的。", &search_call("天气")]), Completion::of(["晴。"])]);
+    run_turn(&app).await
 }
 
-async fn seen(app: &TestApp) -> Value {
+async fn run_turn(app: &TestApp) -> Value {
     let turn = app.chat(&json!({ "message": QUESTION, "toolChoice": { "name": "search_web" } })).await;
-    let mut events = turn.normalised();
+    let mut events = turn.normalise();
     events[0]["model"] = "MODEL".into();
     events
 }
 
 /// Runs the turn with a model over this wire; returns its events and the bodies of its two requests.
-async fn over(wire: &str, replies: [Reply; 2]) -> (Value, [Value; 2]) {
+async fn run_over_wire(wire: &str, replies: [Reply; 2]) -> (Value, [Value; 2]) {
     let endpoint = FakeEndpoint::start().await;
     let entry = json!([{ "name": "x", "wire": wire, "baseUrl": endpoint.url(), "model": "m", "apiKeyVar": "X_KEY" }]);
-    let app = TestApp::with(&[("MODELS", &entry.to_string()), ("X_KEY", "k"), ("DEFAULT_MODEL", "x")]).await;
-    endpoint.replies(replies);
-    let seen = seen(&app).await;
+    let app = TestApp::start_with(&[("MODELS", &entry.to_string()), ("X_KEY", "k"), ("DEFAULT_MODEL", "x")]).await;
+    endpoint.queue_replies(replies);
+    let events = run_turn(&app).await;
     let requests = endpoint.requests();
     assert_eq!(requests.len(), 2);
-    (seen, [requests[0].json(), requests[1].json()])
+    (events, [requests[0].json(), requests[1].json()])
 }
 
-fn found(text: &Value) -> bool {
+fn has_search_result(text: &Value) -> bool {
     text.as_str().is_some_and(|text| text.contains("天气：第1页"))
 }
 
 #[tokio::test]
 async fn openai_wire_gives_the_expected_events() {
-    let app = Native::start().await;
+    let app = NativeApp::start().await;
     let first = Completion::new().text("好的。").call(0, "a", "search_web", "{\"query\":\"天气\"}").end();
-    app.model.replies([first, Completion::of(["晴。"])]);
-    assert_eq!(seen(&app).await, expected().await);
+    app.model.queue_replies([first, Completion::of(["晴。"])]);
+    assert_eq!(run_turn(&app).await, expected_events().await);
 }
 
 #[tokio::test]
 async fn ollama_wire_gives_the_expected_events() {
     let fake = FakeOllama::start(&["completion", "tools"]).await;
-    let app = ollama::with(&fake).await;
+    let app = ollama::start_with_ollama(&fake).await;
     let function = json!({ "name": "search_web", "arguments": { "query": "天气" } });
     let message = json!({ "role": "assistant", "content": "好的。", "tool_calls": [{ "function": function }] });
-    let first = FakeOllama::lines([FakeOllama::says(&message), FakeOllama::ends("stop")]);
-    fake.replies([first, ollama::answer("晴。")]);
-    assert_eq!(seen(&app).await, expected().await);
+    let first = FakeOllama::line_stream([FakeOllama::message_line(&message), FakeOllama::done_line("stop")]);
+    fake.queue_replies([first, ollama::text_reply("晴。")]);
+    assert_eq!(run_turn(&app).await, expected_events().await);
 }
 
 #[tokio::test]
@@ -81,15 +81,15 @@ async fn anthropic_wire_gives_the_expected_events() {
         ]),
         FakeEndpoint::events([start(), text("晴。"), end("end_turn"), stop()]),
     ];
-    let (seen, [first, second]) = over("anthropic", replies).await;
-    assert_eq!(seen, expected().await);
+    let (events, [first, second]) = run_over_wire("anthropic", replies).await;
+    assert_eq!(events, expected_events().await);
     assert_eq!(first["tool_choice"], json!({ "type": "tool", "name": "search_web" }));
     assert_eq!(first["tools"][0]["input_schema"]["required"], json!(["query"]));
     assert_eq!((second.get("tool_choice"), &second["messages"][1]["role"]), (None, &json!("assistant")));
     let (used, result) = (&second["messages"][1]["content"][1], &second["messages"][2]["content"][0]);
     assert_eq!(json!([used["type"], used["input"]]), json!(["tool_use", { "query": "天气" }]));
     assert_eq!((&result["type"], &result["tool_use_id"]), (&json!("tool_result"), &used["id"]));
-    assert!(found(&result["content"]));
+    assert!(has_search_result(&result["content"]));
 }
 
 #[tokio::test]
@@ -99,21 +99,21 @@ async fn gemini_wire_gives_the_expected_events() {
         candidate.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({ "candidates": [candidate], "usageMetadata": { "promptTokenCount": 10, "candidatesTokenCount": 5 } })
     };
-    let said = json!({ "functionCall": { "name": "search_web", "args": { "query": "天气" } } });
+    let function_call = json!({ "functionCall": { "name": "search_web", "args": { "query": "天气" } } });
     let replies = [
         FakeEndpoint::events([
             chunk(json!([{ "text": "好的。" }]), json!({})),
-            chunk(json!([said]), json!({ "finishReason": "STOP" })),
+            chunk(json!([function_call]), json!({ "finishReason": "STOP" })),
         ]),
         FakeEndpoint::events([chunk(json!([{ "text": "晴。" }]), json!({ "finishReason": "STOP" }))]),
     ];
-    let (seen, [first, second]) = over("gemini", replies).await;
-    assert_eq!(seen, expected().await);
+    let (events, [first, second]) = run_over_wire("gemini", replies).await;
+    assert_eq!(events, expected_events().await);
     let calling = json!({ "mode": "ANY", "allowedFunctionNames": ["search_web"] });
     assert_eq!(first["toolConfig"]["functionCallingConfig"], calling);
     assert_eq!(first["tools"][0]["functionDeclarations"][0]["name"], "search_web");
     assert_eq!(second.get("toolConfig"), None);
-    assert_eq!(second["contents"][1]["parts"][1], said);
+    assert_eq!(second["contents"][1]["parts"][1], function_call);
     let response = &second["contents"][2]["parts"][0]["functionResponse"];
-    assert!(response["name"] == "search_web" && found(&response["response"]["result"]), "{response}");
+    assert!(response["name"] == "search_web" && has_search_result(&response["response"]["result"]), "{response}");
 }

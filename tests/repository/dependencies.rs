@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::licence::permits;
-use crate::{file, mutated, root};
+use crate::{mutate, read_file, repository_root};
 
 /// The only registry for packages.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -26,7 +26,7 @@ fn section<'a>(deny: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 /// The licences that `deny.toml` allows.
-fn allowed(deny: &str) -> Vec<String> {
+fn allowed_licences(deny: &str) -> Vec<String> {
     let lines = section(deny, "licenses").into_iter();
     let listed = lines.skip_while(|line| *line != "allow = [").skip(1).take_while(|line| *line != "]");
     listed.map(|line| line.trim_matches([',', '"']).to_owned()).collect()
@@ -64,7 +64,7 @@ fn faults_of_lock(lock: &str) -> Vec<String> {
 }
 
 fn faults_of_licences(packages: &[Value], deny: &str) -> Vec<String> {
-    let allowed = allowed(deny);
+    let allowed = allowed_licences(deny);
     let known = |package: &&Value| package["license"].as_str().is_some_and(|licence| permits(licence, &allowed));
     packages
         .iter()
@@ -74,10 +74,10 @@ fn faults_of_licences(packages: &[Value], deny: &str) -> Vec<String> {
 }
 
 /// The packages for this machine's architecture, from `cargo metadata` without network access.
-fn packages() -> Vec<Value> {
+fn read_packages() -> Vec<Value> {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let arguments = ["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", &target];
-    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(repository_root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     metadata["packages"].as_array().unwrap().clone()
@@ -85,10 +85,10 @@ fn packages() -> Vec<Value> {
 
 #[test]
 fn f148_every_package_has_an_allowed_licence() {
-    let (packages, deny) = (packages(), file("deny.toml"));
+    let (packages, deny) = (read_packages(), read_file("deny.toml"));
     assert!(packages.len() > 200, "only {} packages", packages.len());
     assert_eq!(faults_of_licences(&packages, &deny), [""; 0]);
-    let without_isc = mutated(&deny, ("    \"ISC\",\n", ""));
+    let without_isc = mutate(&deny, ("    \"ISC\",\n", ""));
     assert!(!faults_of_licences(&packages, &without_isc).is_empty(), "a licence that is not allowed is a fault");
     let unknown = serde_json::json!({"name": "x", "license": null});
     assert_eq!(faults_of_licences(&[unknown], &deny).len(), 1, "so is an unknown one");
@@ -96,16 +96,16 @@ fn f148_every_package_has_an_allowed_licence() {
 
 #[test]
 fn f148_every_package_comes_from_the_registry_with_checksum() {
-    let lock = file("Cargo.lock");
+    let lock = read_file("Cargo.lock");
     assert_eq!(faults_of_lock(&lock), [""; 0]);
-    let git = mutated(&lock, (REGISTRY, "git+https://example.com/x?rev=1"));
-    let unchecked = mutated(&lock, ("\nchecksum = ", "\nsum = "));
+    let git = mutate(&lock, (REGISTRY, "git+https://example.com/x?rev=1"));
+    let unchecked = mutate(&lock, ("\nchecksum = ", "\nsum = "));
     assert!(!faults_of_lock(&git).is_empty() && !faults_of_lock(&unchecked).is_empty());
 }
 
 #[test]
 fn f148_advisories_and_yanked_versions_fail_the_workflow() {
-    let (deny, workflow) = (file("deny.toml"), file(".github/workflows/check.yml"));
+    let (deny, workflow) = (read_file("deny.toml"), read_file(".github/workflows/check.yml"));
     assert_eq!(faults_of_rules(&deny), [""; 0]);
     assert_eq!(faults_of_workflow(&workflow), [""; 0]);
     for mutation in [
@@ -114,7 +114,7 @@ fn f148_advisories_and_yanked_versions_fail_the_workflow() {
         ("unknown-git = \"deny\"", "unknown-git = \"allow\""),
         ("unknown-registry = \"deny\"", "# unknown-registry = \"deny\""),
     ] {
-        assert!(!faults_of_rules(&mutated(&deny, mutation)).is_empty(), "{mutation:?}");
+        assert!(!faults_of_rules(&mutate(&deny, mutation)).is_empty(), "{mutation:?}");
     }
     for mutation in [
         ("cargo deny --workspace check", "cargo deny --workspace list"),
@@ -122,13 +122,13 @@ fn f148_advisories_and_yanked_versions_fail_the_workflow() {
         ("- cron:", "- never:"),
         ("  dependencies:\n", "  dependencies:\n    continue-on-error: true\n"),
     ] {
-        assert!(!faults_of_workflow(&mutated(&workflow, mutation)).is_empty(), "{mutation:?}");
+        assert!(!faults_of_workflow(&mutate(&workflow, mutation)).is_empty(), "{mutation:?}");
     }
 }
 
 #[test]
 fn f148_deployments_wait_for_the_dependency_check() {
-    let deploy = file(".github/workflows/deploy.yml");
+    let deploy = read_file(".github/workflows/deploy.yml");
     assert!(deploy.contains("uses: ./.github/workflows/check.yml"), "the deployment calls the checks");
     let waits = |line: &str| line.trim().starts_with("needs:") && line.contains("check");
     assert!(deploy.lines().any(waits), "a job that deploys waits for them");

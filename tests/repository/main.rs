@@ -8,17 +8,17 @@ mod template;
 use std::path::PathBuf;
 
 /// The text of a file of the repository.
-fn file(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap()
+fn read_file(path: &str) -> String {
+    std::fs::read_to_string(repository_root().join(path)).unwrap()
 }
 
 /// The repository's folder.
-fn root() -> PathBuf {
+fn repository_root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The text with one passage replaced, which it must contain.
-fn mutated(text: &str, (from, to): (&str, &str)) -> String {
+fn mutate(text: &str, (from, to): (&str, &str)) -> String {
     assert!(text.contains(from), "the mutation of {from:?} changes nothing");
     text.replace(from, to)
 }

@@ -1,6 +1,6 @@
 //! `template.yaml` against drift: permissions, encryption, recovery, retention, and access to URLs.
 
-use crate::{file, mutated};
+use crate::{mutate, read_file};
 
 /// A part of the template: a resource or a parameter with its lines, comments left out.
 struct Part {
@@ -68,10 +68,10 @@ fn faults_of_storage(resource: &Part) -> Vec<String> {
     if !resource.is("AWS::DynamoDB::Table") {
         return Vec::new();
     }
-    let kept = ["PointInTimeRecoveryEnabled: true", "DeletionProtectionEnabled: true", "DeletionPolicy: Retain"];
+    let required = ["PointInTimeRecoveryEnabled: true", "DeletionProtectionEnabled: true", "DeletionPolicy: Retain"];
     let expires = resource.has("TimeToLiveSpecification: { AttributeName: expires, Enabled: true }");
     let mut faults = resource.lacks(&["SSEEnabled: true"]);
-    faults.extend(if expires { Vec::new() } else { resource.lacks(&kept) });
+    faults.extend(if expires { Vec::new() } else { resource.lacks(&required) });
     faults
 }
 
@@ -123,14 +123,14 @@ fn is_service_wildcard(action: &str) -> bool {
 
 #[test]
 fn f149_template_keeps_all_rules() {
-    let template = file("template.yaml");
+    let template = read_file("template.yaml");
     assert!(parts(&template, "Resources").len() > 30, "the template is understood");
     assert_eq!(faults(&template), [""; 0]);
 }
 
 #[test]
 fn f149_template_drift_is_detected() {
-    let template = file("template.yaml");
+    let template = read_file("template.yaml");
     for mutation in [
         ("                  - dynamodb:GetItem\n", "                  - dynamodb:*\n"),
         ("                  - dynamodb:GetItem\n", "                  - dynamodb:Get*\n"),
@@ -153,6 +153,6 @@ fn f149_template_drift_is_detected() {
             "          OTHER: x\n      FunctionUrlConfig",
         ),
     ] {
-        assert!(!faults(&mutated(&template, mutation)).is_empty(), "{mutation:?}");
+        assert!(!faults(&mutate(&template, mutation)).is_empty(), "{mutation:?}");
     }
 }

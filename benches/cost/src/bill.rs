@@ -2,14 +2,14 @@
 
 use store::ConversationStore;
 
-use crate::counts::{Counts, Turn, number};
+use crate::counts::{Counts, Turn, to_float};
 use crate::{Inputs, KINDS, Kind};
 
 /// Bytes per write unit.
-const UNIT: f64 = 1024.0;
+const WRITE_UNIT_BYTES: f64 = 1024.0;
 
 /// Write units of the end of a log: one, doubled in a transaction.
-pub(crate) const END: f64 = 2.0;
+pub(crate) const LOG_END_UNITS: f64 = 2.0;
 
 /// Counts and prices.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub struct Bill<'a> {
 
 /// Requests that depend on the duration of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OfTime {
+pub struct DurationRequests {
     /// Renewals of the lease.
     pub renewals: f64,
     /// Writes of the log, except its end, which is part of the request that stores the answer.
@@ -58,43 +58,43 @@ impl<'a> Bills<'a> {
 impl Bill<'_> {
     /// Duration in seconds: models and searches run one after the other.
     pub fn seconds(&self) -> f64 {
-        let assumed = |name| self.all.inputs.assumed(name);
-        let models = self.turn.model_calls * assumed("firstTokenSeconds") + self.writing();
+        let assumed = |name| self.all.inputs.assumption(name);
+        let models = self.turn.model_calls * assumed("firstTokenSeconds") + self.writing_seconds();
         assumed("storeSeconds") + models + self.turn.searches * assumed("searchSeconds")
     }
 
     /// Time in seconds in which models write.
-    fn writing(&self) -> f64 {
-        self.turn.output_tokens / self.all.inputs.assumed("tokensPerSecond")
+    fn writing_seconds(&self) -> f64 {
+        self.turn.output_tokens / self.all.inputs.assumption("tokensPerSecond")
     }
 
     /// Requests that depend on the duration. Log writes are an upper bound: as if the model wrote without pause after the
     /// log began.
-    pub fn of_time(&self) -> OfTime {
+    pub fn duration_requests(&self) -> DurationRequests {
         let (seconds, counts) = (self.seconds(), &self.all.counts.while_it_runs);
         if !self.kind.stored {
-            return OfTime::default();
+            return DurationRequests::default();
         }
         let renewals = (seconds / ConversationStore::RENEWAL.as_secs_f64()).floor();
         let (after, period) = (chat::LOG_GRACE_PERIOD.as_secs_f64(), chat::LOG_FLUSH_INTERVAL.as_secs_f64());
-        let mut of_time = OfTime { renewals, ..OfTime::default() };
-        of_time.write = renewals * (counts.renewal.write + counts.renewal.index);
+        let mut requests = DurationRequests { renewals, ..DurationRequests::default() };
+        requests.write = renewals * (counts.renewal.write + counts.renewal.index);
         if seconds < after {
-            return of_time;
+            return requests;
         }
-        let bytes_a_second = number(self.kind.pieces()) / self.writing() * counts.log_event_bytes;
-        let units = |seconds: f64| ((counts.log_item_bytes + seconds * bytes_a_second) / UNIT).ceil();
-        let later = (self.writing().min(seconds - after) / period).floor();
+        let bytes_a_second = to_float(self.kind.pieces()) / self.writing_seconds() * counts.log_event_bytes;
+        let units = |seconds: f64| ((counts.log_item_bytes + seconds * bytes_a_second) / WRITE_UNIT_BYTES).ceil();
+        let later = (self.writing_seconds().min(seconds - after) / period).floor();
         // The first write holds all deltas until then.
-        of_time.logs = later + 1.0;
-        of_time.write += units(after.min(self.writing())) + later * units(period) + END;
-        of_time
+        requests.logs = later + 1.0;
+        requests.write += units(after.min(self.writing_seconds())) + later * units(period) + LOG_END_UNITS;
+        requests
     }
 
     /// Processor time in seconds, as far as it was measured: of the turn itself and of its tokens.
     pub fn processor_seconds(&self) -> f64 {
-        let words = number(self.kind.pieces()) * self.all.inputs.assumed("processorSecondsOfAMillionWords") / 1e6;
-        self.all.inputs.assumed("processorSecondsOfATurn") + words
+        let tokens = to_float(self.kind.pieces()) * self.all.inputs.assumption("processorSecondsOfAMillionWords") / 1e6;
+        self.all.inputs.assumption("processorSecondsOfATurn") + tokens
     }
 
     /// Read units.
@@ -104,7 +104,8 @@ impl Bill<'_> {
 
     /// Write units of tables and index, including those that depend on the duration.
     pub fn write(&self) -> f64 {
-        self.turn.requests.iter().map(|request| request.write + request.index).sum::<f64>() + self.of_time().write
+        self.turn.requests.iter().map(|request| request.write + request.index).sum::<f64>()
+            + self.duration_requests().write
     }
 
     /// Lambda's duration charge for a memory size in MB.
@@ -119,21 +120,21 @@ impl Bill<'_> {
     }
 
     /// Charge for logs, which include metrics, and a trace.
-    pub fn observed(&self) -> f64 {
+    pub fn observability_charge(&self) -> f64 {
         let inputs = self.all.inputs;
-        let bytes = self.turn.bytes_logged + inputs.assumed("platformLogBytes");
-        inputs.of_bytes("logs", bytes) + inputs.price("trace")
+        let bytes = self.turn.bytes_logged + inputs.assumption("platformLogBytes");
+        inputs.charge_for_bytes("logs", bytes) + inputs.price("trace")
     }
 
     /// Charge for outgoing data: the answer, and requests to models and search.
     pub fn data_out(&self) -> f64 {
-        self.all.inputs.of_bytes("dataOut", self.turn.bytes_out + self.turn.bytes_asked)
+        self.all.inputs.charge_for_bytes("dataOut", self.turn.bytes_out + self.turn.bytes_requested)
     }
 
     /// Total AWS charge, at the default size on arm64 with the function's own URL.
-    pub fn of_aws(&self) -> f64 {
+    pub fn aws_charge(&self) -> f64 {
         let function = self.all.inputs.price("lambdaRequest") + self.duration(256.0, "lambdaArm64");
-        function + self.database() + self.observed() + self.data_out()
+        function + self.database() + self.observability_charge() + self.data_out()
     }
 
     /// The search provider's charge.

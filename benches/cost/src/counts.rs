@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::Request;
 
 /// Relative tolerance between two runs for bytes and tokens: times and random ids differ slightly in length.
-const SLACK: f64 = 0.03;
+const TOLERANCE: f64 = 0.03;
 
 /// Counts of all kinds of turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Counts {
     /// By kind name.
     pub turns: BTreeMap<String, Turn>,
     /// Counts that depend on the duration of a turn, and are not in `turns`.
-    pub while_it_runs: WhileItRuns,
+    pub while_it_runs: DurationCounts,
 }
 
 /// Counts of a turn.
@@ -40,7 +40,7 @@ pub struct Turn {
     pub bytes_out: f64,
     /// Bytes of request bodies to models and the search.
     #[serde(rename = "bytesAsked")]
-    pub bytes_asked: f64,
+    pub bytes_requested: f64,
     /// Bytes of the function's log lines.
     pub bytes_logged: f64,
 }
@@ -48,7 +48,7 @@ pub struct Turn {
 /// Requests that repeat while a turn runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct WhileItRuns {
+pub struct DurationCounts {
     /// A renewal of the lease.
     pub renewal: Request,
     /// Bytes of a log item without its events.
@@ -59,23 +59,23 @@ pub struct WhileItRuns {
 
 impl Counts {
     /// Describes the differences from other counts; empty if they are equal within [`TOLERANCE`].
-    pub fn differences(&self, other: &Self) -> Vec<String> {
+    pub fn describe_differences(&self, other: &Self) -> Vec<String> {
         let names: Vec<_> = self.turns.keys().chain(other.turns.keys()).collect();
         let mut found: Vec<String> = names
             .into_iter()
             .filter_map(|name| match (self.turns.get(name), other.turns.get(name)) {
-                (Some(one), Some(two)) => one.difference(two).map(|what| format!("{name}: {what}")),
+                (Some(one), Some(two)) => one.describe_difference(two).map(|what| format!("{name}: {what}")),
                 _ => Some(format!("{name} is in one of them alone")),
             })
             .collect();
         found.dedup();
-        found.extend(self.while_it_runs.difference(&other.while_it_runs));
+        found.extend(self.while_it_runs.describe_difference(&other.while_it_runs));
         found
     }
 }
 
 impl Turn {
-    fn difference(&self, other: &Self) -> Option<String> {
+    fn describe_difference(&self, other: &Self) -> Option<String> {
         if self.requests != other.requests {
             let missing = |one: &Self, two: &Self| -> Vec<String> {
                 let gone = one.requests.iter().filter(|request| !two.requests.contains(request));
@@ -89,12 +89,12 @@ impl Turn {
                 missing(other, self)
             ));
         }
-        let about = about(&[
+        let about = first_difference(&[
             ("bytes stored", self.bytes_stored, other.bytes_stored),
             ("input tokens", self.input_tokens, other.input_tokens),
             ("output tokens", self.output_tokens, other.output_tokens),
             ("bytes out", self.bytes_out, other.bytes_out),
-            ("bytes asked", self.bytes_asked, other.bytes_asked),
+            ("bytes asked", self.bytes_requested, other.bytes_requested),
             ("bytes logged", self.bytes_logged, other.bytes_logged),
         ]);
         let exact = |turn: &Self| [turn.model_calls, turn.searches, turn.search_credits].map(|count| count.to_string());
@@ -102,26 +102,26 @@ impl Turn {
     }
 }
 
-impl WhileItRuns {
-    fn difference(&self, other: &Self) -> Option<String> {
+impl DurationCounts {
+    fn describe_difference(&self, other: &Self) -> Option<String> {
         if self.renewal != other.renewal {
             return Some(format!("while a turn runs: {self:?} and {other:?}"));
         }
-        about(&[
+        first_difference(&[
             ("bytes of a log's item", self.log_item_bytes, other.log_item_bytes),
             ("bytes of an event", self.log_event_bytes, other.log_event_bytes),
         ])
     }
 }
 
-fn about(pairs: &[(&str, f64, f64)]) -> Option<String> {
-    let far = |(_, one, two): &&(&str, f64, f64)| (one - two).abs() > SLACK * one.max(*two);
+fn first_difference(pairs: &[(&str, f64, f64)]) -> Option<String> {
+    let far = |(_, one, two): &&(&str, f64, f64)| (one - two).abs() > TOLERANCE * one.max(*two);
     pairs.iter().find(far).map(|(what, one, two)| format!("{what}: {one} and {two}"))
 }
 
 impl Turn {
     /// Parses the log lines of a turn.
-    pub(crate) fn logged(log: &[u8]) -> Self {
+    pub(crate) fn from_log(log: &[u8]) -> Self {
         let lines = log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let mut lines = lines.map(|line| serde_json::from_slice::<Value>(line).expect("a line of the log is JSON"));
         let turn = lines.find(|line| line["Turns"] == 1).expect("a turn is logged");
@@ -131,7 +131,7 @@ impl Turn {
             input_tokens: of("InputTokens"),
             output_tokens: of("OutputTokens"),
             search_credits: of("SearchCredits"),
-            bytes_logged: number(log.len()),
+            bytes_logged: to_float(log.len()),
             ..Self::default()
         }
     }
@@ -139,6 +139,6 @@ impl Turn {
 
 /// Converts a count; all counts are small enough to be exact in a float.
 #[expect(clippy::cast_precision_loss, reason = "no count comes near 2⁵³")]
-pub(crate) fn number(count: usize) -> f64 {
+pub(crate) fn to_float(count: usize) -> f64 {
     count as f64
 }

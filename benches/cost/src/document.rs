@@ -6,7 +6,7 @@ use crate::tables::Table;
 ///
 /// # Panics
 /// If the text has no marks for a table.
-pub fn filled(text: &str, tables: &[Table]) -> String {
+pub fn fill_tables(text: &str, tables: &[Table]) -> String {
     tables.iter().fold(text.to_owned(), |text, (name, table)| {
         let (start, end) = (format!("<!-- {name} -->\n"), format!("\n<!-- end of {name} -->"));
         let parts = text.split_once(&start).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));

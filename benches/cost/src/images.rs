@@ -6,14 +6,14 @@ use dynoxide::types::item_size;
 use serde_json::{Value, json};
 
 /// Bytes per write unit.
-const UNIT: usize = 1024;
+const WRITE_UNIT_BYTES: usize = 1024;
 
 /// Snapshot of the items that a request writes.
-pub(crate) struct Images(Vec<Option<Value>>);
+pub(crate) struct Snapshot(Vec<Option<Value>>);
 
 /// A written item; its name in [`crate::Request::items`] has the same index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenItem {
     /// Bytes by which the item grew.
     pub grown: usize,
     /// Whether the item has an expiry.
@@ -24,14 +24,14 @@ pub struct Written {
     pub index: f64,
 }
 
-impl Written {
+impl WrittenItem {
     /// Bytes that stay until they are deleted explicitly.
-    pub(crate) fn kept(&self) -> usize {
+    pub(crate) fn permanent_bytes(&self) -> usize {
         if self.expires { 0 } else { self.grown }
     }
 }
 
-impl Images {
+impl Snapshot {
     /// Reads the items; empty for a request that only reads.
     pub(crate) fn of(database: &Database, operation: &str, question: &Value) -> Self {
         Self(keys(operation, question).iter().map(|(table, key)| get(database, table, key)).collect())
@@ -39,27 +39,27 @@ impl Images {
 
     /// Computes the units of the change to `after`. A transaction writes each item twice (prepare and commit), but its index
     /// only once.
-    pub(crate) fn became(&self, after: &Self, operation: &str) -> Vec<Written> {
+    pub(crate) fn written_items(&self, after: &Self, operation: &str) -> Vec<WrittenItem> {
         let factor = if operation.starts_with("Transact") { 2.0 } else { 1.0 };
         let pairs = self.0.iter().zip(&after.0);
-        pairs.map(|(before, after)| written(before.as_ref(), after.as_ref(), factor)).collect()
+        pairs.map(|(before, after)| compare_items(before.as_ref(), after.as_ref(), factor)).collect()
     }
 }
 
-fn written(before: Option<&Value>, after: Option<&Value>, factor: f64) -> Written {
+fn compare_items(before: Option<&Value>, after: Option<&Value>, factor: f64) -> WrittenItem {
     let bytes = |item: Option<&Value>| item.map_or(0, size);
     let write = factor * units(bytes(before).max(bytes(after)));
     let (grown, expires) =
         (bytes(after).saturating_sub(bytes(before)), after.is_some_and(|item| !item[store::EXPIRES].is_null()));
-    Written { grown, expires, write, index: index(before, after) }
+    WrittenItem { grown, expires, write, index: index_units(before, after) }
 }
 
 /// Computes the write units of the index. An item is in the index if it has the index's sort key. A change of the item
 /// is one write; a change of the sort key moves the entry, which is two writes.
-fn index(before: Option<&Value>, after: Option<&Value>) -> f64 {
-    let place =
-        |item: Option<&Value>| item.map(|item| item[store::UPDATED_AT].clone()).filter(|place| !place.is_null());
-    match (place(before), place(after)) {
+fn index_units(before: Option<&Value>, after: Option<&Value>) -> f64 {
+    let sort_key =
+        |item: Option<&Value>| item.map(|item| item[store::UPDATED_AT].clone()).filter(|sort_key| !sort_key.is_null());
+    match (sort_key(before), sort_key(after)) {
         (None, None) => 0.0,
         (Some(one), Some(other)) if one == other && before == after => 0.0,
         (Some(one), Some(other)) if one != other => units(before.map_or(0, size)) + units(after.map_or(0, size)),
@@ -69,7 +69,7 @@ fn index(before: Option<&Value>, after: Option<&Value>) -> f64 {
 
 #[expect(clippy::cast_precision_loss, reason = "items have 400 KB at most")]
 fn units(bytes: usize) -> f64 {
-    bytes.div_ceil(UNIT).max(1) as f64
+    bytes.div_ceil(WRITE_UNIT_BYTES).max(1) as f64
 }
 
 fn size(item: &Value) -> usize {

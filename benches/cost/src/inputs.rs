@@ -24,7 +24,7 @@ pub struct Price {
     pub page: String,
     /// The copy of that page that was read, and its date.
     #[serde(rename = "told")]
-    pub told: String,
+    pub source: String,
 }
 
 /// A number that depends on the use of the product, or comes from another measurement.
@@ -45,21 +45,21 @@ impl Inputs {
     /// Price of a single unit.
     pub fn price(&self, name: &str) -> f64 {
         let Price { price, per, .. } = self.prices.get(name).unwrap_or_else(|| panic!("there is no price {name}"));
-        let many = match per.split(' ').next().unwrap_or_default() {
+        let unit_count = match per.split(' ').next().unwrap_or_default() {
             "million" => 1e6,
             "10,000" => 1e4,
             _ => 1.0,
         };
-        price / many
+        price / unit_count
     }
 
     /// Charge for a number of bytes, by a price per GB.
-    pub fn of_bytes(&self, name: &str, bytes: f64) -> f64 {
+    pub fn charge_for_bytes(&self, name: &str, bytes: f64) -> f64 {
         self.price(name) * bytes / 1e9
     }
 
     /// Value of an assumption.
-    pub fn assumed(&self, name: &str) -> f64 {
+    pub fn assumption(&self, name: &str) -> f64 {
         self.assumptions.get(name).unwrap_or_else(|| panic!("there is no assumption {name}")).value
     }
 }

@@ -5,17 +5,17 @@ use serde_json::Value;
 /// Name of the kind of item under a key.
 pub(crate) fn kind(key: &Value) -> &'static str {
     let text = |name: &str| key[name]["S"].as_str().unwrap_or_default();
-    of(text("pk"), text("sk"))
+    kind_of_keys(text("pk"), text("sk"))
 }
 
 /// Name of the kind of items in a partition.
 pub(crate) fn kind_of_partition(pk: &str) -> &'static str {
-    of(pk, "")
+    kind_of_keys(pk, "")
 }
 
-fn of(pk: &str, sk: &str) -> &'static str {
+fn kind_of_keys(pk: &str, sk: &str) -> &'static str {
     match pk.split_once('#').map_or(pk, |(first, _)| first) {
-        "U" => of_owner(pk, sk),
+        "U" => kind_of_owner_item(pk, sk),
         "K" => "key",
         "D" => "definitions",
         "USAGE" => "day of all",
@@ -30,7 +30,7 @@ fn of(pk: &str, sk: &str) -> &'static str {
 }
 
 /// Classifies an owner's item; encoded owners contain no `#`.
-fn of_owner(pk: &str, sk: &str) -> &'static str {
+fn kind_of_owner_item(pk: &str, sk: &str) -> &'static str {
     match (pk.split('#').nth(2), sk.split('#').next()) {
         (None, Some("N")) => "chat id",
         (None, _) => "head",

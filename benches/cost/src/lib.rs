@@ -11,7 +11,7 @@
 )]
 
 mod bill;
-mod counted;
+mod counting_database;
 mod counts;
 mod document;
 mod images;
@@ -24,13 +24,13 @@ mod request;
 mod script;
 mod tables;
 
-pub use bill::{Bill, Bills, OfTime};
-pub use counted::{Counted, Seen};
-pub use counts::{Counts, Turn, WhileItRuns};
-pub use document::filled;
-pub use images::Written;
+pub use bill::{Bill, Bills, DurationRequests};
+pub use counting_database::{CountedRequest, CountingDatabase};
+pub use counts::{Counts, DurationCounts, Turn};
+pub use document::fill_tables;
+pub use images::WrittenItem;
 pub use inputs::{Assumption, Inputs, Price};
-pub use kinds::{Before, CACHED, KINDS, Kind, SEARCHING, Said, USUAL};
+pub use kinds::{CACHED_SEARCH_KIND, DEFAULT_KIND, EarlierTurns, KINDS, Kind, SEARCH_KIND, ScriptedReply};
 pub use measure::measure;
 pub use product::Product;
 pub use request::Request;

@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cost::{Bills, Counts, Inputs, filled, tables};
+use cost::{Bills, Counts, Inputs, fill_tables, tables};
 
 #[tokio::main]
 async fn main() {
@@ -25,7 +25,7 @@ async fn main() {
     let tables = tables(Bills { counts: &counts, inputs: &inputs });
     if prices.is_none() && argument.is_some() {
         let document = own("../../docs/cost.md");
-        return fs::write(&document, filled(&read(&document), &tables)).expect("the document can be written");
+        return fs::write(&document, fill_tables(&read(&document), &tables)).expect("the document can be written");
     }
     for (name, table) in tables {
         println!("{name}\n\n{table}");
@@ -37,7 +37,7 @@ async fn measure() {
     let now = Box::pin(cost::measure()).await;
     let before =
         fs::read_to_string(own("counts.json")).ok().and_then(|text| serde_json::from_str::<Counts>(&text).ok());
-    let differences = before.unwrap_or_default().differences(&now);
+    let differences = before.unwrap_or_default().describe_differences(&now);
     for difference in &differences {
         println!("{difference}");
     }

@@ -3,20 +3,20 @@
 use serde_json::{Value, json};
 use support::Gate;
 
-use crate::counts::{Counts, Turn, WhileItRuns, number};
-use crate::kinds::{Before, KINDS, Kind, Said};
-use crate::{Product, Request, Seen, script};
+use crate::counts::{Counts, DurationCounts, Turn, to_float};
+use crate::kinds::{EarlierTurns, KINDS, Kind, ScriptedReply};
+use crate::{CountedRequest, Product, Request, script};
 
 /// An idempotency key, as the page creates one for each question.
-const KEY: &str = "01940000-0000-7000-8000-000000000000";
+const IDEMPOTENCY_KEY: &str = "01940000-0000-7000-8000-000000000000";
 
 /// Counts all kinds.
 pub async fn measure() -> Counts {
     let mut counts = Counts::default();
     for kind in &KINDS {
-        let (of_time, turn) = Box::pin(counted(kind)).await;
+        let (of_time, turn) = Box::pin(count_kind(kind)).await;
         if kind.is_slow() {
-            counts.while_it_runs = while_it_runs(&of_time);
+            counts.while_it_runs = count_duration_requests(&of_time);
         }
         counts.turns.insert(kind.name.to_owned(), turn);
     }
@@ -25,9 +25,9 @@ pub async fn measure() -> Counts {
 
 /// Runs a kind of turn; returns the requests that depend on the duration, which a slow machine may cause in any kind, and
 /// the counts of all other requests.
-async fn counted(kind: &Kind) -> (Vec<Seen>, Turn) {
+async fn count_kind(kind: &Kind) -> (Vec<CountedRequest>, Turn) {
     let (seen, turn) = Box::pin(run(kind)).await;
-    let (of_time, others) = parted(seen);
+    let (of_time, others) = separate_by_duration(seen);
     let mut requests: Vec<Request> = others.into_iter().map(|seen| seen.request).collect();
     requests.sort_by(|one, other| one.partial_cmp(other).expect("units are numbers"));
     (of_time, Turn { requests, ..turn })
@@ -35,44 +35,49 @@ async fn counted(kind: &Kind) -> (Vec<Seen>, Turn) {
 
 /// Separates the requests that depend on the duration from the rest. The end of a log is part of the transaction that
 /// stores the answer.
-fn parted(seen: Vec<Seen>) -> (Vec<Seen>, Vec<Seen>) {
-    let (mut of_time, mut others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|seen| seen.request.is_of_time());
-    of_time.extend(others.iter_mut().filter_map(Seen::end_of_log));
+fn separate_by_duration(seen: Vec<CountedRequest>) -> (Vec<CountedRequest>, Vec<CountedRequest>) {
+    let (mut of_time, mut others): (Vec<_>, Vec<_>) =
+        seen.into_iter().partition(|seen| seen.request.depends_on_duration());
+    of_time.extend(others.iter_mut().filter_map(CountedRequest::split_off_log_end));
     (of_time, others)
 }
 
-async fn run(kind: &Kind) -> (Vec<Seen>, Turn) {
+async fn run(kind: &Kind) -> (Vec<CountedRequest>, Turn) {
     let mut product = Product::start().await;
-    product.search.answer(script::found);
-    let conversation = before(&product, kind).await;
+    product.search.respond_with(script::search_response);
+    let conversation = run_earlier_turns(&product, kind).await;
     if kind.new_instance {
-        product.renew().await;
+        product.restart().await;
     }
     product.tables.take();
-    product.logged();
-    let asked = product.asked();
-    let body = ask(&product, kind, kind.replies, conversation.as_deref()).await;
+    product.take_log();
+    let before = product.outgoing_totals();
+    let body = run_turn(&product, kind, kind.replies, conversation.as_deref()).await;
     let seen = product.tables.take();
     let turn = Turn {
-        bytes_stored: seen.iter().flat_map(|seen| &seen.written).map(|item| number(item.kept())).sum(),
-        searches: number(product.search.requests().len() - asked.searches),
-        bytes_asked: number(product.asked().bytes - asked.bytes),
-        bytes_out: number(body.len()),
-        ..Turn::logged(&product.logged())
+        bytes_stored: seen
+            .iter()
+            .flat_map(|seen| &seen.written_items)
+            .map(|item| to_float(item.permanent_bytes()))
+            .sum(),
+        searches: to_float(product.search.requests().len() - before.searches),
+        bytes_requested: to_float(product.outgoing_totals().bytes - before.bytes),
+        bytes_out: to_float(body.len()),
+        ..Turn::from_log(&product.take_log())
     };
     (seen, turn)
 }
 
 /// Runs the turns before the counted one; returns their conversation.
-async fn before(product: &Product, kind: &Kind) -> Option<String> {
+async fn run_earlier_turns(product: &Product, kind: &Kind) -> Option<String> {
     let mut conversation = None;
-    match kind.before {
-        Before::Nothing => {}
-        Before::TheSame => _ = ask(product, kind, kind.replies, None).await,
-        Before::Turns(turns, replies) => {
+    match kind.earlier_turns {
+        EarlierTurns::Nothing => {}
+        EarlierTurns::TheSame => _ = run_turn(product, kind, kind.replies, None).await,
+        EarlierTurns::Turns(turns, replies) => {
             for _ in 0..turns {
-                let told = ask(product, kind, replies, conversation.as_deref()).await;
-                conversation = Some(started(&told));
+                let response = run_turn(product, kind, replies, conversation.as_deref()).await;
+                conversation = Some(conversation_id(&response));
             }
         }
     }
@@ -80,20 +85,23 @@ async fn before(product: &Product, kind: &Kind) -> Option<String> {
 }
 
 /// Runs a turn to its end and returns the response body.
-async fn ask(product: &Product, kind: &Kind, replies: &[Said], conversation: Option<&str>) -> Vec<u8> {
+async fn run_turn(product: &Product, kind: &Kind, replies: &[ScriptedReply], conversation: Option<&str>) -> Vec<u8> {
     let gate = Gate::new();
-    product.model.replies(replies.iter().map(|said| script::reply(*said, &gate)));
+    product.model.queue_replies(replies.iter().map(|reply| script::reply(*reply, &gate)));
     let message = json!({ "role": "user", "content": script::QUESTION });
     let (path, body) = if kind.stored {
         ("/api/chat", json!({ "message": script::QUESTION, "conversationId": conversation }))
     } else {
         ("/v1/chat/completions", json!({ "model": "openai", "stream": true, "messages": [message] }))
     };
-    let key = kind.has_key.then_some(KEY);
+    let key = kind.has_key.then_some(IDEMPOTENCY_KEY);
     let waiting = async {
-        if replies.iter().any(|said| matches!(said, Said::Slowly(_))) {
-            product.tables.until(|request| request.is_of_time() && request.operation == "UpdateItem").await;
-            product.tables.until(|request| request.is_of_time() && request.operation == "BatchWriteItem").await;
+        if replies.iter().any(|reply| matches!(reply, ScriptedReply::SlowPieces(_))) {
+            product.tables.wait_for(|request| request.depends_on_duration() && request.operation == "UpdateItem").await;
+            product
+                .tables
+                .wait_for(|request| request.depends_on_duration() && request.operation == "BatchWriteItem")
+                .await;
         }
         gate.open();
     };
@@ -102,25 +110,25 @@ async fn ask(product: &Product, kind: &Kind, replies: &[Said], conversation: Opt
 }
 
 /// Returns the conversation id of an event stream.
-fn started(body: &[u8]) -> String {
+fn conversation_id(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let start = text.lines().find_map(|line| line.strip_prefix("data: ")).expect("a turn has a first event");
     let start: Value = serde_json::from_str(start).expect("events are JSON");
     start["conversationId"].as_str().expect("a start names its conversation").to_owned()
 }
 
-fn while_it_runs(seen: &[Seen]) -> WhileItRuns {
+fn count_duration_requests(seen: &[CountedRequest]) -> DurationCounts {
     let first = |operation: &str| {
         let found = seen.iter().find(|seen| seen.request.operation == operation);
         found.expect("a slow turn makes it").request.clone()
     };
-    let logs: Vec<_> = seen.iter().flat_map(|seen| log_items(&seen.question)).collect();
+    let logs: Vec<_> = seen.iter().flat_map(|seen| log_items(&seen.body)).collect();
     let events: Vec<usize> = logs.iter().flat_map(|(_, events)| events).copied().collect();
     let mean = |sizes: &[usize]| {
         assert!(!sizes.is_empty(), "a slow turn is logged, and pieces of its answer are found there");
-        (number(sizes.iter().sum()) / number(sizes.len())).round()
+        (to_float(sizes.iter().sum()) / to_float(sizes.len())).round()
     };
-    WhileItRuns {
+    DurationCounts {
         renewal: first("UpdateItem"),
         log_item_bytes: mean(&logs.iter().map(|(size, _)| *size).collect::<Vec<_>>()),
         log_event_bytes: mean(&events),
@@ -147,18 +155,19 @@ fn log_items(question: &Value) -> Vec<(usize, Vec<usize>)> {
 mod tests {
     use super::*;
 
-    fn committed(name: &str) -> Vec<Request> {
+    fn committed_requests(name: &str) -> Vec<Request> {
         let mut counts: Counts = serde_json::from_str(include_str!("../counts.json")).expect("the counts are JSON");
         counts.turns.remove(name).expect("it was counted").requests
     }
 
     #[tokio::test]
     async fn slow_turn_counts_like_a_quick_one() {
-        for name in [crate::USUAL, "tenth turn"] {
+        for name in [crate::DEFAULT_KIND, "tenth turn"] {
             let kind = KINDS.iter().find(|kind| kind.name == name).expect("it is a kind");
-            let (of_time, turn) = Box::pin(counted(&Kind { replies: &[Said::Slowly(300)], ..*kind })).await;
-            assert_eq!(turn.requests, committed(name), "{name}");
-            let logs: Vec<_> = of_time.iter().filter(|seen| seen.request.is_a_log()).collect();
+            let (of_time, turn) =
+                Box::pin(count_kind(&Kind { replies: &[ScriptedReply::SlowPieces(300)], ..*kind })).await;
+            assert_eq!(turn.requests, committed_requests(name), "{name}");
+            let logs: Vec<_> = of_time.iter().filter(|seen| seen.request.is_log_write()).collect();
             let ends = logs.iter().filter(|seen| seen.request.operation == "TransactWriteItems").count();
             assert!(ends == 1 && logs.len() > 1, "{name}: {logs:?}");
         }

@@ -8,11 +8,11 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
-use support::{Answer, Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
+use support::{ApiResponse, Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::net::TcpListener;
-use web::Place;
+use web::Platform;
 
-use crate::Counted;
+use crate::CountingDatabase;
 
 /// The function as deployed, in this process, with default settings and API keys.
 pub struct Product {
@@ -21,7 +21,7 @@ pub struct Product {
     /// The search provider.
     pub search: FakeTavily,
     /// Its tables.
-    pub tables: Counted,
+    pub tables: CountingDatabase,
     settings: Settings,
     client: Client,
     key: String,
@@ -29,7 +29,7 @@ pub struct Product {
 }
 
 /// Totals of outgoing requests.
-pub(crate) struct Asked {
+pub(crate) struct OutgoingTotals {
     pub(crate) searches: usize,
     /// Bytes of all request bodies.
     pub(crate) bytes: usize,
@@ -52,7 +52,8 @@ impl Write for Log {
 impl Product {
     /// Starts it with empty tables.
     pub async fn start() -> Self {
-        let (model, search, tables) = (FakeModel::start().await, FakeTavily::start().await, Counted::start().await);
+        let (model, search, tables) =
+            (FakeModel::start().await, FakeTavily::start().await, CountingDatabase::start().await);
         let settings = Settings::from_pairs([
             ("AUTH", "api_key"),
             // Earlier turns must not delay a turn: for a caller at human pace the limiter is idle.
@@ -77,14 +78,14 @@ impl Product {
         let key = key.text().expose_secret().to_owned();
         let (log, client) = (Log::default(), Client::new(""));
         let mut product = Self { model, search, tables, settings, client, key, log };
-        product.renew().await;
+        product.restart().await;
         product
     }
 
     /// Replaces the running instance with a new one on the same tables.
-    pub async fn renew(&mut self) {
-        let http = transport::client().expect("the HTTP client builds");
-        let mut config = Config::from_settings(&self.settings, Place::Local, http).expect("the settings are right");
+    pub async fn restart(&mut self) {
+        let http = transport::build_client().expect("the HTTP client builds");
+        let mut config = Config::from_settings(&self.settings, Platform::Local, http).expect("the settings are right");
         // Function names that CloudFormation generates have about this length.
         config.metrics = Metrics::to("lambda-chat-ChatFunction-0123456789ab", self.log.clone());
         let app = App::new(config, &store::sdk_config(&self.settings).expect("an endpoint is enough"));
@@ -96,7 +97,7 @@ impl Product {
     }
 
     /// Sends a request with the caller's API key, optionally with an idempotency key, and reads the whole response.
-    pub async fn post(&self, path: &str, body: &Value, idempotency_key: Option<&str>) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value, idempotency_key: Option<&str>) -> ApiResponse {
         let mut headers = vec![("x-api-key", self.key.as_str()), ("content-type", "application/json")];
         headers.extend(idempotency_key.map(|key| ("idempotency-key", key)));
         let answer = self.client.send("POST", path, &headers, body.to_string()).await;
@@ -105,15 +106,15 @@ impl Product {
     }
 
     /// Totals of the requests to models and the search so far.
-    pub(crate) fn asked(&self) -> Asked {
+    pub(crate) fn outgoing_totals(&self) -> OutgoingTotals {
         let of_model: usize = self.model.requests().iter().map(|request| request.request.body.len()).sum();
         let searches = self.search.requests();
         let of_search: usize = searches.iter().map(|body| body.to_string().len()).sum();
-        Asked { searches: searches.len(), bytes: of_model + of_search }
+        OutgoingTotals { searches: searches.len(), bytes: of_model + of_search }
     }
 
     /// Takes the log output since the last call.
-    pub fn logged(&self) -> Vec<u8> {
+    pub fn take_log(&self) -> Vec<u8> {
         std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::images::Written;
+use crate::images::WrittenItem;
 use crate::keys::{kind, kind_of_partition};
 
 /// A request to DynamoDB with the units that it consumes.
@@ -69,7 +69,7 @@ impl Request {
     }
 
     /// Checks the database's report of a write against the documented rules.
-    pub(crate) fn check(&self, written: &[Written]) {
+    pub(crate) fn check_against_rules(&self, written: &[WrittenItem]) {
         let write: f64 = written.iter().map(|item| item.write).sum();
         let index: f64 = written.iter().map(|item| item.index).sum();
         assert!(self.read > 0.0 || (self.write, self.index) == (write, index), "{self:?}: {written:?}");
@@ -77,12 +77,12 @@ impl Request {
 
     /// Whether it repeats while a turn runs, so that its number depends on the duration: a renewal of the lease, or a
     /// write of the turn's log.
-    pub fn is_of_time(&self) -> bool {
-        (self.operation == "UpdateItem" && self.is_all("head")) || self.is_a_log()
+    pub fn depends_on_duration(&self) -> bool {
+        (self.operation == "UpdateItem" && self.is_all("head")) || self.is_log_write()
     }
 
     /// Whether it writes only to a turn's log.
-    pub(crate) fn is_a_log(&self) -> bool {
+    pub(crate) fn is_log_write(&self) -> bool {
         self.is_all("put log")
     }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends it")]
 
-use cost::{Bills, Counts, Inputs, filled, measure, tables};
+use cost::{Bills, Counts, Inputs, fill_tables, measure, tables};
 
 const DOCUMENT: &str = include_str!("../../../docs/cost.md");
 
@@ -13,7 +13,7 @@ fn counts() -> Counts {
 #[test]
 fn document_tables_are_up_to_date() {
     let (counts, inputs) = (counts(), Inputs::read(include_str!("../inputs.json")));
-    let now = filled(DOCUMENT, &tables(Bills { counts: &counts, inputs: &inputs }));
+    let now = fill_tables(DOCUMENT, &tables(Bills { counts: &counts, inputs: &inputs }));
     assert!(now == DOCUMENT, "docs/cost.md is out of date: cargo run -p cost -- write");
 }
 
@@ -23,12 +23,15 @@ fn documented_size_of_page_is_within_5_percent() {
     let sizes = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
     let bytes: u64 = sizes.sum();
     let (before, _) = DOCUMENT.split_once(" KB from the function for a first visit").unwrap();
-    let said: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
-    assert!((said * 1000).abs_diff(bytes) * 20 <= bytes, "docs/cost.md says {said} KB, and it is {bytes} bytes");
+    let documented_kb: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(
+        (documented_kb * 1000).abs_diff(bytes) * 20 <= bytes,
+        "docs/cost.md says {documented_kb} KB, and it is {bytes} bytes"
+    );
 }
 
 #[tokio::test]
 async fn product_makes_the_committed_requests() {
-    let differences = counts().differences(&Box::pin(measure()).await);
+    let differences = counts().describe_differences(&Box::pin(measure()).await);
     assert!(differences.is_empty(), "{differences:#?}\nif that is meant: cargo run -p cost -- measure");
 }

@@ -79,7 +79,7 @@ fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if let Some(search) = &config.search {
         let search = Search::new(search.clone(), config.http.clone(), store);
-        let search = Arc::new(search.watched_by(Arc::new(config.metrics.clone())));
+        let search = Arc::new(search.with_credit_observer(Arc::new(config.metrics.clone())));
         tools.push(Arc::new(WebSearch::new(Arc::clone(&search))));
         tools.push(Arc::new(ReadUrl::new(search)));
     }
@@ -91,14 +91,14 @@ fn built_in_tools(config: &Config, store: &Store) -> Vec<Arc<dyn Tool>> {
 #[cfg(test)]
 mod tests {
     use settings::Settings;
-    use web::Place;
+    use web::Platform;
 
     use super::*;
     use crate::definitions::RESERVED_NAMES;
 
     fn names(pairs: &[(&str, &str)]) -> Vec<String> {
         let settings = Settings::from_pairs(pairs.iter().copied());
-        let config = Config::from_settings(&settings, Place::Local, transport::client().unwrap()).unwrap();
+        let config = Config::from_settings(&settings, Platform::Local, transport::build_client().unwrap()).unwrap();
         let aws = [("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")];
         let store = Store::new(&store::sdk_config(&Settings::from_pairs(aws)).unwrap(), config.tables.clone());
         ToolRegistry::new(built_in_tools(&config, &store)).names().map(str::to_owned).collect()

@@ -5,7 +5,7 @@ use settings::Settings;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use web::{Front, Place};
+use web::{LambdaSettings, Platform};
 
 use crate::{App, Config, Metrics, Traces};
 
@@ -21,9 +21,9 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn assemble(settings: &Settings) -> Result<(App, Front), String> {
-    let http = transport::client().map_err(|error| error.to_string())?;
-    let mut config = Config::from_settings(settings, Place::Lambda, http).map_err(|error| error.to_string())?;
+fn assemble(settings: &Settings) -> Result<(App, LambdaSettings), String> {
+    let http = transport::build_client().map_err(|error| error.to_string())?;
+    let mut config = Config::from_settings(settings, Platform::Lambda, http).map_err(|error| error.to_string())?;
     if let Some(warning) = config.auth.warning() {
         tracing::warn!("{warning}");
     }
@@ -34,12 +34,12 @@ fn assemble(settings: &Settings) -> Result<(App, Front), String> {
         config.metrics = Metrics::to(name, std::io::stdout());
     }
     config.traces = Traces::from_settings(settings).map_err(|error| error.to_string())?;
-    let front = Front::from_settings(settings).map_err(|error| error.to_string())?;
+    let front = LambdaSettings::from_settings(settings).map_err(|error| error.to_string())?;
     let aws = store::sdk_config(settings).map_err(|error| error.to_string())?;
     Ok((App::new(config, &aws), front))
 }
 
-fn serve(app: &App, front: Front) -> ExitCode {
+fn serve(app: &App, front: LambdaSettings) -> ExitCode {
     // One thread: most instances have one turn at a time and less than one core. Where they have many, turns wait.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

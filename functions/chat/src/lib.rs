@@ -18,7 +18,7 @@ use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use axum::{Extension, Router};
 use conversation::Failure;
-use web::Arrival;
+use web::RequestContext;
 
 pub use app::App;
 pub use config::Config;
@@ -31,7 +31,7 @@ impl App {
     /// The routes, with the layers that every response passes.
     pub fn router(&self) -> Router {
         let routes = routes(self.clone()).layer(from_fn_with_state(self.clone(), count_rejections));
-        web::edge(routes, self.config.origins.clone(), self.config.reach)
+        web::wrap_routes(routes, self.config.origins.clone(), self.config.reach)
     }
 }
 
@@ -39,9 +39,9 @@ impl App {
 fn routes(app: App) -> Router {
     let authenticated =
         |routes: Router<App>| routes.route_layer(from_fn_with_state(app.auth.clone(), web::authenticate));
-    let ai_sdk_routes = ai_sdk::ERRORS.of(authenticated(ai_sdk_routes()));
+    let ai_sdk_routes = ai_sdk::ERRORS.apply_to(authenticated(ai_sdk_routes()));
     let openai_routes = authenticated(openai_routes()).route("/v1/{*rest}", any(openai::not_found));
-    let openai_routes = openai::ERRORS.of(openai_routes);
+    let openai_routes = openai::ERRORS.apply_to(openai_routes);
     let all = public_routes().merge(authenticated(api_routes())).merge(ai_sdk_routes).merge(openai_routes);
     all.with_state(app)
 }
@@ -99,7 +99,7 @@ fn openai_routes() -> Router<App> {
 /// Counts the requests that are rejected.
 async fn count_rejections(
     State(app): State<App>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestContext>,
     request: Request,
     next: Next,
 ) -> Response {

@@ -1,17 +1,17 @@
 use std::time::{Duration, SystemTime};
 
-use aws::{Call, JSON};
+use aws::{Call, JSON_CONTENT_TYPE};
 use serde_json::json;
 use settings::{SettingError, Settings};
 use tokio::time::{sleep, timeout};
 
-use crate::hook::Event;
+use crate::hook::HookEvent;
 
 /// Timeout of one attempt.
-const PATIENCE: Duration = Duration::from_secs(4);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The backoff before each attempt.
-const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1)];
+const BACKOFF: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1)];
 
 /// A client of `CodeDeploy`, which waits for the result before it routes callers to a new version.
 pub(crate) struct CodeDeploy {
@@ -22,7 +22,7 @@ pub(crate) struct CodeDeploy {
 /// The report to `CodeDeploy` failed; without one it fails the deployment after one hour.
 #[derive(Debug, thiserror::Error)]
 #[error("CodeDeploy was not told")]
-pub(crate) struct Untold;
+pub(crate) struct ReportError;
 
 impl CodeDeploy {
     pub(crate) fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
@@ -31,11 +31,11 @@ impl CodeDeploy {
     }
 
     /// Reports the result, in up to three attempts.
-    pub(crate) async fn tell(&self, event: &Event, good: bool) -> Result<(), Untold> {
-        let status = if good { "Succeeded" } else { "Failed" };
-        for pause in PAUSES {
+    pub(crate) async fn report(&self, event: &HookEvent, passed: bool) -> Result<(), ReportError> {
+        let status = if passed { "Succeeded" } else { "Failed" };
+        for pause in BACKOFF {
             sleep(pause).await;
-            match timeout(PATIENCE, self.put(event, status))
+            match timeout(ATTEMPT_TIMEOUT, self.put_status(event, status))
                 .await
                 .unwrap_or_else(|_| Err("no answer in time".to_owned()))
             {
@@ -46,21 +46,22 @@ impl CodeDeploy {
                 Err(reason) => tracing::error!(status, reason, "CodeDeploy was not told"),
             }
         }
-        Err(Untold)
+        Err(ReportError)
     }
 
     /// Calls `PutLifecycleEventHookExecutionStatus`.
-    async fn put(&self, event: &Event, status: &str) -> Result<(), String> {
+    async fn put_status(&self, event: &HookEvent, status: &str) -> Result<(), String> {
         let body = json!({
             "deploymentId": event.deployment_id,
             "lifecycleEventHookExecutionId": event.lifecycle_event_hook_execution_id,
             "status": status,
         });
         let target = "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus";
-        let headers = [("content-type", JSON), ("x-amz-target", target)];
+        let headers = [("content-type", JSON_CONTENT_TYPE), ("x-amz-target", target)];
         let call = Call { path: "/", headers: &headers, body: body.to_string().into_bytes() };
-        let request = self.service.request(&self.http, call, SystemTime::now()).map_err(|error| error.to_string())?;
-        let answer = request.send().await.map_err(|_| "no connection".to_owned())?;
-        if answer.status().is_success() { Ok(()) } else { Err(format!("status {}", answer.status().as_u16())) }
+        let request =
+            self.service.signed_request(&self.http, call, SystemTime::now()).map_err(|error| error.to_string())?;
+        let response = request.send().await.map_err(|_| "no connection".to_owned())?;
+        if response.status().is_success() { Ok(()) } else { Err(format!("status {}", response.status().as_u16())) }
     }
 }

@@ -10,19 +10,20 @@ use serde_json::{Map, Value, json};
 use smoke::Request;
 
 /// The source address of requests that come from no network.
-const SOURCE: &str = "127.0.0.1";
+const SOURCE_IP: &str = "127.0.0.1";
 
 const HOST: &str = "deployment-check.invalid";
 
 /// Converts a request to the event that a function URL would send.
-pub(crate) fn written(request: Request, now: SystemTime) -> Value {
+pub(crate) fn to_url_event(request: Request, now: SystemTime) -> Value {
     let Request { method, path, headers, body } = request;
     let (path, query) = path.split_once('?').unwrap_or((&path, ""));
-    let told = headers.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-    let headers: Map<String, Value> = [("host".to_owned(), Value::from(HOST))].into_iter().chain(told).collect();
+    let request_headers = headers.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+    let headers: Map<String, Value> =
+        [("host".to_owned(), Value::from(HOST))].into_iter().chain(request_headers).collect();
     let millis = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let http = json!({
-        "method": method.as_str(), "path": path, "protocol": "HTTP/1.1", "sourceIp": SOURCE, "userAgent": "deployment-check",
+        "method": method.as_str(), "path": path, "protocol": "HTTP/1.1", "sourceIp": SOURCE_IP, "userAgent": "deployment-check",
     });
     let mut event = json!({
         "version": "2.0",
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn aws_lambda_events_types_parse_the_event() {
-        let event = written(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
+        let event = to_url_event(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
         let event: ApiGatewayV2httpRequest = serde_json::from_value(event).unwrap();
         assert_eq!((event.version.as_deref(), event.raw_path.as_deref()), (Some("2.0"), Some("/api/x")));
         assert_eq!((event.raw_query_string.as_deref(), event.body.as_deref()), (Some("limit=1"), Some("{}")));
@@ -116,14 +117,14 @@ mod tests {
 
     #[test]
     fn request_survives_conversion_to_event_and_back() {
-        let event = written(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
+        let event = to_url_event(request("/api/x?limit=1", Some("{}")), UNIX_EPOCH);
         assert_eq!((&event["rawPath"], &event["rawQueryString"]), (&json!("/api/x"), &json!("limit=1")));
         let mut event: UrlEvent = serde_json::from_value(event).unwrap();
         assert_eq!((event.method(), event.raw_path.as_str(), event.token()), ("POST", "/api/x", "sk"));
         assert_eq!(event.body(), b"{}");
         (event.body, event.is_base64_encoded) = (Some("e30=".to_owned()), true);
         assert_eq!(event.body(), b"{}");
-        let bare: UrlEvent = serde_json::from_value(written(request("/", None), UNIX_EPOCH)).unwrap();
+        let bare: UrlEvent = serde_json::from_value(to_url_event(request("/", None), UNIX_EPOCH)).unwrap();
         assert!(bare.body().is_empty());
     }
 }

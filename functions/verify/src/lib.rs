@@ -16,6 +16,6 @@ mod lambda;
 mod model;
 mod script;
 
-pub use invoke::Invoke;
+pub use invoke::InvokeTransport;
 pub use lambda::run;
-pub use script::{Question, Script};
+pub use script::{ChatRequest, Script};

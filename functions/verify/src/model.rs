@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use tokio::time::sleep;
 
 use crate::event::UrlEvent;
-use crate::script::{Question, Script};
+use crate::script::{ChatRequest, Script};
 
 type Body = BoxStream<'static, Result<Bytes, Infallible>>;
 
@@ -31,42 +31,42 @@ impl Model {
     }
 
     /// Answers `POST /chat/completions` with a stream, and any other request with an error.
-    pub(crate) async fn answer(&self, event: UrlEvent) -> StreamResponse<Body> {
-        match self.script(&event).await {
-            Ok(script) => response(StatusCode::OK, "text/event-stream", told(script)),
+    pub(crate) async fn respond(&self, event: UrlEvent) -> StreamResponse<Body> {
+        match self.choose_script(&event).await {
+            Ok(script) => stream_response(StatusCode::OK, "text/event-stream", stream_lines(script)),
             Err(status) => {
                 let error = json!({"error": {"message": status.canonical_reason(), "type": "refused"}}).to_string();
-                response(status, "application/json", iter([Ok(Bytes::from(error))]).boxed())
+                stream_response(status, "application/json", iter([Ok(Bytes::from(error))]).boxed())
             }
         }
     }
 
-    async fn script(&self, event: &UrlEvent) -> Result<Script, StatusCode> {
+    async fn choose_script(&self, event: &UrlEvent) -> Result<Script, StatusCode> {
         if (event.method(), event.raw_path.as_str()) != ("POST", "/chat/completions") {
             return Err(StatusCode::NOT_FOUND);
         }
-        let key = self.key.reveal().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+        let key = self.key.get().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
         if !bool::from(event.token().as_bytes().ct_eq(key.expose_secret().as_bytes())) {
             // A recently changed key is not cached yet.
-            self.key.refused();
+            self.key.invalidate();
             return Err(StatusCode::UNAUTHORIZED);
         }
-        let question: Question = serde_json::from_slice(&event.body()).map_err(|_| StatusCode::BAD_REQUEST)?;
-        Ok(Script::of(&question))
+        let request: ChatRequest = serde_json::from_slice(&event.body()).map_err(|_| StatusCode::BAD_REQUEST)?;
+        Ok(Script::for_request(&request))
     }
 }
 
 /// Streams each line after its interval.
-fn told(script: Script) -> Body {
+fn stream_lines(script: Script) -> Body {
     let lines = iter(script.lines).then(move |line| async move {
-        sleep(script.pause).await;
+        sleep(script.interval).await;
         Ok(Bytes::from(line))
     });
     lines.boxed()
 }
 
 #[expect(clippy::field_reassign_with_default, reason = "the type is not exhaustive and has no builder")]
-fn response(status: StatusCode, content_type: &'static str, stream: Body) -> StreamResponse<Body> {
+fn stream_response(status: StatusCode, content_type: &'static str, stream: Body) -> StreamResponse<Body> {
     let mut metadata_prelude = MetadataPrelude::default();
     metadata_prelude.status_code = status;
     metadata_prelude.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));

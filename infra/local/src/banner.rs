@@ -5,18 +5,18 @@ use chat::Config;
 use settings::Settings;
 
 use crate::Data;
-use crate::database::{self, Embedded};
-use crate::recording::Folder;
+use crate::database::{self, EmbeddedDatabase};
+use crate::recording::RecordingFolder;
 
 /// Renders the start message: the configuration in use and the address to open.
 ///
 /// `data` is the location of the embedded database; `None` when the settings name another database.
-pub(crate) fn text(
+pub(crate) fn render(
     address: SocketAddr,
     config: &Config,
     demo_search: bool,
-    data: Option<(&Data, &Embedded)>,
-    recordings: Option<&Folder>,
+    data: Option<(&Data, &EmbeddedDatabase)>,
+    recordings: Option<&RecordingFolder>,
     settings: &Settings,
 ) -> String {
     let mut banner = format!("Lambda Chat {}\n\n", env!("CARGO_PKG_VERSION"));
@@ -67,7 +67,7 @@ fn models(config: &Config) -> String {
     config.models.iter().map(row).collect::<Vec<_>>().join(", ")
 }
 
-fn store(data: Option<(&Data, &Embedded)>, settings: &Settings) -> String {
+fn store(data: Option<(&Data, &EmbeddedDatabase)>, settings: &Settings) -> String {
     match data {
         Some((Data::Memory, _)) => "DynamoDB in this process, in memory: gone when it ends".to_owned(),
         Some((Data::Folder(folder), embedded)) => {
@@ -79,7 +79,7 @@ fn store(data: Option<(&Data, &Embedded)>, settings: &Settings) -> String {
 }
 
 /// Warnings about other users and programs that can access the stored data.
-fn store_notes(data: &Data, embedded: &Embedded) -> Vec<String> {
+fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(address) = embedded.address() {
         notes.push(format!(

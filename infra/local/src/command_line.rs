@@ -16,7 +16,7 @@ use crate::keys::KeysCommand;
 use crate::recording::RECORD_TURNS;
 use crate::replay::ReplayCommand;
 use crate::smoke_command::SmokeCommand;
-use crate::store_place::CommandError;
+use crate::store_location::CommandError;
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
 
@@ -52,7 +52,7 @@ enum Command {
 
 /// Output of a command: its result for standard output, and a note for the error stream.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) result: String,
     pub(crate) note: String,
 }
@@ -89,48 +89,52 @@ fn host(text: &str) -> Result<IpAddr, String> {
 /// Runs the command line: exit code 0, 1 for a failure, or 2 for wrong use.
 pub fn run() -> ExitCode {
     let CommandLine { command, serve } = CommandLine::parse();
-    log();
+    init_logging();
     // One thread, as deployed: passing a delta between threads costs a quarter more.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return failed(&format!("cannot start: {error}"), 1),
+        Err(error) => return report_failure(&format!("cannot start: {error}"), 1),
     };
     let settings = Settings::from_env();
     runtime.block_on(async {
         match command.unwrap_or(Command::Serve(serve)) {
             Command::Serve(serve) => serve_until_stopped(serve, settings).await,
-            Command::Keys(command) => ended(command.run(settings, SystemTime::now()).await),
-            Command::Users(command) => ended(command.run(settings).await),
-            Command::Backup(command) => ended(Box::pin(unless_stopped(command.run(settings, SystemTime::now()))).await),
-            Command::Restore(command) => ended(Box::pin(command.run(settings)).await),
-            Command::Replay(command) => replayed(command).await,
-            Command::Smoke(command) => checked(command, &settings).await,
+            Command::Keys(command) => report_outcome(command.run(settings, SystemTime::now()).await),
+            Command::Users(command) => report_outcome(command.run(settings).await),
+            Command::Backup(command) => {
+                report_outcome(Box::pin(run_unless_stopped(command.run(settings, SystemTime::now()))).await)
+            }
+            Command::Restore(command) => report_outcome(Box::pin(command.run(settings)).await),
+            Command::Replay(command) => run_replay(command).await,
+            Command::Smoke(command) => run_smoke_checks(command, &settings).await,
         }
     })
 }
 
 /// Exit code 0 for an identical replay, 1 for a difference, 2 for a file that is not a recording.
-async fn replayed(command: ReplayCommand) -> ExitCode {
+async fn run_replay(command: ReplayCommand) -> ExitCode {
     match Box::pin(command.run()).await {
-        Ok((said, same)) => {
-            say(&mut std::io::stderr(), &said);
+        Ok((report, same)) => {
+            print_line(&mut std::io::stderr(), &report);
             if same { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
-        Err(error) => failed(&error.to_string(), WRONG_USE),
+        Err(error) => report_failure(&error.to_string(), WRONG_USE),
     }
 }
 
 /// Exit code 0 when every check passes, 1 when one fails, 2 when no check could run.
-async fn checked(command: SmokeCommand, settings: &Settings) -> ExitCode {
+async fn run_smoke_checks(command: SmokeCommand, settings: &Settings) -> ExitCode {
     match Box::pin(command.run(settings)).await {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => failed("a check failed", 1),
-        Err(error) => failed(&error.to_string(), WRONG_USE),
+        Ok(false) => report_failure("a check failed", 1),
+        Err(error) => report_failure(&error.to_string(), WRONG_USE),
     }
 }
 
 /// Runs a command until it ends or a stop signal arrives, so that its draft file is cleaned up in both cases.
-async fn unless_stopped(command: impl Future<Output = Result<Said, CommandError>>) -> Result<Said, CommandError> {
+async fn run_unless_stopped(
+    command: impl Future<Output = Result<CommandOutput, CommandError>>,
+) -> Result<CommandOutput, CommandError> {
     tokio::select! {
         // Register the handler before the command starts, so that no signal is missed.
         biased;
@@ -139,18 +143,18 @@ async fn unless_stopped(command: impl Future<Output = Result<Said, CommandError>
     }
 }
 
-fn ended(outcome: Result<Said, CommandError>) -> ExitCode {
+fn report_outcome(outcome: Result<CommandOutput, CommandError>) -> ExitCode {
     match outcome {
-        Ok(said) => {
-            if !said.note.is_empty() {
-                say(&mut std::io::stderr(), &said.note);
+        Ok(output) => {
+            if !output.note.is_empty() {
+                print_line(&mut std::io::stderr(), &output.note);
             }
-            if !said.result.is_empty() {
-                say(&mut std::io::stdout(), &said.result);
+            if !output.result.is_empty() {
+                print_line(&mut std::io::stdout(), &output.result);
             }
             ExitCode::SUCCESS
         }
-        Err(error) => failed(&error.to_string(), error.exit_code()),
+        Err(error) => report_failure(&error.to_string(), error.exit_code()),
     }
 }
 
@@ -162,11 +166,11 @@ async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
     let options = Options { host: serve.host, port: serve.port, data, dynamodb: serve.dynamodb, settings };
     let server = match Server::start(options).await {
         Ok(server) => server,
-        Err(error) => return failed(&error.to_string(), WRONG_USE),
+        Err(error) => return report_failure(&error.to_string(), WRONG_USE),
     };
-    say(&mut std::io::stdout(), server.banner());
+    print_line(&mut std::io::stdout(), server.banner());
     stop_signal().await;
-    say(&mut std::io::stderr(), "\nStopping: running answers are stored. Press Ctrl-C again to leave at once.");
+    print_line(&mut std::io::stderr(), "\nStopping: running answers are stored. Press Ctrl-C again to leave at once.");
     tokio::select! {
         () = server.shut_down() => ExitCode::SUCCESS,
         () = stop_signal() => ExitCode::from(130),
@@ -189,13 +193,13 @@ async fn stop_signal() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-fn failed(line: &str, code: u8) -> ExitCode {
-    say(&mut std::io::stderr(), &format!("lambda-chat: {line}"));
+fn report_failure(line: &str, code: u8) -> ExitCode {
+    print_line(&mut std::io::stderr(), &format!("lambda-chat: {line}"));
     ExitCode::from(code)
 }
 
 /// Prints a line; errors are ignored, because a closed terminal must not fail the command.
-pub(crate) fn say(out: &mut impl Write, text: &str) {
+pub(crate) fn print_line(out: &mut impl Write, text: &str) {
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }
@@ -204,13 +208,13 @@ pub(crate) fn say(out: &mut impl Write, text: &str) {
 ///
 /// Of a panic only the location is logged: its message may hold user text. The level `trace` is excluded, because the
 /// AWS SDK logs whole items at it.
-fn log() {
+fn init_logging() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(filter).with(LevelFilter::DEBUG).with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "a panic");
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(location, "a panic");
     }));
 }
 
@@ -218,7 +222,7 @@ fn log() {
 mod tests {
     use super::*;
 
-    fn parsed(arguments: &[&str]) -> Serve {
+    fn parse_serve(arguments: &[&str]) -> Serve {
         let line = CommandLine::try_parse_from([&["lambda-chat"], arguments].concat()).unwrap();
         match line.command.unwrap_or(Command::Serve(line.serve)) {
             Command::Serve(serve) => serve,
@@ -229,9 +233,9 @@ mod tests {
     #[test]
     fn serve_is_the_default_command() {
         for arguments in [["--port", "8080"].as_slice(), &["serve", "--port", "8080"]] {
-            assert_eq!(parsed(arguments).port, 8080);
+            assert_eq!(parse_serve(arguments).port, 8080);
         }
-        let serve = parsed(&["--host", "localhost"]);
+        let serve = parse_serve(&["--host", "localhost"]);
         assert_eq!((serve.host, serve.port, serve.data), (Ipv4Addr::LOCALHOST.into(), 3000, ".data".into()));
     }
 

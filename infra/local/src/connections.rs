@@ -1,7 +1,7 @@
 //! Client connections: each is a task that serves one request after another.
 //!
 //! Each delta causes a write and a poll of its connection, so the layers around HTTP are minimal: HTTP/1.1 only, which is
-//! all that clients of a local server speak, and one shutdown flag shared by all connections. Each write is one buffer: a
+//! all that clients of a local server speak, and one shutdown token shared by all connections. Each write is one buffer: a
 //! vectored write of three (a length, the frame, a line end) costs the kernel more than copying a hundred bytes. The write
 //! buffer is as large as the largest response of its connection so far, and at most [`MAX_BUFFER_BYTES`] when the client
 //! does not read. The same limit holds for received bytes that are not read yet.
@@ -13,12 +13,10 @@ mod bodies;
 mod slots;
 
 use std::convert::Infallible;
-use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -33,7 +31,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
@@ -50,20 +47,6 @@ const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Size limit of a response that the system holds completely once its last byte was taken from its body.
 const MAX_AT_ONCE_BYTES: u64 = 16 * 1024;
-
-/// Signals to all connections that the server shuts down.
-#[derive(Default)]
-struct Stopping {
-    is_told: AtomicBool,
-    told: Notify,
-}
-
-impl Stopping {
-    fn tell(&self) {
-        self.is_told.store(true, Ordering::Release);
-        self.told.notify_waiters();
-    }
-}
 
 /// Resource limits of the connections.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +69,7 @@ impl ConnectionLimits {
 
 /// Data that all connections share.
 #[derive(Clone)]
-struct Serving {
+struct ConnectionContext {
     routes: Router,
     /// Reads the client's address from requests of a proxy on this machine.
     source: SourceHeader,
@@ -106,9 +89,11 @@ async fn serve_within(
     limits: ConnectionLimits,
     stop: CancellationToken,
 ) {
-    let (stopping, connections) = (Arc::<Stopping>::default(), TaskTracker::new());
-    let (serving, slots) =
-        (Serving { routes, source, limits, held: BytesHeld::default() }, ConnectionSlots::new(limits.connections));
+    let (shutdown, connections) = (CancellationToken::new(), TaskTracker::new());
+    let (shared, slots) = (
+        ConnectionContext { routes, source, limits, held: BytesHeld::default() },
+        ConnectionSlots::new(limits.connections),
+    );
     loop {
         let (stream, client) = tokio::select! {
             biased;
@@ -121,11 +106,11 @@ async fn serve_within(
             continue;
         };
         let slot_task = slot.task();
-        let task = connections.spawn(connection(stream, client, slot, serving.clone(), Arc::clone(&stopping)));
+        let task = connections.spawn(serve_connection(stream, client, slot, shared.clone(), shutdown.clone()));
         slot_task.set(task.abort_handle());
     }
     drop(listener);
-    stopping.tell();
+    shutdown.cancel();
     connections.close();
     connections.wait().await;
 }
@@ -137,21 +122,21 @@ fn refuse(stream: &TcpStream) {
     );
 }
 
-async fn connection(
+async fn serve_connection(
     stream: TcpStream,
     client: SocketAddr,
     slot: ConnectionSlot,
-    serving: Serving,
-    stopping: Arc<Stopping>,
+    shared: ConnectionContext,
+    shutdown: CancellationToken,
 ) {
     // A frame must not wait for the acknowledgement of the previous one. A closed connection needs no option.
     let _closed = stream.set_nodelay(true);
     let service = service_fn(|request: http::Request<Incoming>| {
-        let began = slot.begin();
-        let (serving, slot) = (serving.clone(), began);
+        let request_slot = slot.begin();
+        let (shared, slot) = (shared.clone(), request_slot);
         async move {
             match slot {
-                Some(slot) => answer(serving, slot, client, request).await,
+                Some(slot) => handle_request(shared, slot, client, request).await,
                 // The connection was closed for another one: its task ends here.
                 None => std::future::pending().await,
             }
@@ -160,77 +145,61 @@ async fn connection(
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(serving.limits.head)
+        .header_read_timeout(shared.limits.head)
         .max_buf_size(MAX_BUFFER_BYTES)
         .writev(false);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    let (mut connection, mut told) = (pin!(connection), pin!(stopping.told.notified()));
-    // The waker registered for the shutdown signal; `None` once the signal was received.
-    let mut attending = Some(Waker::noop().clone());
-    let mut hears = |context: &mut Context<'_>| {
-        let Some(task) = &mut attending else { return false };
-        if task.will_wake(context.waker()) && !stopping.is_told.load(Ordering::Acquire) {
-            return false;
-        }
-        task.clone_from(context.waker());
-        // Register first and check the flag then: the signal may have been sent before the registration.
-        let hears = told.as_mut().poll(context).is_ready() || stopping.is_told.load(Ordering::Acquire);
-        if hears {
-            attending = None;
-        }
-        hears
-    };
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     // Connection errors are for the client to report.
-    let _ended = poll_fn(|context| {
-        if hears(context) {
+    tokio::select! {
+        _ended = connection.as_mut() => {}
+        () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
+            let _ended = connection.await;
         }
-        Poll::Ready(std::task::ready!(connection.as_mut().poll(context)))
-    })
-    .await;
+    }
 }
 
-async fn answer(
-    serving: Serving,
-    slot: slots::Request,
+async fn handle_request(
+    shared: ConnectionContext,
+    slot: slots::ActiveRequest,
     client: SocketAddr,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
     let expects = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
-    let body = RequestBody::new(body, serving.limits.bodies, serving.held, slot.body_wait());
+    let body = RequestBody::new(body, shared.limits.bodies, shared.held, slot.body_wait());
     let mut request = Request::from_parts(head, Body::new(body.clone()));
     request.extensions_mut().insert(ConnectInfo(client));
     if client.ip().to_canonical().is_loopback() {
-        serving.source.mark(&mut request);
+        shared.source.apply_to(&mut request);
     }
-    let response = serving.routes.oneshot(request).await?;
+    let response = shared.routes.oneshot(request).await?;
     // A client that waits for `100 Continue` sends nothing.
     if response.status() >= StatusCode::BAD_REQUEST && !expects && !body.is_over() {
         body.drain().await;
     }
-    Ok(finishing(response, slot))
+    Ok(hold_slot(response, slot))
 }
 
 /// Attaches the slot to a response, which holds it until it has been written.
 ///
 /// A stream keeps its connection busy until the next request instead, because a wrapper would be polled for each frame.
 /// The same holds for a response that is larger than [`MAX_AT_ONCE_BYTES`].
-fn finishing(response: Response, slot: slots::Request) -> Response {
+fn hold_slot(response: Response, slot: slots::ActiveRequest) -> Response {
     let is_small = response.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_AT_ONCE_BYTES);
     if !is_small {
         slot.leave_busy();
         return response;
     }
-    response.map(|body| Body::new(Finishing { body, _place: slot }))
+    response.map(|body| Body::new(SlotBody { body, _slot: slot }))
 }
 
-struct Finishing {
+struct SlotBody {
     body: Body,
-    _place: slots::Request,
+    _slot: slots::ActiveRequest,
 }
 
-impl http_body::Body for Finishing {
+impl http_body::Body for SlotBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -1,16 +1,16 @@
 //! The embedded database, and the routes by which this process and others on this machine reach it.
 
-mod direct;
+mod bulk_put;
 mod file;
 mod folder;
 mod http;
+mod inproc;
 mod operations;
-mod puts;
+mod request_tokens;
 #[cfg_attr(not(unix), path = "database/no_socket.rs")]
 mod socket;
 #[cfg(test)]
 mod tests;
-mod tokens;
 mod trouble;
 
 use std::net::SocketAddr;
@@ -19,13 +19,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use aws_types::SdkConfig;
-use direct::{Call, Calls, Way};
 use dynoxide::Database;
-use folder::{Folder, Opened, unusable};
-use operations::Served;
+use folder::{DataFolder, OpenDatabase, unusable};
+use inproc::{CallSender, DatabaseCall, Route};
+use operations::ServedDatabase;
+use request_tokens::RequestTokens;
 use settings::{SettingError, Settings};
-use socket::{Published, Socket};
-use tokens::Tokens;
+use socket::{Socket, SocketName};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -37,10 +37,10 @@ use crate::StartError;
 pub(crate) use folder::is_open_to_others;
 
 /// Interval for removing expired items; readers check the expiry themselves in between.
-const SWEEP: Duration = Duration::from_mins(10);
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Placeholder endpoint that resolves to nothing: requests take another route.
-const NOWHERE: &str = "http://embedded.invalid";
+const EMBEDDED_ENDPOINT: &str = "http://embedded.invalid";
 
 /// Storage of the embedded database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,66 +52,69 @@ pub enum Data {
 }
 
 /// Retry interval and number of retries of a command for a folder that another command uses.
-const WAIT: (Duration, u32) = (Duration::from_millis(100), 50);
+const JOIN_RETRY: (Duration, u32) = (Duration::from_millis(100), 50);
 
 /// The embedded database, in this process or in the server that has its folder open.
 ///
 /// In this process it has its own thread, so that no response waits while it writes to its file.
-pub(crate) struct Embedded {
-    way: Way,
+pub(crate) struct EmbeddedDatabase {
+    route: Route,
     /// The database thread, until this is dropped; it has closed the file when it ends.
-    serving: Option<Serving>,
+    server_thread: Option<ServerThread>,
     /// The address given with `--dynamodb`, if any.
     address: Option<SocketAddr>,
     is_new: bool,
-    published: Option<Published>,
+    socket_name: Option<SocketName>,
     /// Held while the folder is in use.
-    folder: Option<Folder>,
+    folder: Option<DataFolder>,
 }
 
 /// The database thread and the guard that stops it.
-struct Serving {
-    until: DropGuard,
+struct ServerThread {
+    stop_guard: DropGuard,
     thread: JoinHandle<()>,
 }
 
 /// State of the database thread.
 struct Service {
-    served: Served,
+    served: ServedDatabase,
     health: Health,
-    calls: (Calls, UnboundedReceiver<Call>),
+    calls: (CallSender, UnboundedReceiver<DatabaseCall>),
     tcp: Option<std::net::TcpListener>,
     socket: Option<Socket>,
 }
 
 /// Returns the client configuration: for the embedded database, at which the settings then point, or for the one that
 /// they name.
-pub(crate) fn sdk_config(embedded: Option<&Embedded>, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
+pub(crate) fn sdk_config(
+    embedded: Option<&EmbeddedDatabase>,
+    settings: &mut Settings,
+) -> Result<SdkConfig, SettingError> {
     match embedded {
         Some(embedded) => embedded.sdk_config(settings),
         None => store::sdk_config(settings),
     }
 }
 
-impl Embedded {
+impl EmbeddedDatabase {
     /// Opens the database for a server: for this process, for commands on the same folder, and on `address` for other
     /// programs on this machine.
     pub(crate) fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, StartError> {
         let tcp = address.map(listen).transpose()?;
         let Data::Folder(path) = data else { return Self::serve(None, tcp, None) };
-        let folder = Folder::take(path)?.ok_or_else(|| unusable(path, &"another server uses it"))?;
+        let folder = DataFolder::lock(path)?.ok_or_else(|| unusable(path, &"another server uses it"))?;
         Self::serve(Some(folder), tcp, Some(path))
     }
 
     /// Connects a command to the database of a folder: through the server that has it open, else by opening it.
     pub(crate) async fn join(path: &Path) -> Result<Self, StartError> {
-        let (pause, times) = WAIT;
+        let (pause, times) = JOIN_RETRY;
         for _ in 0..times {
-            if let Some(folder) = Folder::take(path)? {
+            if let Some(folder) = DataFolder::lock(path)? {
                 return Self::serve(Some(folder), None, None);
             }
             if socket::is_served(path) {
-                return Ok(Self::in_other_process(path));
+                return Ok(Self::in_server_process(path));
             }
             tokio::time::sleep(pause).await;
         }
@@ -120,36 +123,36 @@ impl Embedded {
     }
 
     /// The database that another process has open in a folder.
-    fn in_other_process(path: &Path) -> Self {
-        let way = Way::Socket(path.to_owned());
-        Self { way, serving: None, address: None, is_new: false, published: None, folder: None }
+    fn in_server_process(path: &Path) -> Self {
+        let route = Route::Socket(path.to_owned());
+        Self { route, server_thread: None, address: None, is_new: false, socket_name: None, folder: None }
     }
 
     fn serve(
-        mut folder: Option<Folder>,
+        mut folder: Option<DataFolder>,
         tcp: Option<std::net::TcpListener>,
         commands_at: Option<&Path>,
     ) -> Result<Self, StartError> {
-        let opened = folder.as_mut().map(Folder::open).transpose()?;
+        let opened = folder.as_mut().map(DataFolder::open).transpose()?;
         let (database, file, is_new) = match opened {
-            Some(Opened { database, file, is_new }) => (database, Some(file), is_new),
+            Some(OpenDatabase { database, file, is_new }) => (database, Some(file), is_new),
             None => (Database::memory().map_err(|error| unusable(Path::new("memory"), &error))?, None, true),
         };
         let address = tcp.as_ref().map(std::net::TcpListener::local_addr).transpose()?;
-        let (calls, called) = Calls::channel();
+        let (calls, receiver) = CallSender::channel();
         let listen = |path: &Path| Socket::listen(path).map_err(|error| unusable(path, &error));
         let socket = commands_at.map(listen).transpose()?;
-        let published = socket.as_ref().map(Socket::published);
+        let socket_name = socket.as_ref().map(Socket::name_guard);
         let service = Service {
-            served: Served { database, tokens: Tokens::default() },
+            served: ServedDatabase { database, tokens: RequestTokens::default() },
             health: Health::of(file.as_deref()),
-            calls: (calls.clone(), called),
+            calls: (calls.clone(), receiver),
             tcp,
             socket,
         };
-        let serving = Some(Serving::start(service)?);
-        let way = Way::Channel(calls);
-        Ok(Self { way, serving, address, is_new, published, folder })
+        let server_thread = Some(ServerThread::start(service)?);
+        let route = Route::Channel(calls);
+        Ok(Self { route, server_thread, address, is_new, socket_name, folder })
     }
 
     /// The address for programs on this machine, if `--dynamodb` was given.
@@ -164,15 +167,15 @@ impl Embedded {
 
     /// Points the settings at this database and returns the configuration of its clients.
     fn sdk_config(&self, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
-        point(settings);
-        Ok(self.way.carry(store::sdk_config(settings)?))
+        override_settings(settings);
+        Ok(self.route.configure(store::sdk_config(settings)?))
     }
 }
 
 /// Overrides all settings that could lead to a real database.
-fn point(settings: &mut Settings) {
+fn override_settings(settings: &mut Settings) {
     for (name, value) in [
-        ("AWS_ENDPOINT_URL_DYNAMODB", NOWHERE),
+        ("AWS_ENDPOINT_URL_DYNAMODB", EMBEDDED_ENDPOINT),
         ("AWS_REGION", "local"),
         ("AWS_ACCESS_KEY_ID", "local"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
@@ -183,11 +186,11 @@ fn point(settings: &mut Settings) {
 }
 
 /// Removes the socket's name before it releases the lock, so that no command connects to a dead socket.
-impl Drop for Embedded {
+impl Drop for EmbeddedDatabase {
     fn drop(&mut self) {
-        drop(self.published.take());
-        if let Some(Serving { until, thread }) = self.serving.take() {
-            drop(until);
+        drop(self.socket_name.take());
+        if let Some(ServerThread { stop_guard, thread }) = self.server_thread.take() {
+            drop(stop_guard);
             // A panic of the thread was already logged.
             let _ended = thread.join();
         }
@@ -206,7 +209,7 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> {
     listener.map_err(|source| StartError::Listen { address, option: "--dynamodb", source })
 }
 
-impl Serving {
+impl ServerThread {
     fn start(service: Service) -> Result<Self, StartError> {
         let stop = CancellationToken::new();
         let until = stop.clone();
@@ -215,7 +218,7 @@ impl Serving {
                 tracing::error!(%error, "the database cannot be served");
             }
         })?;
-        Ok(Self { until: stop.drop_guard(), thread })
+        Ok(Self { stop_guard: stop.drop_guard(), thread })
     }
 }
 
@@ -223,7 +226,7 @@ impl Service {
     /// Serves the database on this thread until `stop`; calls that have not started by then fail.
     fn run(self, stop: &CancellationToken) -> std::io::Result<()> {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
-            let Self { served, health, calls: (calls, called), .. } = self;
+            let Self { served, health, calls: (calls, receiver), .. } = self;
             if let Some(listener) = self.tcp {
                 tokio::spawn(http::serve(TcpListener::from_std(listener)?, calls.clone()));
             }
@@ -232,7 +235,7 @@ impl Service {
             }
             drop(calls);
             tokio::spawn(sweep(served.database.clone()));
-            tokio::spawn(direct::perform(called, served, health));
+            tokio::spawn(inproc::run_calls(receiver, served, health));
             stop.cancelled().await;
             Ok(())
         })
@@ -240,7 +243,7 @@ impl Service {
 }
 
 async fn sweep(database: Database) {
-    let mut ticks = tokio::time::interval(SWEEP);
+    let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
     loop {
         ticks.tick().await;
         let database = database.clone();

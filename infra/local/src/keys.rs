@@ -8,8 +8,8 @@ use store::{ApiKey, KeyRecord, NewKey};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::command_line::Said;
-use crate::store_place::{CommandError, StorePlace, user};
+use crate::command_line::CommandOutput;
+use crate::store_location::{CommandError, StoreLocation, user};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -20,14 +20,14 @@ pub(crate) enum KeysCommand {
     /// Lists all keys; what they are is not kept.
     List {
         #[command(flatten)]
-        place: StorePlace,
+        location: StoreLocation,
     },
     /// Makes a key invalid for good; running servers and functions refuse it within a minute.
     Revoke {
         /// The key's id, as `keys list` shows it.
         id: String,
         #[command(flatten)]
-        place: StorePlace,
+        location: StoreLocation,
     },
 }
 
@@ -43,24 +43,25 @@ pub(crate) struct Create {
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3650))]
     expires: Option<u32>,
     #[command(flatten)]
-    place: StorePlace,
+    location: StoreLocation,
 }
 
 impl KeysCommand {
     /// Runs the command and returns its messages.
-    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
+    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
         match self {
             Self::Create(create) => create.run(settings, now).await,
-            Self::List { place } => {
-                let keys = place.open(settings).await?.store.keys.list().await?;
-                Ok(Said { result: table(&keys, now), note: String::new() })
+            Self::List { location } => {
+                let keys = location.open(settings).await?.store.keys.list().await?;
+                Ok(CommandOutput { result: table(&keys, now), note: String::new() })
             }
-            Self::Revoke { id, place } => {
-                let opened = place.open(settings).await?;
+            Self::Revoke { id, location } => {
+                let opened = location.open(settings).await?;
                 match opened.store.keys.revoke(&id, now).await? {
-                    Some(key) => {
-                        Ok(Said { result: format!("revoked {} of {}", key.id, key.owner), note: String::new() })
-                    }
+                    Some(key) => Ok(CommandOutput {
+                        result: format!("revoked {} of {}", key.id, key.owner),
+                        note: String::new(),
+                    }),
                     None => Err(CommandError::Absent("there is no key of this id; `keys list` shows all".to_owned())),
                 }
             }
@@ -69,14 +70,14 @@ impl KeysCommand {
 }
 
 impl Create {
-    async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
-        let opened = self.place.open(settings).await?;
+    async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
+        let opened = self.location.open(settings).await?;
         let key = ApiKey::generate()?;
         let expires = self.expires.map(|days| now + DAY * days);
         let new = NewKey { owner: self.user, administrator: self.admin, expires };
         let record = opened.store.keys.create(&key, &new, now).await?;
         let note = format!("The key {} of {}. It is shown only now; keep it well.", record.id, record.owner);
-        Ok(Said { result: key.text().expose_secret().to_owned(), note })
+        Ok(CommandOutput { result: key.text().expose_secret().to_owned(), note })
     }
 }
 

@@ -17,12 +17,12 @@ mod recording;
 mod replay;
 mod server;
 mod smoke_command;
-mod store_place;
+mod store_location;
 mod users;
 
 pub use command_line::run;
 pub use database::Data;
 pub use error::StartError;
-pub use recording::Unreadable;
-pub use replay::{ReplayError, Replayed, Speed, Verdict, replay};
+pub use recording::RecordingError;
+pub use replay::{ReplayError, ReplayReport, Speed, Verdict, replay};
 pub use server::{Options, Server};

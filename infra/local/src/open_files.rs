@@ -4,7 +4,7 @@
 ///
 /// A stream takes two connections, so with a limit of 1,024 some hundred concurrent turns would be rejected needlessly.
 #[cfg(unix)]
-pub(crate) fn allow_as_many_as_may_be() {
+pub(crate) fn raise_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::SearchConfig;
-use web::{Origins, Place, Reach, SourceHeader};
+use web::{Exposure, Origins, Platform, SourceHeader};
 
-use crate::database::{self, Data, Embedded};
-use crate::recording::Folder;
+use crate::database::{self, Data, EmbeddedDatabase};
+use crate::recording::RecordingFolder;
 use crate::{StartError, banner, connections, demo, open_files};
 
 /// Timeout for closing connections once their streams have ended.
-const CLOSING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Configuration of the server.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ pub struct Server {
     banner: String,
     app: App,
     stop: CancellationToken,
-    serving: JoinHandle<()>,
-    _embedded: Option<Embedded>,
+    serve_task: JoinHandle<()>,
+    _embedded: Option<EmbeddedDatabase>,
 }
 
 impl Server {
@@ -52,32 +52,33 @@ impl Server {
     /// # Errors
     /// Any reason why the server cannot start, as one line for the person who started it.
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        open_files::allow_as_many_as_may_be();
+        open_files::raise_limit();
         let Options { host, port, data, dynamodb, mut settings } = options;
         // Read the settings first, so that an invalid one does not leave a new folder.
-        let mut config = Config::from_settings(&settings, Place::Local, transport::client()?)?;
+        let mut config = Config::from_settings(&settings, Platform::Local, transport::build_client()?)?;
         if config.auth.is_open() {
-            only_this_machine(host)?;
-            config.reach = Reach::ThisMachine;
+            require_loopback(host)?;
+            config.reach = Exposure::LoopbackOnly;
         }
-        let recordings = Folder::from_settings(&settings, keys(&config), config.redactor.clone())?.map(Arc::new);
+        let recordings =
+            RecordingFolder::from_settings(&settings, outgoing_keys(&config), config.redactor.clone())?.map(Arc::new);
         config.recorder = recordings.clone().map(|folder| folder as Arc<dyn Recorder>);
         let listener = listen(SocketAddr::new(host, port)).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
         let embedded = match settings.var("AWS_ENDPOINT_URL_DYNAMODB") {
             Some(_) => None,
-            None => Some(Embedded::start(&data, dynamodb)?),
+            None => Some(EmbeddedDatabase::start(&data, dynamodb)?),
         };
         let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
         store::create_tables(&aws, &config.tables).await?;
-        let demo_search = stand_in(&mut config, &mut settings, &stop).await?;
+        let demo_search = start_demo_endpoints(&mut config, &mut settings, &stop).await?;
         let data = embedded.as_ref().map(|embedded| (&data, embedded));
-        let banner = banner::text(address, &config, demo_search, data, recordings.as_deref(), &settings);
+        let banner = banner::render(address, &config, demo_search, data, recordings.as_deref(), &settings);
         let app = App::new(config, &aws);
         let source = SourceHeader::from_settings(&settings)?;
-        let serving = serve(listener, app.router(), source, &stop);
-        Ok(Self { address, banner, app, serving, stop, _embedded: embedded })
+        let serve_task = serve(listener, app.router(), source, &stop);
+        Ok(Self { address, banner, app, serve_task, stop, _embedded: embedded })
     }
 
     /// The address to open, such as `http://127.0.0.1:3000`.
@@ -94,19 +95,19 @@ impl Server {
     pub async fn shut_down(self) {
         self.app.shut_down().await;
         self.stop.cancel();
-        let _closed = timeout(CLOSING, self.serving).await;
+        let _closed = timeout(CLOSE_TIMEOUT, self.serve_task).await;
     }
 }
 
 /// The keys that requests to models, search and tools contain.
-fn keys(config: &Config) -> Vec<Secret> {
+fn outgoing_keys(config: &Config) -> Vec<Secret> {
     let models = config.models.iter().filter_map(|model| model.config().api_key.clone());
     let search = config.search.iter().filter_map(|search| search.api_key.clone());
-    models.chain(search).chain(config.tool_secrets.in_variables()).collect()
+    models.chain(search).chain(config.tool_secrets.env_secrets()).collect()
 }
 
 /// Rejects a host that other machines can reach, for a server without authentication.
-fn only_this_machine(host: IpAddr) -> Result<(), StartError> {
+fn require_loopback(host: IpAddr) -> Result<(), StartError> {
     if host.is_loopback() { Ok(()) } else { Err(StartError::Exposed(host)) }
 }
 
@@ -120,7 +121,11 @@ fn serve(listener: TcpListener, routes: Router, source: SourceHeader, stop: &Can
 
 /// Starts demo endpoints for the model and the search if they are not configured: real HTTP on loopback, called by the
 /// same clients. Returns whether the search is a demo.
-async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &CancellationToken) -> Result<bool, StartError> {
+async fn start_demo_endpoints(
+    config: &mut Config,
+    settings: &mut Settings,
+    stop: &CancellationToken,
+) -> Result<bool, StartError> {
     let (no_model, no_search) = (config.models.iter().next().is_none(), config.search.is_none());
     if !no_model && !no_search {
         return Ok(false);
@@ -128,7 +133,7 @@ async fn stand_in(config: &mut Config, settings: &mut Settings, stop: &Cancellat
     let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let base = format!("http://{}/demo", listener.local_addr()?);
     // Browsers' pages and foreign host names cannot reach it.
-    let routes = web::edge(demo::router(), Origins::default(), Reach::ThisMachine);
+    let routes = web::wrap_routes(demo::router(), Origins::default(), Exposure::LoopbackOnly);
     serve(listener, routes, SourceHeader::default(), stop);
     if no_model {
         config.models = config.models.clone().with_demo(&format!("{base}/model"));

@@ -1,12 +1,12 @@
 use clap::Args;
 use secrets::Secret;
 use settings::{SettingError, Settings};
-use smoke::{Target, TargetError, Wish};
+use smoke::{SmokeOptions, Target, TargetError};
 
-use crate::command_line::say;
+use crate::command_line::print_line;
 
 /// Environment variable that is read when none is named; it may be unset.
-const KEY: &str = "LAMBDA_CHAT_KEY";
+const DEFAULT_KEY_VARIABLE: &str = "LAMBDA_CHAT_KEY";
 
 /// Checks a deployment as its clients see it: access, streaming, storage, a tool, resuming, stopping.
 ///
@@ -25,7 +25,7 @@ pub(crate) struct SmokeCommand {
 
 /// Why nothing was checked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotChecked {
+pub(crate) enum SmokeError {
     #[error(transparent)]
     Target(#[from] TargetError),
     #[error(transparent)]
@@ -34,13 +34,13 @@ pub(crate) enum NotChecked {
 
 impl SmokeCommand {
     /// Prints each outcome as it arrives; returns whether all checks passed.
-    pub(crate) async fn run(self, settings: &Settings) -> Result<bool, NotChecked> {
-        let key = Secret::from_settings(settings, self.key_from.as_deref().unwrap_or(KEY))?;
+    pub(crate) async fn run(self, settings: &Settings) -> Result<bool, SmokeError> {
+        let key = Secret::from_settings(settings, self.key_from.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE))?;
         if let (Some(variable), None) = (self.key_from, &key) {
             return Err(SettingError::new(variable, "the key that --key-from promises").into());
         }
         let target = Target::new(&self.url, key)?;
-        let wish = Wish { model: self.model, ..Wish::default() };
-        Ok(smoke::run(target, wish, |outcome| say(&mut std::io::stdout(), &outcome.to_string())).await)
+        let options = SmokeOptions { model: self.model, ..SmokeOptions::default() };
+        Ok(smoke::run(target, options, |outcome| print_line(&mut std::io::stdout(), &outcome.to_string())).await)
     }
 }

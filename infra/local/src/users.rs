@@ -5,10 +5,10 @@ use std::time::SystemTime;
 
 use clap::Subcommand;
 use settings::Settings;
-use store::{Deleted, Owner, Store, StoreError};
+use store::{DeletionCounts, Owner, Store, StoreError};
 
-use crate::command_line::Said;
-use crate::store_place::{CommandError, StorePlace, user};
+use crate::command_line::CommandOutput;
+use crate::store_location::{CommandError, StoreLocation, user};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum UsersCommand {
@@ -22,7 +22,7 @@ pub(crate) enum UsersCommand {
         #[arg(long, value_name = "URL", value_parser = issuer)]
         issuer: Option<String>,
         #[command(flatten)]
-        place: StorePlace,
+        location: StoreLocation,
     },
     /// Writes everything that a user has, a JSON object a line; the last one says `end`.
     Export {
@@ -36,7 +36,7 @@ pub(crate) enum UsersCommand {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         #[command(flatten)]
-        place: StorePlace,
+        location: StoreLocation,
     },
 }
 
@@ -48,19 +48,19 @@ fn issuer(text: &str) -> Result<String, String> {
 
 impl UsersCommand {
     /// Runs the command and returns its messages.
-    pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
+    pub(crate) async fn run(self, settings: Settings) -> Result<CommandOutput, CommandError> {
         match self {
-            Self::Delete { name, issuer, place } => {
-                deleted(&place.open(settings).await?.store, &name, issuer.as_deref()).await
+            Self::Delete { name, issuer, location } => {
+                delete_user(&location.open(settings).await?.store, &name, issuer.as_deref()).await
             }
-            Self::Export { name, issuer, out, place } => {
-                let opened = place.open(settings).await?;
-                let mut out = target(out.as_deref())?;
+            Self::Export { name, issuer, out, location } => {
+                let opened = location.open(settings).await?;
+                let mut out = open_output(out.as_deref())?;
                 for owner in owners(&name, issuer.as_deref()) {
                     export(&opened.store, &owner, &mut out).await?;
                 }
                 out.flush()?;
-                Ok(Said::default())
+                Ok(CommandOutput::default())
             }
         }
     }
@@ -75,7 +75,7 @@ fn owners(name: &str, issuer: Option<&str>) -> Vec<Owner> {
 }
 
 /// Opens a new file that only its user may read, or standard output.
-pub(crate) fn target(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
+pub(crate) fn open_output(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
     let Some(file) = file else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -95,19 +95,19 @@ async fn export(store: &Store, owner: &Owner, out: &mut impl Write) -> Result<()
     Ok(())
 }
 
-async fn deleted(store: &Store, name: &str, issuer: Option<&str>) -> Result<Said, CommandError> {
-    let Deleted { keys, conversations, others } = delete(store, &owners(name, issuer)).await?;
+async fn delete_user(store: &Store, name: &str, issuer: Option<&str>) -> Result<CommandOutput, CommandError> {
+    let DeletionCounts { keys, conversations, others } = delete_owners(store, &owners(name, issuer)).await?;
     if keys + conversations + others == 0 {
         return Err(CommandError::Absent(format!("there is nothing of a user {name}")));
     }
     let result = format!("deleted {name}: {keys} keys, {conversations} conversations, {others} other items");
-    Ok(Said { result, note: String::new() })
+    Ok(CommandOutput { result, note: String::new() })
 }
 
-async fn delete(store: &Store, owners: &[Owner]) -> Result<Deleted, StoreError> {
-    let mut all = Deleted::default();
+async fn delete_owners(store: &Store, owners: &[Owner]) -> Result<DeletionCounts, StoreError> {
+    let mut all = DeletionCounts::default();
     for owner in owners {
-        let Deleted { keys, conversations, others } = store.delete_owner(owner).await?;
+        let DeletionCounts { keys, conversations, others } = store.delete_owner(owner).await?;
         all.keys += keys;
         all.conversations += conversations;
         all.others += others;

@@ -22,14 +22,14 @@ async fn lambda_chat(folder: &Path, arguments: &[&str]) -> (i32, String, String)
 }
 
 /// Runs a command that must succeed, and returns its output.
-async fn done(folder: &Path, arguments: &[&str]) -> String {
+async fn run_successfully(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, error) = lambda_chat(folder, arguments).await;
     assert_eq!(code, 0, "{error}");
     out
 }
 
 /// Runs a command that must fail, and returns its one-line error.
-async fn refusal(folder: &Path, arguments: &[&str], code: i32) -> String {
+async fn run_failing(folder: &Path, arguments: &[&str], code: i32) -> String {
     let (exit, out, error) = lambda_chat(folder, arguments).await;
     assert_eq!((exit, out.as_str(), error.lines().count()), (code, "", 1), "{error}");
     error
@@ -53,11 +53,11 @@ impl Chat {
             settings: Settings::from_pairs([("AUTH", auth), ("CHAT_RATE_LIMIT", "100000/60s")]),
         };
         let server = Box::pin(Server::start(options)).await.unwrap();
-        Self { server, client: transport::client().unwrap(), key: key.to_owned() }
+        Self { server, client: transport::build_client().unwrap(), key: key.to_owned() }
     }
 
-    async fn ask(&self, conversation: Option<&str>, words: &str) -> String {
-        let mut body = json!({ "message": words, "stream": false });
+    async fn send_message(&self, conversation: Option<&str>, message: &str) -> String {
+        let mut body = json!({ "message": message, "stream": false });
         if let Some(id) = conversation {
             body["conversationId"] = id.into();
         }
@@ -101,18 +101,18 @@ fn file(folder: &TempDir, name: &str) -> (PathBuf, String) {
 #[tokio::test]
 async fn restore_repairs_data_while_the_server_runs() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    let ada = done(data.path(), &["keys", "create", "--user", "ada"]).await;
-    let bob = done(data.path(), &["keys", "create", "--user", "bob"]).await;
+    let ada = run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
+    let bob = run_successfully(data.path(), &["keys", "create", "--user", "bob"]).await;
     let ada = Chat::over(data.path(), ada.trim()).await;
     let bob = Chat { server: ada.server, client: ada.client.clone(), key: bob.trim().to_owned() };
-    bob.ask(None, "你好").await;
+    bob.send_message(None, "你好").await;
     let bobs = bob.all().await;
     let ada = Chat { key: ada.key, ..bob };
-    let id = ada.ask(None, "你好").await;
-    ada.ask(Some(&id), "还有呢").await;
+    let id = ada.send_message(None, "你好").await;
+    ada.send_message(Some(&id), "还有呢").await;
     let before = ada.all().await;
     let (backup, name) = file(&files, "all.jsonl");
-    done(data.path(), &["backup", "--out", &name]).await;
+    run_successfully(data.path(), &["backup", "--out", &name]).await;
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
@@ -121,22 +121,22 @@ async fn restore_repairs_data_while_the_server_runs() {
     assert!(!fs::read_to_string(&backup).unwrap().contains(&ada.key), "hashes of keys alone");
 
     assert_eq!(ada.delete(&format!("/api/conversations/{id}")).await, 204);
-    done(data.path(), &["users", "delete", "bob"]).await;
-    let would = done(data.path(), &["restore", &name, "--dry-run"]).await;
+    run_successfully(data.path(), &["users", "delete", "bob"]).await;
+    let would = run_successfully(data.path(), &["restore", &name, "--dry-run"]).await;
     assert_eq!(ada.get(&format!("/api/conversations/{id}")).await.0, 404);
-    let told = done(data.path(), &["restore", &name]).await;
-    assert_eq!(would, format!("nothing is written; it would be: {told}"));
+    let output = run_successfully(data.path(), &["restore", &name]).await;
+    assert_eq!(would, format!("nothing is written; it would be: {output}"));
     assert_eq!(ada.all().await, before);
     assert_eq!(
-        done(data.path(), &["restore", &name]).await,
+        run_successfully(data.path(), &["restore", &name]).await,
         "0 written, 0 written over, 14 already there, 0 kept as they are, 0 left out\n"
     );
     ada.server.shut_down().await;
 
-    let elsewhere = TempDir::new().unwrap();
-    let told = done(elsewhere.path(), &["restore", &name]).await;
-    assert_eq!(told, "14 written, 0 written over, 0 already there, 0 kept as they are, 0 left out\n");
-    let ada = Chat::over(elsewhere.path(), &ada.key).await;
+    let other_data = TempDir::new().unwrap();
+    let output = run_successfully(other_data.path(), &["restore", &name]).await;
+    assert_eq!(output, "14 written, 0 written over, 0 already there, 0 kept as they are, 0 left out\n");
+    let ada = Chat::over(other_data.path(), &ada.key).await;
     assert_eq!(ada.all().await, before);
     let bob = Chat { key: bob.key, ..ada };
     assert_eq!(bob.all().await, bobs);
@@ -147,15 +147,15 @@ async fn restore_repairs_data_while_the_server_runs() {
 async fn backup_during_turns_restores_usable_conversations() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let chat = Chat::over(data.path(), "").await;
-    let ids = futures_util::future::join_all((0..6).map(|_| chat.ask(None, "你好"))).await;
-    let talks = futures_util::future::join_all(ids.iter().map(|id| chat.ask(Some(id), "还有呢")));
+    let ids = futures_util::future::join_all((0..6).map(|_| chat.send_message(None, "你好"))).await;
+    let talks = futures_util::future::join_all(ids.iter().map(|id| chat.send_message(Some(id), "还有呢")));
     let (backup, name) = file(&files, "all.jsonl");
     let arguments = ["backup", "--out", &name];
-    let _ = tokio::join!(talks, done(data.path(), &arguments));
+    let _ = tokio::join!(talks, run_successfully(data.path(), &arguments));
     chat.server.shut_down().await;
-    let elsewhere = TempDir::new().unwrap();
-    done(elsewhere.path(), &["restore", backup.to_str().unwrap()]).await;
-    let chat = Chat::over(elsewhere.path(), "").await;
+    let other_data = TempDir::new().unwrap();
+    run_successfully(other_data.path(), &["restore", backup.to_str().unwrap()]).await;
+    let chat = Chat::over(other_data.path(), "").await;
     let conversations = chat.all().await.split_off(2);
     assert_eq!(conversations.len(), ids.len());
     for (status, answer) in conversations {
@@ -163,7 +163,7 @@ async fn backup_during_turns_restores_usable_conversations() {
         assert_eq!((status, json!(messages.len())), (200, head["messageCount"].clone()), "{answer}");
         // Skip a conversation whose restored lease has not expired yet.
         if messages.last().unwrap()["status"] != "running" {
-            chat.ask(head["id"].as_str(), "好").await;
+            chat.send_message(head["id"].as_str(), "好").await;
         }
     }
     chat.server.shut_down().await;
@@ -172,23 +172,23 @@ async fn backup_during_turns_restores_usable_conversations() {
 #[tokio::test]
 async fn backup_can_be_piped_and_never_overwrites() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    done(data.path(), &["keys", "create", "--user", "ada"]).await;
+    run_successfully(data.path(), &["keys", "create", "--user", "ada"]).await;
     let (code, out, error) = lambda_chat(data.path(), &["backup", "--out", "-"]).await;
     assert_eq!((code, error.as_str()), (0, "backed up 1 items of the table lambda-chat-data\n"));
     let (_, name) = file(&files, "piped.jsonl");
     fs::write(&name, out).unwrap();
-    let told = done(data.path(), &["restore", &name, "--without-keys"]).await;
-    assert_eq!(told, "0 written, 0 written over, 0 already there, 0 kept as they are, 1 left out\n");
-    let said = refusal(data.path(), &["backup", "--out", &name], 2).await;
-    assert!(said.contains("exists") && said.contains(&name), "{said}");
+    let output = run_successfully(data.path(), &["restore", &name, "--without-keys"]).await;
+    assert_eq!(output, "0 written, 0 written over, 0 already there, 0 kept as they are, 1 left out\n");
+    let error = run_failing(data.path(), &["backup", "--out", &name], 2).await;
+    assert!(error.contains("exists") && error.contains(&name), "{error}");
 }
 
 #[tokio::test]
 async fn empty_table_leaves_no_backup_file() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let (_, name) = file(&files, "all.jsonl");
-    let said = refusal(data.path(), &["backup", "--out", &name], 1).await;
-    assert!(said.contains("nothing"), "{said}");
+    let error = run_failing(data.path(), &["backup", "--out", &name], 1).await;
+    assert!(error.contains("nothing"), "{error}");
     assert_eq!(fs::read_dir(files.path()).unwrap().count(), 0);
 }
 
@@ -208,7 +208,7 @@ async fn stopped_backup_leaves_no_file() {
     command.args(["backup", "--out", &name]).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
     let backup = command.stderr(Stdio::piped()).spawn().unwrap();
     // It has connected, so it has created its draft file, and waits.
-    let _asked = tokio::time::timeout(Duration::from_secs(20), silent.accept()).await.unwrap().unwrap();
+    let _connection = tokio::time::timeout(Duration::from_secs(20), silent.accept()).await.unwrap().unwrap();
     assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
     kill_process(Pid::from_child(&backup), Signal::INT).unwrap();
     let Output { status, stderr, .. } = backup.wait_with_output().unwrap();
@@ -219,9 +219,9 @@ async fn stopped_backup_leaves_no_file() {
 #[tokio::test]
 async fn invalid_backup_is_one_line_without_writes() {
     let (data, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    done(data.path(), &["keys", "create", "--user", "olga_the_user"]).await;
+    run_successfully(data.path(), &["keys", "create", "--user", "olga_the_user"]).await;
     let (_, whole) = file(&files, "whole.jsonl");
-    done(data.path(), &["backup", "--out", &whole]).await;
+    run_successfully(data.path(), &["backup", "--out", &whole]).await;
     let whole = fs::read(&whole).unwrap();
     let text = String::from_utf8(whole.clone()).unwrap();
     let cases: [(&[u8], &str); 6] = [
@@ -236,13 +236,13 @@ async fn invalid_backup_is_one_line_without_writes() {
     for (number, (bytes, why)) in cases.into_iter().enumerate() {
         let (file, name) = file(&files, &format!("{number}.jsonl"));
         fs::write(file, bytes).unwrap();
-        let said = refusal(empty.path(), &["restore", &name, "--replace"], 2).await;
-        assert!(said.contains(&name) && said.contains(why) && !said.contains("olga_the_user"), "{said}");
+        let error = run_failing(empty.path(), &["restore", &name, "--replace"], 2).await;
+        assert!(error.contains(&name) && error.contains(why) && !error.contains("olga_the_user"), "{error}");
     }
     for name in ["-", files.path().to_str().unwrap()] {
-        assert!(refusal(empty.path(), &["restore", name], 2).await.contains("a file is accepted"));
+        assert!(run_failing(empty.path(), &["restore", name], 2).await.contains("a file is accepted"));
     }
-    refusal(empty.path(), &["restore", "/nowhere/x"], 1).await;
+    run_failing(empty.path(), &["restore", "/nowhere/x"], 1).await;
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "the store was not even opened");
 }
 
@@ -251,5 +251,5 @@ async fn too_long_line_is_rejected() {
     let files = TempDir::new().unwrap();
     let (path, name) = file(&files, "long.jsonl");
     fs::write(path, vec![b'x'; 8 * 1024 * 1024]).unwrap();
-    assert!(refusal(files.path(), &["restore", &name], 2).await.contains("longer line"));
+    assert!(run_failing(files.path(), &["restore", &name], 2).await.contains("longer line"));
 }

@@ -13,28 +13,28 @@ fn replay(file: &Path, more: &[&str]) -> Output {
     command.arg("replay").arg(file).args(more).env_clear().output().unwrap()
 }
 
-fn kept(name: &str) -> PathBuf {
+fn recording_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings").join(name)
 }
 
 /// Returns exit code, standard output and error stream.
-fn said(output: Output) -> (Option<i32>, String, String) {
+fn exit_and_output(output: Output) -> (Option<i32>, String, String) {
     let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     (output.status.code(), out, error)
 }
 
 /// Replays a committed recording with a change to its text.
-fn changed(name: &str, change: impl FnOnce(String) -> String) -> (Option<i32>, String, String) {
+fn replay_changed(name: &str, change: impl FnOnce(String) -> String) -> (Option<i32>, String, String) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("changed.jsonl");
-    fs::write(&file, change(fs::read_to_string(kept(name)).unwrap())).unwrap();
-    said(replay(&file, &[]))
+    fs::write(&file, change(fs::read_to_string(recording_path(name)).unwrap())).unwrap();
+    exit_and_output(replay(&file, &[]))
 }
 
 #[test]
 fn replay_is_identical_at_any_speed() {
     for speed in [&[][..], &["--speed", "fast"], &["--speed", "real"]] {
-        let (code, out, error) = said(replay(&kept("search_on_the_text_path.jsonl"), speed));
+        let (code, out, error) = exit_and_output(replay(&recording_path("search_on_the_text_path.jsonl"), speed));
         assert_eq!(code, Some(0), "{error}");
         assert_eq!(error, format!("the same as recorded: {} events\n", out.lines().count()));
         let lines: Vec<&str> = out.lines().collect();
@@ -51,7 +51,7 @@ fn changed_event_is_shown_with_exit_code_1() {
             "\"event\":{\"type\":\"content\",\"content\":\"再见\"",
         )
     };
-    let (code, _, error) = changed("plain_answer.jsonl", change);
+    let (code, _, error) = replay_changed("plain_answer.jsonl", change);
     let expected = "differs at event 2\n  expected {\"type\":\"content\",\"content\":\"再见\"}\n  \
                     got      {\"type\":\"content\",\"content\":\"你好\"}\n";
     assert_eq!((code, error.as_str()), (Some(1), expected));
@@ -60,14 +60,14 @@ fn changed_event_is_shown_with_exit_code_1() {
 #[test]
 fn changed_model_response_is_a_difference() {
     let change = |text: String| text.replace("\\\"content\\\":\\\"你好\\\"", "\\\"content\\\":\\\"再见\\\"");
-    let (code, _, error) = changed("plain_answer.jsonl", change);
+    let (code, _, error) = replay_changed("plain_answer.jsonl", change);
     assert_eq!(code, Some(1), "{error}");
     assert!(error.contains("differs at event 2") && error.contains("再见"), "{error}");
 }
 
 #[test]
 fn unrecorded_call_is_named() {
-    let (code, _, error) = changed("search_on_the_text_path.jsonl", |text| {
+    let (code, _, error) = replay_changed("search_on_the_text_path.jsonl", |text| {
         text.replace(
             "\"line\":\"tool\",\"call\":{\"id\":\"call_1\",\"name\":\"search_web\"",
             "\"line\":\"tool\",\"call\":{\"id\":\"call_1\",\"name\":\"other\"",
@@ -83,19 +83,19 @@ fn model_with_extra_call_is_named() {
         let lines = text.lines().filter(|line| !line.contains("\"ask\":2,\"attempt\""));
         lines.fold(String::new(), |text, line| text + line + "\n")
     };
-    let (code, _, error) = changed("search_on_the_text_path.jsonl", without_the_last_answer);
+    let (code, _, error) = replay_changed("search_on_the_text_path.jsonl", without_the_last_answer);
     assert_eq!(code, Some(1), "{error}");
     assert!(error.contains("the model openai is asked once more than when the turn was recorded"), "{error}");
 }
 
 #[test]
 fn truncated_recording_is_reported_at_any_position() {
-    let text = fs::read_to_string(kept("search_on_the_text_path.jsonl")).unwrap();
+    let text = fs::read_to_string(recording_path("search_on_the_text_path.jsonl")).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     for kept_lines in [1, 2, lines.len() / 2, lines.len() - 1] {
         let rest = lines[..kept_lines].concat();
         for cut in [rest.clone(), rest + "{\"ms\":12,\"line\":\"bo"] {
-            let (code, _, error) = changed("search_on_the_text_path.jsonl", |_| cut);
+            let (code, _, error) = replay_changed("search_on_the_text_path.jsonl", |_| cut);
             assert_eq!(code, Some(1), "{kept_lines}: {error}");
             assert!(error.contains("the recording ends early"), "{kept_lines}: {error}");
         }
@@ -106,7 +106,7 @@ fn truncated_recording_is_reported_at_any_position() {
 fn invalid_recording_is_rejected_with_exit_code_2() {
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("missing.jsonl");
-    let (code, out, error) = said(replay(&missing, &[]));
+    let (code, out, error) = exit_and_output(replay(&missing, &[]));
     assert_eq!((code, out.as_str(), error.lines().count()), (Some(2), "", 1), "{error}");
     assert!(error.contains("missing.jsonl cannot be read"), "{error}");
     for (change, expected) in [
@@ -115,11 +115,11 @@ fn invalid_recording_is_rejected_with_exit_code_2() {
         ("{\"recording\":2}\n", "is of version 2 of the format; this program reads version 1"),
         ("{\"recording\":1}\n", "line 1 is not of the format"),
     ] {
-        let (code, out, error) = changed("plain_answer.jsonl", |_| change.to_owned());
+        let (code, out, error) = replay_changed("plain_answer.jsonl", |_| change.to_owned());
         assert_eq!((code, out.as_str(), error.lines().count()), (Some(2), "", 1), "{error}");
         assert!(error.contains(expected) && !error.contains("canary"), "{error}");
     }
     let (code, _, error) =
-        changed("plain_answer.jsonl", |text| text.replace("\"line\":\"end\"", "\"line\":\"canary\""));
+        replay_changed("plain_answer.jsonl", |text| text.replace("\"line\":\"end\"", "\"line\":\"canary\""));
     assert!(code == Some(2) && error.contains("is not of the format") && !error.contains("canary"), "{error}");
 }

@@ -6,23 +6,23 @@
     reason = "a suite ends with the first expectation that does not hold"
 )]
 
-mod answers;
+mod event_stream;
 mod recorder;
 mod tool;
 mod world;
 
-pub use answers::{events, only};
-pub use recorder::{Call, Recorder};
-pub use tool::{Tool, free_port, listening};
-pub use world::{World, forward};
+pub use event_stream::{events, only};
+pub use recorder::{Call, PermissionRecorder};
+pub use tool::{Tool, free_port, wait_for_listener};
+pub use world::{FakeEnvironment, forward};
 
 /// Reads an environment variable that the suite's script sets.
-pub fn given(name: &str) -> String {
+pub fn required_variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is set by the script of this suite"))
 }
 
 /// Prints a check that passed.
 #[expect(clippy::print_stdout, reason = "a suite says what it does")]
-pub fn shown(what: &str) {
+pub fn print_passed(what: &str) {
     println!("  ok: {what}");
 }

@@ -14,34 +14,34 @@ use tokio::time::timeout;
 use crate::tool::LOOPBACK;
 
 /// Timeout for a call, even on a slow machine.
-const PATIENCE: Duration = Duration::from_mins(2);
+const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A permission that a call to DynamoDB needs: the action, and the table or `table/index/name`.
 pub type Call = (String, String);
 
 /// Proxy of a DynamoDB that records the permissions of all calls.
-pub struct Recorder {
+pub struct PermissionRecorder {
     /// Base URL of the proxy.
     pub address: String,
     calls: Arc<watch::Sender<BTreeSet<Call>>>,
 }
 
 #[derive(Clone)]
-struct Passing {
+struct ProxyState {
     http: transport::Client,
     database: String,
     calls: Arc<watch::Sender<BTreeSet<Call>>>,
 }
 
-impl Recorder {
+impl PermissionRecorder {
     /// Starts a proxy of the database at this address.
     pub async fn start(database: &str) -> Self {
         let listener = TcpListener::bind((LOOPBACK, 0)).await.expect("loopback has a free port");
         let address = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
         let calls = Arc::<watch::Sender<BTreeSet<Call>>>::default();
-        let http = transport::client().expect("the HTTP client builds");
-        let passing = Passing { http, database: database.to_owned(), calls: Arc::clone(&calls) };
-        let routes = Router::new().fallback(pass).with_state(passing);
+        let http = transport::build_client().expect("the HTTP client builds");
+        let state = ProxyState { http, database: database.to_owned(), calls: Arc::clone(&calls) };
+        let routes = Router::new().fallback(forward_request).with_state(state);
         tokio::spawn(async move { axum::serve(listener, routes).await });
         Self { address, calls }
     }
@@ -52,21 +52,21 @@ impl Recorder {
     }
 
     /// Waits for the first call of an action.
-    pub async fn until(&self, action: &str) {
+    pub async fn wait_for(&self, action: &str) {
         let mut following = self.calls.subscribe();
         let called = following.wait_for(|calls| calls.iter().any(|(called, _)| called == action));
-        timeout(PATIENCE, called).await.expect("it is called in time").expect("the recorder outlives who waits");
+        timeout(CALL_TIMEOUT, called).await.expect("it is called in time").expect("the recorder outlives who waits");
     }
 }
 
-async fn pass(State(passing): State<Passing>, request: Request) -> Response {
+async fn forward_request(State(state): State<ProxyState>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.expect("a request comes whole");
     let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     let operation = target.rsplit('.').next().unwrap_or_default();
     let question = serde_json::from_slice(&body).expect("DynamoDB speaks JSON");
-    passing.calls.send_modify(|calls| calls.extend(permissions(operation, &question)));
-    let mut request = passing.http.post(&passing.database).body(body);
+    state.calls.send_modify(|calls| calls.extend(permissions(operation, &question)));
+    let mut request = state.http.post(&state.database).body(body);
     for (name, value) in head.headers.iter().filter(|(name, _)| *name != "host") {
         request = request.header(name, value);
     }

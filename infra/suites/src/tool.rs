@@ -7,10 +7,10 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// Timeout for the start or stop of a tool.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TOOL_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Interval of connection attempts until an address accepts one.
-const PAUSE: Duration = Duration::from_millis(50);
+const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A child process of the suite; [`Tool::stop`] interrupts it, and dropping kills it.
 pub struct Tool {
@@ -27,8 +27,8 @@ impl Tool {
     }
 
     /// Waits until the tool listens at the address; panics if it ends first.
-    pub async fn listens_at(&mut self, address: SocketAddr) {
-        let listening = tokio::time::timeout(PATIENCE, listening(address));
+    pub async fn wait_until_listening(&mut self, address: SocketAddr) {
+        let listening = tokio::time::timeout(TOOL_TIMEOUT, wait_for_listener(address));
         tokio::select! {
             ready = listening => ready.unwrap_or_else(|_| panic!("{} does not listen at {address}", self.name)),
             ended = self.child.wait() => panic!("{} ended too early: {ended:?}", self.name),
@@ -41,15 +41,15 @@ impl Tool {
         if let Some(id) = id {
             kill_process(id, Signal::INT).expect("a signal can be sent to one's own child");
         }
-        let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        let ended = tokio::time::timeout(TOOL_TIMEOUT, self.child.wait()).await;
         assert!(ended.is_ok(), "{} does not end", self.name);
     }
 }
 
 /// Waits until the address accepts a connection.
-pub async fn listening(address: SocketAddr) {
+pub async fn wait_for_listener(address: SocketAddr) {
     while TcpStream::connect(address).await.is_err() {
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(CONNECT_INTERVAL).await;
     }
 }
 

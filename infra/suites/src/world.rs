@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::tool::LOOPBACK;
 
 /// Fake environment of a function: a scripted model, a scripted search and an empty database.
-pub struct World {
+pub struct FakeEnvironment {
     /// The model `openai`.
     pub model: FakeModel,
     /// The search provider.
@@ -21,10 +21,10 @@ pub struct World {
     pub database: String,
 }
 
-impl World {
+impl FakeEnvironment {
     /// Starts all servers on loopback.
     pub async fn start() -> Self {
-        Self { model: FakeModel::start().await, search: FakeTavily::start().await, database: database().await }
+        Self { model: FakeModel::start().await, search: FakeTavily::start().await, database: start_database().await }
     }
 
     /// Settings of a function in this environment, without authentication.
@@ -55,7 +55,7 @@ impl World {
     }
 }
 
-async fn database() -> String {
+async fn start_database() -> String {
     let listener = TcpListener::bind((LOOPBACK, 0)).await.expect("loopback has a free port");
     let endpoint = format!("http://{}", listener.local_addr().expect("a bound listener has an address"));
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().expect("a database in memory opens")));

@@ -63,14 +63,14 @@ impl<'a> CallIds<'a> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::ToolResult;
+    use conversation::ToolMessage;
     use serde_json::json;
 
     use super::*;
 
     fn round(id: &str) -> [Message; 2] {
         let call = ToolCall { id: id.into(), name: "f".into(), arguments: json!({}) };
-        let result = ToolResult { call_id: id.into(), name: "f".into(), ok: true, content: "r".into() };
+        let result = ToolMessage { call_id: id.into(), name: "f".into(), ok: true, content: "r".into() };
         [Message::Assistant { text: String::new(), thinking: String::new(), calls: vec![call] }, Message::Tool(result)]
     }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use conversation::{Message, ToolResult, ToolSpec};
-use model::Wishes;
+use conversation::{Message, ToolMessage, ToolSpec};
+use model::GenerationParams;
 use tools::ToolRegistry;
 
 /// What a caller brings along who keeps the conversation himself.
@@ -14,7 +14,7 @@ pub struct Caller {
     /// Whether only one of them may be called at a time.
     pub one_call: bool,
     /// What holds over the operator's options.
-    pub wishes: Wishes,
+    pub wishes: GenerationParams,
 }
 
 impl Caller {
@@ -34,7 +34,7 @@ impl Caller {
     pub(crate) fn guarded(&self, message: Message, agents: &ToolRegistry) -> Message {
         match message {
             Message::Tool(result) if self.has(&result.name) || !agents.has(&result.name) => {
-                Message::Tool(ToolResult { content: calls::escape(&result.content), ..result })
+                Message::Tool(ToolMessage { content: calls::escape(&result.content), ..result })
             }
             other => other,
         }

@@ -4,7 +4,7 @@
 //! oldest turns first; then turns go, oldest first and whole, so that a call never stands without its result. The newest
 //! earlier turn stays in any case, shortened if it has to be.
 
-use conversation::{Message, PastTurn, ToolResult};
+use conversation::{HistoryTurn, Message, ToolMessage};
 
 use crate::estimate;
 use crate::tokens::Family;
@@ -34,7 +34,7 @@ pub(crate) struct Kept {
 }
 
 /// The earlier turns as far as they fit, by estimate.
-pub(crate) fn keep(past: &[PastTurn], budget: u64, family: Family) -> Kept {
+pub(crate) fn keep(past: &[HistoryTurn], budget: u64, family: Family) -> Kept {
     if budget == 0 {
         return Kept { messages: Vec::new(), left_out: past.len() };
     }
@@ -160,7 +160,7 @@ fn shorten_text(message: &mut Message, most: usize) {
     }
 }
 
-fn shorten(result: &mut ToolResult, most: usize) {
+fn shorten(result: &mut ToolMessage, most: usize) {
     if cut(&mut result.content, most) && result.content.starts_with(SEARCH.0) {
         result.content.push_str(SEARCH.1);
     }

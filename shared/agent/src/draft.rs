@@ -1,7 +1,7 @@
-use conversation::{Event, Message, Source, Summary, ToolCall, ToolReport, ToolResult, Usage, Writers};
-use model::Attempts;
+use conversation::{Event, Message, ModelAttribution, Source, Summary, ToolCall, ToolMessage, ToolOutcome, Usage};
+use model::AttemptLog;
 use tokio::time::Instant;
-use tools::Ran;
+use tools::ToolRun;
 
 use crate::estimate;
 use crate::run::count::Asked;
@@ -22,7 +22,7 @@ pub struct Draft {
     /// How many replies of models began.
     pub replies: u32,
     /// The attempts at calls of models.
-    pub attempts: Attempts,
+    pub attempts: AttemptLog,
     /// What the finished replies consumed.
     pub(crate) usage: Usage,
     /// What a call cost that was run ahead, or may cost, while no call of the model's has taken it.
@@ -34,7 +34,7 @@ pub struct Draft {
     /// What stands for the oldest turns of the conversation from now on, if it was made in this turn.
     pub summary: Option<Summary>,
     /// Who wrote it.
-    writers: Writers,
+    writers: ModelAttribution,
     /// The finished rounds, as a later prompt needs them.
     transcript: Vec<Message>,
     /// How much of `content` and `thinking` the finished rounds hold.
@@ -49,7 +49,7 @@ pub struct CallRecord {
     /// When it was made.
     pub made: Instant,
     /// `None` while it runs.
-    pub report: Option<ToolReport>,
+    pub report: Option<ToolOutcome>,
     /// The length of what the model reads of it, in bytes.
     pub bytes: usize,
     /// What it cost at the search provider.
@@ -58,7 +58,7 @@ pub struct CallRecord {
 
 impl Draft {
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.writers.note(event);
+        self.writers.record(event);
         match event {
             Event::Text { delta } => {
                 self.first_words.get_or_insert_with(Instant::now);
@@ -72,7 +72,7 @@ impl Draft {
             Event::ToolResult(report) => {
                 Source::join(&mut self.sources, &report.sources);
                 if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == report.id) {
-                    record.report = Some(ToolReport::clone(report));
+                    record.report = Some(ToolOutcome::clone(report));
                 }
             }
             _ => {}
@@ -80,9 +80,9 @@ impl Draft {
     }
 
     /// Takes note of what a call brought and cost.
-    pub(crate) fn weigh(&mut self, ran: &Ran) {
+    pub(crate) fn weigh(&mut self, ran: &ToolRun) {
         self.usage.search_credits += ran.credits;
-        if ran.ahead {
+        if ran.prefetched {
             self.ahead = 0;
         }
         if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == ran.result.call_id) {
@@ -91,7 +91,7 @@ impl Draft {
     }
 
     /// Closes a round: what was said since the last one, the calls it made, and their results.
-    pub(crate) fn close_round(&mut self, calls: Vec<ToolCall>, results: Vec<ToolResult>) {
+    pub(crate) fn close_round(&mut self, calls: Vec<ToolCall>, results: Vec<ToolMessage>) {
         let (text, thinking) = self.open_round();
         if text.is_empty() && thinking.is_empty() && calls.is_empty() {
             return;
@@ -120,7 +120,7 @@ impl Draft {
 
     /// The models that wrote, in their order, unless it was the one that was asked alone.
     pub fn models(&self) -> &[String] {
-        self.writers.unexpected()
+        self.writers.after_failover()
     }
 
     /// What was consumed; of a reply that was cut off, an estimate of what came.
@@ -176,7 +176,7 @@ mod tests {
     fn the_transcript_holds_each_round_once_and_the_open_one_last() {
         let mut draft = Draft::default();
         let call = ToolCall { id: "call_1".into(), name: "f".into(), arguments: serde_json::json!({}) };
-        let result = ToolResult { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
+        let result = ToolMessage { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
         text(&mut draft, "one");
         draft.close_round(vec![call.clone()], vec![result.clone()]);
         text(&mut draft, "two");
@@ -212,7 +212,7 @@ mod tests {
         let mut draft = Draft { ahead: 2, ..Draft::default() };
         draft.usage = draft.taken();
         assert_eq!(draft.usage().search_credits, 2);
-        let report = ToolReport {
+        let report = ToolOutcome {
             id: "call_1".into(),
             name: "f".into(),
             ok: true,
@@ -222,8 +222,8 @@ mod tests {
             sources: Vec::new(),
             error: None,
         };
-        let result = ToolResult { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
-        draft.weigh(&Ran { report, result, answer: None, credits: 2, ahead: true });
+        let result = ToolMessage { call_id: "call_1".into(), name: "f".into(), ok: true, content: "r".into() };
+        draft.weigh(&ToolRun { report, result, answer: None, credits: 2, prefetched: true });
         assert_eq!(draft.usage().search_credits, 2);
     }
 

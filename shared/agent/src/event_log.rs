@@ -5,9 +5,9 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use conversation::{Batch, Event, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
+use conversation::{Event, EventBatch, MAX_ANSWER_BYTES, MAX_THINKING_BYTES};
 use futures_util::stream::{Stream, unfold};
-use model::Attempts;
+use model::AttemptLog;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -126,7 +126,7 @@ impl EventLog {
     }
 
     /// Where the attempts at model calls are recorded.
-    pub(crate) fn attempts(&self) -> Attempts {
+    pub(crate) fn attempts(&self) -> AttemptLog {
         self.draft().attempts.clone()
     }
 
@@ -206,8 +206,8 @@ pub struct Subscriber {
 
 impl Subscriber {
     /// All events that are ready, as soon as there is one; `None` at the end. Dropping the future loses no event.
-    pub async fn next(&mut self) -> Option<Batch> {
-        self.read(|events| Batch::from(events)).await
+    pub async fn next(&mut self) -> Option<EventBatch> {
+        self.read(|events| EventBatch::from(events)).await
     }
 
     /// Passes each new event to `visit` as soon as there is one, under the log's lock; `None` at the end.
@@ -216,7 +216,7 @@ impl Subscriber {
     }
 
     /// Batches of as many events as are ready; the stream ends with the turn.
-    pub fn into_stream(self) -> impl Stream<Item = Batch> + Send {
+    pub fn into_stream(self) -> impl Stream<Item = EventBatch> + Send {
         unfold(self, |mut subscriber| async move { Some((subscriber.next().await?, subscriber)) })
     }
 

@@ -40,7 +40,7 @@ fn of_model(error: &ModelError) -> Failure {
         ModelError::RateLimited { retry_after } => {
             let failure = Failure::new(ErrorCode::RateLimited, "The model is receiving too many requests.");
             return match retry_after {
-                Some(wait) => failure.retry_after(wait.as_secs() + u64::from(wait.subsec_nanos() > 0)),
+                Some(wait) => failure.with_retry_after(wait.as_secs() + u64::from(wait.subsec_nanos() > 0)),
                 None => failure,
             };
         }
@@ -67,6 +67,6 @@ mod tests {
     #[test]
     fn f001_a_wait_is_passed_on_in_whole_seconds_rounded_up() {
         let error = ModelError::RateLimited { retry_after: Some(Duration::from_millis(30_001)) };
-        assert_eq!(of_model(&error).retry_after, Some(31));
+        assert_eq!(of_model(&error).retry_after_seconds, Some(31));
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use conversation::{Event, ToolCall};
-use model::{ModelClient, Tape, ToolPath};
-use tools::Ran;
+use model::{ModelClient, ResponseRecorder, ToolMode};
+use tools::ToolRun;
 
 use crate::{Agent, Turn};
 
@@ -20,8 +20,8 @@ pub trait Recording: Send + Sync {
     fn event(&self, event: &Event);
 
     /// A model is about to be asked, and given tools in this way; gives what takes its answer down.
-    fn asked(&self, model: &ModelClient, path: ToolPath) -> Arc<dyn Tape>;
+    fn asked(&self, model: &ModelClient, path: ToolMode) -> Arc<dyn ResponseRecorder>;
 
     /// A call came to its end; without a result when that ends the turn.
-    fn ran(&self, call: &ToolCall, ran: Option<&Ran>);
+    fn ran(&self, call: &ToolCall, ran: Option<&ToolRun>);
 }

@@ -1,7 +1,7 @@
 //! What was said before, in the words of a path: calls in fields of their own, or everything as text.
 
 use calls::CallFormat;
-use conversation::{Message, ToolResult};
+use conversation::{Message, ToolMessage};
 
 use crate::alternate::alternate;
 use crate::call_ids::CallIds;
@@ -42,7 +42,7 @@ pub(crate) fn as_text(messages: &[Message], format: &dyn CallFormat, nonce: &str
 }
 
 /// The results of one round: `first` and all that follow it directly.
-fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a ToolResult> {
+fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a ToolMessage> {
     let count = rest.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
     let (results, tail) = rest.split_at(count);
     *rest = tail;
@@ -56,7 +56,7 @@ fn leading_results<'a>(first: &'a Message, rest: &mut &'a [Message]) -> Vec<&'a 
 }
 
 /// Gives results back with the explicit instruction to use them; without it, models ignore what was found.
-fn feedback(results: &[&ToolResult], format: &dyn CallFormat, nonce: &str) -> String {
+fn feedback(results: &[&ToolMessage], format: &dyn CallFormat, nonce: &str) -> String {
     let body: Vec<String> = results.iter().map(|result| rendered(result, format)).collect();
     let body = body.join("\n\n");
     let searched = results.iter().all(|result| is_search(&result.content));
@@ -70,7 +70,7 @@ fn feedback(results: &[&ToolResult], format: &dyn CallFormat, nonce: &str) -> St
     )
 }
 
-fn rendered(result: &ToolResult, format: &dyn CallFormat) -> String {
+fn rendered(result: &ToolMessage, format: &dyn CallFormat) -> String {
     if is_search(&result.content) { result.content.clone() } else { format.render_result(result) }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn result(content: &str) -> Message {
-        Message::Tool(ToolResult { call_id: "c".into(), name: "search_web".into(), ok: true, content: content.into() })
+        Message::Tool(ToolMessage { call_id: "c".into(), name: "search_web".into(), ok: true, content: content.into() })
     }
 
     fn user(messages: &[Message]) -> &str {

@@ -12,10 +12,10 @@ mod times;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use calls::Defect;
-use conversation::{ErrorCode, Failure, FinishReason, Message, PastTurn, Summary, ToolChoice, ToolSpec};
+use calls::MalformedReason;
+use conversation::{ErrorCode, Failure, FinishReason, HistoryTurn, Message, Summary, ToolChoice, ToolSpec};
 use futures_util::future::BoxFuture;
-use model::{Finish, ModelClient, ToolPath};
+use model::{Finish, ModelClient, ToolMode};
 use tools::{ToolContext, ToolRegistry, ToolSession};
 
 pub use self::measured::Measured;
@@ -61,7 +61,7 @@ pub struct Turn<'a> {
     /// The user's words.
     pub text: String,
     /// Earlier turns, oldest first.
-    pub history: Vec<PastTurn>,
+    pub history: Vec<HistoryTurn>,
     /// What stands for the oldest of them, and for those before, if anything does.
     pub summary: Option<Summary>,
     /// What the caller brings along who keeps the conversation himself; `None` where it is stored.
@@ -81,7 +81,7 @@ pub struct Turn<'a> {
 /// Knows how models are given tools.
 pub trait ToolPaths: Sync {
     /// How this one is, as far as is known; an endpoint that refuses tools is asked by text within the turn.
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath>;
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode>;
 }
 
 impl Turn<'_> {
@@ -154,7 +154,7 @@ struct Run<'a> {
     most: Option<u64>,
     /// The place of the model that is asked now among those of the turn.
     at: usize,
-    path: ToolPath,
+    path: ToolMode,
     /// Of the models that failed, what the client is told if the next one fails too.
     failure: Option<Failure>,
     /// How much of the draft's content `messages` hold.
@@ -167,11 +167,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, path: ToolPath) -> Self {
+    fn new(agent: &'a Agent, turn: &'a Turn<'a>, events: &'a EventLog, path: ToolMode) -> Self {
         let since = turn.caller.iter().flat_map(|caller| &caller.since).cloned();
         let messages: Vec<_> = [Message::User { text: turn.text.clone() }].into_iter().chain(since).collect();
         for message in turn.history.iter().flat_map(|past| &past.messages).chain(&messages) {
-            turn.context.pages.note(message);
+            turn.context.allowed_urls.add_message(message);
         }
         let recording = turn.recorder.and_then(|recorder| recorder.begin(agent, turn));
         if let Some(recording) = &recording {
@@ -243,7 +243,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_native(&self) -> bool {
-        self.path == ToolPath::Native
+        self.path == ToolMode::Native
     }
 
     /// What follows a reply: another round, or the end.
@@ -260,7 +260,7 @@ impl<'a> Run<'a> {
             && !self.corrected
             && matches!(phase, Phase::Tools)
         {
-            self.correct(&malformed.raw, &malformed.defect);
+            self.correct(&malformed.raw, &malformed.reason);
             return None;
         }
         let reason = match (round.finish, phase) {
@@ -299,14 +299,14 @@ impl<'a> Run<'a> {
     }
 
     /// Gives a call that could not be used back to the model, once in a turn.
-    fn correct(&mut self, raw: &str, defect: &Defect) {
+    fn correct(&mut self, raw: &str, defect: &MalformedReason) {
         self.corrected = true;
         let (text, (_, thinking)) = (self.said(), self.events.draft().open_round());
         self.spoken += text.len();
         let (written, reason) = match defect {
             // What was cut is worth nothing to the model, and may be long.
-            Defect::Cut => (text, prompt::CUT),
-            Defect::Unreadable(reason) => (format!("{text}{raw}"), reason.as_str()),
+            MalformedReason::Truncated => (text, prompt::CUT),
+            MalformedReason::Unreadable(reason) => (format!("{text}{raw}"), reason.as_str()),
         };
         if !written.is_empty() {
             self.messages.push(Message::Assistant { text: written, thinking, calls: Vec::new() });

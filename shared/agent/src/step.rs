@@ -9,11 +9,11 @@ use calls::Malformed;
 use conversation::{Event, ToolCall, ToolProgress, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use model::{Delta, Finish, ModelError, Reply, TokenUsage, ToolPath};
+use model::{Delta, Finish, ModelError, Reply, TokenUsage, ToolMode};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use tools::{Ran, ToolSession};
+use tools::{ToolRun, ToolSession};
 use tracing::Instrument;
 
 use self::reading::{MAX_RUN_CALLS, Reading};
@@ -41,7 +41,7 @@ pub(crate) struct Reader<'a> {
     /// When a reply with tools is given up that is no answer yet.
     pub(crate) closing: Closing,
     /// Where native calls are expected, calls in the text count only if none comes.
-    pub(crate) path: ToolPath,
+    pub(crate) path: ToolMode,
     /// Whether a call that cannot be read may go back to the model; otherwise its text is shown.
     pub(crate) may_correct: bool,
     /// What was said of this reply by a model that failed.
@@ -60,7 +60,7 @@ pub(crate) struct Closing {
 
 impl Reader<'_> {
     /// Whether the calls of a reply that breaks off are awaited, because another model goes on from their results.
-    fn goes_on(&self, calls: &[Option<Ran>], error: &ModelError) -> bool {
+    fn goes_on(&self, calls: &[Option<ToolRun>], error: &ModelError) -> bool {
         self.alternative && !calls.is_empty() && heals(error)
     }
 
@@ -74,12 +74,12 @@ impl Reader<'_> {
     }
 
     /// Whether another reply, without tools, is of more use than the rest of this one.
-    fn gives_up(&self, calls: &[Option<Ran>]) -> bool {
+    fn gives_up(&self, calls: &[Option<ToolRun>]) -> bool {
         let is_answer = || !self.events.draft().open_round().0.trim().is_empty();
         !calls.is_empty() || (self.closing.informed && !is_answer())
     }
 
-    fn report(&self, call: &ToolCall, ran: Result<Ran, anyhow::Error>) -> Result<Ran, Broken> {
+    fn report(&self, call: &ToolCall, ran: Result<ToolRun, anyhow::Error>) -> Result<ToolRun, Broken> {
         if let Some(recording) = self.recording {
             recording.ran(call, ran.as_ref().ok());
         }
@@ -95,7 +95,7 @@ pub(crate) struct Round {
     /// In the order in which the model made them.
     pub(crate) calls: Vec<ToolCall>,
     /// One for each call, in the same order.
-    pub(crate) results: Vec<Ran>,
+    pub(crate) results: Vec<ToolRun>,
     /// Calls of the caller's tools, which nobody was told of.
     pub(crate) callers: Vec<ToolCall>,
     /// A call that could not be used, and was not shown.
@@ -108,7 +108,7 @@ pub(crate) struct Round {
 pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Broken> {
     let reading = Arc::new(Mutex::new(Reading::new(reader)));
     let mut running = FuturesUnordered::new();
-    let mut results: Vec<Option<Ran>> = Vec::new();
+    let mut results: Vec<Option<ToolRun>> = Vec::new();
     let read_on = |reply| ReplyReader::spawn(reply, Arc::clone(&reading), reader.events.clone());
     // Dropped as soon as the rest of the reply is of no use: that closes its connection.
     let (mut reply, mut broke) = (Some(read_on(reply)), None);
@@ -132,9 +132,9 @@ pub(crate) async fn read(reply: Reply, reader: &Reader<'_>) -> Result<Round, Bro
                         results.push(None);
                         running.push(async move {
                             let ran = if place < MAX_RUN_CALLS {
-                                reader.session.run_telling(&call, &reader.telling(&call)).await
+                                reader.session.run_with_progress(&call, &reader.telling(&call)).await
                             } else {
-                                Ok(reader.session.beyond(&call, MAX_RUN_CALLS))
+                                Ok(reader.session.reject_excess(&call, MAX_RUN_CALLS))
                             };
                             (place, call, ran)
                         });

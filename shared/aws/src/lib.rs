@@ -11,7 +11,7 @@ use reqwest::RequestBuilder;
 use settings::{SettingError, Settings};
 
 /// The content type of requests in JSON protocol 1.1.
-pub const JSON: &str = "application/x-amz-json-1.1";
+pub const JSON_CONTENT_TYPE: &str = "application/x-amz-json-1.1";
 
 /// One service in one region, with the credentials to call it.
 pub struct Service {
@@ -35,7 +35,7 @@ pub struct Call<'a> {
 /// The request cannot be signed: its URL or its headers are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request cannot be signed")]
-pub struct Unsigned;
+pub struct SigningError;
 
 impl Service {
     /// Creates a service; `id` is its name in signatures and host names. With an endpoint override in
@@ -44,9 +44,9 @@ impl Service {
     /// # Errors
     /// An override that is no URL, or no region or credentials in the environment.
     pub fn from_settings(settings: &Settings, id: &'static str, endpoint_variable: &str) -> Result<Self, SettingError> {
-        let stand_in = settings.parsed(endpoint_variable, "an http or https URL", endpoint)?;
-        let (region, credentials) = identity(settings, stand_in.is_some())?;
-        let endpoint = stand_in.unwrap_or_else(|| default_endpoint(id, &region));
+        let endpoint_override = settings.parse(endpoint_variable, "an http or https URL", parse_endpoint)?;
+        let (region, credentials) = region_and_credentials(settings, endpoint_override.is_some())?;
+        let endpoint = endpoint_override.unwrap_or_else(|| default_endpoint(id, &region));
         Ok(Self { id, endpoint, region, credentials })
     }
 
@@ -54,21 +54,27 @@ impl Service {
     ///
     /// # Errors
     /// [`SigningError`].
-    pub fn request(
+    pub fn signed_request(
         &self,
         http: &transport::Client,
         call: Call<'_>,
         now: SystemTime,
-    ) -> Result<RequestBuilder, Unsigned> {
+    ) -> Result<RequestBuilder, SigningError> {
         let url = format!("{}{}", self.endpoint, call.path);
-        let signature = self.signature(&url, &call, now)?;
-        let told = call.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let request = told.chain(signature).fold(http.post(url), |request, (name, value)| request.header(name, value));
+        let signature = self.signature_headers(&url, &call, now)?;
+        let headers = call.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let request =
+            headers.chain(signature).fold(http.post(url), |request, (name, value)| request.header(name, value));
         Ok(request.body(call.body))
     }
 
     /// The headers that sign a request.
-    fn signature(&self, url: &str, call: &Call<'_>, now: SystemTime) -> Result<Vec<(String, String)>, Unsigned> {
+    fn signature_headers(
+        &self,
+        url: &str,
+        call: &Call<'_>,
+        now: SystemTime,
+    ) -> Result<Vec<(String, String)>, SigningError> {
         let identity = self.credentials.clone().into();
         let parameters = SigningParams::builder()
             .identity(&identity)
@@ -77,12 +83,12 @@ impl Service {
             .time(now)
             .settings(SigningSettings::default())
             .build()
-            .map_err(|_| Unsigned)?
+            .map_err(|_| SigningError)?
             .into();
         let headers = call.headers.iter().copied();
         let request = SignableRequest::new("POST", url, headers, SignableBody::Bytes(&call.body));
-        let signed = sign(request.map_err(|_| Unsigned)?, &parameters).map_err(|_| Unsigned)?;
-        let (instructions, _) = signed.into_parts();
+        let output = sign(request.map_err(|_| SigningError)?, &parameters).map_err(|_| SigningError)?;
+        let (instructions, _) = output.into_parts();
         Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }
@@ -93,7 +99,7 @@ impl std::fmt::Debug for Service {
     }
 }
 
-fn endpoint(text: &str) -> Option<String> {
+fn parse_endpoint(text: &str) -> Option<String> {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
     let plausible = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#@".contains(&byte));
     plausible.then(|| text.trim_end_matches('/').to_owned())
@@ -105,9 +111,9 @@ fn default_endpoint(id: &str, region: &str) -> String {
 }
 
 /// Region and credentials from the environment; an endpoint override has defaults for both.
-fn identity(settings: &Settings, stand_in: bool) -> Result<(String, Credentials), SettingError> {
-    let var = |name: &str, accepted: &str, instead: &str| match settings.var(name) {
-        None if stand_in => Ok(instead.to_owned()),
+fn region_and_credentials(settings: &Settings, has_override: bool) -> Result<(String, Credentials), SettingError> {
+    let var = |name: &str, accepted: &str, fallback: &str| match settings.var(name) {
+        None if has_override => Ok(fallback.to_owned()),
         None => Err(SettingError::new(name, accepted)),
         Some(value) => Ok(value.to_owned()),
     };
@@ -142,7 +148,8 @@ mod tests {
         let service = Service::from_settings(&Settings::from_pairs(aws), "lambda", "ELSEWHERE").unwrap();
         assert!(!format!("{service:?}").contains("canary"));
         let call = Call { path: "/functions/f?Qualifier=7", headers: &[("x-more", "1")], body: b"{}".to_vec() };
-        let request = service.request(&transport::client().unwrap(), call, SystemTime::UNIX_EPOCH).unwrap();
+        let request =
+            service.signed_request(&transport::build_client().unwrap(), call, SystemTime::UNIX_EPOCH).unwrap();
         let request = request.build().unwrap();
         assert_eq!(request.url().as_str(), "https://lambda.eu-west-1.amazonaws.com/functions/f?Qualifier=7");
         let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
@@ -154,8 +161,8 @@ mod tests {
 
     #[test]
     fn endpoint_override_needs_only_a_url() {
-        let made = |address: &str| Service::from_settings(&Settings::from_pairs([("AT", address)]), "ssm", "AT");
-        assert_eq!(made("http://127.0.0.1:9/").unwrap().endpoint, "http://127.0.0.1:9");
-        assert_eq!(made("nowhere").unwrap_err().variable, "AT");
+        let service_at = |address: &str| Service::from_settings(&Settings::from_pairs([("AT", address)]), "ssm", "AT");
+        assert_eq!(service_at("http://127.0.0.1:9/").unwrap().endpoint, "http://127.0.0.1:9");
+        assert_eq!(service_at("nowhere").unwrap_err().variable, "AT");
     }
 }

@@ -6,11 +6,11 @@
 
 use std::time::{Duration, Instant};
 
-use calls::{CallScanner, Part, Piece, ThinkingFilter};
+use calls::{CallScanner, ReplyPart, Segment, ThinkingFilter};
 use conversation::ToolSpec;
 use serde_json::json;
 
-const PIECE: usize = 8;
+const CHUNK_BYTES: usize = 8;
 const BYTES: usize = 1 << 20;
 /// The number of scans of each text. The fastest run counts, because others were disturbed.
 const RUNS: usize = 15;
@@ -27,9 +27,9 @@ fn main() {
 }
 
 fn report(name: &str, text: &str, push: fn() -> Push) {
-    let pieces = pieces(text);
-    let total = (0..RUNS).map(|_| total(&pieces, push)).min().unwrap_or_default();
-    let longest = longest(&pieces, push);
+    let chunks = split_chunks(text);
+    let total = (0..RUNS).map(|_| measure_total(&chunks, push)).min().unwrap_or_default();
+    let longest = measure_longest_chunk(&chunks, push);
     println!("{name:<28} {:>10.1} {:>13.1} µs", megabytes(text.len()) / total.as_secs_f64(), micros(longest));
 }
 
@@ -75,36 +75,36 @@ fn fill(line: &str) -> String {
 }
 
 /// Splits the text into chunks of about [`CHUNK_BYTES`] that do not cut a character.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
+fn split_chunks(text: &str) -> Vec<&str> {
+    let mut chunks = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let (piece, behind) = rest.split_at(rest.ceil_char_boundary(PIECE));
-        pieces.push(piece);
-        rest = behind;
+        let (chunk, remainder) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
+        chunks.push(chunk);
+        rest = remainder;
     }
-    pieces
+    chunks
 }
 
 /// Measures the whole text.
-fn total(pieces: &[&str], make: fn() -> Push) -> Duration {
+fn measure_total(chunks: &[&str], make: fn() -> Push) -> Duration {
     let mut push = make();
-    let begun = Instant::now();
-    for piece in pieces {
+    let start = Instant::now();
+    for piece in chunks {
         push(piece);
     }
-    begun.elapsed()
+    start.elapsed()
 }
 
 /// Measures the slowest chunk; the fastest run of each chunk counts.
-fn longest(pieces: &[&str], make: fn() -> Push) -> Duration {
-    let mut times = vec![Duration::MAX; pieces.len()];
+fn measure_longest_chunk(chunks: &[&str], make: fn() -> Push) -> Duration {
+    let mut times = vec![Duration::MAX; chunks.len()];
     for _ in 0..RUNS {
         let mut push = make();
-        for (piece, time) in pieces.iter().zip(&mut times) {
-            let begun = Instant::now();
+        for (piece, time) in chunks.iter().zip(&mut times) {
+            let start = Instant::now();
             push(piece);
-            *time = begun.elapsed().min(*time);
+            *time = start.elapsed().min(*time);
         }
     }
     times.into_iter().max().unwrap_or_default()
@@ -112,7 +112,7 @@ fn longest(pieces: &[&str], make: fn() -> Push) -> Duration {
 
 fn scanner() -> Push {
     let mut scanner = CallScanner::new(&[tool()]);
-    let mut out: Vec<Piece> = Vec::new();
+    let mut out: Vec<Segment> = Vec::new();
     Box::new(move |piece| {
         out.clear();
         scanner.push_into(piece, &mut out);
@@ -123,11 +123,11 @@ fn scanner() -> Push {
 fn filter_and_scanner() -> Push {
     let mut filter = ThinkingFilter::default();
     let mut scanner = CallScanner::new(&[tool()]);
-    let mut out: Vec<Piece> = Vec::new();
+    let mut out: Vec<Segment> = Vec::new();
     Box::new(move |piece| {
         out.clear();
         for part in filter.push(piece) {
-            if let Part::Text(text) = part {
+            if let ReplyPart::Text(text) = part {
                 scanner.push_into(&text, &mut out);
             }
         }

@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use calls::{CallScanner, End, Part, Piece, ThinkingFilter};
+use calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
 use conversation::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn scan(case: Case) -> Outcome {
         outcome.take(&mut scanner, filter.push(&chunk));
     }
     outcome.take(&mut scanner, filter.finish());
-    outcome.show(scanner.finish(End::Complete));
+    outcome.show(scanner.finish(ReplyEnd::Complete));
     outcome
 }
 
@@ -73,21 +73,21 @@ fn chunks(text: &str, size: Option<usize>) -> Vec<String> {
 }
 
 impl Outcome {
-    fn take(&mut self, scanner: &mut CallScanner, parts: Vec<Part>) {
+    fn take(&mut self, scanner: &mut CallScanner, parts: Vec<ReplyPart>) {
         for part in parts {
             match part {
-                Part::Text(text) => self.show(scanner.push(&text)),
-                Part::Thinking(text) => self.thinking.push_str(&text),
+                ReplyPart::Text(text) => self.show(scanner.push(&text)),
+                ReplyPart::Thinking(text) => self.thinking.push_str(&text),
             }
         }
     }
 
-    fn show(&mut self, pieces: Vec<Piece>) {
+    fn show(&mut self, pieces: Vec<Segment>) {
         for piece in pieces {
             match piece {
-                Piece::Text(text) => self.content.push_str(&text),
-                Piece::Malformed(malformed) => self.content.push_str(&malformed.raw),
-                Piece::Call(call) => self.calls.push(json!({"name": call.name, "arguments": call.arguments})),
+                Segment::Text(text) => self.content.push_str(&text),
+                Segment::Malformed(malformed) => self.content.push_str(&malformed.raw),
+                Segment::Call(call) => self.calls.push(json!({"name": call.name, "arguments": call.arguments})),
             }
         }
     }

@@ -1,16 +1,16 @@
 //! Tracks code in Markdown, byte by byte.
 
 /// The shortest run of backticks that opens a fence.
-const FENCE: usize = 3;
+const MIN_FENCE_TICKS: usize = 3;
 
 /// Tracks whether the current position in a text is inside inline code or a fence.
 ///
 /// Inline code ends with its line at the latest, so a stray backtick does not hide the rest of a reply.
 #[derive(Debug)]
-pub(crate) struct Code {
+pub(crate) struct CodeTracker {
     line_start: bool,
     /// The first non-blank byte of the line; 0 before it.
-    lead: u8,
+    first_byte: u8,
     /// The number of backticks that opened the current inline code; 0 outside.
     inline: usize,
     /// The number of backticks directly before the current position, and whether they begin their line.
@@ -28,25 +28,25 @@ struct Fence {
     opening: bool,
 }
 
-impl Default for Code {
+impl Default for CodeTracker {
     fn default() -> Self {
-        Self { line_start: true, lead: 0, inline: 0, run: 0, run_at_line_start: false, fence: None }
+        Self { line_start: true, first_byte: 0, inline: 0, run: 0, run_at_line_start: false, fence: None }
     }
 }
 
-impl Code {
+impl CodeTracker {
     /// Whether only blanks precede the current position on its line.
-    pub(crate) fn line_start(&self) -> bool {
+    pub(crate) fn is_line_start(&self) -> bool {
         self.line_start
     }
 
     /// Whether the line begins like JSON.
-    pub(crate) fn in_data(&self) -> bool {
-        matches!(self.lead, b'{' | b'[' | b'"')
+    pub(crate) fn is_json_line(&self) -> bool {
+        matches!(self.first_byte, b'{' | b'[' | b'"')
     }
 
     /// Whether the current position is inside unclosed inline code.
-    pub(crate) fn in_line(&self) -> bool {
+    pub(crate) fn is_in_inline_code(&self) -> bool {
         self.inline > 0
     }
 
@@ -56,39 +56,39 @@ impl Code {
     }
 
     /// Whether the current fence may hold a call.
-    pub(crate) fn tentative(&self) -> bool {
+    pub(crate) fn fence_may_hold_call(&self) -> bool {
         self.fence.as_ref().is_some_and(|fence| fence.tentative)
     }
 
     /// Whether backticks directly precede the current position.
-    pub(crate) fn in_run(&self) -> bool {
+    pub(crate) fn is_in_run(&self) -> bool {
         self.run > 0
     }
 
     /// Opens a fence that may hold a call; the current position is before its content.
-    pub(crate) fn enter_fence(&mut self, ticks: usize) {
+    pub(crate) fn open_fence(&mut self, ticks: usize) {
         self.fence = Some(Fence { ticks, tentative: true, opening: false });
         self.line_start = true;
     }
 
     /// Closes the fence; the current position is after its backticks.
-    pub(crate) fn leave_fence(&mut self) {
+    pub(crate) fn close_fence(&mut self) {
         self.fence = None;
         self.line_start = false;
     }
 
     /// Advances over hidden text.
-    pub(crate) fn pass_hidden(&mut self) {
+    pub(crate) fn advance_hidden(&mut self) {
         self.end_run(None);
         self.line_start = false;
     }
 
     /// Advances over text.
-    pub(crate) fn pass_text(&mut self, text: &str) {
+    pub(crate) fn advance_text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            self.pass(bytes[at]);
+            self.advance(bytes[at]);
             at += 1;
             if self.is_plain() {
                 let changes = |byte: &u8| matches!(byte, b'\n' | b'`');
@@ -104,14 +104,14 @@ impl Code {
 
     /// Whether this text continues a line and cannot change any state: no byte of it begins or ends a line, code, a tag
     /// or a call.
-    pub(crate) fn goes_on(&self, text: &str) -> bool {
+    pub(crate) fn is_inert(&self, text: &str) -> bool {
         self.is_plain() && !text.bytes().any(|byte| matches!(byte, b'\n' | b'`' | b'<' | b'['))
     }
 
     /// Advances over one byte.
-    pub(crate) fn pass(&mut self, byte: u8) {
+    pub(crate) fn advance(&mut self, byte: u8) {
         if self.line_start && !byte.is_ascii_whitespace() {
-            self.lead = byte;
+            self.first_byte = byte;
         }
         if byte == b'`' {
             if self.run == 0 {
@@ -125,7 +125,7 @@ impl Code {
         match byte {
             b'\n' => {
                 self.line_start = true;
-                self.lead = 0;
+                self.first_byte = 0;
                 self.inline = 0;
                 if let Some(fence) = &mut self.fence {
                     fence.opening = false;
@@ -151,7 +151,7 @@ impl Code {
                     self.fence = None;
                 }
             }
-            None if self.run_at_line_start && run >= FENCE => {
+            None if self.run_at_line_start && run >= MIN_FENCE_TICKS => {
                 self.fence = Some(Fence { ticks: run, tentative: false, opening: true });
             }
             None if self.inline == 0 => self.inline = run,
@@ -163,13 +163,13 @@ impl Code {
 
 #[cfg(test)]
 mod tests {
-    use super::Code;
+    use super::CodeTracker;
 
     fn at_end(text: &str) -> (bool, Option<usize>) {
-        let mut code = Code::default();
-        code.pass_text(text);
+        let mut code = CodeTracker::default();
+        code.advance_text(text);
         code.end_run(None);
-        (code.in_line(), code.fence())
+        (code.is_in_inline_code(), code.fence())
     }
 
     #[test]

@@ -1,14 +1,14 @@
 use std::borrow::Cow;
 
 /// The bracketed control tokens without an underscore; those with one need no list.
-const WORDS: [&str; 4] = ["ARGS", "INST", "THINK", "IMG"];
+const BARE_TOKENS: [&str; 4] = ["ARGS", "INST", "THINK", "IMG"];
 
 /// The text with which some models open a list of calls, up to its bracket.
 const FUNCTOOLS: &str = "functools";
 
 /// The beginning of a fence that holds calls, such as `tool_call` or `tool_code`.
 const FENCE: &str = "```tool";
-const BROKEN_FENCE: &str = "``&#96;tool";
+const ESCAPED_FENCE: &str = "``&#96;tool";
 
 /// Escapes untrusted text (a tool's result, a page) so that it cannot forge a marker.
 ///
@@ -20,23 +20,23 @@ const BROKEN_FENCE: &str = "``&#96;tool";
 /// JSON without a marker is not changed, because it cannot be distinguished from data. If a model ends its reply with
 /// the JSON of a declared tool's call on separate lines, that is a call, regardless of the text's source.
 pub fn escape(text: &str) -> String {
-    let text = text.replace('<', "&lt;").replace(FENCE, BROKEN_FENCE);
-    brackets(&text).into_owned()
+    let text = text.replace('<', "&lt;").replace(FENCE, ESCAPED_FENCE);
+    escape_brackets(&text).into_owned()
 }
 
 /// Escapes the brackets that open a marker.
-fn brackets(text: &str) -> Cow<'_, str> {
+fn escape_brackets(text: &str) -> Cow<'_, str> {
     let opening = |at: &usize| {
         text.get(..*at).is_some_and(|before| before.ends_with(FUNCTOOLS))
-            || is_token(text, *at)
+            || is_control_token(text, *at)
             || opens_calls(text.get(at + 1..).unwrap_or_default())
     };
-    let mut places = text.match_indices('[').map(|(at, _)| at).filter(opening).peekable();
-    if places.peek().is_none() {
+    let mut positions = text.match_indices('[').map(|(at, _)| at).filter(opening).peekable();
+    if positions.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let (mut safe, mut from) = (String::with_capacity(text.len() + 16), 0);
-    for at in places {
+    for at in positions {
         safe.push_str(text.get(from..at).unwrap_or_default());
         safe.push_str("&#91;");
         from = at + 1;
@@ -46,36 +46,37 @@ fn brackets(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether the bracket at `at` opens a control token: capitals and underscores up to the closing bracket.
-fn is_token(text: &str, at: usize) -> bool {
+fn is_control_token(text: &str, at: usize) -> bool {
     /// Maximum length of a token, above that of all known tokens, in bytes.
-    const MAX_TOKEN: usize = 40;
+    const MAX_TOKEN_BYTES: usize = 40;
     let rest = text.as_bytes().get(at + 1..).unwrap_or_default();
     let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-    let length = rest.iter().take(MAX_TOKEN).take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
+    let length =
+        rest.iter().take(MAX_TOKEN_BYTES).take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
     let (name, end) = rest.split_at(length);
-    end.first() == Some(&b']') && (name.contains(&b'_') || WORDS.iter().any(|word| word.as_bytes() == name))
+    end.first() == Some(&b']') && (name.contains(&b'_') || BARE_TOKENS.iter().any(|token| token.as_bytes() == name))
 }
 
 /// Maximum length of a name, and of white space, in bytes.
-const MAX_NAME: usize = 128;
+const MAX_NAME_BYTES: usize = 128;
 
 /// Whether the text after a bracket begins with a call: a name, a parenthesis, and a named argument or none.
 fn opens_calls(text: &str) -> bool {
-    let Some(arguments) = after_name(text).and_then(|rest| rest.strip_prefix('(')) else { return false };
-    let arguments = after_space(arguments);
-    arguments.starts_with(')') || after_name(arguments).is_some_and(|rest| rest.starts_with('='))
+    let Some(arguments) = skip_name(text).and_then(|rest| rest.strip_prefix('(')) else { return false };
+    let arguments = skip_space(arguments);
+    arguments.starts_with(')') || skip_name(arguments).is_some_and(|rest| rest.starts_with('='))
 }
 
 /// Skips a name and the white space around it.
-fn after_name(text: &str) -> Option<&str> {
+fn skip_name(text: &str) -> Option<&str> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
-    let text = after_space(text);
-    let length = text.bytes().take(MAX_NAME).take_while(is_part).count();
-    (length > 0).then(|| after_space(text.get(length..).unwrap_or_default()))
+    let text = skip_space(text);
+    let length = text.bytes().take(MAX_NAME_BYTES).take_while(is_part).count();
+    (length > 0).then(|| skip_space(text.get(length..).unwrap_or_default()))
 }
 
-fn after_space(text: &str) -> &str {
-    let length = text.bytes().take(MAX_NAME).take_while(u8::is_ascii_whitespace).count();
+fn skip_space(text: &str) -> &str {
+    let length = text.bytes().take(MAX_NAME_BYTES).take_while(u8::is_ascii_whitespace).count();
     text.get(length..).unwrap_or_default()
 }
 

@@ -11,7 +11,7 @@ mod react;
 mod read_only;
 mod tag;
 
-use conversation::{ToolCall, ToolResult, ToolSpec};
+use conversation::{ToolCall, ToolMessage, ToolSpec};
 
 use crate::markers::Role;
 
@@ -25,14 +25,14 @@ pub trait CallFormat: Sync {
     fn render_call(&self, call: &ToolCall) -> String;
     /// The part of the system prompt that teaches the format and lists the tools (Chinese); empty without tools.
     fn instructions(&self, tools: &[ToolSpec]) -> String {
-        prompt::instructions(tools, &|call| self.render_call(call))
+        prompt::build_instructions(tools, &|call| self.render_call(call))
     }
     /// Renders a result for the model.
     ///
     /// The content is inserted as it is: its producer has already escaped outside text with
     /// [`escape`](crate::escape()).
-    fn render_result(&self, result: &ToolResult) -> String {
-        format!("<tool_result name=\"{}\">\n{}\n</tool_result>", prompt::attribute(&result.name), result.content)
+    fn render_result(&self, result: &ToolMessage) -> String {
+        format!("<tool_result name=\"{}\">\n{}\n</tool_result>", prompt::escape_attribute(&result.name), result.content)
     }
 }
 
@@ -52,8 +52,8 @@ const FAMILIES: &[(&[&str], &dyn CallFormat)] = &[
 /// Returns the format for a model: that of its family, or the tag format.
 pub fn format_for(model: &str) -> &'static dyn CallFormat {
     let model = model.to_lowercase();
-    let fits = |words: &[&str]| words.iter().any(|word| model.contains(word));
-    FAMILIES.iter().find(|(words, _)| fits(words)).map_or(&tag::TAG, |(_, format)| *format)
+    let fits = |patterns: &[&str]| patterns.iter().any(|pattern| model.contains(pattern));
+    FAMILIES.iter().find(|(patterns, _)| fits(patterns)).map_or(&tag::TAG, |(_, format)| *format)
 }
 
 /// All markers.
@@ -67,11 +67,11 @@ pub(crate) fn markers() -> Vec<(String, Role)> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{ToolCall, ToolExample, ToolResult, ToolSpec};
+    use conversation::{ToolCall, ToolExample, ToolMessage, ToolSpec};
     use serde_json::{Value, json};
 
     use super::{CallFormat, FAMILIES, REACT, format_for, tag};
-    use crate::{CallScanner, End, Piece};
+    use crate::{CallScanner, ReplyEnd, Segment};
 
     fn search_web() -> ToolSpec {
         ToolSpec {
@@ -97,7 +97,7 @@ mod tests {
         ToolCall { id: "call_1".to_owned(), name: "search_web".to_owned(), arguments }
     }
 
-    fn taught() -> Vec<&'static dyn CallFormat> {
+    fn all_formats() -> Vec<&'static dyn CallFormat> {
         let mut formats: Vec<&dyn CallFormat> = FAMILIES.iter().map(|(_, format)| *format).collect();
         formats.push(&tag::TAG);
         formats.push(REACT);
@@ -112,15 +112,15 @@ mod tests {
             json!({"query": "5"}),
             json!({"query": ""}),
         ];
-        for format in taught() {
+        for format in all_formats() {
             for arguments in &arguments {
                 let mut scanner = CallScanner::new(&[search_web()]).with_actions();
                 let text = format!("好的。\n{}\n", format.render_call(&call(arguments.clone())));
                 let mut pieces = scanner.push(&text);
-                pieces.extend(scanner.finish(End::Complete));
-                let calls: Vec<_> = pieces.into_iter().filter(|piece| !matches!(piece, Piece::Text(_))).collect();
+                pieces.extend(scanner.finish(ReplyEnd::Complete));
+                let calls: Vec<_> = pieces.into_iter().filter(|piece| !matches!(piece, Segment::Text(_))).collect();
                 let expected = crate::ParsedCall { name: "search_web".to_owned(), arguments: arguments.clone() };
-                assert_eq!(calls, [Piece::Call(expected)], "{}: {text}", format.name());
+                assert_eq!(calls, [Segment::Call(expected)], "{}: {text}", format.name());
             }
         }
     }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn instructions_are_empty_without_tools() {
-        for format in taught() {
+        for format in all_formats() {
             assert_eq!(format.instructions(&[]), "", "{}", format.name());
         }
     }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn result_carries_the_tool_name() {
-        let result = ToolResult {
+        let result = ToolMessage {
             call_id: "call_1".to_owned(),
             name: "a\"<b".to_owned(),
             ok: true,

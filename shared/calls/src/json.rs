@@ -12,7 +12,7 @@ mod text;
 
 use serde_json::Value;
 
-pub(crate) use scan::{Scan, Seen};
+pub(crate) use scan::{JsonScan, ScanStep};
 
 /// Maximum nesting depth of arrays and objects.
 const MAX_DEPTH: usize = 128;
@@ -22,10 +22,10 @@ const MAX_DEPTH: usize = 128;
 /// Differs from `serde_json` in one respect: an integer that fits neither `i64` nor `u64` becomes a string of its
 /// digits instead of a rounded float.
 pub(crate) fn parse(text: &str) -> Option<Value> {
-    let mut scan = Scan::default();
+    let mut scan = JsonScan::default();
     let end = match scan.advance(text, 0) {
-        Seen::End(end) => end,
-        Seen::More(end) if scan.finish() => end,
+        ScanStep::End(end) => end,
+        ScanStep::NeedMore(end) if scan.finish() => end,
         _ => return None,
     };
     text[end..].trim_matches([' ', '\t', '\n', '\r']).is_empty().then(|| scan.take()).flatten()
@@ -36,7 +36,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{Scan, Seen, parse};
+    use super::{JsonScan, ScanStep, parse};
 
     fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
@@ -78,15 +78,15 @@ mod tests {
             let text = format!("{value}{rest}");
             let end = value.to_string().len();
             let value = serde_json::from_str(&text[..end]).ok();
-            let mut scan = Scan::default();
+            let mut scan = JsonScan::default();
             let (mut at, mut held) = (0, String::new());
             let mut found = None;
             for c in text.chars() {
                 held.push(c);
                 match scan.advance(&held, at) {
-                    Seen::More(next) => at = next,
-                    Seen::End(end) => { found = Some(end); break; }
-                    Seen::Foreign(_) | Seen::News(_) => break,
+                    ScanStep::NeedMore(next) => at = next,
+                    ScanStep::End(end) => { found = Some(end); break; }
+                    ScanStep::Foreign(_) | ScanStep::EarlyCheck(_) => break,
                 }
             }
             prop_assert_eq!(found, Some(end));

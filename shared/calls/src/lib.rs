@@ -44,23 +44,23 @@
 //! - JSON is repaired ([`repair()`]) only when its end is known. A call that the output limit cut is always malformed.
 
 mod code;
-mod declared;
+mod coerce;
+mod declared_tools;
 mod escape;
-mod fit;
 mod formats;
 mod json;
+mod json_calls;
 mod markers;
-mod piece;
+mod parameter_value;
 mod repair;
 mod scanner;
-mod shape;
+mod segment;
 mod thinking;
-mod typed;
 
+pub use coerce::{ArgumentErrors, FieldError, coerce_arguments};
 pub use escape::escape;
-pub use fit::{Misfit, Wrong, fit};
 pub use formats::{CallFormat, REACT, format_for};
-pub use piece::{Defect, End, Malformed, ParsedCall, Piece};
 pub use repair::repair;
 pub use scanner::CallScanner;
-pub use thinking::{Part, ThinkingFilter};
+pub use segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, Segment};
+pub use thinking::{ReplyPart, ThinkingFilter};

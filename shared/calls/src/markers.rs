@@ -46,18 +46,18 @@ impl Role {
 
 /// The result of matching the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look<T> {
+pub(crate) enum Match<T> {
     /// A match and its length, in bytes.
-    Is(T, usize),
+    Full(T, usize),
     /// No match.
-    No,
+    None,
     /// More text is needed to decide.
-    Short,
+    Partial,
 }
 
 /// Markers as a prefix tree of bytes.
 #[derive(Default)]
-pub(crate) struct Tree {
+pub(crate) struct MarkerTree {
     nodes: Vec<Node>,
 }
 
@@ -68,16 +68,16 @@ struct Node {
 }
 
 /// Markers with which a call may begin.
-pub(crate) static OPENERS: LazyLock<Tree> = LazyLock::new(|| Tree::of(Role::opens));
+pub(crate) static OPENERS: LazyLock<MarkerTree> = LazyLock::new(|| MarkerTree::build(Role::opens));
 /// Markers with which a call may end.
-pub(crate) static CLOSERS: LazyLock<Tree> =
-    LazyLock::new(|| Tree::of(|role| matches!(role, Role::Close | Role::FunctionEnd)));
+pub(crate) static CLOSERS: LazyLock<MarkerTree> =
+    LazyLock::new(|| MarkerTree::build(|role| matches!(role, Role::Close | Role::FunctionEnd)));
 /// Markers between a name and its arguments.
-pub(crate) static SEPARATORS: LazyLock<Tree> =
-    LazyLock::new(|| Tree::of(|role| matches!(role, Role::Separator | Role::CallId)));
+pub(crate) static SEPARATORS: LazyLock<MarkerTree> =
+    LazyLock::new(|| MarkerTree::build(|role| matches!(role, Role::Separator | Role::CallId)));
 /// Markers that structure a function's parameters.
-pub(crate) static PARAMETERS: LazyLock<Tree> = LazyLock::new(|| {
-    Tree::of(|role| {
+pub(crate) static PARAMETERS: LazyLock<MarkerTree> = LazyLock::new(|| {
+    MarkerTree::build(|role| {
         matches!(
             role,
             Role::Parameter
@@ -90,8 +90,8 @@ pub(crate) static PARAMETERS: LazyLock<Tree> = LazyLock::new(|| {
     })
 });
 
-impl Tree {
-    fn of(wanted: impl Fn(Role) -> bool) -> Self {
+impl MarkerTree {
+    fn build(wanted: impl Fn(Role) -> bool) -> Self {
         let mut tree = Self { nodes: vec![Node::default()] };
         for (text, role) in formats::markers().into_iter().filter(|(_, role)| wanted(*role)) {
             tree.insert(&text, role);
@@ -117,18 +117,18 @@ impl Tree {
     }
 
     /// Matches a marker at the beginning of the text.
-    pub(crate) fn look(&self, text: &str) -> Look<Role> {
+    pub(crate) fn match_prefix(&self, text: &str) -> Match<Role> {
         let mut node = 0;
         for (at, &byte) in text.as_bytes().iter().enumerate() {
             match self.child(node, byte) {
                 Some(child) => node = child,
-                None => return Look::No,
+                None => return Match::None,
             }
             if let Some(role) = self.nodes[node].role {
-                return Look::Is(role, at + 1);
+                return Match::Full(role, at + 1);
             }
         }
-        Look::Short
+        Match::Partial
     }
 
     /// Finds the first marker at or after `from`: its position, role and end. Without one the error is the position at
@@ -137,10 +137,10 @@ impl Tree {
         let mut at = from;
         while let Some(found) = text[at..].find(['<', '[']) {
             at += found;
-            match self.look(&text[at..]) {
-                Look::Is(role, length) => return Ok((at, role, at + length)),
-                Look::Short => return Err(at),
-                Look::No => at += 1,
+            match self.match_prefix(&text[at..]) {
+                Match::Full(role, length) => return Ok((at, role, at + length)),
+                Match::Partial => return Err(at),
+                Match::None => at += 1,
             }
         }
         Err(text.len())
@@ -149,7 +149,7 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, OPENERS, Role};
+    use super::{Match, OPENERS, Role};
     use crate::formats;
 
     #[test]
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn non_marker_is_detected_at_first_differing_byte() {
-        assert_eq!(OPENERS.look("<tool_call>{"), Look::Is(Role::Wrapper, 11));
-        assert_eq!(OPENERS.look("<tool_c"), Look::Short);
-        assert_eq!(OPENERS.look("<tool_cat"), Look::No);
-        assert_eq!(OPENERS.look("<b"), Look::No);
+        assert_eq!(OPENERS.match_prefix("<tool_call>{"), Match::Full(Role::Wrapper, 11));
+        assert_eq!(OPENERS.match_prefix("<tool_c"), Match::Partial);
+        assert_eq!(OPENERS.match_prefix("<tool_cat"), Match::None);
+        assert_eq!(OPENERS.match_prefix("<b"), Match::None);
     }
 }

@@ -24,46 +24,47 @@ pub fn repair(text: &str) -> Option<Value> {
     if let Some(value) = json::parse(text) {
         return Some(value);
     }
-    let tidy = Tidy::of(text);
-    if let Some(value) = json::parse(&tidy) {
+    let normalized = Normalizer::normalize(text);
+    if let Some(value) = json::parse(&normalized) {
         return Some(value);
     }
-    if text.is_empty() || tidy.len() > MAX_REPAIR {
+    if text.is_empty() || normalized.len() > MAX_REPAIR {
         return None;
     }
-    json::parse(&jsonrepair_rs::jsonrepair(&tidy).ok()?)
+    json::parse(&jsonrepair_rs::jsonrepair(&normalized).ok()?)
 }
 
 /// The normalising pass: copies the text and tracks at each character whether it is inside a string.
-struct Tidy<'a> {
+struct Normalizer<'a> {
     text: &'a str,
     out: String,
     /// True for an object, false for an array.
     nesting: Vec<bool>,
     /// In an object: whether a key comes next.
-    key: bool,
+    expects_key: bool,
 }
 
-impl<'a> Tidy<'a> {
-    fn of(text: &'a str) -> String {
-        let mut tidy = Self { text, out: String::with_capacity(text.len() + 16), nesting: Vec::new(), key: false };
+impl<'a> Normalizer<'a> {
+    fn normalize(text: &'a str) -> String {
+        let mut normalizer =
+            Self { text, out: String::with_capacity(text.len() + 16), nesting: Vec::new(), expects_key: false };
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
             let after = at + c.len_utf8();
             at = match c {
-                '"' => tidy.string(after, '"'),
-                '\'' => tidy.string(after, '\''),
-                '“' | '”' => tidy.string(after, '”'),
+                '"' => normalizer.copy_string(after, '"'),
+                '\'' => normalizer.copy_string(after, '\''),
+                '“' | '”' => normalizer.copy_string(after, '”'),
                 _ => {
-                    tidy.structure(c);
+                    normalizer.push_structure(c);
                     after
                 }
             };
         }
-        tidy.out
+        normalizer.out
     }
 
-    fn structure(&mut self, c: char) {
+    fn push_structure(&mut self, c: char) {
         let c = match c {
             '：' => ':',
             '，' => ',',
@@ -72,23 +73,23 @@ impl<'a> Tidy<'a> {
         match c {
             '{' | '[' => {
                 self.nesting.push(c == '{');
-                self.key = c == '{';
+                self.expects_key = c == '{';
             }
             '}' | ']' => {
                 self.nesting.pop();
-                self.key = false;
+                self.expects_key = false;
             }
-            ':' => self.key = false,
-            ',' => self.key = self.nesting.last().copied().unwrap_or_default(),
+            ':' => self.expects_key = false,
+            ',' => self.expects_key = self.nesting.last().copied().unwrap_or_default(),
             _ => {}
         }
         self.out.push(c);
     }
 
     /// Copies a string whose content starts at `at`; returns the position after its end.
-    fn string(&mut self, mut at: usize, quote: char) -> usize {
+    fn copy_string(&mut self, mut at: usize, quote: char) -> usize {
         if !self.out.trim_end().ends_with([',', ':', '{', '[']) && !self.nesting.is_empty() {
-            self.structure(',');
+            self.push_structure(',');
         }
         self.out.push('"');
         while let Some(c) = self.text[at..].chars().next() {
@@ -98,12 +99,12 @@ impl<'a> Tidy<'a> {
                 return after;
             }
             at = match c {
-                '\\' => self.escape(after),
-                '"' => self.push_str("\\\"", after),
-                '\n' => self.push_str("\\n", after),
-                '\r' => self.push_str("\\r", after),
-                '\t' => self.push_str("\\t", after),
-                c if c < ' ' => self.push_str(&format!("\\u{:04x}", u32::from(c)), after),
+                '\\' => self.copy_escape(after),
+                '"' => self.push_replacement("\\\"", after),
+                '\n' => self.push_replacement("\\n", after),
+                '\r' => self.push_replacement("\\r", after),
+                '\t' => self.push_replacement("\\t", after),
+                c if c < ' ' => self.push_replacement(&format!("\\u{:04x}", u32::from(c)), after),
                 c => {
                     self.out.push(c);
                     after
@@ -113,30 +114,30 @@ impl<'a> Tidy<'a> {
         at
     }
 
-    fn push_str(&mut self, text: &str, after: usize) -> usize {
+    fn push_replacement(&mut self, text: &str, after: usize) -> usize {
         self.out.push_str(text);
         after
     }
 
     /// Copies the text after a backslash; returns the position after it.
-    fn escape(&mut self, at: usize) -> usize {
+    fn copy_escape(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         match rest.as_bytes().first() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
                 self.out.push('\\');
-                self.push_str(&rest[..1], at + 1)
+                self.push_replacement(&rest[..1], at + 1)
             }
             Some(b'u') if rest.len() >= 5 && rest.as_bytes()[1..5].iter().all(u8::is_ascii_hexdigit) => {
-                self.unicode(&rest[1..], at + 1)
+                self.copy_unicode(&rest[1..], at + 1)
             }
             // An escaped line break or apostrophe means the character itself.
             Some(b'\n' | b'\r' | b'\t' | b'\'') => at,
-            _ => self.push_str("\\\\", at),
+            _ => self.push_replacement("\\\\", at),
         }
     }
 
     /// Copies `XXXX` of a `\uXXXX`; a surrogate without its partner becomes U+FFFD.
-    fn unicode(&mut self, digits: &str, at: usize) -> usize {
+    fn copy_unicode(&mut self, digits: &str, at: usize) -> usize {
         let unit = |hex: Option<&str>| hex.and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or_default();
         let first = unit(digits.get(..4));
         let second = if digits.get(4..6) == Some("\\u") { unit(digits.get(6..10)) } else { 0 };
@@ -147,7 +148,7 @@ impl<'a> Tidy<'a> {
             _ => (&digits[..4], 4),
         };
         self.out.push_str("\\u");
-        self.push_str(kept, at + length)
+        self.push_replacement(kept, at + length)
     }
 
     /// Whether a quote before `at` ends its string: the text after it may follow a string.
@@ -155,7 +156,7 @@ impl<'a> Tidy<'a> {
         let rest = self.text[at..].trim_start();
         let spaced = rest.len() < self.text.len() - at;
         let Some(next) = rest.chars().next() else { return true };
-        if self.key {
+        if self.expects_key {
             return matches!(next, ':' | '：');
         }
         match next {
@@ -170,10 +171,10 @@ impl<'a> Tidy<'a> {
 /// Whether the text after a comma in an object is like a next member, the object's end, or the end of the text.
 fn starts_member(rest: &str) -> bool {
     let rest = rest.trim_start();
-    let word = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+    let after_key = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
     match rest.chars().next() {
         None | Some('"' | '\'' | '“' | '”' | '}' | '/') => true,
-        _ => word.len() < rest.len() && word.trim_start().starts_with([':', '：']),
+        _ => after_key.len() < rest.len() && after_key.trim_start().starts_with([':', '：']),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Mutated model output: the same result for every chunking, nothing added, bounded growth.
 #![expect(clippy::expect_used, reason = "samples are there")]
 
-use calls::{CallScanner, End, Part, Piece, ThinkingFilter, escape, repair};
+use calls::{CallScanner, ReplyEnd, ReplyPart, Segment, ThinkingFilter, escape, repair};
 use conversation::ToolSpec;
-use fuzz::{Outcome, holds, run_text, text_cuts};
+use fuzz::{Outcome, ensure, run_text, split_text};
 use serde_json::{Value, json};
 
 /// The texts of the fixtures of every form.
@@ -18,7 +18,7 @@ fn samples() -> Vec<String> {
     texts.filter_map(|case| Some(case["text"].as_str()?.to_owned())).collect()
 }
 
-const WORDS: [&str; 34] = [
+const SNIPPETS: [&str; 34] = [
     "<tool_call>",
     "</tool_call>",
     "<tool name=\"f\">",
@@ -66,43 +66,43 @@ fn tools() -> Vec<ToolSpec> {
     ["f", "search_web"].map(tool).into()
 }
 
-fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
-    let mut all: Vec<Piece> = Vec::new();
+fn joined(pieces: impl IntoIterator<Item = Segment>) -> Vec<Segment> {
+    let mut all: Vec<Segment> = Vec::new();
     for piece in pieces {
         match (all.last_mut(), piece) {
-            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+            (Some(Segment::Text(last)), Segment::Text(text)) => last.push_str(&text),
             (_, piece) => all.push(piece),
         }
     }
     all
 }
 
-fn scanned(chunks: &[&str], end: End) -> Vec<Piece> {
+fn scanned(chunks: &[&str], end: ReplyEnd) -> Vec<Segment> {
     let mut scanner = CallScanner::new(&tools()).with_actions();
-    let mut pieces: Vec<Piece> = chunks.iter().flat_map(|chunk| scanner.push(chunk)).collect();
-    pieces.extend(scanner.finish(end));
-    joined(pieces)
+    let mut segments: Vec<Segment> = chunks.iter().flat_map(|chunk| scanner.push(chunk)).collect();
+    segments.extend(scanner.finish(end));
+    joined(segments)
 }
 
-fn shown(pieces: &[Piece]) -> String {
-    pieces.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "" }).collect()
+fn shown(pieces: &[Segment]) -> String {
+    pieces.iter().map(|piece| if let Segment::Text(text) = piece { text.as_str() } else { "" }).collect()
 }
 
-fn fuzzed(target: &str, check: impl Fn(&str) -> Outcome) {
+fn run_fuzz(target: &str, check: impl Fn(&str) -> Outcome) {
     let samples = samples();
     let samples: Vec<&str> = samples.iter().map(String::as_str).collect();
     assert!(samples.len() > 50, "the fixtures are read");
-    run_text(target, &samples, &WORDS, check);
+    run_text(target, &samples, &SNIPPETS, check);
 }
 
 #[test]
 fn fuzz_calls_are_independent_of_chunking() {
-    fuzzed("calls", |text| {
-        for end in [End::Complete, End::Cut] {
-            let (whole, cut) = (scanned(&[text], end), scanned(&text_cuts(text), end));
-            holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
+    run_fuzz("calls", |text| {
+        for end in [ReplyEnd::Complete, ReplyEnd::Truncated] {
+            let (whole, cut) = (scanned(&[text], end), scanned(&split_text(text), end));
+            ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
             let mut rest = text.chars();
-            holds(shown(&whole).chars().all(|c| rest.any(|other| other == c)), || format!("shown {whole:?}"))?;
+            ensure(shown(&whole).chars().all(|c| rest.any(|other| other == c)), || format!("shown {whole:?}"))?;
         }
         Ok(())
     });
@@ -112,39 +112,40 @@ fn fuzz_calls_are_independent_of_chunking() {
 fn fuzz_thinking_is_independent_of_chunking() {
     let filtered = |chunks: &[&str]| {
         let mut filter = ThinkingFilter::default();
-        let mut parts: Vec<Part> = chunks.iter().flat_map(|chunk| filter.push(chunk)).collect();
+        let mut parts: Vec<ReplyPart> = chunks.iter().flat_map(|chunk| filter.push(chunk)).collect();
         parts.extend(filter.finish());
-        let text = |part: &Part| if let Part::Text(text) = part { text.clone() } else { String::new() };
-        let thinking = |part: &Part| if let Part::Thinking(text) = part { text.clone() } else { String::new() };
+        let text = |part: &ReplyPart| if let ReplyPart::Text(text) = part { text.clone() } else { String::new() };
+        let thinking =
+            |part: &ReplyPart| if let ReplyPart::Thinking(text) = part { text.clone() } else { String::new() };
         [parts.iter().map(text).collect::<String>(), parts.iter().map(thinking).collect()]
     };
-    fuzzed("thinking", |text| {
-        let (whole, cut) = (filtered(&[text]), filtered(&text_cuts(text)));
-        holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
-        holds(whole[0].len() + whole[1].len() <= text.len(), || format!("more than there was: {whole:?}"))
+    run_fuzz("thinking", |text| {
+        let (whole, cut) = (filtered(&[text]), filtered(&split_text(text)));
+        ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
+        ensure(whole[0].len() + whole[1].len() <= text.len(), || format!("more than there was: {whole:?}"))
     });
 }
 
 #[test]
 fn fuzz_repaired_json_is_stable_and_bounded() {
-    fuzzed("repair", |text| {
+    run_fuzz("repair", |text| {
         let Some(value) = repair(text) else { return Ok(()) };
         let written = value.to_string();
-        holds(written.len() <= 8 * text.len() + 64, || format!("{} bytes of {}", written.len(), text.len()))?;
-        holds(repair(&written).as_ref() == Some(&value), || format!("{written} is read as another value"))
+        ensure(written.len() <= 8 * text.len() + 64, || format!("{} bytes of {}", written.len(), text.len()))?;
+        ensure(repair(&written).as_ref() == Some(&value), || format!("{written} is read as another value"))
     });
 }
 
 #[test]
 fn fuzz_escaped_text_contains_no_call() {
-    fuzzed("escape", |text| {
+    run_fuzz("escape", |text| {
         let escaped = escape(text);
         let bound = 8 * text.len() + 64;
-        holds(escaped.len() <= bound, || format!("{} bytes of {}", escaped.len(), text.len()))?;
+        ensure(escaped.len() <= bound, || format!("{} bytes of {}", escaped.len(), text.len()))?;
         let mut scanner = CallScanner::new(&[]);
-        let mut pieces = scanner.push(&escaped);
-        pieces.extend(scanner.finish(End::Complete));
-        let is_call = |piece: &Piece| matches!(piece, Piece::Call(_));
-        holds(!pieces.iter().any(is_call), || format!("{pieces:?} in {escaped:?}"))
+        let mut segments = scanner.push(&escaped);
+        segments.extend(scanner.finish(ReplyEnd::Complete));
+        let is_call = |piece: &Segment| matches!(piece, Segment::Call(_));
+        ensure(!segments.iter().any(is_call), || format!("{segments:?} in {escaped:?}"))
     });
 }

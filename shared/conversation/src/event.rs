@@ -12,10 +12,10 @@ use crate::{Failure, ToolCall, ToolFailure};
 #[serde(rename_all = "snake_case", rename_all_fields = "snake_case")]
 pub enum Event {
     /// The turn is stored and the model is about to be called.
-    Started(Box<Started>),
+    Started(Box<TurnStart>),
     /// Another model writes the rest of the answer, because the previous one failed.
     #[serde(rename = "handover")]
-    Handover {
+    ModelSwitched {
         /// The model's name, as in the list of models.
         model: String,
     },
@@ -38,10 +38,10 @@ pub enum Event {
     /// A progress delta of a running call, between its call and its result; the model never reads it.
     ToolProgress(Box<ToolProgress>),
     /// A finished call, in order of completion.
-    ToolResult(Box<ToolReport>),
+    ToolResult(Box<ToolOutcome>),
     /// A call of a tool that the client runs. The turn ends with it, and its result arrives with another request.
     #[serde(rename = "callers_call")]
-    CallersCall(Box<ToolCall>),
+    ClientToolCall(Box<ToolCall>),
     /// A generated title for a new conversation.
     Title(String),
     /// The usage of the turn; emitted once, before the end.
@@ -59,7 +59,7 @@ pub enum Event {
 const _: () = assert!(size_of::<Event>() <= size_of::<String>() + size_of::<usize>());
 
 /// Events that are delivered together, in order; usually a single delta.
-pub type Batch = SmallVec<[Event; 1]>;
+pub type EventBatch = SmallVec<[Event; 1]>;
 
 impl Event {
     /// Whether this event is the last one of its turn.
@@ -70,7 +70,7 @@ impl Event {
 
 /// The ids of a turn and the model that starts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
+pub struct TurnStart {
     /// The conversation, new or continued.
     pub conversation_id: String,
     /// The assistant message that this turn writes.
@@ -136,7 +136,7 @@ impl Source {
 /// The outcome of a finished call, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolReport {
+pub struct ToolOutcome {
     /// The `id` of the call.
     pub id: String,
     /// The name in the call.
@@ -195,9 +195,9 @@ mod tests {
     use super::*;
     use crate::ErrorCode;
 
-    fn every_kind() -> Vec<Event> {
+    fn sample_events() -> Vec<Event> {
         let failure = ToolFailure { code: "timeout".into(), message: "慢".into() };
-        let report = ToolReport {
+        let report = ToolOutcome {
             id: "c1".into(),
             name: "search_web".into(),
             ok: true,
@@ -210,12 +210,12 @@ mod tests {
         let usage =
             Usage { input_tokens: u64::MAX, output_tokens: 2, search_credits: 3, estimated: true, cost_micros: None };
         vec![
-            Event::Started(Box::new(Started {
+            Event::Started(Box::new(TurnStart {
                 conversation_id: "C".into(),
                 message_id: "M".into(),
                 model: "volcano".into(),
             })),
-            Event::Handover { model: "backup".into() },
+            Event::ModelSwitched { model: "backup".into() },
             Event::Text { delta: "一\n\u{2028}\0\"\\🍵".into() },
             Event::Thinking { delta: String::new() },
             Event::ToolCall(Box::new(ToolCall {
@@ -229,11 +229,11 @@ mod tests {
                 text: "第一章".into(),
             })),
             Event::ToolResult(Box::new(report.clone())),
-            Event::ToolResult(Box::new(ToolReport { ok: false, error: Some(failure), sources: Vec::new(), ..report })),
+            Event::ToolResult(Box::new(ToolOutcome { ok: false, error: Some(failure), sources: Vec::new(), ..report })),
             Event::Title("茶".into()),
             Event::Usage(Box::new(usage)),
             Event::Usage(Box::new(Usage { cost_micros: Some(7), ..usage })),
-            Event::Failed(Box::new(Failure::new(ErrorCode::RateLimited, "慢").retry_after(7))),
+            Event::Failed(Box::new(Failure::new(ErrorCode::RateLimited, "慢").with_retry_after(7))),
             Event::Failed(Box::new(ErrorCode::Interrupted.into())),
             Event::Done { finish_reason: FinishReason::ToolLimit },
         ]
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn stored_event_format_is_stable() {
-        let texts = every_kind().iter().map(|event| serde_json::to_string(event).unwrap()).collect::<Vec<_>>();
+        let texts = sample_events().iter().map(|event| serde_json::to_string(event).unwrap()).collect::<Vec<_>>();
         for text in [
             r#"{"started":{"conversation_id":"C","message_id":"M","model":"volcano"}}"#,
             r#"{"handover":{"model":"backup"}}"#,
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn every_event_round_trips_through_json() {
-        for event in every_kind() {
+        for event in sample_events() {
             let text = serde_json::to_string(&event).unwrap();
             assert!(!text.contains('\n'), "{text}");
             let back: Event = serde_json::from_str(&text).unwrap();
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn only_done_and_failed_end_a_turn() {
-        let ends: Vec<bool> = every_kind().iter().map(Event::is_end).collect();
+        let ends: Vec<bool> = sample_events().iter().map(Event::is_end).collect();
         assert_eq!(ends.iter().position(|end| *end), Some(ends.len() - 3));
     }
 }

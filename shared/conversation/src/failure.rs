@@ -128,7 +128,7 @@ impl ErrorCode {
     }
 
     /// Whether the same request may succeed later.
-    pub fn retryable(self) -> bool {
+    pub fn is_retryable(self) -> bool {
         matches!(
             self,
             Self::TurnInProgress
@@ -155,34 +155,34 @@ pub struct Failure {
     pub message: String,
     /// How long to wait before a retry, in seconds.
     #[serde(rename = "retry_after")]
-    pub retry_after: Option<u64>,
+    pub retry_after_seconds: Option<u64>,
     /// The invalid field of the request, such as `tools[0].name`; for protocols that report it separately.
     pub param: Option<String>,
 }
 
 impl From<ErrorCode> for Failure {
     fn from(code: ErrorCode) -> Self {
-        Self { code, message: code.message().to_owned(), retry_after: None, param: None }
+        Self { code, message: code.message().to_owned(), retry_after_seconds: None, param: None }
     }
 }
 
 impl Failure {
     /// A failure with a specific message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), retry_after: None, param: None }
+        Self { code, message: message.into(), retry_after_seconds: None, param: None }
     }
 
     /// Sets the invalid field of the request.
     #[must_use]
-    pub fn at(mut self, param: impl Into<String>) -> Self {
+    pub fn with_param(mut self, param: impl Into<String>) -> Self {
         self.param = Some(param.into());
         self
     }
 
     /// Sets the time to wait before a retry, in seconds.
     #[must_use]
-    pub fn retry_after(mut self, seconds: u64) -> Self {
-        self.retry_after = Some(seconds);
+    pub fn with_retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after_seconds = Some(seconds);
         self
     }
 }

@@ -4,19 +4,19 @@
 
 mod event;
 mod failure;
+mod history;
 mod id;
 mod message;
-mod past;
+mod model_attribution;
 mod tool;
-mod writers;
 
-pub use event::{Batch, Event, FinishReason, Source, Started, ToolProgress, ToolReport, Usage};
+pub use event::{Event, EventBatch, FinishReason, Source, ToolOutcome, ToolProgress, TurnStart, Usage};
 pub use failure::{ErrorCode, Failure};
+pub use history::{HistoryTurn, Summary};
 pub use id::{is_id, new_id};
 pub use message::Message;
-pub use past::{PastTurn, Summary};
-pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolResult, ToolSpec};
-pub use writers::Writers;
+pub use model_attribution::ModelAttribution;
+pub use tool::{ToolCall, ToolChoice, ToolExample, ToolFailure, ToolMessage, ToolSpec};
 
 /// Maximum length of an answer's text, in bytes. A turn that reaches it ends with [`FinishReason::Length`].
 pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;

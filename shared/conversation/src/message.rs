@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{ToolCall, ToolResult};
+use crate::{ToolCall, ToolMessage};
 
 /// One message of a prompt: from the user, from the model, or from a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,5 +23,5 @@ pub enum Message {
         calls: Vec<ToolCall>,
     },
     /// The result of one call of the preceding assistant message.
-    Tool(ToolResult),
+    Tool(ToolMessage),
 }

@@ -37,7 +37,7 @@ pub struct ToolCall {
 
 /// The result of a call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolResult {
+pub struct ToolMessage {
     /// The `id` of the call.
     pub call_id: String,
     /// The name in the call.

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Blocked IPv4 networks: the first address and the prefix length.
-const REFUSED_V4: [(Ipv4Addr, u32); 16] = [
+const NON_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -27,7 +27,7 @@ const REFUSED_V4: [(Ipv4Addr, u32); 16] = [
 ];
 
 /// Blocked networks within `2000::/3`.
-const REFUSED_V6: [(Ipv6Addr, u32); 4] = [
+const NON_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     // Protocol assignments, including Teredo.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32),
@@ -46,7 +46,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let bits = address.to_bits();
-    !REFUSED_V4.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length)
+    !NON_PUBLIC_V4.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length)
 }
 
 /// Whether an IPv6 address is public. Global unicast addresses are `2000::/3`; others are local, multicast, or embed an
@@ -54,12 +54,12 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let bits = address.to_bits();
     let global = bits >> 125 == 1;
-    let refused = REFUSED_V6.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length);
-    global && !refused && tunnelled(address).is_none_or(is_public_v4)
+    let refused = NON_PUBLIC_V6.iter().any(|(network, length)| (bits ^ network.to_bits()).leading_zeros() >= *length);
+    global && !refused && tunnelled_ipv4(address).is_none_or(is_public_v4)
 }
 
 /// The IPv4 address to which an ISATAP interface would tunnel the packet.
-fn tunnelled(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn tunnelled_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., flags, marker, high, low] = address.segments();
     let isatap = flags & 0xfdff == 0 && marker == 0x5efe;
     isatap.then(|| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))

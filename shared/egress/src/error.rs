@@ -1,11 +1,11 @@
-use crate::Refusal;
+use crate::PolicyViolation;
 
 /// Why a request failed; no text names the address or repeats received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EgressError {
     /// Nothing was sent and no retry helps: the address is not allowed.
     #[error("the address is refused: {0}")]
-    Refused(#[from] Refusal),
+    Refused(#[from] PolicyViolation),
     /// Nothing was sent: the name has no address now.
     #[error("the host's name has no address")]
     Unresolved,
@@ -14,7 +14,7 @@ pub enum EgressError {
     Unreachable,
     /// The host may have processed the request: the connection broke before the response was complete.
     #[error("the connection broke")]
-    Broken,
+    Disconnected,
     /// The host may have processed the request: it timed out before the response was complete.
     #[error("the host took too long")]
     TimedOut,

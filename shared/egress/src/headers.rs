@@ -29,7 +29,7 @@ const RESERVED: [&str; 20] = [
 
 /// Why a header cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HeaderRefusal {
+pub enum HeaderError {
     /// It is not a header name, or one that callers may not set.
     #[error("a header of this name cannot be set")]
     Name,
@@ -39,26 +39,26 @@ pub enum HeaderRefusal {
 }
 
 /// Whether callers may set a header of this name.
-pub fn is_free(name: &str) -> bool {
+pub fn is_settable(name: &str) -> bool {
     HeaderName::from_bytes(name.as_bytes()).is_ok_and(|name| {
         let name = name.as_str();
         !RESERVED.contains(&name) && !name.starts_with("proxy-")
     })
 }
 
-pub(crate) fn free(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), HeaderRefusal> {
-    let name = Some(name).filter(|name| is_free(name)).ok_or(HeaderRefusal::Name)?;
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderRefusal::Name)?;
-    let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| HeaderRefusal::Value)?;
+pub(crate) fn parse_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), HeaderError> {
+    let name = Some(name).filter(|name| is_settable(name)).ok_or(HeaderError::Name)?;
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderError::Name)?;
+    let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| HeaderError::Value)?;
     Ok((name, value))
 }
 
 /// Parses a header that authenticates: `Authorization`, or any other that callers may set.
-pub(crate) fn secret(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), HeaderRefusal> {
+pub(crate) fn parse_secret_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), HeaderError> {
     let authorization = name.eq_ignore_ascii_case("authorization");
-    let name = Some(name).filter(|name| authorization || is_free(name)).ok_or(HeaderRefusal::Name)?;
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderRefusal::Name)?;
-    let mut value = HeaderValue::from_bytes(value.expose_secret().as_bytes()).map_err(|_| HeaderRefusal::Value)?;
+    let name = Some(name).filter(|name| authorization || is_settable(name)).ok_or(HeaderError::Name)?;
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderError::Name)?;
+    let mut value = HeaderValue::from_bytes(value.expose_secret().as_bytes()).map_err(|_| HeaderError::Value)?;
     value.set_sensitive(true);
     Ok((name, value))
 }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn f131_authentication_and_framing_headers_are_reserved() {
-        let kept = [
+        let reserved = [
             "Authorization",
             "AUTHORIZATION",
             "Host",
@@ -95,29 +95,29 @@ mod tests {
             "X-Ä",
             ":authority",
         ];
-        for name in kept {
-            assert_eq!(free(name, "v").unwrap_err(), HeaderRefusal::Name, "{name}");
+        for name in reserved {
+            assert_eq!(parse_header(name, "v").unwrap_err(), HeaderError::Name, "{name}");
         }
         for name in ["Accept", "Content-Type", "X-Api-Version", "accept-language", "If-None-Match", "Range"] {
-            assert!(is_free(name) && free(name, "v").is_ok(), "{name}");
+            assert!(is_settable(name) && parse_header(name, "v").is_ok(), "{name}");
         }
     }
 
     #[test]
     fn f131_header_value_cannot_start_another_line() {
         for value in ["a\r\nHost: b", "a\nb", "a\rb", "a\0b", "\u{1b}[0m", "\u{7f}"] {
-            assert_eq!(free("X-A", value).unwrap_err(), HeaderRefusal::Value, "{value:?}");
-            assert_eq!(secret("X-A", &value.into()).unwrap_err(), HeaderRefusal::Value, "{value:?}");
+            assert_eq!(parse_header("X-A", value).unwrap_err(), HeaderError::Value, "{value:?}");
+            assert_eq!(parse_secret_header("X-A", &value.into()).unwrap_err(), HeaderError::Value, "{value:?}");
         }
         for value in ["", "a b", "a\tb", "汉字", "a:b;c=\"d\""] {
-            assert!(free("X-A", value).is_ok(), "{value:?}");
+            assert!(parse_header("X-A", value).is_ok(), "{value:?}");
         }
     }
 
     #[test]
     fn f122_secret_header_is_hidden_from_debug_output() {
-        let (_, value) = secret("Authorization", &"Bearer canary".into()).unwrap();
+        let (_, value) = parse_secret_header("Authorization", &"Bearer canary".into()).unwrap();
         assert_eq!(format!("{value:?}"), "Sensitive");
-        assert_eq!(secret("Host", &"canary".into()).unwrap_err(), HeaderRefusal::Name);
+        assert_eq!(parse_secret_header("Host", &"canary".into()).unwrap_err(), HeaderError::Name);
     }
 }

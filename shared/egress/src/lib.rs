@@ -16,11 +16,11 @@ mod request;
 mod response;
 mod send;
 
-pub use body::Part;
+pub use body::BodyChunk;
 pub use error::EgressError;
-pub use headers::{HeaderRefusal, is_free};
+pub use headers::{HeaderError, is_settable};
 pub use network::{Network, SystemNetwork};
-pub use policy::{Policy, Refusal};
-pub use request::{Limits, OverCap, Request};
+pub use policy::{Policy, PolicyViolation};
+pub use request::{Limits, OnOversize, Request};
 pub use response::Response;
 pub use send::Egress;

@@ -12,7 +12,7 @@ pub trait Network: Send + Sync + 'static {
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 
     /// The address to connect to for a checked one: the same, except in a test without internet.
-    fn way(&self, checked: SocketAddr) -> SocketAddr {
+    fn connect_address(&self, checked: SocketAddr) -> SocketAddr {
         checked
     }
 }
@@ -29,15 +29,15 @@ impl Network for SystemNetwork {
 }
 
 /// A resolver that knows one name and its checked addresses.
-pub(crate) struct Pinned {
+pub(crate) struct PinnedResolver {
     pub(crate) name: String,
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-impl Resolve for Pinned {
+impl Resolve for PinnedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let known = name.as_str() == self.name;
-        let addresses = if known { self.addresses.clone() } else { Vec::new() };
+        let is_own_name = name.as_str() == self.name;
+        let addresses = if is_own_name { self.addresses.clone() } else { Vec::new() };
         Box::pin(async move { Ok(Box::new(addresses.into_iter()) as Addrs) })
     }
 }
@@ -49,9 +49,9 @@ mod tests {
     #[tokio::test]
     async fn f127_pinned_resolver_knows_only_its_own_name() {
         let address: SocketAddr = "192.0.9.1:443".parse().unwrap();
-        let pinned = Pinned { name: "api.example.com".to_owned(), addresses: vec![address] };
-        let asked = async |name: &str| pinned.resolve(name.parse().unwrap()).await.unwrap().collect::<Vec<_>>();
-        assert_eq!(asked("api.example.com").await, [address]);
-        assert_eq!(asked("localhost").await, []);
+        let pinned = PinnedResolver { name: "api.example.com".to_owned(), addresses: vec![address] };
+        let resolve = async |name: &str| pinned.resolve(name.parse().unwrap()).await.unwrap().collect::<Vec<_>>();
+        assert_eq!(resolve("api.example.com").await, [address]);
+        assert_eq!(resolve("localhost").await, []);
     }
 }

@@ -5,7 +5,7 @@ use url::{Host, Url};
 use crate::address::is_public;
 
 /// Maximum length of a URL, in bytes.
-const LONGEST_URL: usize = 8 * 1024;
+const MAX_URL_BYTES: usize = 8 * 1024;
 
 /// Name suffixes that only local networks use.
 const LOCAL_SUFFIXES: [&str; 8] =
@@ -13,7 +13,7 @@ const LOCAL_SUFFIXES: [&str; 8] =
 
 /// Why an address is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum PolicyViolation {
     /// It is not a URL, or is too long.
     #[error("it is not a URL")]
     NotAUrl,
@@ -84,9 +84,10 @@ impl Policy {
     ///
     /// # Errors
     /// The first rule that the URL violates.
-    pub fn parse(self, text: &str) -> Result<Url, Refusal> {
-        let short = text.len() <= LONGEST_URL;
-        let url = Some(text).filter(|_| short).and_then(|text| Url::parse(text).ok()).ok_or(Refusal::NotAUrl)?;
+    pub fn parse(self, text: &str) -> Result<Url, PolicyViolation> {
+        let is_short = text.len() <= MAX_URL_BYTES;
+        let url =
+            Some(text).filter(|_| is_short).and_then(|text| Url::parse(text).ok()).ok_or(PolicyViolation::NotAUrl)?;
         self.check(&url)?;
         Ok(url)
     }
@@ -95,55 +96,55 @@ impl Policy {
     ///
     /// # Errors
     /// The first rule that the URL violates.
-    pub fn check(self, url: &Url) -> Result<(), Refusal> {
-        self.target(url).map(|_| ())
+    pub fn check(self, url: &Url) -> Result<(), PolicyViolation> {
+        self.check_target(url).map(|_| ())
     }
 
-    pub(crate) fn target(self, url: &Url) -> Result<Target, Refusal> {
+    pub(crate) fn check_target(self, url: &Url) -> Result<Target, PolicyViolation> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Refusal::Scheme);
+            return Err(PolicyViolation::Scheme);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refusal::UserInfo);
+            return Err(PolicyViolation::UserInfo);
         }
-        let target = Target::of(url)?;
+        let target = Target::from_url(url)?;
         if self.loopback && target.is_loopback() {
             return Ok(target);
         }
-        self.check_way(url)?;
+        self.check_scheme_and_port(url)?;
         match &target {
-            Target::Address(address) if !is_public(*address) => Err(Refusal::Address),
-            Target::Name(name) if !is_public_name(name) => Err(Refusal::Name),
+            Target::Address(address) if !is_public(*address) => Err(PolicyViolation::Address),
+            Target::Name(name) if !is_public_name(name) => Err(PolicyViolation::Name),
             _ => Ok(target),
         }
     }
 
-    fn check_way(self, url: &Url) -> Result<(), Refusal> {
+    fn check_scheme_and_port(self, url: &Url) -> Result<(), PolicyViolation> {
         if url.scheme() == "http" && !self.http {
-            return Err(Refusal::Scheme);
+            return Err(PolicyViolation::Scheme);
         }
         // A parsed URL keeps a port only if it is not its scheme's default.
         if url.port().is_some() && !self.any_port {
-            return Err(Refusal::Port);
+            return Err(PolicyViolation::Port);
         }
         Ok(())
     }
 
     /// Checks all addresses that a name resolved to; one bad address fails the check.
-    pub(crate) fn check_addresses(self, target: &Target, addresses: &[IpAddr]) -> Result<(), Refusal> {
-        let local = self.loopback && target.is_loopback();
-        let good = |address: &IpAddr| if local { address.is_loopback() } else { is_public(*address) };
-        if addresses.iter().all(good) { Ok(()) } else { Err(Refusal::Address) }
+    pub(crate) fn check_addresses(self, target: &Target, addresses: &[IpAddr]) -> Result<(), PolicyViolation> {
+        let allows_loopback = self.loopback && target.is_loopback();
+        let is_allowed = |address: &IpAddr| if allows_loopback { address.is_loopback() } else { is_public(*address) };
+        if addresses.iter().all(is_allowed) { Ok(()) } else { Err(PolicyViolation::Address) }
     }
 }
 
 impl Target {
-    fn of(url: &Url) -> Result<Self, Refusal> {
+    fn from_url(url: &Url) -> Result<Self, PolicyViolation> {
         match url.host() {
             Some(Host::Domain(name)) if !name.is_empty() => Ok(Self::Name(name.to_owned())),
             Some(Host::Ipv4(address)) => Ok(Self::Address(address.into())),
             Some(Host::Ipv6(address)) => Ok(Self::Address(address.into())),
-            _ => Err(Refusal::NoHost),
+            _ => Err(PolicyViolation::NoHost),
         }
     }
 

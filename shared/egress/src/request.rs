@@ -5,29 +5,29 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 use secrecy::SecretString;
 
-use crate::{HeaderRefusal, headers};
+use crate::{HeaderError, headers};
 
 /// Maximum number of redirects that a request can allow.
-const MOST_REDIRECTS: u8 = 3;
+const MAX_REDIRECTS: u8 = 3;
 
 /// Time and size limits of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Timeout from the start of the request to the last byte.
-    pub total: Duration,
+    pub total_timeout: Duration,
     /// Timeout for each read of the body.
-    pub read: Duration,
+    pub read_timeout: Duration,
     /// Maximum length of the body, in bytes.
-    pub body: usize,
+    pub max_body_bytes: usize,
     /// What happens to a longer body.
-    pub over: OverCap,
+    pub on_oversize: OnOversize,
     /// Maximum length of the headers, in bytes of names and values.
-    pub headers: usize,
+    pub max_header_bytes: usize,
 }
 
 /// What happens to a body over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverCap {
+pub enum OnOversize {
     /// The body is truncated and marked as such.
     Truncate,
     /// The request fails.
@@ -37,11 +37,11 @@ pub enum OverCap {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            total: Duration::from_secs(10),
-            read: Duration::from_secs(5),
-            body: 256 * 1024,
-            over: OverCap::Refuse,
-            headers: 32 * 1024,
+            total_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(5),
+            max_body_bytes: 256 * 1024,
+            on_oversize: OnOversize::Refuse,
+            max_header_bytes: 32 * 1024,
         }
     }
 }
@@ -55,7 +55,7 @@ pub struct Request {
     /// Sent to the first host only.
     pub(crate) secrets: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
-    pub(crate) redirects: u8,
+    pub(crate) redirects_left: u8,
     pub(crate) limits: Limits,
 }
 
@@ -68,21 +68,21 @@ impl Request {
             headers: HeaderMap::new(),
             secrets: HeaderMap::new(),
             body: None,
-            redirects: 0,
+            redirects_left: 0,
             limits: Limits::default(),
         }
     }
 
     /// Sets a header; those for authentication or message framing cannot be set.
-    pub fn header(mut self, name: &str, value: &str) -> Result<Self, HeaderRefusal> {
-        let (name, value) = headers::free(name, value)?;
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, HeaderError> {
+        let (name, value) = headers::parse_header(name, value)?;
         self.headers.insert(name, value);
         Ok(self)
     }
 
     /// Sets a header that is sent to no other host than the URL's, for example `Authorization`.
-    pub fn secret(mut self, name: &str, value: &SecretString) -> Result<Self, HeaderRefusal> {
-        let (name, value) = headers::secret(name, value)?;
+    pub fn secret(mut self, name: &str, value: &SecretString) -> Result<Self, HeaderError> {
+        let (name, value) = headers::parse_secret_header(name, value)?;
         self.headers.remove(&name);
         self.secrets.insert(name, value);
         Ok(self)
@@ -116,8 +116,8 @@ impl Request {
 
     /// Follows at most `max` redirects of a `GET` or `HEAD`, three at most; other methods follow none.
     #[must_use]
-    pub fn redirects(self, most: u8) -> Self {
-        Self { redirects: most.min(MOST_REDIRECTS), ..self }
+    pub fn redirects(self, max: u8) -> Self {
+        Self { redirects_left: max.min(MAX_REDIRECTS), ..self }
     }
 
     /// Sets the limits of the response.

@@ -31,7 +31,7 @@ struct Lane {
 pub struct FairSlot<K: Eq + Hash> {
     // Fields are dropped in this order: the slot first, so that another owner gets it before this owner's next request.
     _slot: OwnedSemaphorePermit,
-    _passage: OwnedSemaphorePermit,
+    _gate_permit: OwnedSemaphorePermit,
     _request: LaneRequest<K>,
 }
 
@@ -55,16 +55,16 @@ impl<K: Clone + Eq + Hash> FairSlots<K> {
     /// None in practice: the slots are never closed.
     pub async fn acquire(&self, owner: &K) -> Result<FairSlot<K>, AcquireError> {
         let request = LaneRequest::new(Arc::clone(&self.lanes), owner.clone());
-        let passage = Arc::clone(&request.gate).acquire_owned().await?;
+        let gate_permit = Arc::clone(&request.gate).acquire_owned().await?;
         let slot = Arc::clone(&self.slots).acquire_owned().await?;
-        Ok(FairSlot { _slot: slot, _passage: passage, _request: request })
+        Ok(FairSlot { _slot: slot, _gate_permit: gate_permit, _request: request })
     }
 }
 
 impl<K: Clone + Eq + Hash> LaneRequest<K> {
     fn new(lanes: Lanes<K>, owner: K) -> Self {
         let gate = {
-            let mut lanes = locked(&lanes);
+            let mut lanes = lock(&lanes);
             let new = || Lane { gate: Arc::new(Semaphore::new(1)), requests: 0 };
             let lane = lanes.entry(owner.clone()).or_insert_with(new);
             lane.requests += 1;
@@ -76,7 +76,7 @@ impl<K: Clone + Eq + Hash> LaneRequest<K> {
 
 impl<K: Eq + Hash> Drop for LaneRequest<K> {
     fn drop(&mut self) {
-        let mut lanes = locked(&self.lanes);
+        let mut lanes = lock(&self.lanes);
         let Some(lane) = lanes.get_mut(&self.owner) else { return };
         lane.requests -= 1;
         if lane.requests == 0 {
@@ -85,7 +85,7 @@ impl<K: Eq + Hash> Drop for LaneRequest<K> {
     }
 }
 
-fn locked<K>(lanes: &Mutex<HashMap<K, Lane>>) -> MutexGuard<'_, HashMap<K, Lane>> {
+fn lock<K>(lanes: &Mutex<HashMap<K, Lane>>) -> MutexGuard<'_, HashMap<K, Lane>> {
     lanes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -45,10 +45,10 @@ fn abandoned_requests_free_their_lane() {
     {
         let (mut next, mut other) = (pin!(slots.acquire(&"ada")), pin!(slots.acquire(&"bob")));
         assert!(poll(next.as_mut()).is_none() && poll(other.as_mut()).is_none());
-        assert_eq!(locked(&slots.lanes).len(), 2);
+        assert_eq!(lock(&slots.lanes).len(), 2);
     }
-    assert_eq!(locked(&slots.lanes).len(), 1);
+    assert_eq!(lock(&slots.lanes).len(), 1);
     drop(slot);
-    assert!(locked(&slots.lanes).is_empty());
+    assert!(lock(&slots.lanes).is_empty());
     assert!(poll(pin!(slots.acquire(&"bob"))).is_some());
 }

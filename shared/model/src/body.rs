@@ -6,24 +6,24 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::{AttemptEnd, Tape};
+use crate::{AttemptEnd, ResponseRecorder};
 
 /// The recorder of one attempt, if there is one. It receives the end of the attempt once, at the latest on drop.
-pub(crate) struct Taking(Option<Arc<dyn Tape>>);
+pub(crate) struct RecorderGuard(Option<Arc<dyn ResponseRecorder>>);
 
-impl Taking {
-    pub(crate) fn new(tape: Option<Arc<dyn Tape>>) -> Self {
-        Self(tape)
+impl RecorderGuard {
+    pub(crate) fn new(recorder: Option<Arc<dyn ResponseRecorder>>) -> Self {
+        Self(recorder)
     }
 
     pub(crate) fn end(&mut self, end: AttemptEnd) {
-        if let Some(tape) = self.0.take() {
-            tape.end(end);
+        if let Some(recorder) = self.0.take() {
+            recorder.record_end(end);
         }
     }
 }
 
-impl Drop for Taking {
+impl Drop for RecorderGuard {
     fn drop(&mut self) {
         self.end(AttemptEnd::Whole);
     }
@@ -32,19 +32,19 @@ impl Drop for Taking {
 /// The body of a response: read chunk by chunk, each with a time limit, and recorded as it comes.
 pub(crate) struct Body {
     response: reqwest::Response,
-    taking: Taking,
+    recorder: RecorderGuard,
     /// Kept from chunk to chunk and moved only when it ends too early: to set a timer anew for each chunk costs more.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Body {
     /// Creates the body of a response; the recorder receives its head, including `retry_after`.
-    pub(crate) fn new(response: reqwest::Response, retry_after: Option<Duration>, taking: Taking) -> Self {
-        if let Some(tape) = &taking.0 {
+    pub(crate) fn new(response: reqwest::Response, retry_after: Option<Duration>, recorder: RecorderGuard) -> Self {
+        if let Some(recorder) = &recorder.0 {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-            tape.response(response.status().as_u16(), kind.unwrap_or_default(), retry_after);
+            recorder.record_head(response.status().as_u16(), kind.unwrap_or_default(), retry_after);
         }
-        Self { response, taking, timer: None }
+        Self { response, recorder, timer: None }
     }
 
     /// The next chunk, `None` after the last one, or why there was none until `until`. Dropping the future loses nothing.
@@ -55,7 +55,7 @@ impl Body {
             () = elapsed(&mut self.timer, until) => return Err(AttemptEnd::Silent),
         };
         match &chunk {
-            Some(bytes) => self.taking.0.iter().for_each(|tape| tape.body(bytes)),
+            Some(bytes) => self.recorder.0.iter().for_each(|recorder| recorder.record_chunk(bytes)),
             None => self.end(AttemptEnd::Whole),
         }
         Ok(chunk)
@@ -63,7 +63,7 @@ impl Body {
 
     /// Reports how the attempt ended; later reports are ignored.
     pub(crate) fn end(&mut self, end: AttemptEnd) {
-        self.taking.end(end);
+        self.recorder.end(end);
     }
 }
 

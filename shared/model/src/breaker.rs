@@ -12,17 +12,17 @@ use self::window::Window;
 use crate::Wire;
 
 /// How long the breaker stays open at first, and at most.
-const FIRST: Duration = Duration::from_secs(10);
-const LONGEST: Duration = Duration::from_mins(2);
+const FIRST_DOWN_TIME: Duration = Duration::from_secs(10);
+const MAX_DOWN_TIME: Duration = Duration::from_mins(2);
 
 /// The minimum time between two reads of the state that other processes published.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The state of an endpoint as processes publish it; the latest change wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointHealth {
     /// When the state changed.
-    pub changed: SystemTime,
+    pub changed_at: SystemTime,
     /// The end of the outage; `None` when the endpoint is up.
     pub down_until: Option<SystemTime>,
 }
@@ -30,45 +30,45 @@ pub struct EndpointHealth {
 /// The breakers of this process, one per endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Breakers {
-    known: Mutex<HashMap<String, Arc<Breaker>>>,
+    by_endpoint: Mutex<HashMap<String, Arc<Breaker>>>,
 }
 
 impl Breakers {
     /// Returns the breaker that all models of this endpoint share.
-    pub(crate) fn of(&self, wire: Wire, base_url: &str) -> Arc<Breaker> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(endpoint(wire, base_url)).or_default())
+    pub(crate) fn for_endpoint(&self, wire: Wire, base_url: &str) -> Arc<Breaker> {
+        let mut breakers = self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(breakers.entry(endpoint_key(wire, base_url)).or_default())
     }
 }
 
 /// Returns the name of an endpoint; it contains no secret.
-pub(crate) fn endpoint(wire: Wire, base_url: &str) -> String {
+pub(crate) fn endpoint_key(wire: Wire, base_url: &str) -> String {
     format!("{wire:?} {base_url}")
 }
 
 /// Opens when at least half of the latest attempts failed. Each failed probe doubles the time; a success closes it.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
-    state: Mutex<State>,
-    news: Notify,
+    state: Mutex<BreakerState>,
+    change_notify: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BreakerState {
     window: Window,
-    down: Option<Down>,
+    outage: Option<Outage>,
     /// Whether a call that probes the endpoint is in progress.
     probing: bool,
-    changed: Option<SystemTime>,
+    changed_at: Option<SystemTime>,
     /// Whether the last change still has to be published to other processes.
-    untold: bool,
-    looked: Option<SystemTime>,
+    unpublished: bool,
+    last_poll: Option<SystemTime>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Down {
+struct Outage {
     until: SystemTime,
-    length: Duration,
+    duration: Duration,
 }
 
 impl Breaker {
@@ -76,19 +76,21 @@ impl Breaker {
     pub(crate) fn is_available(&self, now: SystemTime) -> bool {
         let state = self.state();
         // A clock that was set back must not keep the breaker open for longer than `MAX_DOWN_TIME`.
-        let left = |down: Down| down.until.duration_since(now).ok().filter(|left| !left.is_zero() && *left <= LONGEST);
-        state.down.is_none_or(|down| left(down).is_none() && !state.probing)
+        let left = |outage: Outage| {
+            outage.until.duration_since(now).ok().filter(|left| !left.is_zero() && *left <= MAX_DOWN_TIME)
+        };
+        state.outage.is_none_or(|outage| left(outage).is_none() && !state.probing)
     }
 
     /// Whether the breaker is open or half open.
     pub(crate) fn is_open(&self) -> bool {
-        self.state().down.is_some()
+        self.state().outage.is_some()
     }
 
     /// Claims the probe if the breaker is open and no probe is in progress; returns whether it did.
     pub(crate) fn begin_probe(&self) -> bool {
         let mut state = self.state();
-        let probes = state.down.is_some() && !state.probing;
+        let probes = state.outage.is_some() && !state.probing;
         state.probing |= probes;
         probes
     }
@@ -99,87 +101,89 @@ impl Breaker {
     }
 
     /// Returns the number of an attempt that starts now.
-    pub(crate) fn begin_attempt(&self) -> u64 {
+    pub(crate) fn next_attempt(&self) -> u64 {
         self.state().window.begin()
     }
 
     /// Counts a failure of the probe, or of an attempt that started while the breaker was closed.
-    pub(crate) fn failed(&self, attempt: u64, probe: bool, now: SystemTime) {
+    pub(crate) fn count_failure(&self, attempt: u64, probe: bool, now: SystemTime) {
         let mut state = self.state();
-        let down = state.down;
-        let length = match down {
-            None if state.window.failed(attempt) => FIRST,
-            Some(down) if probe => (down.length * 2).min(LONGEST),
+        let outage = state.outage;
+        let duration = match outage {
+            None if state.window.add_failure(attempt) => FIRST_DOWN_TIME,
+            Some(outage) if probe => (outage.duration * 2).min(MAX_DOWN_TIME),
             _ => return,
         };
-        state.down = Some(Down { until: now + length, length });
-        self.change(state, now);
+        state.outage = Some(Outage { until: now + duration, duration });
+        self.mark_changed(state, now);
     }
 
     /// Closes the breaker after a successful reply.
-    pub(crate) fn worked(&self, now: SystemTime) {
+    pub(crate) fn close(&self, now: SystemTime) {
         let mut state = self.state();
-        if state.down.take().is_some() {
+        if state.outage.take().is_some() {
             state.window.clear();
-            self.change(state, now);
+            self.mark_changed(state, now);
         }
     }
 
     /// Applies the state that another process published, unless this process has a later change.
-    pub(crate) fn learn(&self, health: EndpointHealth, now: SystemTime) {
+    pub(crate) fn apply_remote(&self, health: EndpointHealth, now: SystemTime) {
         let mut state = self.state();
-        if state.changed.is_some_and(|changed| changed >= health.changed) {
+        if state.changed_at.is_some_and(|changed_at| changed_at >= health.changed_at) {
             return;
         }
-        let length = |until: SystemTime| until.duration_since(health.changed).unwrap_or(FIRST).clamp(FIRST, LONGEST);
+        let duration = |until: SystemTime| {
+            until.duration_since(health.changed_at).unwrap_or(FIRST_DOWN_TIME).clamp(FIRST_DOWN_TIME, MAX_DOWN_TIME)
+        };
         // An outage that ended long ago is no longer relevant.
-        let down_until = health.down_until.filter(|until| now < *until + LONGEST);
-        state.down = down_until.map(|until| Down { until, length: length(until) });
-        (state.changed, state.untold) = (Some(health.changed), false);
+        let down_until = health.down_until.filter(|until| now < *until + MAX_DOWN_TIME);
+        state.outage = down_until.map(|until| Outage { until, duration: duration(until) });
+        (state.changed_at, state.unpublished) = (Some(health.changed_at), false);
         state.window.clear();
     }
 
     /// Whether the published state is due to be read; if so, starts a new poll interval.
-    pub(crate) fn may_look(&self, now: SystemTime) -> bool {
+    pub(crate) fn should_poll(&self, now: SystemTime) -> bool {
         let mut state = self.state();
-        let since = state.looked.and_then(|looked| now.duration_since(looked).ok());
-        let may = since.is_none_or(|since| since >= BETWEEN_LOOKS);
-        if may {
-            state.looked = Some(now);
+        let since = state.last_poll.and_then(|last_poll| now.duration_since(last_poll).ok());
+        let is_due = since.is_none_or(|since| since >= POLL_INTERVAL);
+        if is_due {
+            state.last_poll = Some(now);
         }
-        may
+        is_due
     }
 
     /// Returns the change of this process that is not yet published.
-    pub(crate) fn untold(&self) -> Option<EndpointHealth> {
+    pub(crate) fn pending_change(&self) -> Option<EndpointHealth> {
         let state = self.state();
-        let changed = state.changed.filter(|_| state.untold)?;
-        Some(EndpointHealth { changed, down_until: state.down.map(|down| down.until) })
+        let changed_at = state.changed_at.filter(|_| state.unpublished)?;
+        Some(EndpointHealth { changed_at, down_until: state.outage.map(|outage| outage.until) })
     }
 
     /// Marks a change as published.
-    pub(crate) fn told(&self, health: EndpointHealth) {
+    pub(crate) fn mark_published(&self, health: EndpointHealth) {
         let mut state = self.state();
-        state.untold &= state.changed != Some(health.changed);
+        state.unpublished &= state.changed_at != Some(health.changed_at);
     }
 
     /// Waits for a change to publish.
-    pub(crate) async fn news(&self) -> EndpointHealth {
+    pub(crate) async fn next_change(&self) -> EndpointHealth {
         loop {
-            match self.untold() {
+            match self.pending_change() {
                 Some(health) => return health,
-                None => self.news.notified().await,
+                None => self.change_notify.notified().await,
             }
         }
     }
 
-    fn change(&self, mut state: MutexGuard<'_, State>, now: SystemTime) {
-        (state.changed, state.untold) = (Some(now), true);
+    fn mark_changed(&self, mut state: MutexGuard<'_, BreakerState>, now: SystemTime) {
+        (state.changed_at, state.unpublished) = (Some(now), true);
         drop(state);
-        self.news.notify_one();
+        self.change_notify.notify_one();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BreakerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

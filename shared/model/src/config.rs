@@ -21,7 +21,7 @@ pub enum Wire {
 /// How tools are passed to a model, as configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ToolsMode {
+pub enum ToolsSetting {
     /// Decided by the table, the provider's list and earlier rejections.
     #[default]
     Auto,
@@ -45,7 +45,7 @@ pub struct ModelConfig {
     /// The protocol.
     pub wire: Wire,
     /// As configured.
-    pub tools: ToolsMode,
+    pub tools: ToolsSetting,
     /// The name of the model to use if this one fails.
     pub fallback: Option<String>,
     /// The name of the only caller that may use the model; `None` for all callers.

@@ -6,20 +6,20 @@ use crate::Effort;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
     /// How thinking is controlled.
-    pub(crate) thinking: Switch,
+    pub(crate) thinking: ThinkingControl,
     /// The names of efforts in increasing order; empty if none is known.
-    pub(crate) efforts: &'static [(Effort, &'static str)],
+    pub(crate) effort_names: &'static [(Effort, &'static str)],
     /// The name of the reply's token limit on OpenAI's wire.
-    pub(crate) limit: LimitName,
+    pub(crate) limit_name: LimitName,
     /// Whether `temperature` and `top_p` are supported.
-    pub(crate) sampling: Sampling,
+    pub(crate) sampling: SamplingSupport,
     /// The maximum temperature.
-    pub(crate) hottest: u8,
+    pub(crate) max_temperature: u8,
 }
 
 /// How thinking is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switch {
+pub(crate) enum ThinkingControl {
     /// Not supported, as far as is known.
     Unknown,
     /// Only by the effort: `reasoning_effort`.
@@ -45,7 +45,7 @@ pub(crate) enum Switch {
     /// A token budget for thinking, on Anthropic's and Gemini's wires.
     Budget {
         /// The minimum budget.
-        least: u32,
+        min_tokens: u32,
     },
     /// Anthropic's `thinking: {"type": "adaptive"}`, with the effort in `output_config`.
     Adaptive,
@@ -67,13 +67,13 @@ pub(crate) enum LimitName {
 
 /// Whether `temperature` and `top_p` are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampling {
+pub(crate) enum SamplingSupport {
     /// Yes.
-    Taken,
+    Supported,
     /// Only while thinking is switched off.
     WithoutThinking,
     /// No.
-    Refused,
+    Unsupported,
 }
 
 /// The efforts that almost all endpoints support.
@@ -86,9 +86,9 @@ pub(crate) const MINIMAL_TO_HIGH: &[(Effort, &str)] =
 
 /// What nearly every endpoint supports; without thinking.
 pub(crate) const PLAIN: Dialect = Dialect {
-    thinking: Switch::Unknown,
-    efforts: &[],
-    limit: LimitName::MaxTokens,
-    sampling: Sampling::Taken,
-    hottest: 2,
+    thinking: ThinkingControl::Unknown,
+    effort_names: &[],
+    limit_name: LimitName::MaxTokens,
+    sampling: SamplingSupport::Supported,
+    max_temperature: 2,
 };

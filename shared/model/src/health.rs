@@ -4,108 +4,111 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::ModelError;
+use crate::attempt_error::{AttemptError, RetryAdvice};
 use crate::breaker::Breaker;
-use crate::fault::{Again, Fault};
 
 /// How long a model is avoided after its key or its quota was rejected.
-const REFUSAL: Duration = Duration::from_mins(1);
+const REJECTION_PAUSE: Duration = Duration::from_mins(1);
 
 /// The health of one model; shared by all clones of its client.
 #[derive(Debug)]
-pub(crate) struct Health {
+pub(crate) struct ModelHealth {
     pub(crate) breaker: Arc<Breaker>,
-    refused: Mutex<Option<Refused>>,
+    rejection: Mutex<Option<Rejection>>,
 }
 
 /// A permanent rejection of the last call.
 #[derive(Clone, Copy, Debug)]
-struct Refused {
+struct Rejection {
     at: SystemTime,
     /// Whether every call would be rejected: because of the key or the quota.
-    always: bool,
+    affects_all_calls: bool,
 }
 
-impl Health {
+impl ModelHealth {
     pub(crate) fn new(breaker: Arc<Breaker>) -> Self {
-        Self { breaker, refused: Mutex::default() }
+        Self { breaker, rejection: Mutex::default() }
     }
 
     /// Whether the model should be used if there is a fallback.
     pub(crate) fn is_available(&self, now: SystemTime) -> bool {
-        let refused = self.refused().filter(|refused| refused.always);
+        let rejection = self.last_rejection().filter(|rejection| rejection.affects_all_calls);
         // A clock that was set back ends the pause too.
-        let passed_over = refused.is_some_and(|refused| now.duration_since(refused.at).is_ok_and(|age| age < REFUSAL));
-        !passed_over && self.breaker.is_available(now)
+        let is_paused =
+            rejection.is_some_and(|rejection| now.duration_since(rejection.at).is_ok_and(|age| age < REJECTION_PAUSE));
+        !is_paused && self.breaker.is_available(now)
     }
 
     /// Whether the last call was rejected permanently, or the endpoint is down.
     pub(crate) fn is_failing(&self) -> bool {
-        self.refused().is_some() || self.breaker.is_open()
+        self.last_rejection().is_some() || self.breaker.is_open()
     }
 
     /// Starts to track a call.
-    pub(crate) fn watch(self: &Arc<Self>) -> Watch {
-        let single = self.breaker.is_open();
-        Watch { health: Arc::clone(self), attempt: 0, probes: self.breaker.begin_probe(), single }
+    pub(crate) fn start_call(self: &Arc<Self>) -> CallHealth {
+        let skips_retries = self.breaker.is_open();
+        CallHealth { health: Arc::clone(self), attempt: 0, is_probe: self.breaker.begin_probe(), skips_retries }
     }
 
-    fn refused(&self) -> Option<Refused> {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_rejection(&self) -> Option<Rejection> {
+        *self.rejection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_refused(&self, refused: Option<Refused>) {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
+    fn set_rejection(&self, rejection: Option<Rejection>) {
+        *self.rejection.lock().unwrap_or_else(PoisonError::into_inner) = rejection;
     }
 }
 
 /// The health record of one call, from its first attempt to the end of its reply.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    health: Arc<Health>,
+pub(crate) struct CallHealth {
+    health: Arc<ModelHealth>,
     /// The number of the latest attempt.
     attempt: u64,
     /// Whether the call is the breaker's probe.
-    probes: bool,
-    single: bool,
+    is_probe: bool,
+    skips_retries: bool,
 }
 
-impl Watch {
+impl CallHealth {
     /// Whether the endpoint was down when the call started: then transient errors are not retried.
-    pub(crate) fn is_single(&self) -> bool {
-        self.single
+    pub(crate) fn skips_retries(&self) -> bool {
+        self.skips_retries
     }
 
     /// Records the start of an attempt.
     pub(crate) fn begin_attempt(&mut self) {
-        self.attempt = self.health.breaker.begin_attempt();
+        self.attempt = self.health.breaker.next_attempt();
     }
 
     /// Records a failed attempt or an interrupted reply.
-    pub(crate) fn failed(&self, fault: &Fault, now: SystemTime) {
+    pub(crate) fn record_failure(&self, fault: &AttemptError, now: SystemTime) {
         match fault.error {
             // A dead pooled connection is no failure of the endpoint.
-            _ if fault.again == Again::NewConnection => {}
+            _ if fault.advice == RetryAdvice::NewConnection => {}
             ModelError::Unavailable | ModelError::Stalled | ModelError::Disconnected | ModelError::BadResponse => {
-                self.health.breaker.failed(self.attempt, self.probes, now);
+                self.health.breaker.count_failure(self.attempt, self.is_probe, now);
             }
-            ModelError::Rejected | ModelError::Auth | ModelError::QuotaExhausted if fault.again == Again::Never => {
-                let always = fault.error != ModelError::Rejected;
-                self.health.set_refused(Some(Refused { at: now, always }));
+            ModelError::Rejected | ModelError::Auth | ModelError::QuotaExhausted
+                if fault.advice == RetryAdvice::Never =>
+            {
+                let affects_all_calls = fault.error != ModelError::Rejected;
+                self.health.set_rejection(Some(Rejection { at: now, affects_all_calls }));
             }
             _ => {}
         }
     }
 
     /// Records a complete reply.
-    pub(crate) fn worked(&self, now: SystemTime) {
-        self.health.set_refused(None);
-        self.health.breaker.worked(now);
+    pub(crate) fn record_success(&self, now: SystemTime) {
+        self.health.set_rejection(None);
+        self.health.breaker.close(now);
     }
 }
 
-impl Drop for Watch {
+impl Drop for CallHealth {
     fn drop(&mut self) {
-        if self.probes {
+        if self.is_probe {
             self.health.breaker.end_probe();
         }
     }

@@ -12,13 +12,13 @@ use secrets::Secret;
 use settings::{SettingError, Settings};
 
 use crate::breaker::Breakers;
-use crate::pool::Pool;
-use crate::timers::Timers;
-use crate::{ModelClient, ModelConfig, Options, ToolsMode, Wire};
+use crate::idle_connections::IdleConnections;
+use crate::timeouts::Timeouts;
+use crate::{ModelClient, ModelConfig, Options, ToolsSetting, Wire};
 
 const DEMO: &str = "demo";
 
-const PRIVATE: &str = "each model has \"onlyFor\": there is no default, and other callers have no model";
+const NO_DEFAULT_NOTE: &str = "each model has \"onlyFor\": there is no default, and other callers have no model";
 
 /// All configured models and the default one; cheap to clone.
 #[derive(Clone)]
@@ -26,21 +26,21 @@ pub struct Models {
     clients: Vec<ModelClient>,
     default: Option<usize>,
     notes: Vec<String>,
-    connect: Connect,
+    deps: ClientDeps,
 }
 
 /// The dependencies of every client.
 #[derive(Clone)]
-pub(crate) struct Connect {
+pub(crate) struct ClientDeps {
     pub(crate) http: transport::Client,
-    pub(crate) pool: Arc<Pool>,
-    pub(crate) timers: Timers,
+    pub(crate) idle_connections: Arc<IdleConnections>,
+    pub(crate) timeouts: Timeouts,
     pub(crate) breakers: Arc<Breakers>,
 }
 
 /// The parsed settings: models, and notes on what was left out.
 #[derive(Default)]
-struct Found {
+struct ParsedModels {
     configs: Vec<ModelConfig>,
     notes: Vec<String>,
     /// The names of the models that were left out.
@@ -52,15 +52,15 @@ impl Models {
     ///
     /// An error contains the name of the variable and the accepted values, never its value.
     pub fn from_settings(settings: &Settings, http: transport::Client) -> Result<Self, SettingError> {
-        let timers = Timers::from_settings(settings)?;
-        let mut found = Found::default();
-        builtin::read(settings, &mut found)?;
-        entry::read(settings, &mut found)?;
-        options::read(settings, &mut found)?;
-        let default = found.default_place(settings)?;
-        let connect = Connect::new(http, timers);
-        let clients = found.configs.into_iter().map(|config| connect.client(config)).collect();
-        Ok(Self { clients, default, notes: found.notes, connect })
+        let timeouts = Timeouts::from_settings(settings)?;
+        let mut parsed = ParsedModels::default();
+        builtin::read(settings, &mut parsed)?;
+        entry::read(settings, &mut parsed)?;
+        options::read(settings, &mut parsed)?;
+        let default = parsed.default_index(settings)?;
+        let deps = ClientDeps::new(http, timeouts);
+        let clients = parsed.configs.into_iter().map(|config| deps.build_client(config)).collect();
+        Ok(Self { clients, default, notes: parsed.notes, deps })
     }
 
     /// Adds the demonstration served at `base_url`, named `demo`, as the default.
@@ -72,14 +72,14 @@ impl Models {
             api_key: None,
             model: DEMO.to_owned(),
             wire: Wire::Openai,
-            tools: ToolsMode::Auto,
+            tools: ToolsSetting::Auto,
             fallback: None,
             only_for: None,
             options: Options::default(),
             demo: true,
         };
         self.default = Some(self.clients.len());
-        self.clients.push(self.connect.client(config));
+        self.clients.push(self.deps.build_client(config));
         self
     }
 
@@ -117,14 +117,14 @@ impl Models {
     }
 }
 
-impl Found {
+impl ParsedModels {
     /// Returns the index of the default model, which all callers may use; adds a note if there is none.
-    fn default_place(&mut self, settings: &Settings) -> Result<Option<usize>, SettingError> {
+    fn default_index(&mut self, settings: &Settings) -> Result<Option<usize>, SettingError> {
         let for_all = |one: &ModelConfig| one.only_for.is_none();
         let Some(name) = settings.var("DEFAULT_MODEL") else {
             let first = self.configs.iter().position(for_all);
             if first.is_none() && !self.configs.is_empty() {
-                self.notes.push(PRIVATE.to_owned());
+                self.notes.push(NO_DEFAULT_NOTE.to_owned());
             }
             return Ok(first);
         };
@@ -143,20 +143,20 @@ impl<'a> IntoIterator for &'a Models {
     }
 }
 
-impl Connect {
-    pub(crate) fn new(http: transport::Client, timers: Timers) -> Self {
-        Self { http, pool: Arc::default(), timers, breakers: Arc::default() }
+impl ClientDeps {
+    pub(crate) fn new(http: transport::Client, timeouts: Timeouts) -> Self {
+        Self { http, idle_connections: Arc::default(), timeouts, breakers: Arc::default() }
     }
 
-    fn client(&self, config: ModelConfig) -> ModelClient {
-        let first_byte = config.options.first_byte.unwrap_or(self.timers.first_byte);
-        let timers = Timers { first_byte, ..self.timers };
-        ModelClient::new(config, &Self { timers, ..self.clone() })
+    fn build_client(&self, config: ModelConfig) -> ModelClient {
+        let first_byte = config.options.first_byte_timeout.unwrap_or(self.timeouts.first_byte);
+        let timeouts = Timeouts { first_byte, ..self.timeouts };
+        ModelClient::new(config, &Self { timeouts, ..self.clone() })
     }
 }
 
 /// Reads the key from `variable`, or from the store that it refers to. All keys are read by this function.
-fn key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingError> {
+fn read_key(settings: &Settings, variable: &str) -> Result<Option<Secret>, SettingError> {
     Secret::from_settings(settings, variable)
 }
 

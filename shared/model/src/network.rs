@@ -6,25 +6,32 @@ use std::io;
 use tokio::time::Instant;
 
 use crate::ModelError;
-use crate::fault::{Again, Fault};
+use crate::attempt_error::{AttemptError, RetryAdvice};
 
 /// Converts the error of a request without a response. `pooled`: the request may have used a pooled connection.
-pub(crate) fn no_response(error: &reqwest::Error, pooled: bool) -> Fault {
-    if any(error, is_certificate_error) {
-        return Fault::last(ModelError::Unavailable);
+pub(crate) fn error_without_response(error: &reqwest::Error, pooled: bool) -> AttemptError {
+    if any_cause(error, is_certificate_error) {
+        return AttemptError::fatal(ModelError::Unavailable);
     }
     if error.is_builder() {
-        return Fault::last(ModelError::Rejected);
+        return AttemptError::fatal(ModelError::Rejected);
     }
-    let cut = any(error, is_cut);
-    if cut && pooled && !error.is_connect() {
-        return Fault { again: Again::NewConnection, ..Fault::passing(ModelError::Disconnected) };
+    let disconnected = any_cause(error, is_disconnect);
+    if disconnected && pooled && !error.is_connect() {
+        return AttemptError {
+            advice: RetryAdvice::NewConnection,
+            ..AttemptError::transient(ModelError::Disconnected)
+        };
     }
-    Fault::passing(if cut && !error.is_connect() { ModelError::Disconnected } else { ModelError::Unavailable })
+    AttemptError::transient(if disconnected && !error.is_connect() {
+        ModelError::Disconnected
+    } else {
+        ModelError::Unavailable
+    })
 }
 
-fn any(error: &reqwest::Error, holds: fn(&(dyn Error + 'static)) -> bool) -> bool {
-    std::iter::successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).any(holds)
+fn any_cause(error: &reqwest::Error, predicate: fn(&(dyn Error + 'static)) -> bool) -> bool {
+    std::iter::successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).any(predicate)
 }
 
 /// Returns the wrapped error, which `io::Error` hides from `source`.
@@ -39,7 +46,7 @@ fn is_certificate_error(error: &(dyn Error + 'static)) -> bool {
     matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 
-fn is_cut(error: &(dyn Error + 'static)) -> bool {
+fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let incomplete = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message);
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -47,6 +54,10 @@ fn is_cut(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Returns the error of a timeout at `until`.
-pub(crate) fn silent(until: Instant, deadline: Instant) -> Fault {
-    if until >= deadline { Fault::last(ModelError::Deadline) } else { Fault::passing(ModelError::Stalled) }
+pub(crate) fn timeout_error(until: Instant, deadline: Instant) -> AttemptError {
+    if until >= deadline {
+        AttemptError::fatal(ModelError::Deadline)
+    } else {
+        AttemptError::transient(ModelError::Stalled)
+    }
 }

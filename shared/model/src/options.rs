@@ -18,7 +18,7 @@ pub struct Options {
     /// The price of tokens.
     pub price: Option<Price>,
     /// Overrides `MODEL_FIRST_BYTE_SECONDS`.
-    pub first_byte: Option<Duration>,
+    pub first_byte_timeout: Option<Duration>,
 }
 
 /// Sampling parameters and the token limit.

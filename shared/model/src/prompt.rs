@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use conversation::{Message, ToolChoice, ToolSpec};
 
-use crate::Wishes;
+use crate::GenerationParams;
 
 /// The input of a model for one reply.
 #[derive(Clone, Debug, Default)]
@@ -16,5 +16,5 @@ pub struct Prompt {
     /// Sent only together with `tools`.
     pub tool_choice: ToolChoice,
     /// Overrides of the operator's options.
-    pub wishes: Wishes,
+    pub params: GenerationParams,
 }

@@ -3,61 +3,61 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use tokio::time::Instant;
 
+use crate::attempt_error::AttemptError;
+use crate::attempt_log::AttemptSpan;
 use crate::body::Body;
-use crate::fault::Fault;
-use crate::health::Watch;
-use crate::pool::Place;
-use crate::timers::Timers;
-use crate::trace::Trace;
-use crate::wire::{Decoding, Phase};
+use crate::health::CallHealth;
+use crate::idle_connections::ReturnSlot;
+use crate::timeouts::Timeouts;
+use crate::wire::{Phase, ResponseDecoder};
 use crate::{AttemptEnd, Delta, ModelError, network};
 
 /// How long to wait for the rest of a response after its finish reason (for the token counts), and after `[DONE]` (to
 /// reuse the connection).
-const AFTER_FINISH: Duration = Duration::from_secs(2);
-const AFTER_DONE: Duration = Duration::from_millis(20);
+const MAX_WAIT_AFTER_FINISH: Duration = Duration::from_secs(2);
+const MAX_WAIT_AFTER_DONE: Duration = Duration::from_millis(20);
 
 /// A reply in progress.
 pub struct Reply {
     body: Body,
-    decoding: Decoding,
-    limits: Limits,
-    state: State,
-    trace: Trace,
-    place: Place,
-    watch: Option<Watch>,
+    decoder: ResponseDecoder,
+    deadlines: ReplyDeadlines,
+    state: ReplyState,
+    span: AttemptSpan,
+    return_slot: ReturnSlot,
+    health: Option<CallHealth>,
 }
 
 /// The progress of a reply.
 #[derive(Debug)]
-enum State {
+enum ReplyState {
     Reading,
     /// The queued deltas are the last ones.
     Complete,
     /// This error follows the queued deltas.
-    Failed(Fault),
-    Over,
+    Failed(AttemptError),
+    Ended,
 }
 
 /// The deadlines of a reply. They are set when waiting starts, so that a slow reader causes no timeout.
 #[derive(Debug)]
-struct Limits {
-    timers: Timers,
+struct ReplyDeadlines {
+    timeouts: Timeouts,
     idle: Option<Instant>,
     progress: Option<Instant>,
     deadline: Instant,
 }
 
-impl Limits {
-    fn next(&mut self, phase: Phase) -> Instant {
+impl ReplyDeadlines {
+    fn next_deadline(&mut self, phase: Phase) -> Instant {
         let now = Instant::now();
-        let rest = match phase {
-            Phase::Open => self.timers.idle,
-            Phase::Finished => AFTER_FINISH.min(self.timers.idle),
-            Phase::Done => AFTER_DONE,
+        let timeout = match phase {
+            Phase::Open => self.timeouts.idle,
+            Phase::Finished => MAX_WAIT_AFTER_FINISH.min(self.timeouts.idle),
+            Phase::Done => MAX_WAIT_AFTER_DONE,
         };
-        let idle = *self.idle.get_or_insert(now + rest);
-        let progress = *self.progress.get_or_insert(now + self.timers.progress);
+        let idle = *self.idle.get_or_insert(now + timeout);
+        let progress = *self.progress.get_or_insert(now + self.timeouts.progress);
         idle.min(progress).min(self.deadline)
     }
 }
@@ -66,110 +66,110 @@ impl Reply {
     /// Creates a reply whose first byte must arrive by `first_byte`.
     pub(crate) fn new(
         body: Body,
-        decoding: Decoding,
-        timers: Timers,
+        decoder: ResponseDecoder,
+        timeouts: Timeouts,
         (first_byte, deadline): (Instant, Instant),
-        trace: Trace,
-        place: Place,
+        span: AttemptSpan,
+        return_slot: ReturnSlot,
     ) -> Self {
-        let limits = Limits { timers, idle: Some(first_byte), progress: None, deadline };
-        Self { body, decoding, limits, state: State::Reading, trace, place, watch: None }
+        let deadlines = ReplyDeadlines { timeouts, idle: Some(first_byte), progress: None, deadline };
+        Self { body, decoder, deadlines, state: ReplyState::Reading, span, return_slot, health: None }
     }
 
     /// Returns the next delta; `None` after `Finish` or an error. Dropping the reply closes the connection.
     ///
     /// Cancel-safe: the next call continues at the same position.
     pub async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
-        while self.decoding.deltas().is_empty() && matches!(self.state, State::Reading) {
-            self.read().await;
+        while self.decoder.deltas().is_empty() && matches!(self.state, ReplyState::Reading) {
+            self.read_chunk().await;
         }
-        if let Some(delta) = self.decoding.pop() {
+        if let Some(delta) = self.decoder.pop() {
             return Some(Ok(delta));
         }
-        let (state, watch) = (std::mem::replace(&mut self.state, State::Over), self.watch.take());
+        let (state, health) = (std::mem::replace(&mut self.state, ReplyState::Ended), self.health.take());
         match state {
-            State::Failed(fault) => {
-                self.trace.failed(&fault);
-                if let Some(watch) = watch {
-                    watch.failed(&fault, SystemTime::now());
+            ReplyState::Failed(fault) => {
+                self.span.fail(&fault);
+                if let Some(health) = health {
+                    health.record_failure(&fault, SystemTime::now());
                 }
                 Some(Err(fault.error))
             }
-            State::Complete => {
-                if let Some(watch) = watch {
-                    watch.worked(SystemTime::now());
+            ReplyState::Complete => {
+                if let Some(health) = health {
+                    health.record_success(SystemTime::now());
                 }
                 None
             }
-            State::Reading | State::Over => None,
+            ReplyState::Reading | ReplyState::Ended => None,
         }
     }
 
     /// Sets the health record that receives the end of the reply.
-    pub(crate) fn watch(&mut self, watch: Option<Watch>) {
-        self.watch = watch;
+    pub(crate) fn set_call_health(&mut self, health: Option<CallHealth>) {
+        self.health = health;
     }
 
     /// Reads up to the first content; from then on the request is never retried.
-    pub(crate) async fn begin(mut self) -> Result<Self, Fault> {
-        while !self.decoding.deltas().has_substance() {
+    pub(crate) async fn read_until_content(mut self) -> Result<Self, AttemptError> {
+        while !self.decoder.deltas().has_content() {
             match self.state {
-                State::Reading => self.read().await,
-                State::Failed(fault) => return Err(fault),
-                State::Complete | State::Over => break,
+                ReplyState::Reading => self.read_chunk().await,
+                ReplyState::Failed(fault) => return Err(fault),
+                ReplyState::Complete | ReplyState::Ended => break,
             }
         }
         Ok(self)
     }
 
-    async fn read(&mut self) {
-        let phase = self.decoding.phase();
-        let until = self.limits.next(phase);
+    async fn read_chunk(&mut self) {
+        let phase = self.decoder.phase();
+        let until = self.deadlines.next_deadline(phase);
         let result = match self.body.next_chunk(until).await {
-            Ok(Some(bytes)) => self.take(&bytes),
+            Ok(Some(bytes)) => self.decode(&bytes),
             Ok(None) => {
-                self.place.freed();
+                self.return_slot.release();
                 self.end()
             }
             Err(_) if phase > Phase::Open => self.end(),
             Err(end) => {
                 self.body.end(end);
-                Err(self.broken(end, until))
+                Err(self.interruption_error(end, until))
             }
         };
         if let Err(fault) = result {
-            self.state = State::Failed(fault);
+            self.state = ReplyState::Failed(fault);
         }
-        if !matches!(self.state, State::Reading) {
+        if !matches!(self.state, ReplyState::Reading) {
             self.body.end(AttemptEnd::Whole);
         }
     }
 
-    fn broken(&self, end: AttemptEnd, until: Instant) -> Fault {
+    fn interruption_error(&self, end: AttemptEnd, until: Instant) -> AttemptError {
         match end {
-            AttemptEnd::Silent => network::silent(until, self.limits.deadline),
-            _ => Fault::passing(ModelError::Disconnected),
+            AttemptEnd::Silent => network::timeout_error(until, self.deadlines.deadline),
+            _ => AttemptError::transient(ModelError::Disconnected),
         }
     }
 
-    fn take(&mut self, bytes: &Bytes) -> Result<(), Fault> {
+    fn decode(&mut self, bytes: &Bytes) -> Result<(), AttemptError> {
         // After the finish reason there is one timeout for the whole rest.
-        if self.decoding.phase() == Phase::Open {
-            self.limits.idle = None;
+        if self.decoder.phase() == Phase::Open {
+            self.deadlines.idle = None;
         }
-        let before = self.decoding.phase();
-        let result = self.decoding.push(bytes);
-        if self.decoding.deltas().take_progress() {
-            self.limits.progress = None;
+        let before = self.decoder.phase();
+        let result = self.decoder.push(bytes);
+        if self.decoder.deltas().take_progress() {
+            self.deadlines.progress = None;
         }
-        if self.decoding.phase() > before {
-            self.limits.idle = None;
+        if self.decoder.phase() > before {
+            self.deadlines.idle = None;
         }
         result
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
-        self.state = State::Complete;
-        self.decoding.end()
+    fn end(&mut self) -> Result<(), AttemptError> {
+        self.state = ReplyState::Complete;
+        self.decoder.end()
     }
 }

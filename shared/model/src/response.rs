@@ -4,16 +4,16 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderName, StatusCode};
 use tokio::time::Instant;
 
-use crate::body::{Body, Taking};
-use crate::fault::Fault;
-use crate::refusal::Refusal;
-use crate::{ModelError, Wire, retry};
+use crate::attempt_error::AttemptError;
+use crate::body::{Body, RecorderGuard};
+use crate::endpoint_error::EndpointError;
+use crate::{ModelError, Wire, retry_policy};
 
 /// The maximum number of bytes to read of an error body.
-const ERROR_LIMIT: usize = 64 * 1024;
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 /// A response that may contain a reply.
-pub(crate) struct Declared {
+pub(crate) struct AcceptedResponse {
     pub(crate) body: Body,
     /// Whether the body may be one JSON document.
     pub(crate) json: bool,
@@ -24,33 +24,33 @@ pub(crate) async fn accept(
     response: reqwest::Response,
     wire: Wire,
     until: Instant,
-    taking: Taking,
-) -> Result<Declared, Fault> {
+    recorder: RecorderGuard,
+) -> Result<AcceptedResponse, AttemptError> {
     let status = response.status();
-    let kind = header(&response, CONTENT_TYPE);
+    let content_type = header(&response, CONTENT_TYPE);
     // No compression was requested: a compressed body may expand to any size.
     let compressed = !matches!(&*header(&response, CONTENT_ENCODING), "" | "identity");
-    let retry_after = retry::retry_after(response.headers(), SystemTime::now());
-    let body = Body::new(response, retry_after, taking);
+    let retry_after = retry_policy::parse_retry_after(response.headers(), SystemTime::now());
+    let body = Body::new(response, retry_after, recorder);
     if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
-        return Err(Fault::passing(ModelError::BadResponse).with_status(status.as_u16()));
+        return Err(AttemptError::transient(ModelError::BadResponse).with_status(status.as_u16()));
     }
     if !status.is_success() {
-        return Err(refusal(body, until).await.with_status(status.as_u16(), retry_after));
+        return Err(read_error(body, until).await.to_attempt_error(status.as_u16(), retry_after));
     }
-    if compressed || kind == "text/html" {
-        return Err(Fault::last(ModelError::BadResponse).with_status(status.as_u16()));
+    if compressed || content_type == "text/html" {
+        return Err(AttemptError::fatal(ModelError::BadResponse).with_status(status.as_u16()));
     }
     // Ollama declares its lines with various types; on other wires JSON that is not declared as events is a document.
-    let json = wire != Wire::Ollama && kind != "text/event-stream";
-    Ok(Declared { body, json })
+    let json = wire != Wire::Ollama && content_type != "text/event-stream";
+    Ok(AcceptedResponse { body, json })
 }
 
-async fn refusal(mut body: Body, until: Instant) -> Refusal {
-    let mut read = Vec::new();
-    while read.len() < ERROR_LIMIT {
+async fn read_error(mut body: Body, until: Instant) -> EndpointError {
+    let mut buffer = Vec::new();
+    while buffer.len() < MAX_ERROR_BYTES {
         match body.next_chunk(until).await {
-            Ok(Some(bytes)) => read.extend_from_slice(&bytes[..bytes.len().min(ERROR_LIMIT - read.len())]),
+            Ok(Some(bytes)) => buffer.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR_BYTES - buffer.len())]),
             Ok(None) => break,
             Err(end) => {
                 body.end(end);
@@ -58,7 +58,7 @@ async fn refusal(mut body: Body, until: Instant) -> Refusal {
             }
         }
     }
-    Refusal::parse(&String::from_utf8_lossy(&read))
+    EndpointError::parse(&String::from_utf8_lossy(&buffer))
 }
 
 /// Returns the header's value without parameters, in lower case; empty if there is none.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 /// The maximum size of a line, and of the data of one event, in bytes.
-pub(crate) const EVENT_LIMIT: usize = 1024 * 1024;
+pub(crate) const MAX_EVENT_BYTES: usize = 1024 * 1024;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
@@ -45,7 +45,7 @@ pub(crate) struct SseDecoder {
     /// Whether the last line ended in a CR, so that a LF now belongs to that line end.
     after_cr: bool,
     /// Whether a line has been read: only the first may carry a byte-order mark.
-    begun: bool,
+    has_read_line: bool,
     kind: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
@@ -56,9 +56,9 @@ impl SseDecoder {
     pub(crate) fn push<E: From<TooLong>>(&mut self, mut bytes: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
         while !bytes.is_empty() {
             if self.is_between()
-                && let Some((data, rest)) = whole(bytes)
+                && let Some((data, rest)) = split_single_line_event(bytes)
             {
-                out.frame(Frame::Event { kind: "", data: &text(data) })?;
+                out.frame(Frame::Event { kind: "", data: &to_text(data) })?;
                 bytes = rest;
                 continue;
             }
@@ -67,7 +67,7 @@ impl SseDecoder {
                 continue;
             }
             let Some(end) = memchr2(b'\r', b'\n', bytes) else {
-                return Ok(self.keep(bytes)?);
+                return Ok(self.buffer_line(bytes)?);
             };
             self.after_cr = bytes[end] == b'\r';
             self.end_line(&bytes[..end], out)?;
@@ -86,19 +86,19 @@ impl SseDecoder {
 
     /// Whether the decoder is between two events.
     fn is_between(&self) -> bool {
-        self.begun && !self.after_cr && !self.has_data && self.line.is_empty() && self.kind.is_empty()
+        self.has_read_line && !self.after_cr && !self.has_data && self.line.is_empty() && self.kind.is_empty()
     }
 
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+    fn buffer_line(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         self.line.extend_from_slice(bytes);
-        if self.line.len() > EVENT_LIMIT { Err(TooLong) } else { Ok(()) }
+        if self.line.len() > MAX_EVENT_BYTES { Err(TooLong) } else { Ok(()) }
     }
 
     fn end_line<E: From<TooLong>>(&mut self, rest: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
         if self.line.is_empty() {
             return self.line(rest, out);
         }
-        self.keep(rest)?;
+        self.buffer_line(rest)?;
         let mut line = std::mem::take(&mut self.line);
         let result = self.line(&line, out);
         line.clear();
@@ -107,13 +107,13 @@ impl SseDecoder {
     }
 
     fn line<E: From<TooLong>>(&mut self, mut line: &[u8], out: &mut impl Frames<E>) -> Result<(), E> {
-        if !std::mem::replace(&mut self.begun, true) {
+        if !std::mem::replace(&mut self.has_read_line, true) {
             line = line.strip_prefix(BOM).unwrap_or(line);
         }
         match line.first() {
             None => self.dispatch(out),
             Some(b':') => Ok(()),
-            Some(b'{') => out.frame(Frame::Bare(&text(line))),
+            Some(b'{') => out.frame(Frame::Bare(&to_text(line))),
             Some(_) => Ok(self.field(line)?),
         }
     }
@@ -139,12 +139,12 @@ impl SseDecoder {
             self.data.push(b'\n');
         }
         self.data.extend_from_slice(value);
-        if self.data.len() > EVENT_LIMIT { Err(TooLong) } else { Ok(()) }
+        if self.data.len() > MAX_EVENT_BYTES { Err(TooLong) } else { Ok(()) }
     }
 
     fn dispatch<E>(&mut self, out: &mut impl Frames<E>) -> Result<(), E> {
         let result = if std::mem::take(&mut self.has_data) {
-            let (kind, data) = (text(&self.kind), text(&self.data));
+            let (kind, data) = (to_text(&self.kind), to_text(&self.data));
             out.frame(Frame::Event { kind: &kind, data: &data })
         } else {
             Ok(())
@@ -156,16 +156,16 @@ impl SseDecoder {
 }
 
 /// Fast path: splits off a complete event of one `data:` line, without copying it. Returns its data and the rest.
-fn whole(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_single_line_event(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = bytes.strip_prefix(b"data:")?;
     let line = line.strip_prefix(b" ").unwrap_or(line);
-    let end = memchr2(b'\r', b'\n', line).filter(|end| *end <= EVENT_LIMIT)?;
+    let end = memchr2(b'\r', b'\n', line).filter(|end| *end <= MAX_EVENT_BYTES)?;
     let (data, rest) = line.split_at(end);
     Some((data, rest.strip_prefix(b"\n\n")?))
 }
 
 /// Converts the bytes to text. Checking valid UTF-8 is cheaper than repairing invalid UTF-8.
-fn text(bytes: &[u8]) -> Cow<'_, str> {
+fn to_text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 

@@ -2,22 +2,22 @@
 
 mod accumulated;
 mod ai_sdk;
-mod document;
-mod fields;
 mod json;
 mod native;
 pub mod openai;
 mod request;
-mod resumed;
+mod skip_seen;
+mod strict_object;
+mod turn_document;
 
 pub use accumulated::Accumulated;
-pub use ai_sdk::{MAX_UI_BODY_BYTES, UI_STREAM_HEADER, UiChatRequest, UiMessageStream};
-pub use document::Document;
-pub use fields::Fields;
-pub use json::object;
-pub use native::{Native, has_frame};
-pub use request::{AgainRequest, MAX_BODY_BYTES, MAX_MESSAGE_CHARS, TurnRequest};
-pub use resumed::Resumed;
+pub use ai_sdk::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
+pub use json::parse_object;
+pub use native::{NativeSse, has_frame};
+pub use request::{MAX_BODY_BYTES, MAX_MESSAGE_CHARS, RegenerateRequest, TurnRequest};
+pub use skip_seen::SkipSeen;
+pub use strict_object::StrictObject;
+pub use turn_document::TurnDocument;
 
 use conversation::Event;
 
@@ -26,5 +26,5 @@ use conversation::Event;
 /// The last event also yields the protocol's end marker, so a stream ends exactly once.
 pub trait Protocol: Send {
     /// Appends the frames of `event` to `out`.
-    fn frames(&mut self, event: &Event, out: &mut String);
+    fn write_frames(&mut self, event: &Event, out: &mut String);
 }

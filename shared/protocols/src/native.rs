@@ -1,49 +1,49 @@
-use conversation::{Event, FinishReason, ToolCall, ToolReport, Usage, Writers};
+use conversation::{Event, FinishReason, ModelAttribution, ToolCall, ToolOutcome, Usage};
 use serde::Serialize;
 
 use crate::Protocol;
 
 /// The native protocol: deltas, one `data:` line per frame with a numbered id, then `data: [DONE]`.
-pub struct Native {
-    frames: Frames,
+pub struct NativeSse {
+    writer: FrameWriter,
     request_id: String,
-    writers: Writers,
+    attribution: ModelAttribution,
 }
 
 /// Writes JSON objects as numbered frames.
-struct Frames {
+struct FrameWriter {
     turn_id: String,
-    count: u64,
+    frame_count: u64,
     /// The last object; its allocation is reused for the next.
-    json: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-impl Native {
+impl NativeSse {
     /// Frames are numbered `<turn_id>-1`, `-2`, …; `request_id` goes into an error frame.
     pub fn new(turn_id: impl Into<String>, request_id: impl Into<String>) -> Self {
-        let frames = Frames { turn_id: turn_id.into(), count: 0, json: Vec::new() };
-        Self { frames, request_id: request_id.into(), writers: Writers::default() }
+        let writer = FrameWriter { turn_id: turn_id.into(), frame_count: 0, buffer: Vec::new() };
+        Self { writer, request_id: request_id.into(), attribution: ModelAttribution::default() }
     }
 
     /// Appends one frame that holds `payload`, and the end marker if it ends the turn.
-    pub(crate) fn write<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
-        self.frames.write(payload, ends, out);
+    pub(crate) fn write_payload<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
+        self.writer.write(payload, ends, out);
     }
 }
 
-impl Frames {
+impl FrameWriter {
     fn write<T: Serialize>(&mut self, payload: &T, ends: bool, out: &mut String) {
-        self.begin(out);
-        self.json(payload, out);
+        self.begin_frame(out);
+        self.write_json(payload, out);
         out.push_str(if ends { "\n\ndata: [DONE]\n\n" } else { "\n\n" });
     }
 
     /// Fast path for delta frames; the output is identical to `write`.
-    fn delta(&mut self, begin: &str, text: &str, out: &mut String) {
-        self.begin(out);
-        out.push_str(begin);
+    fn write_delta(&mut self, prefix: &str, text: &str, out: &mut String) {
+        self.begin_frame(out);
+        out.push_str(prefix);
         if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
-            self.json(&text, out);
+            self.write_json(&text, out);
         } else {
             out.push('"');
             out.push_str(text);
@@ -52,41 +52,43 @@ impl Frames {
         out.push_str("}\n\n");
     }
 
-    fn begin(&mut self, out: &mut String) {
-        self.count += 1;
+    fn begin_frame(&mut self, out: &mut String) {
+        self.frame_count += 1;
         out.push_str("id: ");
         out.push_str(&self.turn_id);
         out.push('-');
-        out.push_str(itoa::Buffer::new().format(self.count));
+        out.push_str(itoa::Buffer::new().format(self.frame_count));
         out.push_str("\ndata: ");
     }
 
-    fn json<T: Serialize>(&mut self, value: &T, out: &mut String) {
-        self.json.clear();
+    fn write_json<T: Serialize>(&mut self, value: &T, out: &mut String) {
+        self.buffer.clear();
         // Writing to memory and serialising plain data cannot fail.
-        let _ = serde_json::to_writer(&mut self.json, value);
-        out.push_str(std::str::from_utf8(&self.json).unwrap_or_default());
+        let _ = serde_json::to_writer(&mut self.buffer, value);
+        out.push_str(std::str::from_utf8(&self.buffer).unwrap_or_default());
     }
 }
 
-impl Protocol for Native {
-    fn frames(&mut self, event: &Event, out: &mut String) {
-        self.writers.note(event);
+impl Protocol for NativeSse {
+    fn write_frames(&mut self, event: &Event, out: &mut String) {
+        self.attribution.record(event);
         match event {
-            Event::Text { delta } => return self.frames.delta(r#"{"type":"content","content":"#, delta, out),
-            Event::Thinking { delta } => return self.frames.delta(r#"{"type":"thinking","thinking":"#, delta, out),
+            Event::Text { delta } => return self.writer.write_delta(r#"{"type":"content","content":"#, delta, out),
+            Event::Thinking { delta } => {
+                return self.writer.write_delta(r#"{"type":"thinking","thinking":"#, delta, out);
+            }
             _ => {}
         }
         let ends = matches!(event, Event::Done { .. } | Event::Failed(_));
-        if let Some(payload) = Payload::of(event, &self.request_id, self.writers.unexpected()) {
-            self.frames.write(&payload, ends, out);
+        if let Some(payload) = Payload::from_event(event, &self.request_id, self.attribution.after_failover()) {
+            self.writer.write(&payload, ends, out);
         }
     }
 }
 
 /// Whether an event is rendered as a frame.
 pub fn has_frame(event: &Event) -> bool {
-    Payload::of(event, "", &[]).is_some()
+    Payload::from_event(event, "", &[]).is_some()
 }
 
 /// The JSON object of a frame.
@@ -110,7 +112,7 @@ enum Payload<'a> {
         name: &'a str,
         text: &'a str,
     },
-    ToolResult(&'a ToolReport),
+    ToolResult(&'a ToolOutcome),
     Title {
         title: &'a str,
     },
@@ -135,10 +137,10 @@ enum Payload<'a> {
 impl<'a> Payload<'a> {
     /// The event's object, if it has one. `models` lists the models that wrote the answer if not only the first one
     /// did.
-    fn of(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
+    fn from_event(event: &'a Event, request_id: &'a str, models: &'a [String]) -> Option<Self> {
         Some(match event {
             // Native requests cannot declare client tools.
-            Event::Handover { .. } | Event::CallersCall(_) => return None,
+            Event::ModelSwitched { .. } | Event::ClientToolCall(_) => return None,
             Event::Started(started) => Self::Start {
                 conversation_id: &started.conversation_id,
                 message_id: &started.message_id,
@@ -157,9 +159,9 @@ impl<'a> Payload<'a> {
             Event::Failed(failure) => Self::Error {
                 code: failure.code,
                 message: &failure.message,
-                retryable: failure.code.retryable(),
+                retryable: failure.code.is_retryable(),
                 request_id,
-                retry_after_seconds: failure.retry_after,
+                retry_after_seconds: failure.retry_after_seconds,
                 models,
             },
         })
@@ -168,16 +170,16 @@ impl<'a> Payload<'a> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{ErrorCode, Failure, Source, Started, ToolProgress};
+    use conversation::{ErrorCode, Failure, Source, ToolProgress, TurnStart};
     use serde_json::json;
 
     use super::*;
 
     fn frames(events: &[Event]) -> String {
-        let mut protocol = Native::new("01T", "req-1");
+        let mut protocol = NativeSse::new("01T", "req-1");
         let mut out = String::new();
         for event in events {
-            protocol.frames(event, &mut out);
+            protocol.write_frames(event, &mut out);
         }
         out
     }
@@ -188,7 +190,7 @@ mod tests {
             for (event, name) in
                 [(Event::Text { delta: text.into() }, "content"), (Event::Thinking { delta: text.into() }, "thinking")]
             {
-                let object = serde_json::to_string(&Payload::of(&event, "", &[]).unwrap()).unwrap();
+                let object = serde_json::to_string(&Payload::from_event(&event, "", &[]).unwrap()).unwrap();
                 assert_eq!(object, format!(r#"{{"type":"{name}","{name}":{}}}"#, json!(text)));
                 assert_eq!(frames(&[event]), format!("id: 01T-1\ndata: {object}\n\n"));
             }
@@ -198,7 +200,7 @@ mod tests {
     #[test]
     fn turn_matches_the_documented_transcript() {
         let events = [
-            Event::Started(Box::new(Started {
+            Event::Started(Box::new(TurnStart {
                 conversation_id: "01C".into(),
                 message_id: "01M".into(),
                 model: "volcano".into(),
@@ -210,7 +212,7 @@ mod tests {
                 name: "search_web".into(),
                 arguments: json!({"query": "今天北京天气预报"}),
             })),
-            Event::ToolResult(Box::new(ToolReport {
+            Event::ToolResult(Box::new(ToolOutcome {
                 id: "call_1".into(),
                 name: "search_web".into(),
                 ok: true,
@@ -262,7 +264,7 @@ data: [DONE]
 
     #[test]
     fn error_frame_contains_retry_information() {
-        let failure = Failure::from(ErrorCode::RateLimited).retry_after(7);
+        let failure = Failure::from(ErrorCode::RateLimited).with_retry_after(7);
         let expected = concat!(
             "id: 01T-1\ndata: {\"type\":\"error\",\"code\":\"rate_limited\",",
             "\"message\":\"Too many requests. Please wait a moment.\",\"retryable\":true,",
@@ -273,19 +275,19 @@ data: [DONE]
 
     #[test]
     fn failover_models_are_listed_at_the_end() {
-        let (said, over) = (Event::Text { delta: "a".into() }, Event::Handover { model: "backup".into() });
+        let (text, switched) = (Event::Text { delta: "a".into() }, Event::ModelSwitched { model: "backup".into() });
         let done = Event::Done { finish_reason: FinishReason::Stop };
-        let started = Event::Started(Box::new(Started {
+        let started = Event::Started(Box::new(TurnStart {
             conversation_id: "c".into(),
             message_id: "m".into(),
             model: "first".into(),
         }));
         let end = |events: &[Event]| frames(events).lines().rev().nth(3).unwrap_or_default().to_owned();
         let continued = r#"data: {"type":"done","finishReason":"stop","models":["first","backup"]}"#;
-        assert_eq!(end(&[started.clone(), said.clone(), over.clone(), said.clone(), done.clone()]), continued);
+        assert_eq!(end(&[started.clone(), text.clone(), switched.clone(), text.clone(), done.clone()]), continued);
         let replaced = r#"data: {"type":"done","finishReason":"stop","models":["backup"]}"#;
-        assert_eq!(end(&[started.clone(), over, said.clone(), done.clone()]), replaced);
-        assert_eq!(end(&[started, said, done]), r#"data: {"type":"done","finishReason":"stop"}"#);
+        assert_eq!(end(&[started.clone(), switched, text.clone(), done.clone()]), replaced);
+        assert_eq!(end(&[started, text, done]), r#"data: {"type":"done","finishReason":"stop"}"#);
     }
 
     #[test]
@@ -311,10 +313,10 @@ data: [DONE]
 
     #[test]
     fn model_switch_has_no_frame() {
-        let over = Event::Handover { model: "backup".into() };
-        for event in [over, Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
+        let switched = Event::ModelSwitched { model: "backup".into() };
+        for event in [switched, Event::Title("a".into()), Event::Done { finish_reason: FinishReason::Stop }] {
             assert_eq!(has_frame(&event), !frames(std::slice::from_ref(&event)).is_empty(), "{event:?}");
         }
-        assert!(!has_frame(&Event::Handover { model: "backup".into() }));
+        assert!(!has_frame(&Event::ModelSwitched { model: "backup".into() }));
     }
 }

@@ -1,6 +1,6 @@
 use conversation::{ErrorCode, Failure, ToolChoice};
 
-use crate::Fields;
+use crate::StrictObject;
 
 /// Maximum length of a message, in Unicode scalar values.
 pub const MAX_MESSAGE_CHARS: usize = 32_000;
@@ -33,28 +33,29 @@ impl TurnRequest {
     /// # Errors
     /// `invalid_request` or `too_large`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let mut fields = Fields::parse(body)?;
-        let message = fields.text("message")?.ok_or_else(|| invalid("`message` is required: a string"))?;
-        Self::of(checked("`message`", message)?, &mut fields)
+        let mut fields = StrictObject::parse(body)?;
+        let message =
+            fields.take_string("message")?.ok_or_else(|| invalid_request("`message` is required: a string"))?;
+        Self::from_fields(validate_message("`message`", message)?, &mut fields)
     }
 
     /// Builds the request for this message from the remaining fields.
-    pub(crate) fn of(message: String, fields: &mut Fields) -> Result<Self, Failure> {
+    pub(crate) fn from_fields(message: String, fields: &mut StrictObject) -> Result<Self, Failure> {
         Ok(Self {
             message,
-            conversation_id: fields.text("conversationId")?,
-            model: fields.text("modelType")?,
-            agent_id: fields.text("agentId")?,
-            tool_choice: fields.tool_choice("toolChoice")?,
-            user_id: fields.text("userId")?,
-            stream: fields.flag("stream")?.unwrap_or(true),
+            conversation_id: fields.take_string("conversationId")?,
+            model: fields.take_string("modelType")?,
+            agent_id: fields.take_string("agentId")?,
+            tool_choice: fields.take_tool_choice("toolChoice")?,
+            user_id: fields.take_string("userId")?,
+            stream: fields.take_bool("stream")?.unwrap_or(true),
         })
     }
 }
 
 /// A request to regenerate the last answer, checked as far as the request alone allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgainRequest {
+pub struct RegenerateRequest {
     /// The name of a model; absent for the default one.
     pub model: Option<String>,
     /// The agent that answers; absent for the default one.
@@ -67,27 +68,27 @@ pub struct AgainRequest {
     pub stream: bool,
 }
 
-impl AgainRequest {
+impl RegenerateRequest {
     /// Parses the body of `POST /api/conversations/{id}/regenerate`: fields of `POST /api/chat`, all optional, or nothing.
     ///
     /// # Errors
     /// `invalid_request`, with a message that names the field and what is accepted.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let mut fields = Fields::parse(if body.is_empty() { b"{}" } else { body })?;
+        let mut fields = StrictObject::parse(if body.is_empty() { b"{}" } else { body })?;
         Ok(Self {
-            model: fields.text("modelType")?,
-            agent_id: fields.text("agentId")?,
-            tool_choice: fields.tool_choice("toolChoice")?,
-            user_id: fields.text("userId")?,
-            stream: fields.flag("stream")?.unwrap_or(true),
+            model: fields.take_string("modelType")?,
+            agent_id: fields.take_string("agentId")?,
+            tool_choice: fields.take_tool_choice("toolChoice")?,
+            user_id: fields.take_string("userId")?,
+            stream: fields.take_bool("stream")?.unwrap_or(true),
         })
     }
 }
 
 /// Validates a user message; `name` starts the error message.
-pub(crate) fn checked(name: &str, text: String) -> Result<String, Failure> {
+pub(crate) fn validate_message(name: &str, text: String) -> Result<String, Failure> {
     if text.trim().is_empty() {
-        return Err(invalid(format!("{name} must not be blank")));
+        return Err(invalid_request(format!("{name} must not be blank")));
     }
     // Counting stops at the limit: a body can hold megabytes, but typical messages are far shorter.
     if text.chars().nth(MAX_MESSAGE_CHARS).is_some() {
@@ -97,7 +98,7 @@ pub(crate) fn checked(name: &str, text: String) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn invalid(sentence: impl Into<String>) -> Failure {
+fn invalid_request(sentence: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::InvalidRequest, sentence)
 }
 
@@ -105,7 +106,7 @@ fn invalid(sentence: impl Into<String>) -> Failure {
 mod tests {
     use super::*;
 
-    fn refused(body: &str) -> (ErrorCode, String) {
+    fn parse_error(body: &str) -> (ErrorCode, String) {
         let failure = TurnRequest::parse(body.as_bytes()).unwrap_err();
         (failure.code, failure.message)
     }
@@ -140,31 +141,35 @@ mod tests {
 
     #[test]
     fn invalid_field_is_named_with_accepted_values() {
-        assert_eq!(refused("{}").1, "`message` is required: a string");
-        assert_eq!(refused(r#"{"message":" \n\t"}"#).1, "`message` must not be blank");
-        assert_eq!(refused(r#"{"message":7}"#).1, "`message` must be a string");
-        assert_eq!(refused(r#"{"message":"a","stream":"no"}"#).1, "`stream` must be true or false");
-        assert!(refused(r#"{"message":"a","toolChoice":"always"}"#).1.contains("\"auto\""));
-        assert!(refused(r#"{"message":"a","toolChoice":{"tool":"x"}}"#).1.contains("\"name\""));
+        assert_eq!(parse_error("{}").1, "`message` is required: a string");
+        assert_eq!(parse_error(r#"{"message":" \n\t"}"#).1, "`message` must not be blank");
+        assert_eq!(parse_error(r#"{"message":7}"#).1, "`message` must be a string");
+        assert_eq!(parse_error(r#"{"message":"a","stream":"no"}"#).1, "`stream` must be true or false");
+        assert!(parse_error(r#"{"message":"a","toolChoice":"always"}"#).1.contains("\"auto\""));
+        assert!(parse_error(r#"{"message":"a","toolChoice":{"tool":"x"}}"#).1.contains("\"name\""));
     }
 
     #[test]
     fn regenerate_fields_are_optional_but_validated() {
-        let nothing = AgainRequest { model: None, agent_id: None, tool_choice: None, user_id: None, stream: true };
+        let nothing = RegenerateRequest { model: None, agent_id: None, tool_choice: None, user_id: None, stream: true };
         for body in ["", "{}", r#"{"message":7,"conversationId":"c"}"#] {
-            assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
+            assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), nothing, "{body}");
         }
         let body = r#"{"modelType":"m","agentId":"x","toolChoice":"none","userId":"u","stream":false}"#;
-        let all = AgainRequest {
+        let all = RegenerateRequest {
             model: Some("m".into()),
             agent_id: Some("x".into()),
             tool_choice: Some(ToolChoice::None),
             user_id: Some("u".into()),
             stream: false,
         };
-        assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap(), all);
+        assert_eq!(RegenerateRequest::parse(body.as_bytes()).unwrap(), all);
         for body in ["[]", "null", " ", r#"{"stream":1}"#, r#"{"modelType":2}"#] {
-            assert_eq!(AgainRequest::parse(body.as_bytes()).unwrap_err().code, ErrorCode::InvalidRequest, "{body}");
+            assert_eq!(
+                RegenerateRequest::parse(body.as_bytes()).unwrap_err().code,
+                ErrorCode::InvalidRequest,
+                "{body}"
+            );
         }
     }
 
@@ -172,6 +177,6 @@ mod tests {
     fn f103_message_length_counts_unicode_scalar_values() {
         let body = |n: usize| serde_json::json!({ "message": "界".repeat(n) }).to_string();
         assert!(TurnRequest::parse(body(32_000).as_bytes()).is_ok());
-        assert_eq!(refused(&body(32_001)).0, ErrorCode::TooLarge);
+        assert_eq!(parse_error(&body(32_001)).0, ErrorCode::TooLarge);
     }
 }

@@ -1,8 +1,8 @@
 //! Mutated request bodies of every protocol.
 
-use fuzz::{Outcome, holds, run_text};
+use fuzz::{Outcome, ensure, run_text};
 use protocols::openai::ChatRequest;
-use protocols::{MAX_MESSAGE_CHARS, TurnRequest, UiChatRequest, object};
+use protocols::{AiSdkRequest, MAX_MESSAGE_CHARS, TurnRequest, parse_object};
 use serde_json::Value;
 
 const SAMPLES: [&str; 6] = [
@@ -14,7 +14,7 @@ const SAMPLES: [&str; 6] = [
     r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{}}},"max_tokens":5,"seed":1}"#,
 ];
 
-const WORDS: [&str; 26] = [
+const SNIPPETS: [&str; 26] = [
     "\"message\":",
     "\"messages\":[",
     "\"role\":\"user\"",
@@ -44,32 +44,32 @@ const WORDS: [&str; 26] = [
 ];
 
 /// Checks that an error is one sentence that repeats only field names.
-fn judged<T>(read: Result<T, conversation::Failure>) -> Outcome {
+fn check_error<T>(read: Result<T, conversation::Failure>) -> Outcome {
     match read {
         Ok(_) => Ok(()),
         Err(failure) => {
-            holds(failure.message.len() <= 400 && !failure.message.contains('\n'), || failure.message.clone())
+            ensure(failure.message.len() <= 400 && !failure.message.contains('\n'), || failure.message.clone())
         }
     }
 }
 
 #[test]
 fn fuzz_bodies_are_parsed_or_rejected_with_message() {
-    run_text("bodies", &SAMPLES, &WORDS, |text| {
+    run_text("bodies", &SAMPLES, &SNIPPETS, |text| {
         let body = text.as_bytes();
-        judged(TurnRequest::parse(body))?;
-        judged(UiChatRequest::parse(body))?;
-        judged(ChatRequest::parse(body))?;
+        check_error(TurnRequest::parse(body))?;
+        check_error(AiSdkRequest::parse(body))?;
+        check_error(ChatRequest::parse(body))?;
         let longest = TurnRequest::parse(body).map_or(0, |request| request.message.chars().count());
-        holds(longest <= MAX_MESSAGE_CHARS, || format!("a message of {longest} characters"))
+        ensure(longest <= MAX_MESSAGE_CHARS, || format!("a message of {longest} characters"))
     });
 }
 
 #[test]
 fn fuzz_objects_match_serde_json() {
-    run_text("objects", &SAMPLES, &WORDS, |text| {
-        let Ok(ours) = object(text.as_bytes()) else { return Ok(()) };
+    run_text("objects", &SAMPLES, &SNIPPETS, |text| {
+        let Ok(ours) = parse_object(text.as_bytes()) else { return Ok(()) };
         let theirs: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        holds(Value::Object(ours) == theirs, || "another value".to_owned())
+        ensure(Value::Object(ours) == theirs, || "another value".to_owned())
     });
 }

@@ -1,14 +1,14 @@
 //! One turn, rendered by every protocol: all carry the same content.
 #![expect(clippy::unwrap_used, reason = "what a test expects and does not find ends the test")]
 
-use conversation::{Event, FinishReason, Source, Started, ToolCall, ToolReport, Usage};
-use protocols::openai::{Chunks, Head, completion};
-use protocols::{Accumulated, Document, Native, Protocol, UiMessageStream};
+use conversation::{Event, FinishReason, Source, ToolCall, ToolOutcome, TurnStart, Usage};
+use protocols::openai::{CompletionChunks, CompletionMeta, render_completion};
+use protocols::{Accumulated, AiSdkStream, NativeSse, Protocol, TurnDocument};
 use serde_json::{Value, json};
 
 /// The content of a turn, independent of the protocol.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct TurnContent {
     text: String,
     thinking: String,
     sources: Vec<String>,
@@ -18,7 +18,7 @@ struct Said {
 
 fn turn() -> Vec<Event> {
     let source = |index: usize, url: &str| Source { index, title: "页".into(), url: url.into() };
-    let report = ToolReport {
+    let report = ToolOutcome {
         id: "call_1".into(),
         name: "search_web".into(),
         ok: true,
@@ -29,7 +29,7 @@ fn turn() -> Vec<Event> {
         error: None,
     };
     vec![
-        Event::Started(Box::new(Started {
+        Event::Started(Box::new(TurnStart {
             conversation_id: "c".into(),
             message_id: "m".into(),
             model: "volcano".into(),
@@ -50,8 +50,8 @@ fn turn() -> Vec<Event> {
     ]
 }
 
-fn said() -> Said {
-    Said {
+fn expected_content() -> TurnContent {
+    TurnContent {
         text: "好的，茶[1]\n水[2]。".into(),
         thinking: "想完".into(),
         sources: vec!["https://a.example".into(), "https://b.example".into()],
@@ -60,15 +60,15 @@ fn said() -> Said {
     }
 }
 
-fn head() -> Head {
-    Head { id: "chatcmpl-1".into(), created: 1, model: "volcano".into() }
+fn head() -> CompletionMeta {
+    CompletionMeta { id: "chatcmpl-1".into(), created: 1, model: "volcano".into() }
 }
 
 /// The payloads of all frames.
 fn payloads(mut protocol: impl Protocol) -> Vec<Value> {
     let mut out = String::new();
     for event in turn() {
-        protocol.frames(&event, &mut out);
+        protocol.write_frames(&event, &mut out);
     }
     let data = out.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
@@ -88,33 +88,33 @@ fn tokens(usage: &Value, names: [&str; 2]) -> (u64, u64) {
 }
 
 /// The content of native frames; `add` joins a frame's text to the text so far.
-fn native(frames: &[Value], add: fn(&mut String, &Value)) -> Said {
-    let mut said = Said::default();
+fn native_content(frames: &[Value], add: fn(&mut String, &Value)) -> TurnContent {
+    let mut content = TurnContent::default();
     for frame in frames {
         match frame["type"].as_str().unwrap() {
             "content" | "thinking" => {
-                add(&mut said.text, &frame["content"]);
-                add(&mut said.thinking, &frame["thinking"]);
+                add(&mut content.text, &frame["content"]);
+                add(&mut content.thinking, &frame["thinking"]);
             }
-            "tool_result" => said.sources = urls(&frame["sources"], "/url"),
-            "usage" => said.tokens = tokens(frame, ["inputTokens", "outputTokens"]),
-            "done" => said.finish = text(&frame["finishReason"]),
+            "tool_result" => content.sources = urls(&frame["sources"], "/url"),
+            "usage" => content.tokens = tokens(frame, ["inputTokens", "outputTokens"]),
+            "done" => content.finish = text(&frame["finishReason"]),
             _ => {}
         }
     }
-    said
+    content
 }
 
 #[test]
 fn native_protocols_carry_the_same_content() {
-    let frames = payloads(Native::new("T", "r"));
-    assert_eq!(native(&frames, |all, more| all.push_str(&text(more))), said());
-    let frames = payloads(Accumulated::new(Native::new("T", "r")));
-    assert_eq!(native(&frames, |all, now| *all = text(now)), said());
+    let frames = payloads(NativeSse::new("T", "r"));
+    assert_eq!(native_content(&frames, |all, more| all.push_str(&text(more))), expected_content());
+    let frames = payloads(Accumulated::new(NativeSse::new("T", "r")));
+    assert_eq!(native_content(&frames, |all, now| *all = text(now)), expected_content());
 }
 
-fn whole() -> Document {
-    let mut document = Document::default();
+fn document() -> TurnDocument {
+    let mut document = TurnDocument::default();
     for event in turn() {
         document.add(&event);
     }
@@ -123,21 +123,21 @@ fn whole() -> Document {
 
 #[test]
 fn native_document_carries_the_same_content() {
-    let document = serde_json::to_value(whole()).unwrap();
-    let found = Said {
+    let document = serde_json::to_value(document()).unwrap();
+    let found = TurnContent {
         text: text(&document["content"]),
         thinking: text(&document["thinking"]),
         sources: urls(&document["sources"], "/url"),
         tokens: tokens(&document["usage"], ["inputTokens", "outputTokens"]),
         finish: text(&document["finishReason"]),
     };
-    assert_eq!(found, said());
+    assert_eq!(found, expected_content());
 }
 
 #[test]
 fn openai_chunks_carry_the_same_content() {
-    let mut found = Said::default();
-    for chunk in payloads(Chunks::new(head(), true)) {
+    let mut found = TurnContent::default();
+    for chunk in payloads(CompletionChunks::new(head(), true)) {
         let choice = &chunk["choices"][0];
         found.text.push_str(&text(&choice["delta"]["content"]));
         found.thinking.push_str(&text(&choice["delta"]["reasoning_content"]));
@@ -147,27 +147,27 @@ fn openai_chunks_carry_the_same_content() {
             found.tokens = tokens(&chunk["usage"], ["prompt_tokens", "completion_tokens"]);
         }
     }
-    assert_eq!(found, said());
+    assert_eq!(found, expected_content());
 }
 
 #[test]
 fn openai_document_carries_the_same_content() {
-    let document: Value = serde_json::from_str(&completion(&head(), &whole())).unwrap();
+    let document: Value = serde_json::from_str(&render_completion(&head(), &document())).unwrap();
     let choice = &document["choices"][0];
-    let found = Said {
+    let found = TurnContent {
         text: text(&choice["message"]["content"]),
         thinking: text(&choice["message"]["reasoning_content"]),
         sources: urls(&choice["message"]["annotations"], "/url_citation/url"),
         tokens: tokens(&document["usage"], ["prompt_tokens", "completion_tokens"]),
         finish: text(&choice["finish_reason"]),
     };
-    assert_eq!(found, said());
+    assert_eq!(found, expected_content());
 }
 
 #[test]
 fn ai_sdk_chunks_carry_the_same_content() {
-    let mut found = Said::default();
-    for chunk in payloads(UiMessageStream::new("r")) {
+    let mut found = TurnContent::default();
+    for chunk in payloads(AiSdkStream::new("r")) {
         let delta = text(&chunk["delta"]);
         match chunk["type"].as_str().unwrap() {
             "text-delta" => found.text.push_str(&delta),
@@ -180,5 +180,5 @@ fn ai_sdk_chunks_carry_the_same_content() {
             _ => {}
         }
     }
-    assert_eq!(found, said());
+    assert_eq!(found, expected_content());
 }

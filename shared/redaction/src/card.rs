@@ -1,6 +1,6 @@
 //! Payment card numbers: 13 to 19 digits of a known issuer with a Luhn check digit.
 
-use crate::numbers::{Candidate, value};
+use crate::numbers::{Candidate, to_number};
 
 /// Range of the first six digits (from, to), and the shortest and longest number.
 const ISSUERS: [(u64, u64, usize, usize); 27] = [
@@ -44,28 +44,28 @@ const ISSUERS: [(u64, u64, usize, usize); 27] = [
 ];
 
 /// Whether the groups form a card number.
-pub(crate) fn is_one(candidate: &Candidate<'_>) -> bool {
+pub(crate) fn is_card(candidate: &Candidate<'_>) -> bool {
     let length = candidate.digits.len();
-    let begin = value(candidate.digits.get(..6).unwrap_or_default());
-    let issued = |(from, to, shortest, longest): &(u64, u64, usize, usize)| {
+    let begin = to_number(candidate.digits.get(..6).unwrap_or_default());
+    let is_issued = |(from, to, shortest, longest): &(u64, u64, usize, usize)| {
         (*from..=*to).contains(&begin) && (*shortest..=*longest).contains(&length)
     };
     (13..=19).contains(&length)
-        && !candidate.plus
-        && ISSUERS.iter().any(issued)
-        && has_form(candidate)
-        && is_checked(candidate.digits)
+        && !candidate.has_plus
+        && ISSUERS.iter().any(is_issued)
+        && has_card_form(candidate)
+        && passes_luhn(candidate.digits)
 }
 
 /// Whether each group but the last has at least four digits.
-fn has_form(candidate: &Candidate<'_>) -> bool {
+fn has_card_form(candidate: &Candidate<'_>) -> bool {
     let inner = candidate.groups.len().saturating_sub(1);
     candidate.lengths().take(inner).all(|length| length >= 4)
         && candidate.gaps().all(|gap| gap.opening + gap.closing == 0)
 }
 
 /// The Luhn check.
-fn is_checked(digits: &[u8]) -> bool {
+fn passes_luhn(digits: &[u8]) -> bool {
     let doubled = |digit: u8| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let add = |(at, digit): (usize, &u8)| u32::from(if at % 2 == 1 { doubled(*digit) } else { *digit });
     digits.iter().rev().enumerate().map(add).sum::<u32>().is_multiple_of(10)

@@ -25,22 +25,22 @@ pub(crate) fn fold(c: char) -> char {
         '\u{fe5a}' => ')',
         '\u{fe62}' => '+',
         '\u{fe6b}' => '@',
-        '\u{ff01}'..='\u{ff5e}' => ascii(u32::from(c) - 0xff01 + 0x21),
+        '\u{ff01}'..='\u{ff5e}' => char_or_replacement(u32::from(c) - 0xff01 + 0x21),
         // The ideographs contain neither digits nor white space.
         '\0'..='\x7f' | '\u{3001}'..='\u{9fff}' => c,
         c if c.is_whitespace() => ' ',
-        c => digit(c).unwrap_or(c),
+        c => to_ascii_digit(c).unwrap_or(c),
     }
 }
 
 /// The ASCII digit for a decimal digit of another script.
-fn digit(c: char) -> Option<char> {
+fn to_ascii_digit(c: char) -> Option<char> {
     let code = u32::from(c);
     let zero = ZEROS.get(ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?)?;
     char::from_digit(code - zero, 10)
 }
 
-fn ascii(code: u32) -> char {
+fn char_or_replacement(code: u32) -> char {
     char::from_u32(code).unwrap_or('\u{fffd}')
 }
 

@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::characters::{fold, is_invisible};
 
 /// Maximum length of the local part, in characters.
-const MAX_LOCAL: usize = 64;
+const MAX_LOCAL_CHARS: usize = 64;
 
 /// Maximum length of the domain, in characters.
-const MAX_DOMAIN: usize = 253;
+const MAX_DOMAIN_CHARS: usize = 253;
 
 /// File extensions, which are no top-level domains: `logo@2x.png` is no address.
-const FILE_ENDINGS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "css", "js"];
+const FILE_EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "css", "js"];
 
 /// Marks that a local part may contain in addition to letters and digits.
 const MARKS: &str = "._+-'&!#$*~^|{}";
@@ -20,9 +20,9 @@ const MARKS: &str = "._+-'&!#$*~^|{}";
 pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, end) in at_signs(text) {
-        let floor = found.last().map_or(0, |range| range.end);
-        let Some(start) = local(text, floor, at) else { continue };
-        if let Some(end) = domain(text, end) {
+        let min_start = found.last().map_or(0, |range| range.end);
+        let Some(start) = local_start(text, min_start, at) else { continue };
+        if let Some(end) = domain_end(text, end) {
             found.push(start..end);
         }
     }
@@ -38,10 +38,10 @@ fn at_signs(text: &str) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// The start of the local part that ends at `at`; not before `min_start`.
-fn local(text: &str, floor: usize, at: usize) -> Option<usize> {
-    let before = text.get(floor..at)?;
+fn local_start(text: &str, min_start: usize, at: usize) -> Option<usize> {
+    let before = text.get(min_start..at)?;
     let last = before.chars().rev().find(|c| !is_invisible(*c))?;
-    let wide = is_wide(last);
+    let is_wide_script = is_wide(last);
     let (mut start, mut length) = (None, 0);
     let mut position = at;
     for c in before.chars().rev() {
@@ -49,13 +49,13 @@ fn local(text: &str, floor: usize, at: usize) -> Option<usize> {
         if is_invisible(c) {
             continue;
         }
-        let letter = is_letter(c, wide);
-        if length == MAX_LOCAL || !(letter || is_mark(c)) {
+        let is_local_letter = is_letter(c, is_wide_script);
+        if length == MAX_LOCAL_CHARS || !(is_local_letter || is_mark(c)) {
             break;
         }
         length += 1;
         // Leading marks belong to the surrounding sentence.
-        if letter || c == '_' || c == '+' {
+        if is_local_letter || c == '_' || c == '+' {
             start = Some(position);
         }
     }
@@ -77,11 +77,11 @@ fn is_wide(c: char) -> bool {
 }
 
 /// The end of the domain that begins at `from`: labels separated by dots, the last one only letters.
-fn domain(text: &str, from: usize) -> Option<usize> {
+fn domain_end(text: &str, from: usize) -> Option<usize> {
     let mut labels = Labels::default();
     let mut at = from;
-    for c in text.get(from..)?.chars().take(MAX_DOMAIN) {
-        if !is_invisible(c) && !labels.take(c, at) {
+    for c in text.get(from..)?.chars().take(MAX_DOMAIN_CHARS) {
+        if !is_invisible(c) && !labels.push(c, at) {
             break;
         }
         at += c.len_utf8();
@@ -104,24 +104,24 @@ struct Labels {
 
 impl Labels {
     /// Adds the character at `at`; returns `false` if the domain ended before it.
-    fn take(&mut self, c: char, at: usize) -> bool {
-        let dot = fold(c) == '.' && c != '\u{b7}' || (self.wide && c == '\u{3002}');
-        if dot {
-            let empty = self.current.is_empty();
+    fn push(&mut self, c: char, at: usize) -> bool {
+        let is_dot = fold(c) == '.' && c != '\u{b7}' || (self.wide && c == '\u{3002}');
+        if is_dot {
+            let is_empty = self.current.is_empty();
             self.finish();
-            return !empty;
+            return !is_empty;
         }
         if self.current.is_empty() && c.is_alphanumeric() {
             self.wide = is_wide(c);
         }
-        let fits = fold(c) == '-' && c != '_' || is_letter(c, self.wide);
-        if fits {
+        let is_label_char = fold(c) == '-' && c != '_' || is_letter(c, self.wide);
+        if is_label_char {
             self.current.extend(fold(c).to_lowercase());
             if fold(c) != '-' {
                 self.solid = at + c.len_utf8();
             }
         }
-        fits
+        is_label_char
     }
 
     fn finish(&mut self) {
@@ -129,7 +129,7 @@ impl Labels {
         let trimmed = label.trim_end_matches('-');
         let letters = trimmed.chars().all(char::is_alphabetic) || trimmed.starts_with("xn--");
         let long = trimmed.chars().count() >= 2;
-        if self.count > 0 && long && letters && !FILE_ENDINGS.contains(&trimmed) {
+        if self.count > 0 && long && letters && !FILE_EXTENSIONS.contains(&trimmed) {
             self.end = Some(self.solid);
         }
         self.count += usize::from(!trimmed.is_empty());

@@ -12,7 +12,7 @@ pub(crate) struct Group {
     pub(crate) end: usize,
     digits: [u8; MAX_DIGITS],
     /// Number of digits; any number above [`MAX_DIGITS`] is stored as `MAX_DIGITS + 1`.
-    pub(crate) len: usize,
+    pub(crate) digit_count: usize,
     /// The separators between the previous group and this one.
     pub(crate) gap: Gap,
 }
@@ -48,12 +48,12 @@ impl Gap {
         self.dots == 1 && self.is_tight() && self.hyphens == 0
     }
 
-    fn count(self) -> usize {
+    fn separator_count(self) -> usize {
         self.spaces + self.hyphens + self.dots + self.opening + self.closing
     }
 
     /// Adds a character; returns `false` if it ends the gap.
-    fn take(&mut self, c: char) -> bool {
+    fn push(&mut self, c: char) -> bool {
         match c {
             ' ' => self.spaces += 1,
             '-' => self.hyphens += 1,
@@ -62,28 +62,28 @@ impl Gap {
             ')' => self.closing += 1,
             _ => return false,
         }
-        self.count() <= MAX_SPACES && self.hyphens + self.dots <= 1 && self.opening <= 1 && self.closing <= 1
+        self.separator_count() <= MAX_SPACES && self.hyphens + self.dots <= 1 && self.opening <= 1 && self.closing <= 1
     }
 }
 
 impl Group {
     /// Reads the group that begins with the digit at `start`.
     pub(crate) fn read(text: &str, start: usize, gap: Gap) -> Self {
-        let mut group = Self { start, end: start, digits: [0; MAX_DIGITS], len: 0, gap };
+        let mut group = Self { start, end: start, digits: [0; MAX_DIGITS], digit_count: 0, gap };
         let mut at = start;
         while let Some((c, end)) = next(text, at) {
             let Some(digit) = c.to_digit(10) else { break };
-            if let Some(slot) = group.digits.get_mut(group.len) {
+            if let Some(slot) = group.digits.get_mut(group.digit_count) {
                 *slot = u8::try_from(digit).unwrap_or_default();
             }
-            group.len = (group.len + 1).min(MAX_DIGITS + 1);
+            group.digit_count = (group.digit_count + 1).min(MAX_DIGITS + 1);
             (group.end, at) = (end, end);
         }
         group
     }
 
     /// The group after this one, if a valid gap joins them.
-    pub(crate) fn following(&self, text: &str) -> Option<Self> {
+    pub(crate) fn read_next(&self, text: &str) -> Option<Self> {
         let mut gap = Gap::default();
         let mut at = self.end;
         loop {
@@ -92,7 +92,7 @@ impl Group {
                 let width = text.get(..end)?.chars().next_back()?.len_utf8();
                 return Some(Self::read(text, end - width, gap));
             }
-            if !gap.take(c) {
+            if !gap.push(c) {
                 return None;
             }
             at = end;
@@ -100,12 +100,12 @@ impl Group {
     }
 
     pub(crate) fn digits(&self) -> &[u8] {
-        self.digits.get(..self.len).unwrap_or_default()
+        self.digits.get(..self.digit_count).unwrap_or_default()
     }
 }
 
 /// The position of the first digit at or after `from`.
-pub(crate) fn next_digit(text: &str, from: usize) -> Option<usize> {
+pub(crate) fn find_digit(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     let bytes = text.as_bytes();
     while let Some(byte) = bytes.get(at) {

@@ -4,7 +4,7 @@
 use crate::characters::{continues, next_after};
 use crate::groups::Gap;
 use crate::keywords::{self, IDENTITY, PASSPORT};
-use crate::numbers::{Candidate, value};
+use crate::numbers::{Candidate, to_number};
 
 /// The first two digits of region codes: mainland China's provinces, Taiwan, Hong Kong and Macao.
 const PROVINCES: [u64; 36] = [
@@ -16,17 +16,17 @@ const PROVINCES: [u64; 36] = [
 const DNI_LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
 
 /// The end of the identity number that these groups form; `is_complete` if nothing that belongs to it follows.
-pub(crate) fn end(candidate: &Candidate<'_>, plain: bool) -> Option<usize> {
-    if plain {
-        let whole = is_resident(candidate)
+pub(crate) fn identity_end(candidate: &Candidate<'_>, is_complete: bool) -> Option<usize> {
+    if is_complete {
+        let is_identity = is_resident(candidate)
             || is_old_resident(candidate)
             || is_social_security(candidate)
             || is_korean(candidate)
             || is_brazilian(candidate)
             || is_passport(candidate);
-        return whole.then(|| candidate.end()).or_else(|| lettered_end(candidate));
+        return is_identity.then(|| candidate.end()).or_else(|| end_with_letter(candidate));
     }
-    lettered_end(candidate)
+    end_with_letter(candidate)
 }
 
 fn is_resident(candidate: &Candidate<'_>) -> bool {
@@ -34,12 +34,12 @@ fn is_resident(candidate: &Candidate<'_>) -> bool {
 }
 
 /// The end of a number whose check digit is a letter.
-fn lettered_end(candidate: &Candidate<'_>) -> Option<usize> {
+fn end_with_letter(candidate: &Candidate<'_>) -> Option<usize> {
     let (letter, end) = next_after(candidate.text, candidate.end(), " -")?;
     let letter = letter.to_ascii_uppercase();
-    let resident = letter == 'X' && has_resident_check(candidate.digits, 10);
-    let dni = candidate.has_form(&[8]) && is_dni(value(candidate.digits), letter);
-    ((resident || dni) && !continues(candidate.text, end)).then_some(end)
+    let is_resident_card = letter == 'X' && has_resident_check(candidate.digits, 10);
+    let is_dni_number = candidate.has_form(&[8]) && is_dni(to_number(candidate.digits), letter);
+    ((is_resident_card || is_dni_number) && !continues(candidate.text, end)).then_some(end)
 }
 
 /// Checks ISO 7064 MOD 11-2 over 17 digits, with a valid region and date of birth.
@@ -58,18 +58,18 @@ fn is_old_resident(candidate: &Candidate<'_>) -> bool {
 }
 
 fn is_region(digits: &[u8]) -> bool {
-    PROVINCES.contains(&value(digits.get(..2).unwrap_or_default()))
+    PROVINCES.contains(&to_number(digits.get(..2).unwrap_or_default()))
 }
 
 /// Whether eight digits are a date of the years 1900 to 2099.
 fn is_date(digits: &[u8]) -> bool {
-    let part = |from: usize, to: usize| value(digits.get(from..to).unwrap_or_default());
+    let part = |from: usize, to: usize| to_number(digits.get(from..to).unwrap_or_default());
     let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let is_leap_year = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
         4 | 6 | 9 | 11 => 30,
-        2 => 28 + u64::from(leap),
+        2 => 28 + u64::from(is_leap_year),
         _ => 0,
     };
     digits.len() == 8 && (1900..2100).contains(&year) && (1..=days).contains(&day)
@@ -77,12 +77,12 @@ fn is_date(digits: &[u8]) -> bool {
 
 /// `AAA-GG-SSSS` with assigned parts; also taxpayer numbers, which begin with 9.
 fn is_social_security(candidate: &Candidate<'_>) -> bool {
-    let part = |from: usize, to: usize| value(candidate.digits.get(from..to).unwrap_or_default());
-    let written = candidate.gaps().all(Gap::is_hyphen) || candidate.gaps().all(Gap::is_space);
+    let part = |from: usize, to: usize| to_number(candidate.digits.get(from..to).unwrap_or_default());
+    let has_uniform_gaps = candidate.gaps().all(Gap::is_hyphen) || candidate.gaps().all(Gap::is_space);
     let (area, group, serial) = (part(0, 3), part(3, 5), part(5, 9));
-    let taxpayer = area >= 900 && (50..=99).contains(&group);
-    let assigned = (1..900).contains(&area) && area != 666 && group > 0;
-    candidate.has_form(&[3, 2, 4]) && written && serial > 0 && (assigned || taxpayer)
+    let is_taxpayer = area >= 900 && (50..=99).contains(&group);
+    let is_assigned = (1..900).contains(&area) && area != 666 && group > 0;
+    candidate.has_form(&[3, 2, 4]) && has_uniform_gaps && serial > 0 && (is_assigned || is_taxpayer)
 }
 
 /// `YYMMDD-GNNNNNC`.

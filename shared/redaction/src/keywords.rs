@@ -3,7 +3,7 @@
 use crate::characters::{fold, is_invisible, next, previous};
 
 /// Maximum distance between a keyword and its number, in characters.
-const REACH: usize = 40;
+const MAX_DISTANCE_CHARS: usize = 40;
 
 /// Keywords before a telephone number.
 pub(crate) const PHONE: &[&str] = &[
@@ -82,15 +82,15 @@ const MARKS: &str = " :：=-.#()（）'\"*,，、|\t为是";
 
 /// Whether one of the keywords precedes `at`, separated only by connectives and marks.
 pub(crate) fn is_before(text: &str, at: usize, keywords: &[&str]) -> bool {
-    let tail = tail(text, at);
+    let tail = folded_tail(text, at);
     let mut rest = tail.as_str();
     loop {
         rest = rest.trim_end_matches(|c| MARKS.contains(c));
-        if keywords.iter().any(|keyword| ends_with_word(rest, keyword)) {
+        if keywords.iter().any(|keyword| ends_with_keyword(rest, keyword)) {
             return true;
         }
-        let shorter = CONNECTIVES.iter().find(|word| ends_with_word(rest, word));
-        match shorter.and_then(|word| rest.strip_suffix(word)) {
+        let shorter = CONNECTIVES.iter().find(|connective| ends_with_keyword(rest, connective));
+        match shorter.and_then(|connective| rest.strip_suffix(connective)) {
             Some(shorter) => rest = shorter,
             None => return false,
         }
@@ -99,25 +99,25 @@ pub(crate) fn is_before(text: &str, at: usize, keywords: &[&str]) -> bool {
 
 /// The visible characters before `at`, folded, in lower case, with a space before a capital inside a name: `userPhone`
 /// becomes `user phone`, `iPhone` stays one keyword.
-fn tail(text: &str, at: usize) -> String {
+fn folded_tail(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
-    let mut last: Vec<char> = before.chars().rev().filter(|c| !is_invisible(*c)).take(REACH).collect();
+    let mut last: Vec<char> = before.chars().rev().filter(|c| !is_invisible(*c)).take(MAX_DISTANCE_CHARS).collect();
     last.reverse();
-    let mut tail = String::with_capacity(REACH);
-    let mut small = 0;
+    let mut tail = String::with_capacity(MAX_DISTANCE_CHARS);
+    let mut lowercase_run = 0;
     for c in last.into_iter().map(fold) {
-        if small > 1 && c.is_ascii_uppercase() {
+        if lowercase_run > 1 && c.is_ascii_uppercase() {
             tail.push(' ');
         }
-        small = if c.is_ascii_lowercase() { small + 1 } else { 0 };
+        lowercase_run = if c.is_ascii_lowercase() { lowercase_run + 1 } else { 0 };
         tail.push(c.to_ascii_lowercase());
     }
     tail
 }
 
-fn ends_with_word(text: &str, word: &str) -> bool {
-    let Some(before) = text.strip_suffix(word) else { return false };
-    !word.is_ascii() || !before.ends_with(|c: char| c.is_ascii_alphanumeric())
+fn ends_with_keyword(text: &str, keyword: &str) -> bool {
+    let Some(before) = text.strip_suffix(keyword) else { return false };
+    !keyword.is_ascii() || !before.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// Whether a number is an amount of money or a percentage.
@@ -134,8 +134,9 @@ pub(crate) fn is_amount(text: &str, start: usize, end: usize) -> bool {
         from = after;
     }
     let rest = text.get(from..).unwrap_or_default();
-    let word: String = rest.chars().take_while(char::is_ascii_alphabetic).take(8).collect::<String>().to_lowercase();
+    let currency_code: String =
+        rest.chars().take_while(char::is_ascii_alphabetic).take(8).collect::<String>().to_lowercase();
     before.is_some_and(|(c, _)| "$¥￥€£₩₹".contains(c))
         || UNITS.iter().any(|unit| rest.starts_with(unit))
-        || CODES.contains(&word.as_str())
+        || CODES.contains(&currency_code.as_str())
 }

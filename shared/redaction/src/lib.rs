@@ -11,7 +11,7 @@ mod groups;
 mod iban;
 mod identity;
 mod keywords;
-mod lettered;
+mod lettered_ids;
 mod numbers;
 mod patterns;
 mod phone;
@@ -28,7 +28,7 @@ pub const CARD: &str = "[card]";
 
 /// A built-in kind of personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum DataKind {
     /// E-mail addresses.
     Email,
     /// Telephone numbers.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     Card,
 }
 
-impl Kind {
+impl DataKind {
     const ALL: [Self; 4] = [Self::Email, Self::Phone, Self::Id, Self::Card];
 
     /// The name in the setting `MASK`.

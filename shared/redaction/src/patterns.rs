@@ -9,17 +9,17 @@ use serde::Deserialize;
 const MAX_PATTERNS: usize = 16;
 
 /// Maximum length of a pattern, in bytes.
-const MAX_LENGTH: usize = 200;
+const MAX_PATTERN_BYTES: usize = 200;
 
 /// Maximum size of a compiled pattern, in bytes.
-const MAX_COMPILED: usize = 32 * 1024;
+const MAX_COMPILED_BYTES: usize = 32 * 1024;
 
 /// Size of a window of a line that is searched at once, in bytes: repeated searches of a longer text can take quadratic
 /// time.
-const WINDOW: usize = 1024;
+const WINDOW_BYTES: usize = 1024;
 
 /// Overlap of two windows, in bytes: the longest match that is always found.
-const OVERLAP: usize = 128;
+const OVERLAP_BYTES: usize = 128;
 
 /// After this number of matches the rest of a window is replaced too.
 const MAX_MATCHES: usize = 64;
@@ -46,16 +46,18 @@ struct Row {
 /// Parses the patterns; `None` if the text is not [`ACCEPTED`].
 pub(crate) fn parse(json: &str) -> Option<Vec<Pattern>> {
     let rows: Vec<Row> = serde_json::from_str(json).ok()?;
-    let few = rows.len() <= MAX_PATTERNS;
-    few.then(|| rows.into_iter().map(Pattern::new).collect()).flatten()
+    let is_within_limit = rows.len() <= MAX_PATTERNS;
+    is_within_limit.then(|| rows.into_iter().map(Pattern::new).collect()).flatten()
 }
 
 impl Pattern {
     fn new(Row { name, pattern }: Row) -> Option<Self> {
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-        let named = name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(plain);
-        let short = named && pattern.len() <= MAX_LENGTH;
-        let regex = short.then(|| RegexBuilder::new(&pattern).size_limit(MAX_COMPILED).build().ok()).flatten()?;
+        let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+        let is_valid_name =
+            name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_name_byte);
+        let is_valid = is_valid_name && pattern.len() <= MAX_PATTERN_BYTES;
+        let regex =
+            is_valid.then(|| RegexBuilder::new(&pattern).size_limit(MAX_COMPILED_BYTES).build().ok()).flatten()?;
         let placeholder = format!("[{name}]");
         (!regex.is_match("")).then_some(Self { name, regex, placeholder })
     }
@@ -67,7 +69,7 @@ impl Pattern {
     /// The matches within a line.
     pub(crate) fn find(&self, line: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        for (start, window) in windows(line) {
+        for (start, window) in overlapping_windows(line) {
             self.find_in_window(window, start, &mut found);
         }
         found
@@ -87,12 +89,12 @@ impl Pattern {
 }
 
 /// Splits a line into overlapping windows.
-fn windows(line: &str) -> impl Iterator<Item = (usize, &str)> {
+fn overlapping_windows(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
         let start = next?;
-        let end = line.floor_char_boundary((start + WINDOW).min(line.len()));
-        next = (end < line.len()).then(|| line.floor_char_boundary(end - OVERLAP));
+        let end = line.floor_char_boundary((start + WINDOW_BYTES).min(line.len()));
+        next = (end < line.len()).then(|| line.floor_char_boundary(end - OVERLAP_BYTES));
         line.get(start..end).map(|window| (start, window))
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::groups::Gap;
 use crate::keywords::{self, PHONE};
-use crate::numbers::{Candidate, value};
+use crate::numbers::{Candidate, to_number};
 
 /// Group lengths of a Chinese mobile number.
 const MOBILE: [&[usize]; 6] = [&[11], &[3, 4, 4], &[3, 8], &[7, 4], &[4, 3, 4], &[4, 4, 3]];
@@ -11,8 +11,8 @@ const MOBILE: [&[usize]; 6] = [&[11], &[3, 4, 4], &[3, 8], &[7, 4], &[4, 3, 4], 
 const SERVICE: [&[usize]; 7] = [&[10], &[3, 3, 4], &[3, 4, 3], &[4, 3, 3], &[3, 7], &[6, 4], &[7, 3]];
 
 /// Whether the groups form a telephone number.
-pub(crate) fn is_one(candidate: &Candidate<'_>) -> bool {
-    if candidate.plus {
+pub(crate) fn is_phone(candidate: &Candidate<'_>) -> bool {
+    if candidate.has_plus {
         return is_international(candidate);
     }
     is_mobile(candidate)
@@ -67,7 +67,8 @@ fn has_mobile_form(candidate: &Candidate<'_>, prefix: usize) -> bool {
 }
 
 fn are_years(candidate: &Candidate<'_>, prefix: usize) -> bool {
-    let year = |from: usize| (1900..2100).contains(&value(candidate.digits.get(from..from + 4).unwrap_or_default()));
+    let year =
+        |from: usize| (1900..2100).contains(&to_number(candidate.digits.get(from..from + 4).unwrap_or_default()));
     prefix == 0 && year(0) && year(4)
 }
 
@@ -79,22 +80,22 @@ fn is_landline(candidate: &Candidate<'_>) -> bool {
         _ => return false,
     };
     let lengths: Vec<usize> = candidate.lengths().collect();
-    let form = match lengths.as_slice() {
+    let has_valid_form = match lengths.as_slice() {
         [_] => number.first().is_some_and(|first| (2..=8).contains(first)),
         [first, _] | [first, 3 | 4, 4] => *first == area,
         _ => false,
     };
     let length = number.len() == 8 || (area == 4 && number.len() == 7);
-    form && length && number.first().is_some_and(|first| *first >= 2)
+    has_valid_form && length && number.first().is_some_and(|first| *first >= 2)
 }
 
 /// A Chinese or American toll-free number.
 fn is_service(candidate: &Candidate<'_>) -> bool {
-    let service = candidate.begins(&[4, 0, 0]) || candidate.begins(&[8, 0, 0]);
-    let round = |digits: &[u8]| digits.ends_with(&[0, 0]);
-    let count = candidate.gaps().all(Gap::is_space)
-        && (candidate.groups.iter().all(|group| round(group.digits())) || candidate.digits.ends_with(&[0; 5]));
-    service && !count && SERVICE.iter().any(|form| candidate.has_form(form))
+    let has_service_prefix = candidate.starts_with(&[4, 0, 0]) || candidate.starts_with(&[8, 0, 0]);
+    let ends_in_zeros = |digits: &[u8]| digits.ends_with(&[0, 0]);
+    let is_round_amount = candidate.gaps().all(Gap::is_space)
+        && (candidate.groups.iter().all(|group| ends_in_zeros(group.digits())) || candidate.digits.ends_with(&[0; 5]));
+    has_service_prefix && !is_round_amount && SERVICE.iter().any(|form| candidate.has_form(form))
 }
 
 /// A formatted North American number: `(650) 253-0000`, `1-650-253-0000`, `650.253.0000`.
@@ -102,11 +103,11 @@ fn is_american(candidate: &Candidate<'_>) -> bool {
     let national = match candidate.digits {
         [1, national @ ..] if candidate.has_form(&[1, 3, 3, 4]) => national,
         national if candidate.has_form(&[3, 3, 4]) => national,
-        national if candidate.opened && candidate.has_form(&[3, 7]) => national,
+        national if candidate.is_parenthesised && candidate.has_form(&[3, 7]) => national,
         _ => return false,
     };
-    let written = candidate.gaps().any(|gap| !gap.is_space());
-    written && matches!(national, [2..=9, _, _, 2..=9, ..])
+    let is_formatted = candidate.gaps().any(|gap| !gap.is_space());
+    is_formatted && matches!(national, [2..=9, _, _, 2..=9, ..])
 }
 
 /// A number that begins with 0 and an area code: of Britain, Taiwan, Japan and others. It must have groups unless it is
@@ -123,15 +124,15 @@ fn has_trunk_prefix(candidate: &Candidate<'_>) -> bool {
     if rest.is_empty() {
         return mobile;
     }
-    let joined = candidate.gaps().next().is_some_and(Gap::is_hyphen) || candidate.opened;
-    let area = (3..=5).contains(&first) || (first == 2 && joined);
+    let is_joined = candidate.gaps().next().is_some_and(Gap::is_hyphen) || candidate.is_parenthesised;
+    let area = (3..=5).contains(&first) || (first == 2 && is_joined);
     let prefix = matches!(candidate.digits, [0, 1..=9, ..]);
     prefix && area && rest.len() <= 3 && rest.iter().all(|group| *group >= 3) && (9..=11).contains(&length)
 }
 
 /// 00 and a country code in a separate group.
 fn has_exit_code(candidate: &Candidate<'_>) -> bool {
-    let code = candidate.groups.first().is_some_and(|group| (3..=5).contains(&group.len));
+    let code = candidate.groups.first().is_some_and(|group| (3..=5).contains(&group.digit_count));
     let rest = candidate.lengths().skip(1).all(|length| length >= 2);
     let length = (11..=17).contains(&candidate.digits.len());
     matches!(candidate.digits, [0, 0, 1..=9, ..]) && code && rest && length && candidate.groups.len() > 1

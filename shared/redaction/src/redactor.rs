@@ -7,18 +7,18 @@ use serde_json::Value;
 use settings::{SettingError, Settings};
 
 use crate::patterns::{self, Pattern};
-use crate::spans::{Span, joined, replaced};
-use crate::{Kind, email, lettered, numbers};
+use crate::spans::{Span, merge_overlapping, replace_spans};
+use crate::{DataKind, email, lettered_ids, numbers};
 
 /// Maximum number of searches of a part of a text: a replacement may expose data that was joined to it. If the last
 /// search still finds something, the whole part is replaced, so that nothing of a longer chain is left.
 const MAX_PASSES: usize = 8;
 
 /// Maximum length of a field name that is read with its value, and how far it applies into the value, in bytes.
-const MAX_NAMED: usize = 128;
+const MAX_NAME_BYTES: usize = 128;
 
 /// Maximum depth of JSON texts inside JSON texts.
-const MAX_NESTED: usize = 4;
+const MAX_JSON_DEPTH: usize = 4;
 
 /// The accepted values of `MASK`.
 const ACCEPTED: &str = "all, or some of email, phone, id and card with commas between them";
@@ -28,7 +28,7 @@ const ACCEPTED: &str = "all, or some of email, phone, id and card with commas be
 pub struct Redactor(Option<Arc<Rules>>);
 
 struct Rules {
-    kinds: Vec<Kind>,
+    kinds: Vec<DataKind>,
     patterns: Vec<Pattern>,
 }
 
@@ -38,8 +38,8 @@ impl Redactor {
     /// # Errors
     /// An unknown kind, or an invalid pattern.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let kinds = settings.parsed("MASK", ACCEPTED, kinds)?.unwrap_or_default();
-        let patterns = settings.parsed("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
+        let kinds = settings.parse("MASK", ACCEPTED, parse_kinds)?.unwrap_or_default();
+        let patterns = settings.parse("MASK_PATTERNS", patterns::ACCEPTED, patterns::parse)?.unwrap_or_default();
         let is_on = !kinds.is_empty() || !patterns.is_empty();
         Ok(Self(is_on.then(|| Arc::new(Rules { kinds, patterns }))))
     }
@@ -61,55 +61,56 @@ impl Redactor {
     }
 
     /// Whether a text contains personal data.
-    pub fn finds(&self, text: &str) -> bool {
+    pub fn contains_personal_data(&self, text: &str) -> bool {
         !self.spans(text).is_empty()
     }
 
     /// Replaces personal data in a text with placeholders; a second pass finds nothing more.
-    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let spans = self.spans(text);
-        if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replaced(text, &spans)) }
+        if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replace_spans(text, &spans)) }
     }
 
     /// Replaces personal data in JSON with placeholders: in texts, and whole numbers that are personal data. Field
     /// names are unchanged.
     #[must_use]
-    pub fn value(&self, value: &Value) -> Value {
-        if self.is_off() { value.clone() } else { self.field("", value) }
+    pub fn redact_json(&self, value: &Value) -> Value {
+        if self.is_off() { value.clone() } else { self.redact_field("", value) }
     }
 
     /// Redacts the value of a field, whose name may identify its digits. A text that is JSON is also read as JSON.
     #[must_use]
-    pub fn field(&self, name: &str, value: &Value) -> Value {
-        self.within(name, value, MAX_NESTED)
+    pub fn redact_field(&self, name: &str, value: &Value) -> Value {
+        self.redact_nested(name, value, MAX_JSON_DEPTH)
     }
 
-    fn within(&self, name: &str, value: &Value, nested: usize) -> Value {
+    fn redact_nested(&self, name: &str, value: &Value, depth_left: usize) -> Value {
         match value {
-            Value::String(text) => self.named(name, text, nested).into(),
+            Value::String(text) => self.redact_named(name, text, depth_left).into(),
             Value::Number(number) => {
                 let text = number.to_string();
-                let redacted = self.named(name, &text, 0);
+                let redacted = self.redact_named(name, &text, 0);
                 if redacted == text { value.clone() } else { redacted.into() }
             }
-            Value::Array(items) => items.iter().map(|item| self.within(name, item, nested)).collect(),
+            Value::Array(items) => items.iter().map(|item| self.redact_nested(name, item, depth_left)).collect(),
             Value::Object(fields) => {
-                let field = |(name, value): (&String, &Value)| (name.clone(), self.within(name, value, nested));
+                let field =
+                    |(name, value): (&String, &Value)| (name.clone(), self.redact_nested(name, value, depth_left));
                 Value::Object(fields.iter().map(field).collect())
             }
             Value::Null | Value::Bool(_) => value.clone(),
         }
     }
 
-    fn named(&self, name: &str, text: &str, nested: usize) -> String {
+    fn redact_named(&self, name: &str, text: &str, depth_left: usize) -> String {
         if self.is_off() {
             return text.to_owned();
         }
         let mut redacted = text.to_owned();
         // Each round but the last replaces something; after the first, little is left to find.
         loop {
-            let inner = self.inside(name, &redacted, nested);
-            let round = self.text(&self.after_name(name, &inner)).into_owned();
+            let inner = self.redact_json_text(name, &redacted, depth_left);
+            let round = self.redact_text(&self.redact_after_name(name, &inner)).into_owned();
             if round == redacted {
                 return redacted;
             }
@@ -118,23 +119,23 @@ impl Redactor {
     }
 
     /// Redacts a text that is JSON as JSON; returns any other text unchanged.
-    fn inside(&self, name: &str, text: &str, nested: usize) -> String {
-        let is_some = nested > 0 && text.trim_start().starts_with(['{', '[']);
-        let value: Option<Value> = is_some.then(|| serde_json::from_str(text).ok()).flatten();
-        let redacted = value.map(|value| (self.within(name, &value, nested - 1), value));
+    fn redact_json_text(&self, name: &str, text: &str, depth_left: usize) -> String {
+        let may_be_json = depth_left > 0 && text.trim_start().starts_with(['{', '[']);
+        let value: Option<Value> = may_be_json.then(|| serde_json::from_str(text).ok()).flatten();
+        let redacted = value.map(|value| (self.redact_nested(name, &value, depth_left - 1), value));
         redacted.filter(|(new, old)| new != old).map_or_else(|| text.to_owned(), |(new, _)| new.to_string())
     }
 
     /// Replaces data in a text that is personal data after this field name.
-    fn after_name(&self, name: &str, text: &str) -> String {
-        if name.is_empty() || name.len() > MAX_NAMED {
+    fn redact_after_name(&self, name: &str, text: &str) -> String {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
             return text.to_owned();
         }
         let lead = format!("{name}: ");
-        let whole = format!("{lead}{text}");
-        let mut spans = self.spans(&whole);
-        spans.retain(|span| (lead.len()..lead.len() + MAX_NAMED).contains(&span.range.start));
-        replaced(&whole, &spans).split_off(lead.len())
+        let text_with_name = format!("{lead}{text}");
+        let mut spans = self.spans(&text_with_name);
+        spans.retain(|span| (lead.len()..lead.len() + MAX_NAME_BYTES).contains(&span.range.start));
+        replace_spans(&text_with_name, &spans).split_off(lead.len())
     }
 }
 
@@ -149,7 +150,7 @@ impl Rules {
     /// searched separately.
     fn spans(&self, text: &str) -> Vec<Span<'_>> {
         let mut spans = Vec::new();
-        for part in self.parts(text) {
+        for part in self.split_at_placeholders(text) {
             let mut start = part.start;
             for line in text.get(part).unwrap_or_default().split_inclusive(['\n', '\r']) {
                 self.search(text, start..start + line.len(), MAX_PASSES, &mut spans);
@@ -161,7 +162,7 @@ impl Rules {
 
     /// Adds the personal data of a part, then that of the remaining parts.
     fn search<'a>(&'a self, text: &str, part: Range<usize>, passes: usize, spans: &mut Vec<Span<'a>>) {
-        let found = self.found(text.get(part.clone()).unwrap_or_default());
+        let found = self.find_in_part(text.get(part.clone()).unwrap_or_default());
         let Some(first) = found.first() else { return };
         if passes <= 1 {
             spans.push(Span { range: part, placeholder: first.placeholder });
@@ -178,31 +179,31 @@ impl Rules {
     }
 
     /// The result of a single search of a part.
-    fn found(&self, part: &str) -> Vec<Span<'_>> {
-        let wanted = |kind| self.kinds.contains(&kind);
+    fn find_in_part(&self, part: &str) -> Vec<Span<'_>> {
+        let is_wanted = |kind| self.kinds.contains(&kind);
         let mut spans = Vec::new();
         if part.is_empty() {
             return spans;
         }
-        if wanted(Kind::Email) {
+        if is_wanted(DataKind::Email) {
             let found = email::find(part).into_iter();
-            spans.extend(found.map(|range| Span { range, placeholder: Kind::Email.placeholder() }));
+            spans.extend(found.map(|range| Span { range, placeholder: DataKind::Email.placeholder() }));
         }
-        if self.kinds.iter().any(|kind| *kind != Kind::Email) {
-            let found = numbers::find(part, &wanted).into_iter().chain(lettered::find(part, &wanted));
+        if self.kinds.iter().any(|kind| *kind != DataKind::Email) {
+            let found = numbers::find(part, &is_wanted).into_iter().chain(lettered_ids::find(part, &is_wanted));
             spans.extend(found.map(|(range, kind)| Span { range, placeholder: kind.placeholder() }));
         }
         for pattern in &self.patterns {
             let found = pattern.find(part).into_iter();
             spans.extend(found.map(|range| Span { range, placeholder: &pattern.placeholder }));
         }
-        joined(spans)
+        merge_overlapping(spans)
     }
 
     /// The parts of a text between its placeholders.
-    fn parts(&self, text: &str) -> Vec<Range<usize>> {
+    fn split_at_placeholders(&self, text: &str) -> Vec<Range<usize>> {
         let placeholders = || {
-            let kinds = Kind::ALL.iter().map(|kind| kind.placeholder());
+            let kinds = DataKind::ALL.iter().map(|kind| kind.placeholder());
             kinds.chain(self.patterns.iter().map(|pattern| pattern.placeholder.as_str()))
         };
         let (mut parts, mut from) = (Vec::new(), 0);
@@ -218,12 +219,12 @@ impl Rules {
     }
 }
 
-fn kinds(text: &str) -> Option<Vec<Kind>> {
+fn parse_kinds(text: &str) -> Option<Vec<DataKind>> {
     if text == "all" {
-        return Some(Kind::ALL.to_vec());
+        return Some(DataKind::ALL.to_vec());
     }
-    let kind = |name: &str| Kind::ALL.into_iter().find(|kind| kind.name() == name.trim());
-    let mut kinds: Vec<Kind> = text.split(',').map(kind).collect::<Option<_>>()?;
+    let kind = |name: &str| DataKind::ALL.into_iter().find(|kind| kind.name() == name.trim());
+    let mut kinds: Vec<DataKind> = text.split(',').map(kind).collect::<Option<_>>()?;
     kinds.sort_unstable();
     kinds.dedup();
     Some(kinds)

@@ -3,8 +3,8 @@
 //! A function whose keys are stored at AWS starts without reading them. It notices a new key within minutes, and at
 //! once if the old one is rejected.
 
-mod kept;
-mod vault;
+mod backend;
+mod remote_secret;
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -12,17 +12,17 @@ use std::time::SystemTime;
 use secrecy::SecretString;
 use settings::{SettingError, Settings};
 
-use self::kept::Kept;
-use self::vault::{Service, Vault};
+use self::backend::{SecretBackend, SecretService};
+use self::remote_secret::RemoteSecret;
 
 /// A key or token; `Debug` does not show it. Clones share the cached value.
 #[derive(Clone)]
-pub struct Secret(Source);
+pub struct Secret(SecretSource);
 
 #[derive(Clone)]
-enum Source {
+enum SecretSource {
     Value(SecretString),
-    Kept(Arc<Kept>),
+    Remote(Arc<RemoteSecret>),
 }
 
 /// A secret that cannot be read; the text names the setting that locates it, never its value.
@@ -36,7 +36,7 @@ pub struct SecretError {
 impl Secret {
     /// A secret given by value.
     pub fn by_value(value: impl Into<String>) -> Self {
-        Self(Source::Value(SecretString::from(value.into())))
+        Self(SecretSource::Value(SecretString::from(value.into())))
     }
 
     /// Reads `NAME`, `NAME_PARAMETER` (an SSM parameter) or `NAME_SECRET` (a secret of Secrets Manager); `None` if none
@@ -50,33 +50,33 @@ impl Secret {
         if set > 1 {
             return Err(SettingError::new(name, format!("only one of {name}, {parameter} and {secret} to be set")));
         }
-        let kept = match Vault::from_settings(settings, &parameter, Service::Parameters)? {
-            Some(vault) => Some(vault),
-            None => Vault::from_settings(settings, &secret, Service::Secrets)?,
+        let backend = match SecretBackend::from_settings(settings, &parameter, SecretService::Parameters)? {
+            Some(backend) => Some(backend),
+            None => SecretBackend::from_settings(settings, &secret, SecretService::Secrets)?,
         };
-        if let Some(vault) = kept {
-            return Ok(Some(Self(Source::Kept(Arc::new(Kept::new(vault))))));
+        if let Some(backend) = backend {
+            return Ok(Some(Self(SecretSource::Remote(Arc::new(RemoteSecret::new(backend))))));
         }
         let sendable = |value: &str| is_sendable(value).then(|| Self::by_value(value));
-        settings.parsed(name, "a key of visible ASCII characters", sendable)
+        settings.parse(name, "a key of visible ASCII characters", sendable)
     }
 
     /// Returns the value; expose it only where it is written into a request.
     ///
     /// # Errors
     /// The stored secret cannot be read and has no recent value.
-    pub async fn reveal(&self) -> Result<SecretString, SecretError> {
+    pub async fn get(&self) -> Result<SecretString, SecretError> {
         match &self.0 {
-            Source::Value(value) => Ok(value.clone()),
-            Source::Kept(kept) => kept.reveal(SystemTime::now()).await,
+            SecretSource::Value(value) => Ok(value.clone()),
+            SecretSource::Remote(remote) => remote.get(SystemTime::now()).await,
         }
     }
 
     /// The value without a read, for removing it from output; `None` until its first use.
-    pub fn known(&self) -> Option<SecretString> {
+    pub fn peek(&self) -> Option<SecretString> {
         match &self.0 {
-            Source::Value(value) => Some(value.clone()),
-            Source::Kept(kept) => kept.last(),
+            SecretSource::Value(value) => Some(value.clone()),
+            SecretSource::Remote(remote) => remote.peek(),
         }
     }
 
@@ -84,10 +84,10 @@ impl Secret {
     ///
     /// Returns whether the value may change. It cannot if it was given by value, or was read after a rejection a moment
     /// ago.
-    pub fn refused(&self) -> bool {
+    pub fn invalidate(&self) -> bool {
         match &self.0 {
-            Source::Value(_) => false,
-            Source::Kept(kept) => kept.refused(SystemTime::now()),
+            SecretSource::Value(_) => false,
+            SecretSource::Remote(remote) => remote.invalidate(SystemTime::now()),
         }
     }
 }
@@ -95,8 +95,8 @@ impl Secret {
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
-            Source::Value(_) => "Secret(by value)",
-            Source::Kept(_) => "Secret(kept elsewhere)",
+            SecretSource::Value(_) => "Secret(by value)",
+            SecretSource::Remote(_) => "Secret(kept elsewhere)",
         })
     }
 }
@@ -124,9 +124,9 @@ mod tests {
     async fn secret_by_value_is_returned_unchanged() {
         assert!(read(&[]).unwrap().is_none());
         let secret = read(&[("ARK_API_KEY", " sk-1 ")]).unwrap().unwrap();
-        assert_eq!(secret.reveal().await.unwrap().expose_secret(), "sk-1");
-        assert_eq!(secret.known().unwrap().expose_secret(), "sk-1");
-        assert!(!secret.refused(), "it would be the same again");
+        assert_eq!(secret.get().await.unwrap().expose_secret(), "sk-1");
+        assert_eq!(secret.peek().unwrap().expose_secret(), "sk-1");
+        assert!(!secret.invalidate(), "it would be the same again");
     }
 
     #[test]
@@ -146,8 +146,9 @@ mod tests {
     #[test]
     fn two_sources_at_once_are_an_error() {
         let forms = [("ARK_API_KEY", "canary"), ("ARK_API_KEY_PARAMETER", "/canary"), ("ARK_API_KEY_SECRET", "canary")];
-        for left in 0..forms.len() {
-            let two: Vec<_> = forms.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, pair)| *pair).collect();
+        for omitted in 0..forms.len() {
+            let two: Vec<_> =
+                forms.iter().enumerate().filter(|(at, _)| *at != omitted).map(|(_, pair)| *pair).collect();
             let error = read(&two).unwrap_err();
             assert!(error.contains("only one of") && !error.contains("canary"), "{error}");
         }
@@ -163,10 +164,10 @@ mod tests {
         for (name, _) in AWS {
             assert_eq!(without(name), name);
         }
-        let stand_in = [("K_SECRET", "k"), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:9")];
-        assert!(Secret::from_settings(&Settings::from_pairs(stand_in), "K").unwrap().is_some());
-        let elsewhere = [("K_PARAMETER", "k"), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:9")];
-        assert!(Secret::from_settings(&Settings::from_pairs(elsewhere), "K").is_err());
+        let with_override = [("K_SECRET", "k"), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:9")];
+        assert!(Secret::from_settings(&Settings::from_pairs(with_override), "K").unwrap().is_some());
+        let other_override = [("K_PARAMETER", "k"), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:9")];
+        assert!(Secret::from_settings(&Settings::from_pairs(other_override), "K").is_err());
     }
 
     #[test]

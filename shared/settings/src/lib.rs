@@ -49,17 +49,17 @@ impl Settings {
     }
 
     /// The names of the variables that begin with `prefix`, in no order.
-    pub fn names(&self, prefix: &str) -> impl Iterator<Item = &str> {
+    pub fn names_with_prefix(&self, prefix: &str) -> impl Iterator<Item = &str> {
         self.vars.keys().map(String::as_str).filter(move |name| name.starts_with(prefix))
     }
 
     /// The value, or an error that it is missing.
-    pub fn required(&self, name: &str, accepted: &str) -> Result<&str, SettingError> {
+    pub fn require(&self, name: &str, accepted: &str) -> Result<&str, SettingError> {
         self.var(name).ok_or_else(|| SettingError::new(name, accepted))
     }
 
     /// Parses the value; `None` if unset, or an error with the `accepted` values.
-    pub fn parsed<T>(
+    pub fn parse<T>(
         &self,
         name: &str,
         accepted: &str,
@@ -70,9 +70,14 @@ impl Settings {
     }
 
     /// Parses an integer within `range`; `default` if unset.
-    pub fn whole(&self, name: &str, range: std::ops::RangeInclusive<u64>, default: u64) -> Result<u64, SettingError> {
+    pub fn parse_integer(
+        &self,
+        name: &str,
+        range: std::ops::RangeInclusive<u64>,
+        default: u64,
+    ) -> Result<u64, SettingError> {
         let accepted = format!("a whole number from {} to {}", range.start(), range.end());
-        let value = self.parsed(name, &accepted, |text| text.parse().ok().filter(|number| range.contains(number)))?;
+        let value = self.parse(name, &accepted, |text| text.parse().ok().filter(|number| range.contains(number)))?;
         Ok(value.unwrap_or(default))
     }
 
@@ -83,7 +88,7 @@ impl Settings {
             "no" => Some(false),
             _ => None,
         };
-        Ok(self.parsed(name, "yes or no", parse)?.unwrap_or(false))
+        Ok(self.parse(name, "yes or no", parse)?.unwrap_or(false))
     }
 }
 
@@ -107,7 +112,7 @@ mod tests {
     #[test]
     fn error_names_variable_but_not_its_value() {
         let settings = Settings::from_pairs([("TURN_SECONDS", "hunter2")]);
-        let error = settings.whole("TURN_SECONDS", 1..=900, 300).unwrap_err().to_string();
+        let error = settings.parse_integer("TURN_SECONDS", 1..=900, 300).unwrap_err().to_string();
         assert_eq!(error, "TURN_SECONDS: expected a whole number from 1 to 900");
         assert!(!format!("{settings:?}").contains("hunter2"));
     }
@@ -123,7 +128,7 @@ mod tests {
     #[test]
     fn number_out_of_range_is_refused_missing_defaults() {
         let settings = Settings::from_pairs([("N", "901")]);
-        assert!(settings.whole("N", 1..=900, 300).is_err());
-        assert_eq!(settings.whole("M", 1..=900, 300), Ok(300));
+        assert!(settings.parse_integer("N", 1..=900, 300).is_err());
+        assert_eq!(settings.parse_integer("M", 1..=900, 300), Ok(300));
     }
 }

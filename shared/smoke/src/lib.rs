@@ -4,48 +4,48 @@
 //! [`run`] makes every check of one list, in order. A failed check reports the expected and the actual result. The run
 //! pays for four turns. At the end it deletes every conversation that the checks created, also after failures.
 
-mod answer;
+mod check_failure;
 mod checks;
-mod door;
-mod fault;
-mod http_door;
-mod limits;
-pub mod questions;
+mod frames;
+mod full_response;
+mod http_transport;
+pub mod prompts;
+mod session;
 mod target;
-mod told;
-mod turn;
-mod visit;
+mod timeouts;
+mod transports;
+mod turn_reader;
 
-pub use checks::{Outcome, Verdict};
-pub use door::{Door, Lost, Request, Response};
-pub use fault::Fault;
-pub use limits::Limits;
+pub use check_failure::CheckFailure;
+pub use checks::{CheckOutcome, CheckStatus};
 pub use target::{Target, TargetError};
+pub use timeouts::Timeouts;
+pub use transports::{Request, Response, Transport, TransportError};
 
 use crate::checks::CHECKS;
-use crate::visit::Visit;
+use crate::session::Session;
 
 /// Options of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct SmokeOptions {
     /// The model that answers; `None` for the deployment's default one.
     pub model: Option<String>,
     /// Time limits.
-    pub limits: Limits,
+    pub timeouts: Timeouts,
     /// Whether an inconclusive check fails: for a model with known answers, where each check must be conclusive.
     pub strict: bool,
 }
 
 /// Makes every check and reports each outcome as soon as it is known. Returns whether none failed.
-pub async fn run(target: Target, wish: Wish, mut say: impl FnMut(&Outcome)) -> bool {
-    let strict = wish.strict;
-    let mut visit = Visit::new(target, wish);
-    let mut good = true;
+pub async fn run(target: Target, options: SmokeOptions, mut report: impl FnMut(&CheckOutcome)) -> bool {
+    let strict = options.strict;
+    let mut session = Session::new(target, options);
+    let mut passed = true;
     for check in &CHECKS {
-        let verdict = (check.run)(&mut visit).await;
-        let outcome = Outcome { name: check.name, verdict: if strict { verdict.strictly() } else { verdict } };
-        good &= !matches!(outcome.verdict, Verdict::Failed(_));
-        say(&outcome);
+        let status = (check.run)(&mut session).await;
+        let outcome = CheckOutcome { name: check.name, status: if strict { status.into_strict() } else { status } };
+        passed &= !matches!(outcome.status, CheckStatus::Failed(_));
+        report(&outcome);
     }
-    good
+    passed
 }

@@ -14,7 +14,7 @@ use aws_types::region::Region;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use settings::{SettingError, Settings};
 
-use crate::renewing::Renewing;
+use crate::renewing_client::RenewingClient;
 use crate::roots::trust_store;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -22,9 +22,9 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// Below the idle limits of the services' load balancers, and of a frozen instance's NAT entries.
 pub(crate) const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
-const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+const ENDPOINT_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 
 /// Builds the AWS configuration by hand: region, credentials from the environment, `AWS_ENDPOINT_URL_DYNAMODB`,
 /// embedded roots, timeouts.
@@ -32,14 +32,14 @@ const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// The override applies to DynamoDB alone, so the same configuration serves clients of other services. With it, region
 /// and credentials are optional; without it they are required. Makes no call and reads no file.
 pub fn sdk_config(settings: &Settings) -> Result<SdkConfig, SettingError> {
-    let endpoint = settings.parsed(ENDPOINT, "a URL that begins with http:// or https://", parse_endpoint)?;
+    let endpoint = settings.parse(ENDPOINT_VARIABLE, "a URL that begins with http:// or https://", parse_endpoint)?;
     let region = region(settings, endpoint.is_some())?;
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .credentials_provider(SharedCredentialsProvider::new(credentials(settings, endpoint.is_some())?))
         // The credentials are constant: a cache would only add its own timeouts and buffer times.
         .identity_cache(IdentityCache::no_cache())
-        .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS))
+        .retry_config(RetryConfig::standard().with_max_attempts(MAX_ATTEMPTS))
         .timeout_config(timeouts())
         // An attempt times out long before a stream would count as stalled.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
@@ -95,15 +95,15 @@ fn timeouts() -> TimeoutConfig {
 /// One provider and embedded roots; the builder reads no proxy from the environment.
 fn http_client(endpoint: Option<&str>, region: &Region) -> Result<SharedHttpClient, SettingError> {
     let tls = TlsContext::builder().with_trust_store(trust_store(endpoint, region.as_ref())).build();
-    let tls = tls.map_err(|_| SettingError::new(ENDPOINT, "an endpoint that TLS can be configured for"))?;
-    let fresh = move || {
+    let tls = tls.map_err(|_| SettingError::new(ENDPOINT_VARIABLE, "an endpoint that TLS can be configured for"))?;
+    let new_client = move || {
         Builder::new()
             .pool_idle_timeout(POOL_IDLE_TIMEOUT)
             .tls_provider(Provider::rustls(CryptoMode::Ring))
             .tls_context(tls.clone())
             .build_https()
     };
-    Ok(SharedHttpClient::new(Renewing::new(fresh)))
+    Ok(SharedHttpClient::new(RenewingClient::new(new_client)))
 }
 
 /// Overrides the endpoint of DynamoDB and of no other service.
@@ -112,8 +112,8 @@ struct DynamoDbEndpoint(String);
 
 impl LoadServiceConfig for DynamoDbEndpoint {
     fn load_config(&self, key: ServiceConfigKey<'_>) -> Option<String> {
-        let asked = key.service_id() == "DynamoDB" && key.env() == "AWS_ENDPOINT_URL";
-        asked.then(|| self.0.clone())
+        let matches = key.service_id() == "DynamoDB" && key.env() == "AWS_ENDPOINT_URL";
+        matches.then(|| self.0.clone())
     }
 }
 
@@ -121,43 +121,44 @@ impl LoadServiceConfig for DynamoDbEndpoint {
 mod tests {
     use super::*;
 
-    fn from(pairs: &[(&str, &str)]) -> Result<SdkConfig, String> {
+    fn config_from(pairs: &[(&str, &str)]) -> Result<SdkConfig, String> {
         sdk_config(&Settings::from_pairs(pairs.iter().copied())).map_err(|error| error.variable)
     }
 
     #[test]
     fn missing_variable_is_named_without_override() {
         let key = ("AWS_ACCESS_KEY_ID", "AKIA");
-        assert_eq!(from(&[]).unwrap_err(), "AWS_REGION");
-        assert_eq!(from(&[("AWS_REGION", "eu-west-1")]).unwrap_err(), "AWS_ACCESS_KEY_ID");
-        assert_eq!(from(&[("AWS_DEFAULT_REGION", "eu-west-1"), key]).unwrap_err(), "AWS_SECRET_ACCESS_KEY");
-        assert_eq!(from(&[(ENDPOINT, "localhost:8000")]).unwrap_err(), ENDPOINT);
-        assert_eq!(from(&[(ENDPOINT, "http://local host")]).unwrap_err(), ENDPOINT);
+        assert_eq!(config_from(&[]).unwrap_err(), "AWS_REGION");
+        assert_eq!(config_from(&[("AWS_REGION", "eu-west-1")]).unwrap_err(), "AWS_ACCESS_KEY_ID");
+        assert_eq!(config_from(&[("AWS_DEFAULT_REGION", "eu-west-1"), key]).unwrap_err(), "AWS_SECRET_ACCESS_KEY");
+        assert_eq!(config_from(&[(ENDPOINT_VARIABLE, "localhost:8000")]).unwrap_err(), ENDPOINT_VARIABLE);
+        assert_eq!(config_from(&[(ENDPOINT_VARIABLE, "http://local host")]).unwrap_err(), ENDPOINT_VARIABLE);
     }
 
     #[test]
     fn override_needs_neither_region_nor_credentials() {
-        let config = from(&[(ENDPOINT, "http://127.0.0.1:8000")]).unwrap();
+        let config = config_from(&[(ENDPOINT_VARIABLE, "http://127.0.0.1:8000")]).unwrap();
         assert_eq!(config.region().unwrap().as_ref(), "us-east-1");
         assert!(config.credentials_provider().is_some());
     }
 
     #[test]
     fn override_applies_to_dynamodb_only() {
-        let config = from(&[(ENDPOINT, "https://127.0.0.1:8000"), ("AWS_REGION", "eu-west-1")]).unwrap();
+        let config =
+            config_from(&[(ENDPOINT_VARIABLE, "https://127.0.0.1:8000"), ("AWS_REGION", "eu-west-1")]).unwrap();
         assert_eq!(config.endpoint_url(), None);
-        let asked = |service| {
+        let endpoint_of = |service| {
             let key = ServiceConfigKey::builder().service_id(service).env("AWS_ENDPOINT_URL").profile("endpoint_url");
             config.service_config().unwrap().load_config(key.build().unwrap())
         };
-        assert_eq!(asked("DynamoDB").as_deref(), Some("https://127.0.0.1:8000"));
-        assert_eq!(asked("SSM"), None);
+        assert_eq!(endpoint_of("DynamoDB").as_deref(), Some("https://127.0.0.1:8000"));
+        assert_eq!(endpoint_of("SSM"), None);
     }
 
     #[test]
     fn debug_output_hides_secrets() {
         let pairs = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
-        assert!(!format!("{:?}", from(&pairs).unwrap()).contains("hunter2"));
+        assert!(!format!("{:?}", config_from(&pairs).unwrap()).contains("hunter2"));
     }
 
     #[test]
@@ -166,7 +167,7 @@ mod tests {
             let mut settings = Settings::from_pairs([("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a")]);
             settings.set("AWS_SECRET_ACCESS_KEY", "b");
             if let Some(endpoint) = endpoint {
-                settings.set(ENDPOINT, endpoint);
+                settings.set(ENDPOINT_VARIABLE, endpoint);
             }
             let _client = aws_sdk_dynamodb::Client::new(&sdk_config(&settings).unwrap());
         }

@@ -3,22 +3,22 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 
 use crate::StoreError;
-use crate::error::sort;
+use crate::backoff::back_off;
+use crate::error::classify;
 use crate::item::Item;
-use crate::pause::pause;
 use crate::table::Table;
 
 /// The maximum number of items in one batch.
-const BATCH: usize = 25;
+const MAX_BATCH_ITEMS: usize = 25;
 
 /// How often the rest of a batch is resent while the database accepts only a part of it.
-const ATTEMPTS: u32 = 8;
+const MAX_ATTEMPTS: u32 = 8;
 
 impl Table {
     /// Deletes the items with these primary keys; missing items are no error.
     pub(crate) async fn delete_all(&self, keys: &[Item]) -> Result<(), StoreError> {
-        for batch in keys.chunks(BATCH) {
-            self.write_batch(deletions(batch)?).await?;
+        for batch in keys.chunks(MAX_BATCH_ITEMS) {
+            self.write_batch(delete_requests(batch)?).await?;
         }
         Ok(())
     }
@@ -28,7 +28,7 @@ impl Table {
         let (mut start, mut count) = (None, 0);
         loop {
             let call = self.query(partition).key_condition_expression("pk = :pk").projection_expression("pk, sk");
-            let (keys, next) = self.page(call, start).await?;
+            let (keys, next) = self.query_page(call, start).await?;
             self.delete_all(&keys).await?;
             count += keys.len();
             start = next;
@@ -42,43 +42,43 @@ impl Table {
     pub(crate) async fn put_all(&self, items: Vec<Item>) -> Result<(), StoreError> {
         let mut items = items.into_iter();
         while items.len() > 0 {
-            self.write_batch(puts(items.by_ref().take(BATCH))?).await?;
+            self.write_batch(put_requests(items.by_ref().take(MAX_BATCH_ITEMS))?).await?;
         }
         Ok(())
     }
 
     /// Sends a batch until the database has accepted all of it.
     async fn write_batch(&self, requests: Vec<WriteRequest>) -> Result<(), StoreError> {
-        let mut left = HashMap::from([(self.name.to_string(), requests)]);
-        for attempt in 0..ATTEMPTS {
-            let call = self.client.batch_write_item().set_request_items(Some(left));
-            let answer = Box::pin(call.send()).await.map_err(|error| sort("BatchWriteItem", &error))?;
-            left = answer.unprocessed_items.unwrap_or_default();
-            if left.values().all(Vec::is_empty) {
+        let mut unprocessed = HashMap::from([(self.name.to_string(), requests)]);
+        for attempt in 0..MAX_ATTEMPTS {
+            let call = self.client.batch_write_item().set_request_items(Some(unprocessed));
+            let answer = Box::pin(call.send()).await.map_err(|error| classify("BatchWriteItem", &error))?;
+            unprocessed = answer.unprocessed_items.unwrap_or_default();
+            if unprocessed.values().all(Vec::is_empty) {
                 return Ok(());
             }
-            pause(attempt).await;
+            back_off(attempt).await;
         }
         Err(StoreError::Busy)
     }
 }
 
-fn deletions(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
+fn delete_requests(keys: &[Item]) -> Result<Vec<WriteRequest>, StoreError> {
     let requests = keys.iter().map(|key| {
         let request = DeleteRequest::builder().set_key(Some(key.clone())).build();
         request.map(|request| WriteRequest::builder().delete_request(request).build())
     });
-    requests.collect::<Result<_, _>>().map_err(|_| not_built())
+    requests.collect::<Result<_, _>>().map_err(|_| build_error())
 }
 
-fn puts(items: impl Iterator<Item = Item>) -> Result<Vec<WriteRequest>, StoreError> {
+fn put_requests(items: impl Iterator<Item = Item>) -> Result<Vec<WriteRequest>, StoreError> {
     let requests = items.map(|item| {
         let request = PutRequest::builder().set_item(Some(item)).build();
         request.map(|request| WriteRequest::builder().put_request(request).build())
     });
-    requests.collect::<Result<_, _>>().map_err(|_| not_built())
+    requests.collect::<Result<_, _>>().map_err(|_| build_error())
 }
 
-fn not_built() -> StoreError {
+fn build_error() -> StoreError {
     StoreError::fault("BatchWriteItem: not built")
 }

@@ -3,13 +3,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use time::{Date, Month};
 
-const SECONDS: u64 = 24 * 60 * 60;
+const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
 /// The Julian day of 1970-01-01.
-const FIRST: i32 = 2_440_588;
+const EPOCH_JULIAN_DAY: i32 = 2_440_588;
 
 /// The number of 9999-12-31, the last day whose date has ten characters.
-const LAST: u32 = 2_932_896;
+const LAST_DAY: u32 = 2_932_896;
 
 /// A day in UTC, displayed as `2026-11-21`; from 1970 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +19,7 @@ impl Day {
     /// The day of a time.
     pub fn of(now: SystemTime) -> Self {
         let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        Self(u32::try_from(seconds / SECONDS).unwrap_or(LAST).min(LAST))
+        Self(u32::try_from(seconds / SECONDS_PER_DAY).unwrap_or(LAST_DAY).min(LAST_DAY))
     }
 
     /// The day `days` before this one.
@@ -30,7 +30,7 @@ impl Day {
 
     /// The midnight that ends the day.
     pub fn end(self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_secs((u64::from(self.0) + 1) * SECONDS)
+        UNIX_EPOCH + Duration::from_secs((u64::from(self.0) + 1) * SECONDS_PER_DAY)
     }
 
     /// Parses a date in its displayed form.
@@ -39,14 +39,14 @@ impl Day {
         let year = parts.next()?.parse().ok()?;
         let month = Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?;
         let date = Date::from_calendar_date(year, month, parts.next()?.parse().ok()?).ok()?;
-        let day = Self(u32::try_from(date.to_julian_day() - FIRST).ok()?);
+        let day = Self(u32::try_from(date.to_julian_day() - EPOCH_JULIAN_DAY).ok()?);
         (day.to_string() == text).then_some(day)
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let date = i32::try_from(self.0).ok().and_then(|day| Date::from_julian_day(FIRST + day).ok());
+        let date = i32::try_from(self.0).ok().and_then(|day| Date::from_julian_day(EPOCH_JULIAN_DAY + day).ok());
         let date = date.unwrap_or(Date::MAX);
         write!(f, "{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
     }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn only_displayed_days_parse() {
-        for seconds in [0, 951_782_400, 1_795_219_200, u64::from(LAST) * SECONDS] {
+        for seconds in [0, 951_782_400, 1_795_219_200, u64::from(LAST_DAY) * SECONDS_PER_DAY] {
             let day = Day::of(at(seconds));
             assert_eq!(Day::parse(&day.to_string()), Some(day), "{day}");
         }

@@ -8,28 +8,28 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde_json::Value;
 
 use crate::StoreError;
+use crate::backoff::back_off;
 use crate::clock::{millis, rfc3339};
-use crate::item::{Item, Read, item, n, s};
+use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, PK, SK, encode};
-use crate::pause::pause;
 use crate::table::{Expression, Table};
-use crate::transaction::{Outcome, transact};
+use crate::transaction::{TransactionOutcome, transact};
 
 /// How often a change is retried after a conflict with another one.
-const ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The prefix of the sort keys of documents.
-const DOCUMENT: &str = "I#";
+const DOCUMENT_PREFIX: &str = "I#";
 
 /// The prefix of the sort keys of names.
-const NAME: &str = "N#";
+const NAME_PREFIX: &str = "N#";
 
 /// The attribute of a name's item with the id of its document.
-const NAMED: &str = "document";
+const DOCUMENT_ID: &str = "document";
 
 /// The kinds of documents, each with its own namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DefinitionKind {
     /// Tools.
     Tool,
     /// Agents.
@@ -71,7 +71,7 @@ pub struct Definitions {
     table: Table,
 }
 
-impl Kind {
+impl DefinitionKind {
     fn partition(self) -> &'static str {
         match self {
             Self::Tool => "D#tools",
@@ -79,32 +79,32 @@ impl Kind {
         }
     }
 
-    fn document(self, id: &str) -> Key {
-        Key::new(self.partition(), format!("{DOCUMENT}{}", encode(id)))
+    fn document_key(self, id: &str) -> Key {
+        Key::new(self.partition(), format!("{DOCUMENT_PREFIX}{}", encode(id)))
     }
 
     /// The key of the item that reserves a name for one document.
-    fn name(self, name: &str) -> Key {
-        Key::new(self.partition(), format!("{NAME}{}", encode(name)))
+    fn name_key(self, name: &str) -> Key {
+        Key::new(self.partition(), format!("{NAME_PREFIX}{}", encode(name)))
     }
 }
 
 /// Whether this is the key of a document, or of the item that reserves a name for one.
 pub(crate) fn is_definition(pk: &str, sk: &str) -> bool {
-    let of_kind = [Kind::Tool, Kind::Agent].iter().any(|kind| kind.partition() == pk);
-    of_kind && (sk.starts_with(DOCUMENT) || sk.starts_with(NAME))
+    let is_kind_partition = [DefinitionKind::Tool, DefinitionKind::Agent].iter().any(|kind| kind.partition() == pk);
+    is_kind_partition && (sk.starts_with(DOCUMENT_PREFIX) || sk.starts_with(NAME_PREFIX))
 }
 
 /// The key of the item that reserves a document's name, and the document's id; `None` for an item that is no document.
-pub(crate) fn name_of(document: &Item) -> Option<(Key, &str)> {
+pub(crate) fn name_key_and_id(document: &Item) -> Option<(Key, &str)> {
     let (pk, sk) = (document.text(PK).ok()?, document.text(SK).ok()?);
     let (id, name) = (document.text("id").ok()?, document.text("title").ok()?);
-    sk.starts_with(DOCUMENT).then(|| (Key::new(pk, format!("{NAME}{}", encode(name))), id))
+    sk.starts_with(DOCUMENT_PREFIX).then(|| (Key::new(pk, format!("{NAME_PREFIX}{}", encode(name))), id))
 }
 
 /// Whether the item of a name reserves it for the document with this id.
-pub(crate) fn names(name: &Item, id: &str) -> bool {
-    name.text(NAMED).is_ok_and(|named| named == id)
+pub(crate) fn names_document(name: &Item, id: &str) -> bool {
+    name.text(DOCUMENT_ID).is_ok_and(|named| named == id)
 }
 
 impl Definitions {
@@ -115,38 +115,38 @@ impl Definitions {
     /// Stores a new document.
     pub async fn create(
         &self,
-        kind: Kind,
+        kind: DefinitionKind,
         id: &str,
         name: &str,
         body: &Value,
         now: SystemTime,
     ) -> Result<Definition, DefineError> {
         let absent = || Expression::when("attribute_not_exists(pk)");
-        let document = document(kind, id, name, body, (millis(now), millis(now)));
+        let document = document_item(kind, id, name, body, (millis(now), millis(now)));
         let writes = [
-            self.table.putting(document, absent())?,
-            self.table.putting(item(&kind.name(name), [(NAMED, s(id))]), absent())?,
+            self.table.put_write(document, absent())?,
+            self.table.put_write(item(&kind.name_key(name), [(DOCUMENT_ID, s(id))]), absent())?,
         ];
         self.write(writes.into()).await?;
         self.get(kind, id).await
     }
 
     /// The document with this id.
-    pub async fn get(&self, kind: Kind, id: &str) -> Result<Definition, DefineError> {
-        let item = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
-        Ok(read(&item)?)
+    pub async fn get(&self, kind: DefinitionKind, id: &str) -> Result<Definition, DefineError> {
+        let item = self.table.get(&kind.document_key(id)).await?.ok_or(DefineError::NotFound)?;
+        Ok(read_definition(&item)?)
     }
 
     /// All documents of a kind, sorted by id.
-    pub async fn list(&self, kind: Kind) -> Result<Vec<Definition>, StoreError> {
+    pub async fn list(&self, kind: DefinitionKind) -> Result<Vec<Definition>, StoreError> {
         let (mut start, mut documents) = (None, Vec::new());
         loop {
             let query = self.table.query(kind.partition());
             let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :document)");
-            let query = query.expression_attribute_values(":document", s(DOCUMENT));
-            let (items, next) = self.table.page(query, start).await?;
+            let query = query.expression_attribute_values(":document", s(DOCUMENT_PREFIX));
+            let (items, next) = self.table.query_page(query, start).await?;
             for item in &items {
-                documents.push(read(item)?);
+                documents.push(read_definition(item)?);
             }
             start = next;
             if start.is_none() {
@@ -158,46 +158,46 @@ impl Definitions {
     /// Replaces the name and body of a document.
     pub async fn replace(
         &self,
-        kind: Kind,
+        kind: DefinitionKind,
         id: &str,
         name: &str,
         body: &Value,
         now: SystemTime,
     ) -> Result<Definition, DefineError> {
-        let before = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
+        let before = self.table.get(&kind.document_key(id)).await?.ok_or(DefineError::NotFound)?;
         let old_name = before.text("title")?;
-        let document = document(kind, id, name, body, (before.number("createdAt")?, millis(now)));
+        let document = document_item(kind, id, name, body, (before.number("createdAt")?, millis(now)));
         let same = Expression::when("title = :before").value(":before", s(old_name));
-        let mut writes = vec![self.table.putting(document, same)?];
+        let mut writes = vec![self.table.put_write(document, same)?];
         if old_name != name {
             let free = Expression::when("attribute_not_exists(pk)");
-            writes.push(self.table.putting(item(&kind.name(name), [(NAMED, s(id))]), free)?);
-            writes.push(self.table.deleting(&kind.name(old_name))?);
+            writes.push(self.table.put_write(item(&kind.name_key(name), [(DOCUMENT_ID, s(id))]), free)?);
+            writes.push(self.table.delete_write(&kind.name_key(old_name))?);
         }
         self.write(writes).await?;
         self.get(kind, id).await
     }
 
     /// Deletes a document and frees its name.
-    pub async fn delete(&self, kind: Kind, id: &str) -> Result<(), DefineError> {
-        let before = self.table.get(&kind.document(id)).await?.ok_or(DefineError::NotFound)?;
-        let name = kind.name(before.text("title")?);
-        self.write(vec![self.table.deleting(&kind.document(id))?, self.table.deleting(&name)?]).await
+    pub async fn delete(&self, kind: DefinitionKind, id: &str) -> Result<(), DefineError> {
+        let before = self.table.get(&kind.document_key(id)).await?.ok_or(DefineError::NotFound)?;
+        let name = kind.name_key(before.text("title")?);
+        self.write(vec![self.table.delete_write(&kind.document_key(id))?, self.table.delete_write(&name)?]).await
     }
 
     async fn write(&self, writes: Vec<TransactWriteItem>) -> Result<(), DefineError> {
-        for attempt in 0..ATTEMPTS {
+        for attempt in 0..MAX_ATTEMPTS {
             match transact(&self.table.client, writes.clone()).await? {
-                Outcome::Done => return Ok(()),
-                Outcome::Refused(_) => return Err(DefineError::Taken),
-                Outcome::Conflict => pause(attempt).await,
+                TransactionOutcome::Committed => return Ok(()),
+                TransactionOutcome::ConditionFailed(_) => return Err(DefineError::Taken),
+                TransactionOutcome::Conflict => back_off(attempt).await,
             }
         }
         Err(StoreError::Busy.into())
     }
 }
 
-fn document(kind: Kind, id: &str, name: &str, body: &Value, (created, updated): (i64, i64)) -> Item {
+fn document_item(kind: DefinitionKind, id: &str, name: &str, body: &Value, (created, updated): (i64, i64)) -> Item {
     let attributes = [
         ("id", s(id)),
         // Not `name`, which is a reserved keyword in expressions.
@@ -206,11 +206,11 @@ fn document(kind: Kind, id: &str, name: &str, body: &Value, (created, updated): 
         ("createdAt", n(created)),
         ("changedAt", n(updated)),
     ];
-    item(&kind.document(id), attributes)
+    item(&kind.document_key(id), attributes)
 }
 
-fn read(item: &Item) -> Result<Definition, StoreError> {
-    if !item.is_understood() {
+fn read_definition(item: &Item) -> Result<Definition, StoreError> {
+    if !item.is_readable() {
         return Err(StoreError::fault("a definition of another version"));
     }
     Ok(Definition {

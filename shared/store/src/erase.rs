@@ -5,14 +5,14 @@ use std::time::{Duration, SystemTime};
 use tokio::time::sleep;
 
 use crate::conversations::HEAD_PREFIX;
-use crate::item::Read;
+use crate::item::ItemExt;
 use crate::key::SK;
-use crate::owners::unlisted;
-use crate::{ConversationStore, Deleted, Owner, RateLimit, ReadError, Store, StoreError};
+use crate::owners::list_error;
+use crate::{ConversationStore, DeletionCounts, Owner, RateLimit, ReadError, Store, StoreError};
 
 /// The maximum time until a turn at another instance has noticed that its conversation is gone and has recorded its
 /// usage. If its client does not read, it notices half a second later.
-const TURNS_END: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(2));
+const TURN_END_GRACE: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(2));
 
 impl Store {
     /// Deletes everything that an owner has; `limit` is the rate limit of turns.
@@ -22,7 +22,7 @@ impl Store {
     /// begun meanwhile are deleted the same way, so this lasts while new turns begin. Keys are deleted last, or the
     /// owner could not call again. Leftovers of earlier interrupted deletions of single conversations remain;
     /// [`delete_owner`](Store::delete_owner) finds those too.
-    pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<Deleted, StoreError> {
+    pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<DeletionCounts, StoreError> {
         let mut conversations = 0;
         loop {
             let (found, ran) = self.erase_conversations(owner, now).await?;
@@ -30,29 +30,29 @@ impl Store {
             if !ran {
                 break;
             }
-            sleep(TURNS_END).await;
+            sleep(TURN_END_GRACE).await;
         }
         let [data, _] = &self.tables;
-        let (late, mut others) = self.erase_own(owner, now).await?;
+        let (late, mut others) = self.erase_owner_partition(owner, now).await?;
         conversations += late;
         others += data.delete_partition(&owner.usage_partition()).await?;
-        others += self.idempotency.delete_of(owner).await?;
-        others += self.executions.delete_of(owner).await?;
-        others += self.rate_limiter.forget(&owner.turns(), limit).await?;
-        let keys = self.keys.delete_of(owner).await?;
-        Ok(Deleted { keys, conversations, others })
+        others += self.idempotency.delete_by_owner(owner).await?;
+        others += self.executions.delete_by_owner(owner).await?;
+        others += self.rate_limiter.delete_counter(&owner.turn_limit_key(), limit).await?;
+        let keys = self.keys.delete_by_owner(owner).await?;
+        Ok(DeletionCounts { keys, conversations, others })
     }
 
     /// Returns the number of conversations, and whether a turn ran in one.
     async fn erase_conversations(&self, owner: &Owner, now: SystemTime) -> Result<(usize, bool), StoreError> {
         let (mut count, mut ran) = (0, false);
         loop {
-            let page = self.conversations.list(owner, 100, None).await.map_err(unlisted)?;
+            let page = self.conversations.list(owner, 100, None).await.map_err(list_error)?;
             if page.items.is_empty() {
                 return Ok((count, ran));
             }
             for conversation in page.items {
-                ran |= self.erase_conversation(owner, &conversation.id, now).await.map_err(unlisted)?;
+                ran |= self.erase_conversation(owner, &conversation.id, now).await.map_err(list_error)?;
                 count += 1;
             }
         }
@@ -60,16 +60,16 @@ impl Store {
 
     /// Deletes the items in the owner's own partition: new heads with their conversations' items, and everything else.
     /// Returns the number of each.
-    async fn erase_own(&self, owner: &Owner, now: SystemTime) -> Result<(usize, usize), StoreError> {
+    async fn erase_owner_partition(&self, owner: &Owner, now: SystemTime) -> Result<(usize, usize), StoreError> {
         let [data, _] = &self.tables;
         let (mut start, mut heads, mut others) = (None, 0, 0);
         loop {
             let call = data.query(&owner.partition()).key_condition_expression("pk = :pk");
-            let (keys, next) = data.page(call.projection_expression("pk, sk"), start).await?;
+            let (keys, next) = data.query_page(call.projection_expression("pk, sk"), start).await?;
             let mut rest = Vec::with_capacity(keys.len());
             for key in keys {
                 if let Some(id) = key.text(SK)?.strip_prefix(HEAD_PREFIX) {
-                    self.erase_conversation(owner, id, now).await.map_err(unlisted)?;
+                    self.erase_conversation(owner, id, now).await.map_err(list_error)?;
                     heads += 1;
                 } else {
                     rest.push(key);
@@ -87,10 +87,10 @@ impl Store {
     async fn erase_conversation(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
         let [data, _] = &self.tables;
         let erased = async {
-            let ran = self.conversations.running(owner, id, now).await?.is_some();
+            let ran = self.conversations.running_turn(owner, id, now).await?.is_some();
             data.delete_partition(&owner.conversation_partition(id)).await?;
             self.conversations.delete(owner, id).await?;
-            self.streams.forget(owner, id, None).await?;
+            self.streams.delete_logs(owner, id, None).await?;
             Ok(ran)
         };
         match erased.await {

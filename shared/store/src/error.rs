@@ -30,8 +30,8 @@ impl StoreError {
         }
     }
 
-    pub(crate) fn fault(what: impl Into<String>) -> Self {
-        Self::Fault(what.into())
+    pub(crate) fn fault(text: impl Into<String>) -> Self {
+        Self::Fault(text.into())
     }
 }
 
@@ -63,17 +63,19 @@ pub(crate) fn is_busy(code: &str) -> bool {
 
 /// Classifies a failed call. Keeps the operation and the error code, and drops the service's message, which may quote
 /// values.
-pub(crate) fn sort<E: ProvideErrorMetadata>(operation: &str, error: &SdkError<E, HttpResponse>) -> StoreError {
+pub(crate) fn classify<E: ProvideErrorMetadata>(operation: &str, error: &SdkError<E, HttpResponse>) -> StoreError {
     match error {
         SdkError::DispatchFailure(failure) if failure.is_user() => StoreError::fault(format!("{operation}: not sent")),
         SdkError::DispatchFailure(_) | SdkError::TimeoutError(_) => StoreError::Busy,
-        SdkError::ResponseError(answer) => sort_answer(operation, answer.raw().status().as_u16(), None),
-        SdkError::ServiceError(answer) => sort_answer(operation, answer.raw().status().as_u16(), answer.err().code()),
+        SdkError::ResponseError(answer) => classify_response(operation, answer.raw().status().as_u16(), None),
+        SdkError::ServiceError(answer) => {
+            classify_response(operation, answer.raw().status().as_u16(), answer.err().code())
+        }
         _ => StoreError::fault(format!("{operation}: not built")),
     }
 }
 
-fn sort_answer(operation: &str, status: u16, code: Option<&str>) -> StoreError {
+fn classify_response(operation: &str, status: u16, code: Option<&str>) -> StoreError {
     match code {
         Some(STORAGE_FULL) => StoreError::Full,
         Some(STORAGE_DAMAGED) => StoreError::Damaged,

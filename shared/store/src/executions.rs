@@ -13,19 +13,19 @@ use time::{Date, OffsetDateTime};
 
 use crate::clock::{millis, rfc3339};
 use crate::conversations::{Page, ReadError, cursor};
-use crate::item::{Item, Read, item, n, s};
-use crate::key::{Key, SK, is_ulid, primary};
+use crate::item::{Item, ItemExt, item, n, s};
+use crate::key::{Key, SK, is_ulid, primary_key};
 use crate::table::Table;
 use crate::{EXPIRES, Owner, StoreError};
 
 /// How long rows are kept.
-const KEPT: Duration = Duration::from_hours(30 * 24);
+const TTL: Duration = Duration::from_hours(30 * 24);
 
 /// How many days a list goes back; no older rows exist.
-const DAYS: usize = 31;
+const MAX_DAYS: usize = 31;
 
 /// The list's name in its cursors.
-const LIST: &str = "executions";
+const CURSOR_LIST: &str = "executions";
 
 /// The attribute with the partition of a row; its name is a reserved keyword in expressions.
 pub(crate) const UNDER: &str = "under";
@@ -101,38 +101,38 @@ impl Executions {
         now: SystemTime,
     ) -> Result<Page<ListedExecution>, ReadError> {
         let limit = limit.clamp(1, 100) as usize;
-        let after = cursor.map(|text| cursor::read::<(String, String)>(LIST, text)).transpose()?;
+        let after = cursor.map(|text| cursor::read::<(String, String)>(CURSOR_LIST, text)).transpose()?;
         let mut items = Vec::new();
         for day in days(now).skip_while(|day| after.as_ref().is_some_and(|(last, _)| day > last)) {
             let start = after.as_ref().filter(|(last, _)| *last == day).map(|(_, id)| id.as_str());
-            let (found, last) = self.of_day(&day, start, limit - items.len()).await?;
+            let (found, last) = self.list_day(&day, start, limit - items.len()).await?;
             items.extend(found);
             // A full page may be the last one; an empty one follows it then.
             if let Some(id) = last.filter(|_| items.len() >= limit) {
-                return Ok(Page { items, next_cursor: Some(cursor::write(LIST, (&day, id))?) });
+                return Ok(Page { items, next_cursor: Some(cursor::encode(CURSOR_LIST, (&day, id))?) });
             }
         }
         Ok(Page { items, next_cursor: None })
     }
 
     /// The calls of a day after `start`, at most `max_rows`, and the id of the last call that was read.
-    async fn of_day(
+    async fn list_day(
         &self,
         day: &str,
         start: Option<&str>,
-        most: usize,
+        max_rows: usize,
     ) -> Result<(Vec<ListedExecution>, Option<String>), StoreError> {
         let (mut found, mut last) = (Vec::new(), start.map(str::to_owned));
         loop {
-            let wanted = i32::try_from(most - found.len()).unwrap_or(i32::MAX);
-            let call = self.table.query(&partition_of(day)).key_condition_expression("pk = :pk");
-            let start = last.as_ref().map(|id| Key::new(partition_of(day), id).attributes());
-            let (pointers, next) = self.table.page(call.scan_index_forward(false).limit(wanted), start).await?;
+            let wanted = i32::try_from(max_rows - found.len()).unwrap_or(i32::MAX);
+            let call = self.table.query(&day_partition(day)).key_condition_expression("pk = :pk");
+            let start = last.as_ref().map(|id| Key::new(day_partition(day), id).attributes());
+            let (pointers, next) = self.table.query_page(call.scan_index_forward(false).limit(wanted), start).await?;
             found.extend(self.rows(&pointers).await?);
             if let Some(pointer) = pointers.last() {
                 last = Some(pointer.text(SK)?.to_owned());
             }
-            if next.is_none() || found.len() >= most {
+            if next.is_none() || found.len() >= max_rows {
                 return Ok((found, last));
             }
         }
@@ -148,16 +148,18 @@ impl Executions {
     }
 
     /// The calls for one answer of an owner, in order; none for a malformed id, which may be too long for a key.
-    pub async fn of_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
+    pub async fn list_for_answer(&self, owner: &Owner, message_id: &str) -> Result<Vec<ListedExecution>, StoreError> {
         let (mut found, mut start) = (Vec::new(), None);
         if !is_ulid(message_id) {
             return Ok(found);
         }
         loop {
-            let call =
-                self.table.query(&partition(owner)).key_condition_expression("pk = :pk AND begins_with(sk, :answer)");
+            let call = self
+                .table
+                .query(&owner_partition(owner))
+                .key_condition_expression("pk = :pk AND begins_with(sk, :answer)");
             let call = call.expression_attribute_values(":answer", s(format!("{message_id}-")));
-            let (rows, next) = self.table.page(call, start).await?;
+            let (rows, next) = self.table.query_page(call, start).await?;
             for row in &rows {
                 found.push(read(row)?);
             }
@@ -169,30 +171,30 @@ impl Executions {
     }
 
     /// A page of the calls of an owner in order, and the start of the next page.
-    pub(crate) async fn of(
+    pub(crate) async fn page_for_owner(
         &self,
         owner: &Owner,
         start: Option<Item>,
         now: SystemTime,
     ) -> Result<(Vec<ListedExecution>, Option<Item>), StoreError> {
-        let (rows, next) = self.table.page(self.of_owner(owner).limit(100), start).await?;
-        let left = |row: &&Item| row.number::<i64>(EXPIRES).is_ok_and(|end| end > millis(now) / 1000);
-        Ok((rows.iter().filter(left).map(read).collect::<Result<_, _>>()?, next))
+        let (rows, next) = self.table.query_page(self.query_owner(owner).limit(100), start).await?;
+        let is_unexpired = |row: &&Item| row.number::<i64>(EXPIRES).is_ok_and(|end| end > millis(now) / 1000);
+        Ok((rows.iter().filter(is_unexpired).map(read).collect::<Result<_, _>>()?, next))
     }
 
     /// Deletes the calls of a conversation.
-    pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
-        let call = self.of_owner(owner).filter_expression("conversation = :conversation");
+    pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+        let call = self.query_owner(owner).filter_expression("conversation = :conversation");
         self.delete(call.expression_attribute_values(":conversation", s(conversation_id))).await.map(|_| ())
     }
 
     /// Deletes the calls of an owner; returns the number of items.
-    pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
-        self.delete(self.of_owner(owner)).await
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
+        self.delete(self.query_owner(owner)).await
     }
 
-    fn of_owner(&self, owner: &Owner) -> QueryFluentBuilder {
-        self.table.query(&partition(owner)).key_condition_expression("pk = :pk")
+    fn query_owner(&self, owner: &Owner) -> QueryFluentBuilder {
+        self.table.query(&owner_partition(owner)).key_condition_expression("pk = :pk")
     }
 
     /// Deletes rows, and each one's pointer before it: a pointer is found by its row alone.
@@ -200,10 +202,10 @@ impl Executions {
         let (mut start, mut count) = (None, 0);
         loop {
             let call = rows.clone().projection_expression("pk, sk, madeAt");
-            let (rows, next) = self.table.page(call, start).await?;
-            let pointers = rows.iter().map(pointer_to).collect::<Result<Vec<_>, _>>()?;
+            let (rows, next) = self.table.query_page(call, start).await?;
+            let pointers = rows.iter().map(pointer_key).collect::<Result<Vec<_>, _>>()?;
             self.table.delete_all(&pointers).await?;
-            let keys: Vec<Item> = rows.into_iter().map(primary).collect();
+            let keys: Vec<Item> = rows.into_iter().map(primary_key).collect();
             self.table.delete_all(&keys).await?;
             count += pointers.len() + keys.len();
             start = next;
@@ -215,9 +217,9 @@ impl Executions {
 }
 
 /// The key of the pointer to a row.
-fn pointer_to(row: &Item) -> Result<Item, StoreError> {
+fn pointer_key(row: &Item) -> Result<Item, StoreError> {
     let made = UNIX_EPOCH + Duration::from_millis(row.number("madeAt")?);
-    Ok(Key::new(partition_of(&date(made).to_string()), row.text(SK)?).attributes())
+    Ok(Key::new(day_partition(&date(made).to_string()), row.text(SK)?).attributes())
 }
 
 fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreError> {
@@ -227,19 +229,19 @@ fn row(owner: &Owner, call: &Execution, now: SystemTime) -> Result<Item, StoreEr
         ("owner", s(owner.as_str())),
         ("conversation", s(&call.conversation_id)),
         ("madeAt", n(millis(now))),
-        (EXPIRES, n(millis(now + KEPT) / 1000)),
+        (EXPIRES, n(millis(now + TTL) / 1000)),
     ];
-    Ok(item(&Key::new(partition(owner), &call.id), attributes))
+    Ok(item(&Key::new(owner_partition(owner), &call.id), attributes))
 }
 
 /// Builds the pointer to a row.
 fn pointer(owner: &Owner, call: &Execution, now: SystemTime) -> Item {
-    let attributes = [(UNDER, s(partition(owner))), (EXPIRES, n(millis(now + KEPT) / 1000))];
-    item(&Key::new(partition_of(&date(now).to_string()), &call.id), attributes)
+    let attributes = [(UNDER, s(owner_partition(owner))), (EXPIRES, n(millis(now + TTL) / 1000))];
+    item(&Key::new(day_partition(&date(now).to_string()), &call.id), attributes)
 }
 
 fn read(row: &Item) -> Result<ListedExecution, StoreError> {
-    if !row.is_understood() {
+    if !row.is_readable() {
         return Err(StoreError::fault("a call of another version"));
     }
     Ok(ListedExecution {
@@ -250,11 +252,11 @@ fn read(row: &Item) -> Result<ListedExecution, StoreError> {
 }
 
 /// The partition of the calls of an owner.
-pub(crate) fn partition(owner: &Owner) -> String {
+pub(crate) fn owner_partition(owner: &Owner) -> String {
     format!("{}#X", owner.partition())
 }
 
-fn partition_of(day: &str) -> String {
+fn day_partition(day: &str) -> String {
     format!("X#{day}")
 }
 
@@ -265,5 +267,5 @@ fn date(now: SystemTime) -> Date {
 /// The days that may have rows, today first.
 fn days(now: SystemTime) -> impl Iterator<Item = String> {
     let days = std::iter::successors(Some(date(now)), |day| day.previous_day());
-    days.take(DAYS).map(|day| day.to_string())
+    days.take(MAX_DAYS).map(|day| day.to_string())
 }

@@ -7,21 +7,22 @@ use serde::Serialize;
 use crate::clock::{millis, rfc3339};
 use crate::conversations::Page;
 use crate::item::Item;
-use crate::owners::unlisted;
+use crate::owners::list_error;
 use crate::{
-    Account, Conversation, Day, Execution, KeyRecord, Owner, ReadError, Spent, Store, StoreError, StoredMessage,
+    Conversation, Day, Execution, KeyRecord, Owner, ReadError, Store, StoreError, StoredMessage, UsageScope,
+    UsageTotals,
 };
 
 /// The format version, in the first row; it changes when a reader of an earlier version would misread the rows.
 const FORM: u32 = 1;
 
 /// The number of conversations in one step.
-const CONVERSATIONS: u32 = 20;
+const PAGE_SIZE: u32 = 20;
 
 /// A row of an export: a JSON object whose `kind` names its type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Exported {
+pub enum ExportRow {
     /// The owner and the time of the export; the first row.
     Export {
         /// The format version.
@@ -52,7 +53,7 @@ pub enum Exported {
         date: String,
         /// The totals.
         #[serde(flatten)]
-        spent: Spent,
+        totals: UsageTotals,
     },
     /// A conversation; its messages follow.
     Conversation(Conversation),
@@ -62,7 +63,7 @@ pub enum Exported {
         conversation_id: String,
         /// Whether another answer supersedes it, so that clients do not show it.
         #[serde(rename = "aside")]
-        aside: bool,
+        superseded: bool,
         /// The message.
         #[serde(flatten)]
         message: StoredMessage,
@@ -85,10 +86,10 @@ pub struct Export {
     owner: Owner,
     now: SystemTime,
     /// The remaining steps, the next one last.
-    steps: Vec<Step>,
+    steps: Vec<ExportStep>,
 }
 
-enum Step {
+enum ExportStep {
     Begin,
     Keys,
     Days,
@@ -105,77 +106,85 @@ impl Store {
     /// Internal data are left out: transcripts of earlier turns, chat id items, hashes of idempotency keys, and rate
     /// limit counters.
     pub fn export(&self, owner: &Owner, now: SystemTime) -> Export {
-        let steps = [Step::End, Step::Executions(None), Step::Conversations(None), Step::Days, Step::Keys, Step::Begin];
+        let steps = [
+            ExportStep::End,
+            ExportStep::Executions(None),
+            ExportStep::Conversations(None),
+            ExportStep::Days,
+            ExportStep::Keys,
+            ExportStep::Begin,
+        ];
         Export { store: self.clone(), owner: owner.clone(), now, steps: steps.into() }
     }
 }
 
 impl Export {
     /// Returns the next rows, maybe none; `None` after the last.
-    pub async fn next(&mut self) -> Result<Option<Vec<Exported>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<ExportRow>>, StoreError> {
         let Some(step) = self.steps.pop() else { return Ok(None) };
         let rows = match step {
-            Step::Begin => vec![self.begin()],
-            Step::Keys => self.keys().await?,
-            Step::Days => self.days().await?,
-            Step::Conversations(cursor) => self.conversations(cursor.as_deref()).await?,
-            Step::Conversation(conversation) => {
-                self.steps.push(Step::Messages(conversation.id.clone(), 0));
-                vec![Exported::Conversation(conversation)]
+            ExportStep::Begin => vec![self.header_row()],
+            ExportStep::Keys => self.keys().await?,
+            ExportStep::Days => self.days().await?,
+            ExportStep::Conversations(cursor) => self.conversations(cursor.as_deref()).await?,
+            ExportStep::Conversation(conversation) => {
+                self.steps.push(ExportStep::Messages(conversation.id.clone(), 0));
+                vec![ExportRow::Conversation(conversation)]
             }
-            Step::Messages(id, after) => self.messages(id, after).await?,
-            Step::Executions(start) => self.executions(start).await?,
-            Step::End => vec![Exported::End],
+            ExportStep::Messages(id, after) => self.messages(id, after).await?,
+            ExportStep::Executions(start) => self.executions(start).await?,
+            ExportStep::End => vec![ExportRow::End],
         };
         Ok(Some(rows))
     }
 
-    fn begin(&self) -> Exported {
-        Exported::Export { form: FORM, owner: self.owner.as_str().to_owned(), at: rfc3339(millis(self.now)) }
+    fn header_row(&self) -> ExportRow {
+        ExportRow::Export { form: FORM, owner: self.owner.as_str().to_owned(), at: rfc3339(millis(self.now)) }
     }
 
-    async fn keys(&self) -> Result<Vec<Exported>, StoreError> {
+    async fn keys(&self) -> Result<Vec<ExportRow>, StoreError> {
         let keys = self.store.keys.list().await?.into_iter();
-        Ok(keys.filter(|key| key.holder() == self.owner).map(exported).collect())
+        Ok(keys.filter(|key| key.holder() == self.owner).map(key_row).collect())
     }
 
-    async fn days(&self) -> Result<Vec<Exported>, StoreError> {
-        let days = self.store.ledger.days(Account::Own(&self.owner), Day::of(UNIX_EPOCH), Day::of(self.now)).await?;
-        Ok(days.into_iter().map(|(day, spent)| Exported::Day { date: day.to_string(), spent }).collect())
+    async fn days(&self) -> Result<Vec<ExportRow>, StoreError> {
+        let days =
+            self.store.ledger.days(UsageScope::User(&self.owner), Day::of(UNIX_EPOCH), Day::of(self.now)).await?;
+        Ok(days.into_iter().map(|(day, totals)| ExportRow::Day { date: day.to_string(), totals }).collect())
     }
 
-    async fn conversations(&mut self, cursor: Option<&str>) -> Result<Vec<Exported>, StoreError> {
-        let listed = self.store.conversations.list(&self.owner, CONVERSATIONS, cursor).await;
-        let Page { items, next_cursor } = listed.map_err(unlisted)?;
-        self.steps.extend(next_cursor.map(|cursor| Step::Conversations(Some(cursor))));
-        self.steps.extend(items.into_iter().rev().map(Step::Conversation));
+    async fn conversations(&mut self, cursor: Option<&str>) -> Result<Vec<ExportRow>, StoreError> {
+        let listed = self.store.conversations.list(&self.owner, PAGE_SIZE, cursor).await;
+        let Page { items, next_cursor } = listed.map_err(list_error)?;
+        self.steps.extend(next_cursor.map(|cursor| ExportStep::Conversations(Some(cursor))));
+        self.steps.extend(items.into_iter().rev().map(ExportStep::Conversation));
         Ok(Vec::new())
     }
 
-    async fn messages(&mut self, id: String, after: u64) -> Result<Vec<Exported>, StoreError> {
+    async fn messages(&mut self, id: String, after: u64) -> Result<Vec<ExportRow>, StoreError> {
         let all = self.store.conversations.all_messages(&self.owner, &id, after, self.now).await;
         let (messages, next) = match all {
             Ok(page) => page,
             // The conversation was deleted meanwhile.
             Err(ReadError::NotFound) => return Ok(Vec::new()),
-            Err(error) => return Err(unlisted(error)),
+            Err(error) => return Err(list_error(error)),
         };
-        self.steps.extend(next.map(|after| Step::Messages(id.clone(), after)));
-        let row = |(aside, message)| Exported::Message { conversation_id: id.clone(), aside, message };
+        self.steps.extend(next.map(|after| ExportStep::Messages(id.clone(), after)));
+        let row = |(superseded, message)| ExportRow::Message { conversation_id: id.clone(), superseded, message };
         Ok(messages.into_iter().map(row).collect())
     }
 
-    async fn executions(&mut self, start: Option<Item>) -> Result<Vec<Exported>, StoreError> {
-        let (calls, next) = self.store.executions.of(&self.owner, start, self.now).await?;
-        self.steps.extend(next.map(|start| Step::Executions(Some(start))));
-        let row = |call: crate::ListedExecution| Exported::Execution { at: call.at, execution: call.execution };
+    async fn executions(&mut self, start: Option<Item>) -> Result<Vec<ExportRow>, StoreError> {
+        let (calls, next) = self.store.executions.page_for_owner(&self.owner, start, self.now).await?;
+        self.steps.extend(next.map(|start| ExportStep::Executions(Some(start))));
+        let row = |call: crate::ListedExecution| ExportRow::Execution { at: call.at, execution: call.execution };
         Ok(calls.into_iter().map(row).collect())
     }
 }
 
-fn exported(key: KeyRecord) -> Exported {
+fn key_row(key: KeyRecord) -> ExportRow {
     let text = |at| rfc3339(millis(at));
-    Exported::Key {
+    ExportRow::Key {
         id: key.id,
         admin: key.administrator,
         created_at: text(key.created),

@@ -1,23 +1,23 @@
 //! Fuzz tests of cursors, backups and API keys.
 
-use fuzz::{holds, run_text};
+use fuzz::{ensure, run_text};
 use secrecy::ExposeSecret;
 
 use crate::conversations::cursor;
-use crate::{ApiKey, Check};
+use crate::{ApiKey, BackupCheck};
 
 #[test]
 fn fuzz_only_own_cursors_are_decoded() {
-    let cursor = cursor::write("U#a", 7_u64).unwrap();
-    let other = cursor::write("U#b", 7_u64).unwrap();
+    let cursor = cursor::encode("U#a", 7_u64).unwrap();
+    let other = cursor::encode("U#b", 7_u64).unwrap();
     let (own, other) = (cursor.as_str(), other.as_str());
     run_text("cursors", &[own, other, "", "7b7d"], &["7b", "22", "3a", "7d", "00", "汉"], |text| {
         match cursor::read::<u64>("U#a", text) {
             Ok(at) => {
-                let again = cursor::write("U#a", at).map_err(|error| error.to_string())?;
-                holds(cursor::read::<u64>("U#a", &again) == Ok(at), || format!("{at} is read as another place"))
+                let again = cursor::encode("U#a", at).map_err(|error| error.to_string())?;
+                ensure(cursor::read::<u64>("U#a", &again) == Ok(at), || format!("{at} is read as another place"))
             }
-            Err(_) => holds(text != own, || "its own cursor is refused".to_owned()),
+            Err(_) => ensure(text != own, || "its own cursor is refused".to_owned()),
         }
     });
 }
@@ -33,7 +33,7 @@ const BACKUP: &str = concat!(
     "\n",
 );
 
-const WORDS: [&str; 12] = [
+const TOKENS: [&str; 12] = [
     "{\"backup\":",
     "{\"Item\":",
     "{\"again\":18446744073709551615}",
@@ -50,15 +50,15 @@ const WORDS: [&str; 12] = [
 
 #[test]
 fn fuzz_changed_backup_never_passes_check() {
-    run_text("backups", &[BACKUP, ""], &WORDS, |text| {
-        let mut check = Check::default();
+    run_text("backups", &[BACKUP, ""], &TOKENS, |text| {
+        let mut check = BackupCheck::default();
         for line in text.lines() {
-            if check.line(line).is_err() {
+            if check.check_line(line).is_err() {
                 return Ok(());
             }
         }
         // Its end holds a checksum that no file of these lines has.
-        holds(check.end().is_err(), || "it is taken for a whole backup".to_owned())
+        ensure(check.finish().is_err(), || "it is taken for a whole backup".to_owned())
     });
 }
 
@@ -69,6 +69,6 @@ fn fuzz_only_canonical_keys_are_parsed() {
     run_text("keys", &[&text], &["_", ".", "-", "汉", "\0"], |text| {
         let Some(key) = ApiKey::parse(text) else { return Ok(()) };
         let written = key.text().expose_secret().to_owned();
-        holds(ApiKey::parse(&written).is_some_and(|again| again.id() == key.id()), || "another key is read".to_owned())
+        ensure(ApiKey::parse(&written).is_some_and(|again| again.id() == key.id()), || "another key is read".to_owned())
     });
 }

@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock::millis;
 use crate::conversations::TurnLease;
-use crate::item::{Item, Read, SHAPE, n, s};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
 use crate::key::{Key, Owner, digest};
-use crate::table::{Expression, Table, Write};
+use crate::table::{Expression, Table, WriteOutcome};
 use crate::{EXPIRES, StoreError};
 
 /// How long a key maps to its turn.
-const KEPT: Duration = Duration::from_hours(24);
+const TTL: Duration = Duration::from_hours(24);
 
 /// How long a claim is valid until its turn begins.
-const CLAIM: Duration = Duration::from_secs(30);
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Idempotency keys in the ephemeral table, each under its owner.
 #[derive(Clone)]
@@ -26,11 +26,11 @@ pub struct Idempotency {
 
 /// The status of a key, which decides the caller's next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claimed {
+pub enum IdempotencyStatus {
     /// The key is new: begin the turn, then `record` or `release` it.
     New(IdempotencyClaim),
     /// The same request began this turn: attach to it or replay it.
-    Known(KnownTurn),
+    Existing(TurnRef),
     /// The same request is about to begin its turn: retry shortly.
     Pending,
     /// The key was used for another request.
@@ -46,13 +46,13 @@ pub struct IdempotencyClaim {
 
 /// A reference to a turn and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownTurn {
+pub struct TurnRef {
     /// The turn.
     pub turn_id: String,
     /// Its conversation.
     pub conversation_id: String,
     /// The seq of its answer there.
-    pub answer: u64,
+    pub answer_seq: u64,
 }
 
 impl Idempotency {
@@ -68,45 +68,45 @@ impl Idempotency {
         fingerprint: &[u8],
         turn_id: &str,
         now: SystemTime,
-    ) -> Result<Claimed, StoreError> {
+    ) -> Result<IdempotencyStatus, StoreError> {
         let claim = IdempotencyClaim { key: record_key(owner, key), turn_id: turn_id.to_owned() };
         let print = digest(&String::from_utf8_lossy(fingerprint));
-        match self.table.update(&claim.key, claim.taking(&print, now)).await? {
-            Write::Done(_) => Ok(Claimed::New(claim)),
-            Write::Refused(record) => claim.what_stands(&record.unwrap_or_default(), &print),
+        match self.table.update(&claim.key, claim.claim_update(&print, now)).await? {
+            WriteOutcome::Written(_) => Ok(IdempotencyStatus::New(claim)),
+            WriteOutcome::ConditionFailed(record) => claim.status_of_record(&record.unwrap_or_default(), &print),
         }
     }
 
     /// Maps the key to its turn.
     pub async fn record(&self, claim: &IdempotencyClaim, turn: &TurnLease) -> Result<(), StoreError> {
-        let begun = Expression::update("SET conversation = :conversation, answer = :answer")
+        let change = Expression::update("SET conversation = :conversation, answer = :answer")
             .and_when("turn = :turn")
             .value(":turn", s(&claim.turn_id))
             .value(":conversation", s(&turn.conversation_id))
-            .value(":answer", n(turn.answer));
-        self.table.update(&claim.key, begun).await.map(|_| ())
+            .value(":answer", n(turn.answer_seq));
+        self.table.update(&claim.key, change).await.map(|_| ())
     }
 
     /// Releases the key, because its turn did not begin.
     pub async fn release(&self, claim: &IdempotencyClaim) -> Result<(), StoreError> {
-        let gone = Expression::update("SET claimedUntil = :never").and_when("turn = :turn");
-        let gone = gone.value(":turn", s(&claim.turn_id)).value(":never", n(0));
-        self.table.update(&claim.key, gone).await.map(|_| ())
+        let change = Expression::update("SET claimedUntil = :never").and_when("turn = :turn");
+        let change = change.value(":turn", s(&claim.turn_id)).value(":never", n(0));
+        self.table.update(&claim.key, change).await.map(|_| ())
     }
 
     /// Deletes the keys of an owner; returns their number.
-    pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
         self.table.delete_partition(&partition(owner)).await
     }
 
     /// Deletes all keys that map to turns of a conversation.
-    pub async fn forget(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
+    pub async fn delete_for_conversation(&self, owner: &Owner, conversation_id: &str) -> Result<(), StoreError> {
         let mut start = None;
         loop {
             let call = self.table.query(&partition(owner)).key_condition_expression("pk = :pk");
             let call = call.filter_expression("conversation = :conversation");
             let call = call.expression_attribute_values(":conversation", s(conversation_id));
-            let (records, next) = self.table.page(call, start).await?;
+            let (records, next) = self.table.query_page(call, start).await?;
             for record in records {
                 self.table.delete(&Key::new(record.text("pk")?, record.text("sk")?)).await?;
             }
@@ -120,7 +120,7 @@ impl Idempotency {
 
 impl IdempotencyClaim {
     /// Builds the update that claims a key without a record, with an expired record, or with an expired claim.
-    fn taking(&self, print: &str, now: SystemTime) -> Expression {
+    fn claim_update(&self, print: &str, now: SystemTime) -> Expression {
         let seconds = |time: SystemTime| millis(time) / 1000;
         Expression::update(format!(
             "SET turn = :turn, print = :print, claimedUntil = :until, {EXPIRES} = :expires, v = :v \
@@ -132,28 +132,28 @@ impl IdempotencyClaim {
         ))
         .value(":turn", s(&self.turn_id))
         .value(":print", s(print))
-        .value(":until", n(millis(now + CLAIM)))
-        .value(":expires", n(seconds(now + KEPT)))
+        .value(":until", n(millis(now + CLAIM_TIMEOUT)))
+        .value(":expires", n(seconds(now + TTL)))
         .value(":seconds", n(seconds(now)))
         .value(":now", n(millis(now)))
-        .value(":v", n(SHAPE))
+        .value(":v", n(SCHEMA_VERSION))
     }
 
-    fn what_stands(self, record: &Item, print: &str) -> Result<Claimed, StoreError> {
+    fn status_of_record(self, record: &Item, print: &str) -> Result<IdempotencyStatus, StoreError> {
         // An earlier attempt of this same call may have been written although its response was lost.
         if record.text("turn")? == self.turn_id {
-            return Ok(Claimed::New(self));
+            return Ok(IdempotencyStatus::New(self));
         }
         if record.text("print")? != print {
-            return Ok(Claimed::Mismatch);
+            return Ok(IdempotencyStatus::Mismatch);
         }
         if !record.contains_key("conversation") {
-            return Ok(Claimed::Pending);
+            return Ok(IdempotencyStatus::Pending);
         }
-        Ok(Claimed::Known(KnownTurn {
+        Ok(IdempotencyStatus::Existing(TurnRef {
             turn_id: record.text("turn")?.to_owned(),
             conversation_id: record.text("conversation")?.to_owned(),
-            answer: record.number("answer")?,
+            answer_seq: record.number("answer")?,
         }))
     }
 }

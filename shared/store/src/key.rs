@@ -12,7 +12,7 @@ pub(crate) const PK: &str = "pk";
 pub(crate) const SK: &str = "sk";
 
 /// The maximum length in bytes of an encoded name in a key; longer names are hashed (a partition key holds 2048 bytes).
-const LONGEST_PLAIN: usize = 512;
+const MAX_PLAIN_BYTES: usize = 512;
 
 /// The verified identity that owns items; every key starts with it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ impl Key {
 }
 
 /// Reduces an item to its primary key.
-pub(crate) fn primary(mut item: Item) -> Item {
+pub(crate) fn primary_key(mut item: Item) -> Item {
     item.retain(|name, _| name == PK || name == SK);
     item
 }
@@ -88,7 +88,7 @@ pub(crate) fn encode(name: &str) -> String {
             let _ = write!(part, "%{byte:02X}");
         }
     }
-    if part.len() > LONGEST_PLAIN { format!("h:{}", digest(name)) } else { part }
+    if part.len() > MAX_PLAIN_BYTES { format!("h:{}", digest(name)) } else { part }
 }
 
 /// The SHA-256 of a text, in lower-case hexadecimal.

@@ -1,25 +1,25 @@
 //! API keys of callers, proven by a secret of which only the SHA-256 is stored.
 
-mod presented;
+mod api_key;
 mod record;
 
 use std::time::{Duration, SystemTime};
 
-pub use presented::ApiKey;
+pub use api_key::ApiKey;
 pub use record::{KeyRecord, NewKey};
 
 use crate::clock::millis;
-use crate::error::sort;
-use crate::item::{Item, Read, n};
-use crate::key::{Key, is_ulid, primary};
-use crate::table::{Expression, Table, Write};
+use crate::error::classify;
+use crate::item::{Item, ItemExt, n};
+use crate::key::{Key, is_ulid, primary_key};
+use crate::table::{Expression, Table, WriteOutcome};
 use crate::{Owner, StoreError};
 
 /// The partition of all keys: it makes them listable, and some hundred bytes each are read at most once a minute.
 pub(crate) const PARTITION: &str = "K";
 
 /// Timeout of one lookup; a caller waits for it.
-const PATIENCE: Duration = Duration::from_secs(4);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// API keys in the data table.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Keys {
     pub async fn create(&self, key: &ApiKey, new: &NewKey, now: SystemTime) -> Result<KeyRecord, StoreError> {
         let record = KeyRecord::new(key, new, now);
         let put = self.table.client.put_item().table_name(&*self.table.name).set_item(Some(record.item()));
-        Box::pin(put.send()).await.map_err(|error| sort("PutItem", &error))?;
+        Box::pin(put.send()).await.map_err(|error| classify("PutItem", &error))?;
         Ok(record)
     }
 
@@ -45,27 +45,27 @@ impl Keys {
         if !is_ulid(id) {
             return Ok(None);
         }
-        let found = tokio::time::timeout(PATIENCE, self.table.get(&key(id))).await;
+        let found = tokio::time::timeout(LOOKUP_TIMEOUT, self.table.get(&key(id))).await;
         found.unwrap_or(Err(StoreError::Busy))?.map(|item| KeyRecord::read(&item)).transpose()
     }
 
     /// All keys, oldest first.
     pub async fn list(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.first(usize::MAX).await
+        self.list_oldest(usize::MAX).await
     }
 
     /// The oldest keys, at most `limit`.
-    pub async fn first(&self, most: usize) -> Result<Vec<KeyRecord>, StoreError> {
+    pub async fn list_oldest(&self, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         let (mut start, mut records) = (None, Vec::new());
         loop {
             let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
-            let (items, next) = self.table.page(query, start).await?;
+            let (items, next) = self.table.query_page(query, start).await?;
             for item in items {
                 records.push(KeyRecord::read(&item)?);
             }
             start = next;
-            if start.is_none() || records.len() >= most {
-                records.truncate(most);
+            if start.is_none() || records.len() >= limit {
+                records.truncate(limit);
                 return Ok(records);
             }
         }
@@ -80,19 +80,19 @@ impl Keys {
             .and_when("attribute_exists(pk)")
             .value(":now", n(millis(now)));
         match self.table.update_and_read(&key(id), change).await? {
-            Write::Done(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
-            Write::Refused(_) => Ok(None),
+            WriteOutcome::Written(item) => KeyRecord::read(&item.unwrap_or_default()).map(Some),
+            WriteOutcome::ConditionFailed(_) => Ok(None),
         }
     }
 
     /// Deletes the keys of an owner, readable or not; returns their number.
-    pub(crate) async fn delete_of(&self, owner: &Owner) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_by_owner(&self, owner: &Owner) -> Result<usize, StoreError> {
         let (mut start, mut count) = (None, 0);
         loop {
             let query = self.table.query(PARTITION).key_condition_expression("pk = :pk");
-            let (items, next) = self.table.page(query, start).await?;
-            let of_owner = |item: &Item| item.text("owner").is_ok_and(|name| Owner::key_holder(name) == *owner);
-            let keys: Vec<Item> = items.into_iter().filter(of_owner).map(primary).collect();
+            let (items, next) = self.table.query_page(query, start).await?;
+            let is_owned = |item: &Item| item.text("owner").is_ok_and(|name| Owner::key_holder(name) == *owner);
+            let keys: Vec<Item> = items.into_iter().filter(is_owned).map(primary_key).collect();
             self.table.delete_all(&keys).await?;
             count += keys.len();
             start = next;

@@ -5,20 +5,20 @@ use std::time::Duration;
 use conversation::Usage;
 use serde::Serialize;
 
-use crate::item::{Item, Read, SHAPE, n, s};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
 use crate::key::{Key, SK};
-use crate::summing::Summing;
-use crate::table::{Expression, Table, Write};
+use crate::sum_coalescers::SumCoalescers;
+use crate::table::{Expression, Table, WriteOutcome};
 use crate::{Day, Owner, StoreError};
 
 /// The partition of the daily totals of all owners together.
-const EVERYBODY: &str = "USAGE";
+const GLOBAL_PARTITION: &str = "USAGE";
 
 /// Timeout of an entry; the end of a turn waits for it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ENTRY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Timeout of the first write; it is retried in the remaining time of its waiting tasks.
-const HANGS: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The daily totals in the data table; they are kept until their owner is deleted.
 ///
@@ -27,24 +27,24 @@ const HANGS: Duration = Duration::from_secs(1);
 /// may then count twice, so a sum errs upwards. The global item accepts a thousand writes a second, like any item;
 /// beyond that it loses entries, and only it.
 #[derive(Clone)]
-pub struct Ledger {
+pub struct UsageLedger {
     table: Table,
-    summing: Summing,
+    coalescers: SumCoalescers,
 }
 
 /// The scope of daily totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Account<'a> {
+pub enum UsageScope<'a> {
     /// The totals of one owner.
-    Own(&'a Owner),
+    User(&'a Owner),
     /// The totals of all owners together.
-    Everybody,
+    Global,
 }
 
 /// The usage of a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Spent {
+pub struct UsageTotals {
     /// Turns that ended, for any reason.
     pub turns: u64,
     /// Turns whose token counts are estimates, at least in part.
@@ -62,7 +62,7 @@ pub struct Spent {
     pub cost_micros: Option<u64>,
 }
 
-impl Spent {
+impl UsageTotals {
     /// Input and output tokens.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
@@ -81,7 +81,7 @@ impl Spent {
         }
     }
 
-    fn and(self, other: Self) -> Self {
+    fn plus(self, other: Self) -> Self {
         let cost = self.cost_micros.into_iter().chain(other.cost_micros);
         Self {
             turns: self.turns.saturating_add(other.turns),
@@ -109,9 +109,9 @@ impl Spent {
     }
 }
 
-impl Ledger {
+impl UsageLedger {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table, summing: Summing::default() }
+        Self { table, coalescers: SumCoalescers::default() }
     }
 
     /// Adds an ended turn to the totals of its owner and of all owners, concurrently. The entry is added even if the
@@ -120,93 +120,98 @@ impl Ledger {
     /// # Errors
     /// The first failure, `Busy` after two seconds; completed writes are kept.
     pub async fn add(&self, owner: &Owner, day: Day, usage: &Usage) -> Result<(), StoreError> {
-        let (own, all) = (Account::Own(owner).key(day), Account::Everybody.key(day));
-        let (ledger, entry) = (self.clone(), Spent::of_turn(usage));
+        let (own, all) = (UsageScope::User(owner).key(day), UsageScope::Global.key(day));
+        let (ledger, entry) = (self.clone(), UsageTotals::of_turn(usage));
         // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
         // reads.
         let added = tokio::spawn(async move {
-            let both = async { tokio::join!(ledger.enter(&own, entry), ledger.enter(&all, entry)) };
-            let (own, all) = tokio::time::timeout(PATIENCE, both).await.map_err(|_| StoreError::Busy)?;
+            let both = async { tokio::join!(ledger.add_entry(&own, entry), ledger.add_entry(&all, entry)) };
+            let (own, all) = tokio::time::timeout(ENTRY_TIMEOUT, both).await.map_err(|_| StoreError::Busy)?;
             own.and(all)
         });
         added.await.unwrap_or(Err(StoreError::Busy))
     }
 
-    async fn enter(&self, key: &Key, entry: Spent) -> Result<(), StoreError> {
-        let place = self.summing.place(key);
-        let write = async |entries: Vec<Spent>| {
-            let sum = entries.into_iter().fold(Spent::default(), Spent::and);
-            let write = || self.table.update(key, addition(sum));
-            let written = match tokio::time::timeout(HANGS, write()).await {
+    async fn add_entry(&self, key: &Key, entry: UsageTotals) -> Result<(), StoreError> {
+        let slot = self.coalescers.acquire_slot(key);
+        let write = async |entries: Vec<UsageTotals>| {
+            let sum = entries.into_iter().fold(UsageTotals::default(), UsageTotals::plus);
+            let write = || self.table.update(key, addition_update(sum));
+            let written = match tokio::time::timeout(WRITE_TIMEOUT, write()).await {
                 Ok(written) => written,
                 Err(_) => write().await,
             };
             written.map(|_| ())
         };
-        place.gathering().send(entry, write).await
+        slot.coalescer().send(entry, write).await
     }
 
     /// The usage of a day.
-    pub async fn day(&self, account: Account<'_>, day: Day) -> Result<Spent, StoreError> {
-        let item = self.table.get(&account.key(day)).await?;
-        Ok(item.as_ref().map(Spent::read).unwrap_or_default())
+    pub async fn day(&self, scope: UsageScope<'_>, day: Day) -> Result<UsageTotals, StoreError> {
+        let item = self.table.get(&scope.key(day)).await?;
+        Ok(item.as_ref().map(UsageTotals::read).unwrap_or_default())
     }
 
     /// The days from `first` to `last` with usage, in order; at most some thousands.
-    pub async fn days(&self, account: Account<'_>, first: Day, last: Day) -> Result<Vec<(Day, Spent)>, StoreError> {
-        let between = self.table.query(&account.partition());
-        let between = between
+    pub async fn days(
+        &self,
+        scope: UsageScope<'_>,
+        first: Day,
+        last: Day,
+    ) -> Result<Vec<(Day, UsageTotals)>, StoreError> {
+        let query = self.table.query(&scope.partition());
+        let query = query
             .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":first", s(place(first)))
-            .expression_attribute_values(":last", s(place(last)));
-        let (items, _) = self.table.page(between, None).await?;
-        items.iter().map(|item| Ok((day_of(item)?, Spent::read(item)))).collect()
+            .expression_attribute_values(":first", s(day_sk(first)))
+            .expression_attribute_values(":last", s(day_sk(last)));
+        let (items, _) = self.table.query_page(query, None).await?;
+        items.iter().map(|item| Ok((day_of(item)?, UsageTotals::read(item)))).collect()
     }
 
     /// Reserves one of the `limit` searches of a day; `false` when none is left.
-    pub async fn book_search(&self, account: Account<'_>, day: Day, limit: u64) -> Result<bool, StoreError> {
+    pub async fn reserve_search(&self, scope: UsageScope<'_>, day: Day, limit: u64) -> Result<bool, StoreError> {
         let one = Expression::update("ADD searches :one SET v = :v")
             .and_when("attribute_not_exists(searches) OR searches < :limit")
             .value(":one", n(1))
             .value(":limit", n(limit))
-            .value(":v", n(SHAPE));
-        let booked = tokio::time::timeout(PATIENCE, self.table.update(&account.key(day), one)).await;
-        Ok(matches!(booked.unwrap_or(Err(StoreError::Busy))?, Write::Done(_)))
+            .value(":v", n(SCHEMA_VERSION));
+        let reserved = tokio::time::timeout(ENTRY_TIMEOUT, self.table.update(&scope.key(day), one)).await;
+        Ok(matches!(reserved.unwrap_or(Err(StoreError::Busy))?, WriteOutcome::Written(_)))
     }
 
     /// Releases a reservation whose search was not made.
-    pub async fn return_search(&self, account: Account<'_>, day: Day) -> Result<(), StoreError> {
+    pub async fn release_search(&self, scope: UsageScope<'_>, day: Day) -> Result<(), StoreError> {
         let one = Expression::update("ADD searches :one").and_when("searches > :none").value(":one", n(-1));
-        self.table.update(&account.key(day), one.value(":none", n(0))).await.map(|_| ())
+        self.table.update(&scope.key(day), one.value(":none", n(0))).await.map(|_| ())
     }
 }
 
-impl Account<'_> {
+impl UsageScope<'_> {
     fn partition(self) -> String {
         match self {
-            Self::Own(owner) => owner.usage_partition(),
-            Self::Everybody => EVERYBODY.to_owned(),
+            Self::User(owner) => owner.usage_partition(),
+            Self::Global => GLOBAL_PARTITION.to_owned(),
         }
     }
 
     fn key(self, day: Day) -> Key {
-        Key::new(self.partition(), place(day))
+        Key::new(self.partition(), day_sk(day))
     }
 }
 
 /// Builds the update that adds the usage of turns; their searches were reserved before.
-fn addition(spent: Spent) -> Expression {
+fn addition_update(totals: UsageTotals) -> Expression {
     let sums =
         "turns :turns, estimatedTurns :estimated, inputTokens :input, outputTokens :output, searchCredits :credits";
-    let cost = if spent.cost_micros.is_some() { ", costMicros :cost" } else { "" };
+    let cost = if totals.cost_micros.is_some() { ", costMicros :cost" } else { "" };
     let sum = Expression::update(format!("ADD {sums}{cost} SET v = :v"))
-        .value(":turns", n(spent.turns))
-        .value(":estimated", n(spent.estimated_turns))
-        .value(":input", n(spent.input_tokens))
-        .value(":output", n(spent.output_tokens))
-        .value(":credits", n(spent.search_credits))
-        .value(":v", n(SHAPE));
-    match spent.cost_micros {
+        .value(":turns", n(totals.turns))
+        .value(":estimated", n(totals.estimated_turns))
+        .value(":input", n(totals.input_tokens))
+        .value(":output", n(totals.output_tokens))
+        .value(":credits", n(totals.search_credits))
+        .value(":v", n(SCHEMA_VERSION));
+    match totals.cost_micros {
         Some(cost) => sum.value(":cost", n(cost)),
         None => sum,
     }
@@ -214,12 +219,13 @@ fn addition(spent: Spent) -> Expression {
 
 /// Whether this is the key of daily totals.
 pub(crate) fn is_day(pk: &str, sk: &str) -> bool {
-    let of_owner = pk.strip_prefix("U#").and_then(|rest| rest.strip_suffix("#U")).is_some_and(|one| !one.contains('#'));
-    (of_owner || pk == EVERYBODY) && sk.strip_prefix("D#").and_then(Day::parse).is_some()
+    let is_user_partition =
+        pk.strip_prefix("U#").and_then(|rest| rest.strip_suffix("#U")).is_some_and(|one| !one.contains('#'));
+    (is_user_partition || pk == GLOBAL_PARTITION) && sk.strip_prefix("D#").and_then(Day::parse).is_some()
 }
 
 /// The sort key of a day; keys sort by date.
-fn place(day: Day) -> String {
+fn day_sk(day: Day) -> String {
     format!("D#{day}")
 }
 

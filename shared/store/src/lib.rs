@@ -36,10 +36,12 @@
 //! strongly consistent.
 
 mod aws;
+mod backoff;
 mod backup;
 mod batch;
-mod bounded;
+mod breakers;
 mod clock;
+mod concurrency_limit;
 mod conversations;
 mod day;
 mod definitions;
@@ -49,51 +51,51 @@ mod executions;
 mod export;
 #[cfg(test)]
 mod fuzz;
-mod gathering;
 mod idempotency;
 mod item;
 mod key;
 mod keys;
 mod ledger;
 mod limits;
-mod outages;
 mod owners;
-mod pause;
-mod renewing;
+mod renewing_client;
 mod roots;
+mod schema;
 mod search_cache;
 mod search_credits;
-mod shape;
 mod stream_log;
-mod summing;
+mod sum_coalescers;
 mod table;
 mod tables;
-mod tool_facts;
+mod tool_support;
 mod transaction;
+mod write_coalescer;
 
 pub use aws::sdk_config;
-pub use backup::{Backup, BackupError, Check, Contents, Restore, Restored, Unusable, Wish};
+pub use backup::{
+    Backup, BackupCheck, BackupError, BackupFileError, BackupSummary, Restore, RestoreOptions, RestoreReport,
+};
+pub use breakers::{BreakerRecord, BreakerTable};
 pub use conversations::{
-    Answer, BeginError, Conversation, ConversationStore, LeaseError, NewTurn, Page, Question, ReadError, Renewed, Role,
-    Status, StoredCall, StoredMessage, StoredTurn, Tally, TurnEnd, TurnLease,
+    Answer, BeginError, Conversation, ConversationStore, LeaseError, LeaseState, NewTurn, Page, ReadError, Role,
+    Status, StoredCall, StoredMessage, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
 };
 pub use day::Day;
-pub use definitions::{DefineError, Definition, Definitions, Kind};
+pub use definitions::{DefineError, Definition, DefinitionKind, Definitions};
 pub use error::{STORAGE_DAMAGED, STORAGE_FULL, StoreError};
 pub use executions::{Execution, Executions, ListedExecution};
-pub use export::{Export, Exported};
-pub use idempotency::{Claimed, Idempotency, IdempotencyClaim, KnownTurn};
+pub use export::{Export, ExportRow};
+pub use idempotency::{Idempotency, IdempotencyClaim, IdempotencyStatus, TurnRef};
 pub use key::Owner;
 pub use keys::{ApiKey, KeyRecord, Keys, NewKey};
-pub use ledger::{Account, Ledger, Spent};
+pub use ledger::{UsageLedger, UsageScope, UsageTotals};
 pub use limits::{Admission, RateLimit, RateLimiter};
-pub use outages::{Outage, Outages};
-pub use owners::Deleted;
-pub use search_cache::{Claim, Lead, SearchCache};
+pub use owners::DeletionCounts;
+pub use search_cache::{Claim, FetchLease, SearchCache};
 pub use search_credits::{SearchCredits, SpentCredits};
-pub use stream_log::{Logged, LoggedEnd, StreamLog};
+pub use stream_log::{LogPage, LogTail, StreamLog};
 pub use tables::{TableNames, create_tables};
-pub use tool_facts::{ToolFact, ToolFacts};
+pub use tool_support::{ToolSupportRecord, ToolSupportTable};
 
 use aws_types::SdkConfig;
 
@@ -124,9 +126,9 @@ pub struct Store {
     /// Event logs of turns, for readers at other instances.
     pub streams: StreamLog,
     /// Tool support of models.
-    pub tool_facts: ToolFacts,
+    pub tool_support: ToolSupportTable,
     /// Circuit breakers of model endpoints.
-    pub outages: Outages,
+    pub breakers: BreakerTable,
     /// API keys.
     pub keys: Keys,
     /// Records of tool calls.
@@ -134,7 +136,7 @@ pub struct Store {
     /// Tools and agents defined by administrators.
     pub definitions: Definitions,
     /// Usage by day.
-    pub ledger: Ledger,
+    pub ledger: UsageLedger,
     /// Both tables, for operations over all items.
     tables: [Table; 2],
 }
@@ -152,12 +154,12 @@ impl Store {
             rate_limiter: RateLimiter::new(ephemeral.clone()),
             idempotency: Idempotency::new(ephemeral.clone()),
             streams: StreamLog::new(ephemeral.clone()),
-            tool_facts: ToolFacts::new(ephemeral.clone()),
-            outages: Outages::new(ephemeral.clone()),
+            tool_support: ToolSupportTable::new(ephemeral.clone()),
+            breakers: BreakerTable::new(ephemeral.clone()),
             keys: Keys::new(data.clone()),
             definitions: Definitions::new(data.clone()),
             executions: Executions::new(ephemeral.clone()),
-            ledger: Ledger::new(data.clone()),
+            ledger: UsageLedger::new(data.clone()),
             tables: [data, ephemeral],
         }
     }

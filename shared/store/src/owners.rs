@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 
-use crate::error::sort;
+use crate::error::classify;
 use crate::item::{Item, s};
 use crate::table::Table;
 use crate::{Owner, ReadError, Store, StoreError, executions, limits};
@@ -29,14 +29,14 @@ impl Owner {
     }
 
     /// The rate limit key of the owner's turns.
-    pub fn turns(&self) -> String {
+    pub fn turn_limit_key(&self) -> String {
         format!("chat:{}", self.as_str())
     }
 }
 
 /// The numbers of deleted items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Deleted {
+pub struct DeletionCounts {
     /// Keys.
     pub keys: usize,
     /// Conversations.
@@ -51,20 +51,20 @@ impl Store {
     /// Keys are deleted first, so that no new requests are accepted; an instance with a cached key drops it within a
     /// minute. Conversations follow, which ends their running turns. Last, both tables are scanned for all other items
     /// under the owner's name. That takes time in proportion to the tables' size, and misses nothing.
-    pub async fn delete_owner(&self, owner: &Owner) -> Result<Deleted, StoreError> {
-        let keys = self.keys.delete_of(owner).await?;
+    pub async fn delete_owner(&self, owner: &Owner) -> Result<DeletionCounts, StoreError> {
+        let keys = self.keys.delete_by_owner(owner).await?;
         let conversations = self.delete_conversations(owner).await?;
         let mut others = 0;
         for table in &self.tables {
-            others += sweep(table, owner).await?;
+            others += delete_scanned(table, owner).await?;
         }
-        Ok(Deleted { keys, conversations, others })
+        Ok(DeletionCounts { keys, conversations, others })
     }
 
     async fn delete_conversations(&self, owner: &Owner) -> Result<usize, StoreError> {
         let mut deleted = BTreeSet::new();
         loop {
-            let page = self.conversations.list(owner, 100, None).await.map_err(unlisted)?;
+            let page = self.conversations.list(owner, 100, None).await.map_err(list_error)?;
             if page.items.is_empty() {
                 return Ok(deleted.len());
             }
@@ -72,14 +72,14 @@ impl Store {
                 match self.conversations.delete(owner, &conversation.id).await {
                     // Another request deleted it first.
                     Ok(()) | Err(ReadError::NotFound) => deleted.insert(conversation.id),
-                    Err(error) => return Err(unlisted(error)),
+                    Err(error) => return Err(list_error(error)),
                 };
             }
         }
     }
 }
 
-pub(crate) fn unlisted(error: ReadError) -> StoreError {
+pub(crate) fn list_error(error: ReadError) -> StoreError {
     match error {
         ReadError::Store(error) => error,
         ReadError::NotFound | ReadError::BadCursor => StoreError::fault("conversations that cannot be listed"),
@@ -87,11 +87,11 @@ pub(crate) fn unlisted(error: ReadError) -> StoreError {
 }
 
 /// Deletes the items in an owner's partition and in the partitions that extend its key; returns the number of items.
-async fn sweep(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
+async fn delete_scanned(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
     let (mut start, mut count) = (None, 0);
     loop {
-        let answer = Box::pin(of_owner(table, owner).set_exclusive_start_key(start).send()).await;
-        let answer = answer.map_err(|error| sort("Scan", &error))?;
+        let answer = Box::pin(scan_owner(table, owner).set_exclusive_start_key(start).send()).await;
+        let answer = answer.map_err(|error| classify("Scan", &error))?;
         let keys: Vec<Item> = answer.items.unwrap_or_default();
         table.delete_all(&keys).await?;
         count += keys.len();
@@ -104,13 +104,13 @@ async fn sweep(table: &Table, owner: &Owner) -> Result<usize, StoreError> {
 
 /// Owners' names hold no `#`, so a partition that begins with this one and `#` belongs to the same owner. Outside of
 /// these, pointers to tool calls name the partition of their row, and limits name the owner.
-fn of_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
+fn scan_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
     let partition = owner.partition();
     let scan = table.client.scan().table_name(&*table.name).consistent_read(true).projection_expression("pk, sk");
     scan.filter_expression("pk = :own OR begins_with(pk, :under) OR #under = :calls OR begins_with(pk, :limit)")
         .expression_attribute_names("#under", executions::UNDER)
-        .expression_attribute_values(":calls", s(executions::partition(owner)))
-        .expression_attribute_values(":limit", s(limits::of_any_size(&owner.turns())))
+        .expression_attribute_values(":calls", s(executions::owner_partition(owner)))
+        .expression_attribute_values(":limit", s(limits::key_prefix(&owner.turn_limit_key())))
         .expression_attribute_values(":under", s(format!("{partition}#")))
         .expression_attribute_values(":own", s(partition))
 }

@@ -3,7 +3,7 @@ use aws_smithy_types::base64;
 use webpki_root_certs::TLS_SERVER_ROOT_CERTS;
 
 /// Prefixes of the subjects of Amazon Trust Services' roots; AWS endpoints chain to these.
-const AMAZON: [&[u8]; 2] = [b"Amazon Root CA", b"Starfield Services Root Certificate Authority"];
+const AMAZON_SUBJECTS: [&[u8]; 2] = [b"Amazon Root CA", b"Starfield Services Root Certificate Authority"];
 
 /// The trust store of the client, from the binary and never from the machine.
 ///
@@ -11,22 +11,22 @@ const AMAZON: [&[u8]; 2] = [b"Amazon Root CA", b"Starfield Services Root Certifi
 /// partition, and a custom endpoint may use any root; an endpoint without TLS needs none.
 pub(crate) fn trust_store(endpoint: Option<&str>, region: &str) -> TrustStore {
     let roots = TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref);
-    let wanted: Vec<&[u8]> = match endpoint {
+    let selected: Vec<&[u8]> = match endpoint {
         None if !region.starts_with("cn-") => roots.filter(|der| is_amazon(der)).collect(),
         Some(url) if url.starts_with("http://") => Vec::new(),
         _ => roots.collect(),
     };
-    wanted.into_iter().fold(TrustStore::empty(), |store, der| store.with_pem_certificate(pem(der)))
+    selected.into_iter().fold(TrustStore::empty(), |store, der| store.with_pem_certificate(pem(der)))
 }
 
 fn is_amazon(der: &[u8]) -> bool {
     // The subject is in the first part of a certificate, before its key and signature.
-    let head = der.get(..HEAD).unwrap_or(der);
-    AMAZON.iter().any(|name| head.windows(name.len()).any(|window| window == *name))
+    let head = der.get(..SUBJECT_RANGE_BYTES).unwrap_or(der);
+    AMAZON_SUBJECTS.iter().any(|name| head.windows(name.len()).any(|window| window == *name))
 }
 
 /// Covers serial, issuer, validity and subject of these roots, in bytes.
-const HEAD: usize = 400;
+const SUBJECT_RANGE_BYTES: usize = 400;
 
 fn pem(der: &[u8]) -> String {
     format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", base64::encode(der))

@@ -8,16 +8,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
 
 use crate::clock::millis;
-use crate::item::{Item, Read, SHAPE, n};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
 use crate::key::{Key, digest};
 use crate::table::{Expression, Table};
 use crate::{EXPIRES, StoreError};
 
 /// How long the item of a month is kept after its last write, in seconds.
-const KEPT: i64 = 40 * 24 * 3600;
+const TTL_SECS: i64 = 40 * 24 * 3600;
 
 /// Timeout of one call; a count must not be slower than the search.
-const PATIENCE: Duration = Duration::from_secs(4);
+const CALL_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Credits in the ephemeral table.
 #[derive(Clone)]
@@ -43,13 +43,13 @@ impl SearchCredits {
 
     /// The credits that `provider` charged in the month and on the day of `now`.
     pub async fn spent(&self, provider: &str, now: SystemTime) -> Result<SpentCredits, StoreError> {
-        let item = in_time(self.table.get(&key(provider, now))).await?;
-        Ok(item.filter(Read::is_understood).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
+        let item = with_timeout(self.table.get(&key(provider, now))).await?;
+        Ok(item.filter(ItemExt::is_readable).map(|item| SpentCredits::read(&item, now)).unwrap_or_default())
     }
 
     /// Adds credits that `provider` charged at `now`.
     pub async fn add(&self, provider: &str, credits: u64, now: SystemTime) -> Result<(), StoreError> {
-        let text = format!("ADD credits :credits, {} :credits SET {EXPIRES} = :expires, v = :v", day(now));
+        let text = format!("ADD credits :credits, {} :credits SET {EXPIRES} = :expires, v = :v", day_attribute(now));
         let change = Expression::update(text).value(":credits", n(credits));
         self.write(provider, change, now).await
     }
@@ -62,8 +62,8 @@ impl SearchCredits {
     }
 
     async fn write(&self, provider: &str, change: Expression, now: SystemTime) -> Result<(), StoreError> {
-        let change = change.value(":expires", n(millis(now) / 1000 + KEPT)).value(":v", n(SHAPE));
-        in_time(self.table.update(&key(provider, now), change)).await.map(|_| ())
+        let change = change.value(":expires", n(millis(now) / 1000 + TTL_SECS)).value(":v", n(SCHEMA_VERSION));
+        with_timeout(self.table.update(&key(provider, now), change)).await.map(|_| ())
     }
 }
 
@@ -72,7 +72,7 @@ impl SpentCredits {
         let paused_until = item.number("pausedUntil").ok().map(Duration::from_millis);
         Self {
             month: item.number("credits").unwrap_or_default(),
-            day: item.number(&day(now)).unwrap_or_default(),
+            day: item.number(&day_attribute(now)).unwrap_or_default(),
             paused_until: paused_until.and_then(|since| UNIX_EPOCH.checked_add(since)),
         }
     }
@@ -84,10 +84,10 @@ fn key(provider: &str, now: SystemTime) -> Key {
 }
 
 /// The attribute that counts the day of `now`.
-fn day(now: SystemTime) -> String {
+fn day_attribute(now: SystemTime) -> String {
     format!("day{:02}", OffsetDateTime::from(now).day())
 }
 
-async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    tokio::time::timeout(PATIENCE, call).await.unwrap_or(Err(StoreError::Busy))
+async fn with_timeout<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    tokio::time::timeout(CALL_TIMEOUT, call).await.unwrap_or(Err(StoreError::Busy))
 }

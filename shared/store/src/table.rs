@@ -13,14 +13,14 @@ use aws_sdk_dynamodb::types::{
 };
 
 use crate::StoreError;
-use crate::error::sort;
+use crate::backoff::back_off;
+use crate::error::classify;
 use crate::item::{Item, n, s};
 use crate::key::{Key, PK};
-use crate::pause::pause;
-use crate::shape::{SHAPES, Shapes};
+use crate::schema::{SCHEMA, SchemaVersion};
 
 /// How often a call is retried while a transaction holds its item; a transaction takes milliseconds.
-const CONFLICTS: u32 = 4;
+const MAX_CONFLICT_RETRIES: u32 = 4;
 
 /// One table of the shared client; all reads are strongly consistent.
 #[derive(Clone)]
@@ -33,11 +33,11 @@ pub(crate) struct Table {
 
 /// The outcome of a conditional write; a failed condition is a result, not an error.
 #[derive(Debug)]
-pub(crate) enum Write {
+pub(crate) enum WriteOutcome {
     /// The write succeeded; the new item, if requested.
-    Done(Option<Item>),
+    Written(Option<Item>),
     /// The condition failed for this item; `None` when there is none.
-    Refused(Option<Item>),
+    ConditionFailed(Option<Item>),
 }
 
 /// A condition or an update over one item, with its values.
@@ -68,13 +68,13 @@ impl Expression {
     }
 
     /// Adds the condition that no newer release wrote the item, whose schema this release cannot read.
-    fn guarded(self, durable: bool) -> Self {
+    fn with_version_guard(self, durable: bool) -> Self {
         if !durable {
             return self;
         }
-        let writable = Shapes::writable();
+        let writable = SchemaVersion::writable();
         let condition = self.condition.as_ref().map(|own| format!("({own}) AND {writable}"));
-        self.and_when(condition.unwrap_or(writable)).value(":shape", n(SHAPES.current))
+        self.and_when(condition.unwrap_or(writable)).value(":shape", n(SCHEMA.current))
     }
 
     fn values(self) -> Option<HashMap<String, AttributeValue>> {
@@ -96,55 +96,62 @@ impl Table {
     /// Reads one item.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
         let call = self.client.get_item().table_name(&*self.name).set_key(Some(key.attributes())).consistent_read(true);
-        let item = Box::pin(call.send()).await.map_err(|error| sort("GetItem", &error))?.item;
-        Ok(item.map(|item| SHAPES.brought_up(item)))
+        let item = Box::pin(call.send()).await.map_err(|error| classify("GetItem", &error))?.item;
+        Ok(item.map(|item| SCHEMA.upgrade(item)))
     }
 
     /// Updates one item if the condition holds.
-    pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
+    pub(crate) async fn update(&self, key: &Key, change: Expression) -> Result<WriteOutcome, StoreError> {
         self.update_returning(key, change, ReturnValue::None).await
     }
 
     /// Updates one item if the condition holds; returns the updated item.
-    pub(crate) async fn update_and_read(&self, key: &Key, change: Expression) -> Result<Write, StoreError> {
+    pub(crate) async fn update_and_read(&self, key: &Key, change: Expression) -> Result<WriteOutcome, StoreError> {
         self.update_returning(key, change, ReturnValue::AllNew).await
     }
 
-    async fn update_returning(&self, key: &Key, change: Expression, what: ReturnValue) -> Result<Write, StoreError> {
-        let change = change.guarded(self.durable);
+    async fn update_returning(
+        &self,
+        key: &Key,
+        change: Expression,
+        return_values: ReturnValue,
+    ) -> Result<WriteOutcome, StoreError> {
+        let change = change.with_version_guard(self.durable);
         let call = self.client.update_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call
             .set_update_expression(change.update.clone())
             .set_condition_expression(change.condition.clone())
             .set_expression_attribute_values(change.values())
-            .return_values(what)
+            .return_values(return_values)
             .return_values_on_condition_check_failure(OnRefusal::AllOld);
-        match past_transactions(|| call.clone().send()).await {
-            Ok(answer) => Ok(Write::Done(answer.attributes.map(|item| SHAPES.brought_up(item)))),
+        match retry_conflicts(|| call.clone().send()).await {
+            Ok(answer) => Ok(WriteOutcome::Written(answer.attributes.map(|item| SCHEMA.upgrade(item)))),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(why)) if self.durable => {
-                    SHAPES.found(why.item.clone()).map(Write::Refused)
+                    SCHEMA.check_conflict(why.item.clone()).map(WriteOutcome::ConditionFailed)
                 }
-                Some(UpdateItemError::ConditionalCheckFailedException(why)) => Ok(Write::Refused(why.item.clone())),
-                _ => Err(sort("UpdateItem", &error)),
+                Some(UpdateItemError::ConditionalCheckFailedException(why)) => {
+                    Ok(WriteOutcome::ConditionFailed(why.item.clone()))
+                }
+                _ => Err(classify("UpdateItem", &error)),
             },
         }
     }
 
     /// Deletes one item if it exists.
-    pub(crate) async fn delete(&self, key: &Key) -> Result<Write, StoreError> {
+    pub(crate) async fn delete(&self, key: &Key) -> Result<WriteOutcome, StoreError> {
         self.delete_where(key, Expression::when("attribute_exists(pk)")).await
     }
 
     /// Deletes one item if the condition holds.
-    pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<Write, StoreError> {
+    pub(crate) async fn delete_where(&self, key: &Key, rule: Expression) -> Result<WriteOutcome, StoreError> {
         let call = self.client.delete_item().table_name(&*self.name).set_key(Some(key.attributes()));
         let call = call.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
-        match past_transactions(|| call.clone().send()).await {
-            Ok(_) => Ok(Write::Done(None)),
+        match retry_conflicts(|| call.clone().send()).await {
+            Ok(_) => Ok(WriteOutcome::Written(None)),
             Err(error) => match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(Write::Refused(None)),
-                _ => Err(sort("DeleteItem", &error)),
+                Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(WriteOutcome::ConditionFailed(None)),
+                _ => Err(classify("DeleteItem", &error)),
             },
         }
     }
@@ -156,36 +163,36 @@ impl Table {
     }
 
     /// Reads a page of a query and returns the start key of the next page; a page ends at its limit or at 1 MB.
-    pub(crate) async fn page(
+    pub(crate) async fn query_page(
         &self,
         query: QueryFluentBuilder,
         start: Option<Item>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let answer = Box::pin(query.set_exclusive_start_key(start).send()).await;
-        let answer = answer.map_err(|error| sort("Query", &error))?;
-        let items = answer.items.unwrap_or_default().into_iter().map(|item| SHAPES.brought_up(item));
+        let answer = answer.map_err(|error| classify("Query", &error))?;
+        let items = answer.items.unwrap_or_default().into_iter().map(|item| SCHEMA.upgrade(item));
         Ok((items.collect(), answer.last_evaluated_key))
     }
 
     /// Builds a put for a transaction.
-    pub(crate) fn putting(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
-        let rule = rule.guarded(self.durable);
-        let found = rule.condition.is_some().then_some(OnRefusal::AllOld);
+    pub(crate) fn put_write(&self, item: Item, rule: Expression) -> Result<TransactWriteItem, StoreError> {
+        let rule = rule.with_version_guard(self.durable);
+        let on_failure = rule.condition.is_some().then_some(OnRefusal::AllOld);
         let put = Put::builder().table_name(&*self.name).set_item(Some(item));
         let put = put.set_condition_expression(rule.condition.clone()).set_expression_attribute_values(rule.values());
-        let put = put.set_return_values_on_condition_check_failure(found).build();
-        Ok(TransactWriteItem::builder().put(put.map_err(|_| not_built())?).build())
+        let put = put.set_return_values_on_condition_check_failure(on_failure).build();
+        Ok(TransactWriteItem::builder().put(put.map_err(|_| build_error())?).build())
     }
 
     /// Builds a deletion for a transaction; a missing item is no error.
-    pub(crate) fn deleting(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
+    pub(crate) fn delete_write(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&*self.name).set_key(Some(key.attributes())).build();
-        Ok(TransactWriteItem::builder().delete(delete.map_err(|_| not_built())?).build())
+        Ok(TransactWriteItem::builder().delete(delete.map_err(|_| build_error())?).build())
     }
 
     /// Builds an update for a transaction.
-    pub(crate) fn updating(&self, key: &Key, change: Expression) -> Result<TransactWriteItem, StoreError> {
-        let change = change.guarded(self.durable);
+    pub(crate) fn update_write(&self, key: &Key, change: Expression) -> Result<TransactWriteItem, StoreError> {
+        let change = change.with_version_guard(self.durable);
         let update = Update::builder()
             .table_name(&*self.name)
             .set_key(Some(key.attributes()))
@@ -194,25 +201,25 @@ impl Table {
             .set_expression_attribute_values(change.values())
             .return_values_on_condition_check_failure(OnRefusal::AllOld)
             .build();
-        Ok(TransactWriteItem::builder().update(update.map_err(|_| not_built())?).build())
+        Ok(TransactWriteItem::builder().update(update.map_err(|_| build_error())?).build())
     }
 }
 
 /// Retries a call that failed because a transaction held its item; such a call has written nothing.
-async fn past_transactions<T, E, F>(call: impl Fn() -> F) -> Result<T, SdkError<E, HttpResponse>>
+async fn retry_conflicts<T, E, F>(call: impl Fn() -> F) -> Result<T, SdkError<E, HttpResponse>>
 where
     E: ProvideErrorMetadata,
     F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
 {
-    for attempt in 0..CONFLICTS {
+    for attempt in 0..MAX_CONFLICT_RETRIES {
         match Box::pin(call()).await {
-            Err(error) if error.code() == Some("TransactionConflictException") => pause(attempt).await,
+            Err(error) if error.code() == Some("TransactionConflictException") => back_off(attempt).await,
             outcome => return outcome,
         }
     }
     Box::pin(call()).await
 }
 
-fn not_built() -> StoreError {
+fn build_error() -> StoreError {
     StoreError::fault("TransactWriteItems: not built")
 }

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::{
 use aws_types::SdkConfig;
 use settings::{SettingError, Settings};
 
-use crate::error::sort;
+use crate::error::classify;
 use crate::key::{PK, SK};
 use crate::{EXPIRES, StoreError, UPDATED_AT, UPDATED_INDEX};
 
@@ -29,8 +29,8 @@ pub struct TableNames {
 impl TableNames {
     /// `DATA_TABLE` and `EPHEMERAL_TABLE`, or their defaults; they must differ.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let data = name(settings, "DATA_TABLE", "lambda-chat-data")?;
-        let ephemeral = name(settings, "EPHEMERAL_TABLE", "lambda-chat-ephemeral")?;
+        let data = read_table_name(settings, "DATA_TABLE", "lambda-chat-data")?;
+        let ephemeral = read_table_name(settings, "EPHEMERAL_TABLE", "lambda-chat-ephemeral")?;
         if data == ephemeral {
             return Err(SettingError::new("EPHEMERAL_TABLE", "another table than DATA_TABLE"));
         }
@@ -38,10 +38,10 @@ impl TableNames {
     }
 }
 
-fn name(settings: &Settings, variable: &str, default: &str) -> Result<String, SettingError> {
+fn read_table_name(settings: &Settings, variable: &str, default: &str) -> Result<String, SettingError> {
     let accepted = "a DynamoDB table name: 3 to 255 letters, digits, dots, hyphens and underscores";
-    let named = settings.parsed(variable, accepted, |text| is_table_name(text).then(|| text.to_owned()))?;
-    Ok(named.unwrap_or_else(|| default.to_owned()))
+    let name = settings.parse(variable, accepted, |text| is_table_name(text).then(|| text.to_owned()))?;
+    Ok(name.unwrap_or_else(|| default.to_owned()))
 }
 
 fn is_table_name(text: &str) -> bool {
@@ -53,46 +53,46 @@ fn is_table_name(text: &str) -> bool {
 /// A deployed function's tables come from its template, with the same schema.
 pub async fn create_tables(config: &SdkConfig, names: &TableNames) -> Result<(), StoreError> {
     let client = crate::aws::client(config);
-    let data = keyed(client.create_table().table_name(&names.data))?
-        .attribute_definitions(defined(UPDATED_AT, ScalarAttributeType::N)?)
-        .local_secondary_indexes(by_updated()?);
+    let data = with_primary_key(client.create_table().table_name(&names.data))?
+        .attribute_definitions(attribute_definition(UPDATED_AT, ScalarAttributeType::N)?)
+        .local_secondary_indexes(updated_index()?);
     create(data).await?;
-    create(keyed(client.create_table().table_name(&names.ephemeral))?).await?;
+    create(with_primary_key(client.create_table().table_name(&names.ephemeral))?).await?;
     wait_until_usable(&client, &names.data).await?;
     wait_until_usable(&client, &names.ephemeral).await?;
     enable_expiry(&client, &names.ephemeral).await
 }
 
-fn keyed(table: CreateTableFluentBuilder) -> Result<CreateTableFluentBuilder, StoreError> {
+fn with_primary_key(table: CreateTableFluentBuilder) -> Result<CreateTableFluentBuilder, StoreError> {
     Ok(table
         .billing_mode(BillingMode::PayPerRequest)
-        .attribute_definitions(defined(PK, ScalarAttributeType::S)?)
-        .attribute_definitions(defined(SK, ScalarAttributeType::S)?)
-        .key_schema(part(PK, KeyType::Hash)?)
-        .key_schema(part(SK, KeyType::Range)?))
+        .attribute_definitions(attribute_definition(PK, ScalarAttributeType::S)?)
+        .attribute_definitions(attribute_definition(SK, ScalarAttributeType::S)?)
+        .key_schema(key_element(PK, KeyType::Hash)?)
+        .key_schema(key_element(SK, KeyType::Range)?))
 }
 
 /// A local index, because only local indexes are strongly consistent: a conversation is in its owner's list when
 /// `begin` returns.
-fn by_updated() -> Result<LocalSecondaryIndex, StoreError> {
+fn updated_index() -> Result<LocalSecondaryIndex, StoreError> {
     LocalSecondaryIndex::builder()
         .index_name(UPDATED_INDEX)
-        .key_schema(part(PK, KeyType::Hash)?)
-        .key_schema(part(UPDATED_AT, KeyType::Range)?)
+        .key_schema(key_element(PK, KeyType::Hash)?)
+        .key_schema(key_element(UPDATED_AT, KeyType::Range)?)
         .projection(Projection::builder().projection_type(ProjectionType::All).build())
         .build()
-        .map_err(|_| not_built())
+        .map_err(|_| build_error())
 }
 
-fn defined(name: &str, kind: ScalarAttributeType) -> Result<AttributeDefinition, StoreError> {
-    AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().map_err(|_| not_built())
+fn attribute_definition(name: &str, kind: ScalarAttributeType) -> Result<AttributeDefinition, StoreError> {
+    AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().map_err(|_| build_error())
 }
 
-fn part(name: &str, kind: KeyType) -> Result<KeySchemaElement, StoreError> {
-    KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(|_| not_built())
+fn key_element(name: &str, kind: KeyType) -> Result<KeySchemaElement, StoreError> {
+    KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(|_| build_error())
 }
 
-fn not_built() -> StoreError {
+fn build_error() -> StoreError {
     StoreError::fault("CreateTable: not built")
 }
 
@@ -100,7 +100,7 @@ async fn create(table: CreateTableFluentBuilder) -> Result<(), StoreError> {
     match table.send().await {
         Ok(_) => Ok(()),
         Err(SdkError::ServiceError(answer)) if answer.err().is_resource_in_use_exception() => Ok(()),
-        Err(error) => Err(sort("CreateTable", &error)),
+        Err(error) => Err(classify("CreateTable", &error)),
     }
 }
 
@@ -108,7 +108,7 @@ async fn wait_until_usable(client: &Client, name: &str) -> Result<(), StoreError
     let (pause, times) = POLL;
     for _ in 0..times {
         let answer = client.describe_table().table_name(name).send().await;
-        let table = answer.map_err(|error| sort("DescribeTable", &error))?.table;
+        let table = answer.map_err(|error| classify("DescribeTable", &error))?.table;
         if table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
             return Ok(());
         }
@@ -119,15 +119,15 @@ async fn wait_until_usable(client: &Client, name: &str) -> Result<(), StoreError
 
 async fn enable_expiry(client: &Client, name: &str) -> Result<(), StoreError> {
     let answer = client.describe_time_to_live().table_name(name).send().await;
-    let known = answer.map_err(|error| sort("DescribeTimeToLive", &error))?.time_to_live_description;
+    let known = answer.map_err(|error| classify("DescribeTimeToLive", &error))?.time_to_live_description;
     let status = known.and_then(|description| description.time_to_live_status);
     if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
         return Ok(());
     }
-    let wanted = TimeToLiveSpecification::builder().enabled(true).attribute_name(EXPIRES).build();
-    let wanted = wanted.map_err(|_| StoreError::fault("UpdateTimeToLive: not built"))?;
-    let answer = client.update_time_to_live().table_name(name).time_to_live_specification(wanted).send().await;
-    answer.map(|_| ()).map_err(|error| sort("UpdateTimeToLive", &error))
+    let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(EXPIRES).build();
+    let specification = specification.map_err(|_| StoreError::fault("UpdateTimeToLive: not built"))?;
+    let answer = client.update_time_to_live().table_name(name).time_to_live_specification(specification).send().await;
+    answer.map(|_| ()).map_err(|error| classify("UpdateTimeToLive", &error))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ToolError;
-use crate::refusal::Refusal;
+use crate::call_error::ToolCallError;
 
 /// Longest arguments of a call, in bytes of JSON.
 const MAX_BYTES: usize = 64 * 1024;
@@ -11,20 +11,20 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 16;
 
 /// Coerces the arguments to the schema; the error describes the required change for the model.
-pub(crate) fn checked(schema: &Value, arguments: &Value) -> Result<Value, String> {
+pub(crate) fn coerce(schema: &Value, arguments: &Value) -> Result<Value, String> {
     if nested_deeper_than(arguments, MAX_DEPTH) {
         return Err(format!("the arguments may be nested at most {MAX_DEPTH} deep"));
     }
     if arguments.to_string().len() > MAX_BYTES {
         return Err(format!("the arguments may have at most {} KiB", MAX_BYTES / 1024));
     }
-    calls::fit(schema, arguments.clone()).map_err(|misfit| misfit.to_string())
+    calls::coerce_arguments(schema, arguments.clone()).map_err(|errors| errors.to_string())
 }
 
 /// Parses the arguments of a call as the type from which the tool's schema is derived.
-pub(crate) fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
+pub(crate) fn parse<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
     serde_json::from_value(arguments)
-        .map_err(|_| Refusal::invalid_arguments("the arguments must fit the schema").into())
+        .map_err(|_| ToolCallError::invalid_arguments("the arguments must fit the schema").into())
 }
 
 fn nested_deeper_than(value: &Value, depth: usize) -> bool {

@@ -1,6 +1,7 @@
 //! `calculator`: calculates an expression, exactly where that is possible.
 
 mod evaluate;
+mod formatting;
 mod functions;
 mod interval;
 mod lexer;
@@ -11,7 +12,6 @@ mod quantity;
 mod rational;
 mod units;
 mod work;
-mod written;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -28,14 +28,14 @@ use tokio::task::spawn_blocking;
 use self::evaluate::{Answer, Fault};
 pub use self::work::CalculationBudget;
 use self::work::Limit;
-use crate::refusal::Refusal;
+use crate::call_error::ToolCallError;
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str = "计算器。凡是需要算出准确数字的问题（四则运算、百分比、乘方、开方、三角函数、对数、阶乘、单位换算）\
     都用它计算，不要心算。";
 
 /// The supported syntax, for a model whose expression is invalid.
-const ACCEPTED: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff、0b101、0o17，sqrt、cbrt、abs、round、floor、ceil、\
+const SUPPORTED_SYNTAX: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff、0b101、0o17，sqrt、cbrt、abs、round、floor、ceil、\
     sin、cos、tan、asin、acos、atan、ln、log、log2、log10、exp、min(a, b)、max(a, b)、pow(a, b)、mod(a, b)、log(x, 底数)、\
     round(x, 小数位数)、factorial(n)，常数 pi 和 e，以及长度、面积、体积、质量、时间（秒到周）、速度、温度、数据、角度、\
     力、压强、能量、功率的单位换算，例如 5 km to miles";
@@ -44,7 +44,7 @@ const ACCEPTED: &str = "支持：数字、+ - * / ^ % !、括号，1.5e3、0xff�
 static SLOTS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(2));
 
 /// Longest expression in a status line, in characters.
-const MAX_SHOWN: usize = 60;
+const MAX_STATUS_CHARS: usize = 60;
 
 /// The calculator; it has no state.
 pub struct Calculator;
@@ -67,11 +67,11 @@ impl Tool for Calculator {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { expression } = arguments::read(arguments)?;
-        match calculated(expression.clone(), &context.owner, context.calculations.clone()).await {
-            Some(Ok(answer)) => Ok(output(&expression, &answer)),
-            Some(Err(fault)) => Err(refused(&fault)),
-            None => Err(Refusal::failed(self).into()),
+        let Arguments { expression } = arguments::parse(arguments)?;
+        match calculate(expression.clone(), &context.owner, context.calculation_budget.clone()).await {
+            Some(Ok(answer)) => Ok(tool_output(&expression, &answer)),
+            Some(Err(fault)) => Err(fault_error(&fault)),
+            None => Err(ToolCallError::failed(self).into()),
         }
     }
 }
@@ -80,60 +80,60 @@ impl Tool for Calculator {
 ///
 /// The size of every number is bounded, so each operation takes at most milliseconds. Between two operations a
 /// calculation stops if its work budget is spent or this future is dropped. Its slot is released with the thread.
-async fn calculated(expression: String, owner: &Owner, budget: CalculationBudget) -> Option<Result<Answer, Fault>> {
+async fn calculate(expression: String, owner: &Owner, budget: CalculationBudget) -> Option<Result<Answer, Fault>> {
     let slot = SLOTS.acquire(owner).await.ok()?;
-    let (limit, _stop) = Stop::new(budget);
-    let calculate = move || {
+    let (limit, _stop) = StopOnDrop::new(budget);
+    let run = move || {
         let value = evaluate::evaluate(&expression, &limit);
         // The spent work counts for the owner's next calculation, which may start now.
         drop(limit);
         drop(slot);
         value
     };
-    spawn_blocking(calculate).await.ok()
+    spawn_blocking(run).await.ok()
 }
 
 /// Ends a calculation when it is dropped.
-struct Stop(Arc<AtomicBool>);
+struct StopOnDrop(Arc<AtomicBool>);
 
-impl Stop {
+impl StopOnDrop {
     fn new(budget: CalculationBudget) -> (Limit, Self) {
         let stopped = Arc::new(AtomicBool::new(false));
         (Limit::new(Arc::clone(&stopped), budget), Self(stopped))
     }
 }
 
-impl Drop for Stop {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-fn output(expression: &str, answer: &Answer) -> ToolOutput {
+fn tool_output(expression: &str, answer: &Answer) -> ToolOutput {
     let Answer { text, exact } = answer;
     let content = json!({"expression": expression.trim(), "result": text, "exact": exact}).to_string();
     let sign = if *exact { '=' } else { '≈' };
-    let summary = format!("{} {sign} {}", shown(expression), shown(text));
-    let shown = Some(format!("`{}` {sign} {text}", expression.trim()));
-    ToolOutput { content: calls::escape(&content), shown, summary, ..ToolOutput::default() }
+    let summary = format!("{} {sign} {}", one_line(expression), one_line(text));
+    let user_text = Some(format!("`{}` {sign} {text}", expression.trim()));
+    ToolOutput { content: calls::escape(&content), user_text, summary, ..ToolOutput::default() }
 }
 
-fn shown(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MAX_SHOWN {
+    if line.chars().count() <= MAX_STATUS_CHARS {
         return line;
     }
-    line.chars().take(MAX_SHOWN - 1).chain(['…']).collect()
+    line.chars().take(MAX_STATUS_CHARS - 1).chain(['…']).collect()
 }
 
-fn refused(fault: &Fault) -> ToolError {
+fn fault_error(fault: &Fault) -> ToolError {
     let (code, message) = match fault {
         Fault::Unreadable(_) => ("invalid_arguments", "The expression cannot be read."),
         Fault::Undefined(_) => ("failed", "The expression has no value."),
         Fault::TooLarge => ("failed", "The calculation is too large."),
     };
     let reason = match fault {
-        Fault::Unreadable(reason) => format!("算式无法识别（{reason}）。{ACCEPTED}"),
+        Fault::Unreadable(reason) => format!("算式无法识别（{reason}）。{SUPPORTED_SYNTAX}"),
         Fault::Undefined(reason) => reason.clone(),
         Fault::TooLarge => "数字太大或步骤太多，算不出来，请改用更小的数".to_owned(),
     };

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::refusal::Refusal;
+use crate::call_error::ToolCallError;
 use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str =
@@ -39,13 +39,13 @@ impl Tool for CurrentTime {
     }
 
     async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { zone } = arguments::read(arguments)?;
-        told(zone.as_deref().unwrap_or("UTC"), SystemTime::now())
+        let Arguments { zone } = arguments::parse(arguments)?;
+        format_time(zone.as_deref().unwrap_or("UTC"), SystemTime::now())
     }
 }
 
 /// Formats `now` in `zone`.
-fn told(zone: &str, now: SystemTime) -> Result<ToolOutput, ToolError> {
+fn format_time(zone: &str, now: SystemTime) -> Result<ToolOutput, ToolError> {
     let (name, zone) = zones::find(zone).map_err(|near| unknown(&near))?;
     let now = Timestamp::try_from(now).map_err(anyhow::Error::from)?;
     let now = now.to_zoned(zone);
@@ -79,7 +79,7 @@ fn unknown(near: &[String]) -> ToolError {
     let form = "`zone` 必须是 IANA 时区名（地区/城市），例如 Asia/Shanghai";
     let reason =
         if near.is_empty() { form.to_owned() } else { format!("{form}；相近的有：{}", near.join("、")) };
-    Refusal::invalid_arguments(&reason).into()
+    ToolCallError::invalid_arguments(&reason).into()
 }
 
 #[cfg(test)]
@@ -94,11 +94,11 @@ mod tests {
     }
 
     fn content_of(zone: &str) -> String {
-        told(zone, now()).unwrap().content
+        format_time(zone, now()).unwrap().content
     }
 
     fn refusal(zone: &str) -> String {
-        match told(zone, now()) {
+        match format_time(zone, now()) {
             Err(ToolError::Model { failure, content }) => {
                 assert_eq!(failure.code, "invalid_arguments");
                 content
@@ -116,7 +116,7 @@ mod tests {
             summary: "Fri 2027-01-15 17:00 Asia/Tokyo".to_owned(),
             ..ToolOutput::default()
         };
-        assert_eq!(told("Asia/Tokyo", now()).unwrap(), expected);
+        assert_eq!(format_time("Asia/Tokyo", now()).unwrap(), expected);
         assert!(content_of("America/New_York").ends_with("2027-01-15T03:00:05-05:00"));
         assert!(content_of("UTC").starts_with("时区：UTC（UTC+00:00）\n"));
     }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_zone_follows_its_rules_through_the_year() {
         let summer = now() + Duration::from_hours(24 * 180);
-        assert!(told("Europe/Berlin", summer).unwrap().content.contains("UTC+02:00"));
+        assert!(format_time("Europe/Berlin", summer).unwrap().content.contains("UTC+02:00"));
         assert!(content_of("Europe/Berlin").contains("UTC+01:00"));
     }
 
@@ -145,8 +145,8 @@ mod tests {
             ("GMT-03:30", "UTC-03:30"),
             ("+05:30", "UTC+05:30"),
         ];
-        for (asked, name) in cases {
-            assert!(content_of(asked).starts_with(&format!("时区：{name}（")), "{asked}: {}", content_of(asked));
+        for (input, name) in cases {
+            assert!(content_of(input).starts_with(&format!("时区：{name}（")), "{input}: {}", content_of(input));
         }
     }
 

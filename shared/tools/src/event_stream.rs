@@ -3,7 +3,7 @@
 use std::mem;
 
 /// Longest line and longest data of one event, in bytes; the excess is dropped.
-const LONGEST: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// Decodes events from chunks of bytes.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl EventStream {
             b'\n' if after_cr => None,
             b'\n' | b'\r' => self.end_line(),
             _ => {
-                if self.line.len() < LONGEST {
+                if self.line.len() < MAX_BYTES {
                     self.line.push(byte);
                 }
                 None
@@ -49,7 +49,7 @@ impl EventStream {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match &mut self.data {
             None => self.data = Some(value.to_vec()),
-            Some(data) if data.len() + value.len() < LONGEST => {
+            Some(data) if data.len() + value.len() < MAX_BYTES => {
                 data.push(b'\n');
                 data.extend_from_slice(value);
             }

@@ -5,17 +5,17 @@ use serde_json::Value;
 /// Formats a link; neither the title nor the address can end it early.
 pub(crate) fn link(title: &str, url: &str) -> String {
     let url = url.replace('(', "%28").replace(')', "%29");
-    format!("[{}]({url})", line(title))
+    format!("[{}]({url})", single_line(title))
 }
 
 /// Formats untrusted text as one line without links, pictures or tags.
-pub(crate) fn line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").replace('[', "(").replace(']', ")").replace('<', "＜")
+pub(crate) fn single_line(text: &str) -> String {
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    parts.join(" ").replace('[', "(").replace(']', ")").replace('<', "＜")
 }
 
 /// Returns a result unchanged, or JSON in a code block.
-pub(crate) fn text(content: &str) -> String {
+pub(crate) fn format_result(content: &str) -> String {
     match serde_json::from_str::<Value>(content) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => format!("```json\n{value:#}\n```"),
         _ => content.to_owned(),
@@ -34,12 +34,12 @@ mod tests {
 
     #[test]
     fn only_json_is_put_in_a_code_block() {
-        assert_eq!(text(r#"{"a":1}"#), "```json\n{\n  \"a\": 1\n}\n```");
-        assert_eq!(["12", "a *b*", ""].map(text), ["12", "a *b*", ""]);
+        assert_eq!(format_result(r#"{"a":1}"#), "```json\n{\n  \"a\": 1\n}\n```");
+        assert_eq!(["12", "a *b*", ""].map(format_result), ["12", "a *b*", ""]);
     }
 
     #[test]
     fn f135_single_line_has_no_link_or_picture() {
-        assert_eq!(line("![p](https://evil.example/p)\n # two"), "!(p)(https://evil.example/p) # two");
+        assert_eq!(single_line("![p](https://evil.example/p)\n # two"), "!(p)(https://evil.example/p) # two");
     }
 }

@@ -6,35 +6,35 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::ToolOutput;
-use crate::refusal::Refusal;
+use crate::call_error::ToolCallError;
 
 /// The outcome of a call that is not fatal to its turn.
-pub(crate) type Outcome = Result<ToolOutput, Refusal>;
+pub(crate) type CallOutcome = Result<ToolOutput, ToolCallError>;
 
 /// The source of a call's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum CallSource {
     /// The call itself.
-    Own,
+    Fresh,
     /// A prefetch, which this call is the first to use.
-    Ahead,
+    Prefetched,
     /// An equal call of the same turn.
-    Equal,
+    Duplicate,
 }
 
-type Cell = Arc<Place>;
+type SharedSlot = Arc<Slot>;
 
 #[derive(Default)]
-struct Place {
-    outcome: OnceCell<Outcome>,
+struct Slot {
+    outcome: OnceCell<CallOutcome>,
     /// Whether a call has used or produced the outcome; `false` while it is only prefetched.
-    taken: AtomicBool,
+    claimed: AtomicBool,
 }
 
 /// The calls of one turn that succeeded or are still running.
 #[derive(Default)]
 pub(crate) struct Memo {
-    cells: Mutex<HashMap<String, Cell>>,
+    slots: Mutex<HashMap<String, SharedSlot>>,
 }
 
 impl Memo {
@@ -42,68 +42,68 @@ impl Memo {
     ///
     /// Equal concurrent calls share one run; when the caller that runs it goes away, the next one takes over. A failure
     /// is shared with the waiting callers and then forgotten, so that the model may try again.
-    pub(crate) async fn once<F>(&self, key: &str, run: F) -> Result<(Outcome, Origin), anyhow::Error>
+    pub(crate) async fn run_once<F>(&self, key: &str, run: F) -> Result<(CallOutcome, CallSource), anyhow::Error>
     where
-        F: AsyncFnOnce() -> Result<Outcome, anyhow::Error>,
+        F: AsyncFnOnce() -> Result<CallOutcome, anyhow::Error>,
     {
-        let cell = self.cell(key);
+        let slot = self.slot(key);
         let mut own = false;
         let first_run = async || {
             own = true;
-            cell.taken.store(true, Ordering::Relaxed);
+            slot.claimed.store(true, Ordering::Relaxed);
             run().await
         };
-        let outcome = cell.outcome.get_or_try_init(first_run).await?.clone();
+        let outcome = slot.outcome.get_or_try_init(first_run).await?.clone();
         if outcome.is_err() {
-            self.forget(key, &cell);
+            self.forget(key, &slot);
         }
-        let origin = if own {
-            Origin::Own
-        } else if cell.taken.swap(true, Ordering::Relaxed) {
-            Origin::Equal
+        let source = if own {
+            CallSource::Fresh
+        } else if slot.claimed.swap(true, Ordering::Relaxed) {
+            CallSource::Duplicate
         } else {
-            Origin::Ahead
+            CallSource::Prefetched
         };
-        Ok((outcome, origin))
+        Ok((outcome, source))
     }
 
     /// Produces the outcome under `key` before its call; the first call takes it as its own. `None` if a call came
     /// first.
-    pub(crate) async fn ahead<F>(&self, key: &str, run: F) -> Result<Option<Outcome>, anyhow::Error>
+    pub(crate) async fn prefetch_once<F>(&self, key: &str, run: F) -> Result<Option<CallOutcome>, anyhow::Error>
     where
-        F: AsyncFnOnce() -> Result<Outcome, anyhow::Error>,
+        F: AsyncFnOnce() -> Result<CallOutcome, anyhow::Error>,
     {
-        let cell = self.cell(key);
+        let slot = self.slot(key);
         let mut own = false;
         let first_run = async || {
             own = true;
             run().await
         };
-        let outcome = cell.outcome.get_or_try_init(first_run).await?.clone();
+        let outcome = slot.outcome.get_or_try_init(first_run).await?.clone();
         if outcome.is_err() {
-            self.forget(key, &cell);
+            self.forget(key, &slot);
         }
         Ok(own.then_some(outcome))
     }
 
-    fn cell(&self, key: &str) -> Cell {
-        self.cells().entry(key.to_owned()).or_default().clone()
+    fn slot(&self, key: &str) -> SharedSlot {
+        self.lock_slots().entry(key.to_owned()).or_default().clone()
     }
 
-    fn forget(&self, key: &str, cell: &Cell) {
-        let mut cells = self.cells();
-        if cells.get(key).is_some_and(|known| Arc::ptr_eq(known, cell)) {
-            cells.remove(key);
+    fn forget(&self, key: &str, slot: &SharedSlot) {
+        let mut slots = self.lock_slots();
+        if slots.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
+            slots.remove(key);
         }
     }
 
-    fn cells(&self) -> MutexGuard<'_, HashMap<String, Cell>> {
-        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_slots(&self) -> MutexGuard<'_, HashMap<String, SharedSlot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns a key that is equal for equivalent calls: the name and the arguments with sorted keys.
-pub(crate) fn key(name: &str, arguments: &Value) -> String {
+pub(crate) fn memo_key(name: &str, arguments: &Value) -> String {
     let mut sorted = arguments.clone();
     sorted.sort_all_objects();
     format!("{name} {sorted}")

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::call_error::ToolCallError;
 use crate::page::PageRequest;
-use crate::refusal::Refusal;
 use crate::search::{self, Clock, Search};
-use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, known_pages, schema};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, arguments, schema, url_allowlist};
 
 const DESCRIPTION: &str = "读取一个网页的正文。用户发来网址，或者搜索结果里的摘录不够用时，用它读取全文。\
     只能读取用户消息里出现过的网址和本对话结果里列出的来源。";
@@ -46,43 +46,45 @@ impl Tool for ReadUrl {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { url } = arguments::read(arguments)?;
-        let page = known_pages::page(&url).ok_or_else(|| {
-            Refusal::invalid_arguments("`url` 必须是公开网页的完整网址，以 http:// 或 https:// 开头，不带用户名和密码")
+        let Arguments { url } = arguments::parse(arguments)?;
+        let page = url_allowlist::parse_page(&url).ok_or_else(|| {
+            ToolCallError::invalid_arguments(
+                "`url` 必须是公开网页的完整网址，以 http:// 或 https:// 开头，不带用户名和密码",
+            )
         })?;
-        let page = context.pages.spelling(&page).ok_or_else(|| {
-            Refusal::invalid_arguments("`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源")
+        let page = context.allowed_urls.first_spelling(&page).ok_or_else(|| {
+            ToolCallError::invalid_arguments("`url` 必须是用户消息里出现过的网址，或者本对话结果里列出的来源")
         })?;
-        if context.outgoing.is_personal(&page) {
+        if context.redactor.is_personal(&page) {
             let reason =
                 "`url` 含有个人信息（如邮箱、电话、证件号码），按本服务的设置不会发送给读取网页的服务，请告诉用户";
-            return Err(Refusal::invalid_arguments(reason).into());
+            return Err(ToolCallError::invalid_arguments(reason).into());
         }
-        let end = context.deadline.min(Instant::now() + search::LONGEST);
-        let clock = Clock::starting(SystemTime::now(), end);
+        let end = context.deadline.min(Instant::now() + search::MAX_DURATION);
+        let clock = Clock::new(SystemTime::now(), end);
         match self.search.find(&PageRequest::new(page.into()), &context.owner, &clock).await {
-            Ok(found) => Ok(ToolOutput {
-                content: found.answer.told(),
-                shown: Some(found.answer.shown()),
-                summary: found.answer.summary(),
-                sources: vec![found.answer.source()],
-                cached: found.is_known_as_cached(),
-                credits: found.reported_credits(),
+            Ok(outcome) => Ok(ToolOutput {
+                content: outcome.answer.render_for_model(),
+                user_text: Some(outcome.answer.render_for_user()),
+                summary: outcome.answer.summary(),
+                sources: vec![outcome.answer.source()],
+                cached: outcome.is_known_as_cached(),
+                credits: outcome.reported_credits(),
             }),
             Err(failure) => {
                 tracing::warn!(?failure, "a page could not be read");
-                let told = self.failure_text(&failure.reason());
-                Err(ToolError::Model { failure: failure.shown(), content: told })
+                let content = self.failure_text(&failure.reason());
+                Err(ToolError::Model { failure: failure.to_tool_failure(), content: content })
             }
         }
     }
 
     /// Slightly more than the maximum duration of a request, so that the request ends with its own reason.
     fn timeout(&self) -> Duration {
-        search::LONGEST + Duration::from_secs(5)
+        search::MAX_DURATION + Duration::from_secs(5)
     }
 
-    fn framed(&self, content: String) -> String {
+    fn wrap_result(&self, content: String) -> String {
         format!("<page>\n{content}\n</page>")
     }
 

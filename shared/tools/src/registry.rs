@@ -3,7 +3,7 @@ use std::sync::Arc;
 use conversation::ToolSpec;
 use serde_json::{Map, Value};
 
-use crate::bound::Bound;
+use crate::fixed_arguments::WithFixedArgs;
 use crate::memo;
 use crate::{Tool, ToolContext, ToolSession};
 
@@ -17,8 +17,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Returns a key that is equal for equivalent calls.
-    pub(crate) fn key(&self, arguments: &Value) -> String {
-        memo::key(&self.spec.name, &self.tool.meaning(arguments))
+    pub(crate) fn call_key(&self, arguments: &Value) -> String {
+        memo::memo_key(&self.spec.name, &self.tool.dedup_key(arguments))
     }
 }
 
@@ -49,10 +49,10 @@ pub struct ToolRegistry {
 impl ToolRegistry {
     /// Creates the registry of these tools. A later tool replaces an earlier one of the same name.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self::of(tools.into_iter().map(Entry::from))
+        Self::from_entries(tools.into_iter().map(Entry::from))
     }
 
-    fn of(all: impl Iterator<Item = Entry>) -> Self {
+    fn from_entries(all: impl Iterator<Item = Entry>) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
             match entries.iter_mut().find(|known| known.spec.name == entry.spec.name) {
@@ -66,15 +66,18 @@ impl ToolRegistry {
 
     /// Returns the tools of these names, in that order, as an agent uses them. Names without a tool are skipped.
     #[must_use]
-    pub fn bound(&self, bindings: &[ToolBinding]) -> Self {
+    pub fn restricted_to(&self, bindings: &[ToolBinding]) -> Self {
         let bind = |binding: &ToolBinding| {
             let entry = self.entries.iter().find(|entry| entry.spec.name == binding.name)?;
             let tool = Arc::clone(&entry.tool);
-            let bound: Arc<dyn Tool> =
-                if binding.fixed.is_empty() { tool } else { Arc::new(Bound { tool, fixed: binding.fixed.clone() }) };
-            Some(Entry { direct: binding.direct, ..Entry::from(bound) })
+            let restricted: Arc<dyn Tool> = if binding.fixed.is_empty() {
+                tool
+            } else {
+                Arc::new(WithFixedArgs { tool, fixed: binding.fixed.clone() })
+            };
+            Some(Entry { direct: binding.direct, ..Entry::from(restricted) })
         };
-        Self::of(bindings.iter().filter_map(bind))
+        Self::from_entries(bindings.iter().filter_map(bind))
     }
 
     /// Returns these tools and `more`; on equal names the tools of `self` win.

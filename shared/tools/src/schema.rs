@@ -13,7 +13,7 @@ const UNWANTED: [&str; 3] = ["$schema", "title", "format"];
 /// The doc comments on the fields of `A` are the descriptions of the parameters. They and `description` are written for
 /// models.
 pub(crate) fn spec<A: JsonSchema>(name: &str, description: &str, examples: Vec<ToolExample>) -> ToolSpec {
-    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: of::<A>(), examples }
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: schema_of::<A>(), examples }
 }
 
 /// Builds an example for the prompt of models that write calls as text.
@@ -23,30 +23,30 @@ pub(crate) fn example(question: &str, arguments: Value) -> ToolExample {
 
 /// Builds a JSON Schema in the plain form that every endpoint accepts: no references, no `null` (an optional field is
 /// left out), and a choice is an `enum`.
-fn of<A: JsonSchema>() -> Value {
+fn schema_of<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = Schema::to_value(settings.into_generator().into_root_schema_for::<A>());
     // The comment on the type is for readers of the code.
     if let Some(root) = schema.as_object_mut() {
         root.shift_remove("description");
     }
-    plain(&mut schema);
+    simplify(&mut schema);
     schema
 }
 
-fn plain(schema: &mut Value) {
+fn simplify(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     for key in UNWANTED {
         schema.shift_remove(key);
     }
     schema.retain(|key, value| key != "default" || !is_empty(value));
-    without_null(schema);
-    listed(schema);
+    remove_null(schema);
+    flatten_constants(schema);
     if let Some(items) = schema.get_mut("items") {
-        plain(items);
+        simplify(items);
     }
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.values_mut().for_each(plain);
+        properties.values_mut().for_each(simplify);
     }
 }
 
@@ -55,7 +55,7 @@ fn is_empty(default: &Value) -> bool {
 }
 
 /// Removes `null` from the values that a field accepts.
-fn without_null(schema: &mut Map<String, Value>) {
+fn remove_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
@@ -79,7 +79,7 @@ fn without_null(schema: &mut Map<String, Value>) {
 }
 
 /// Replaces a `oneOf` of constants, which an enumeration with doc comments on its variants produces, by one `enum`.
-fn listed(schema: &mut Map<String, Value>) {
+fn flatten_constants(schema: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = schema.get("oneOf") else { return };
     let values: Option<Vec<Value>> = choices.iter().map(|choice| choice.get("const").cloned()).collect();
     if let Some(values) = values {
@@ -143,6 +143,6 @@ mod tests {
             "required": ["name"],
             "additionalProperties": false,
         });
-        assert_eq!(of::<Arguments>(), expected);
+        assert_eq!(schema_of::<Arguments>(), expected);
     }
 }

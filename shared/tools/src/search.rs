@@ -1,51 +1,51 @@
 //! Requests to the search provider, with a shared cache, rate limiter and budgets.
 
-mod allowance;
 mod budget;
 mod clock;
 mod config;
-mod emergency;
+mod credit_observer;
+mod daily_quota;
 mod failure;
 mod filters;
-mod question;
+mod local_limiter;
+mod model_text;
+mod provider_request;
 mod request;
 mod results;
-mod shown;
-mod text;
-mod watch;
+mod user_text;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::{Admission, Claim, Lead, Owner, RateLimit, RateLimiter, SearchCache, Store};
+use store::{Admission, Claim, FetchLease, Owner, RateLimit, RateLimiter, SearchCache, Store};
 
-use self::allowance::Allowance;
-pub use self::allowance::DailySearches;
-pub use self::budget::Budget;
+pub use self::budget::CreditBudget;
 pub(crate) use self::budget::next_hour;
-use self::budget::{Account, Standing};
+use self::budget::{CreditAccount, CreditLevel};
 pub(crate) use self::clock::Clock;
 pub use self::config::SearchConfig;
-use self::emergency::EmergencyLimiter;
+pub use self::credit_observer::{CreditLimit, CreditObserver};
+use self::daily_quota::DailyQuota;
+pub use self::daily_quota::DailySearchLimits;
 pub(crate) use self::failure::SearchFailure;
 pub(crate) use self::filters::{Filters, TimeRange, Topic};
-pub(crate) use self::question::{Question, Reply};
+use self::local_limiter::LocalLimiter;
+pub(crate) use self::model_text::{RenderedResults, escape_untrusted, render_failure, render_results};
+pub(crate) use self::provider_request::{ProviderReply, ProviderRequest};
 pub(crate) use self::request::{Mode, SearchRequest};
-pub(crate) use self::results::{FoundPage, SearchResults, summary, visible, web_address};
-pub(crate) use self::text::{Told, failed, from_the_web, told};
-pub use self::watch::{CreditWatch, RefusedBy};
-use crate::tavily::{Fetched, Tavily};
+pub(crate) use self::results::{SearchHit, SearchResults, clean_summary, parse_web_url, strip_invisible};
+use crate::tavily::{PaidAnswer, Tavily};
 
 /// Maximum duration of a request, with its waits and second attempt.
-pub(crate) const LONGEST: Duration = Duration::from_secs(10);
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(10);
 
 /// Lease of the instance that requests the provider: how long the others wait if it crashes.
-const LEASE: Duration = Duration::from_secs(12);
+const LEASE_DURATION: Duration = Duration::from_secs(12);
 
 /// First and longest pause between two polls of the cache while another instance sends the same request.
-const POLLS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
+const POLL_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
 
 /// The search provider of one deployment, shared by all its tools.
 pub struct Search {
@@ -55,14 +55,14 @@ pub struct Search {
     limit: RateLimit,
     cache: SearchCache,
     limiter: RateLimiter,
-    emergency: EmergencyLimiter,
-    account: Account,
-    allowance: Allowance,
+    local_limiter: LocalLimiter,
+    credit_account: CreditAccount,
+    daily_quota: DailyQuota,
 }
 
 /// The outcome of a request.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Found<A> {
+pub(crate) struct SearchOutcome<A> {
     pub(crate) answer: A,
     /// Whether an earlier or a concurrent equal request fetched it.
     pub(crate) cached: bool,
@@ -73,23 +73,23 @@ pub(crate) struct Found<A> {
     /// The credits spent by the other caller whose request fetched it; 0 for the caller's own.
     pub(crate) others_credits: u64,
     /// A note for the model.
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notice: Option<SearchNotice>,
 }
 
 /// How an answer differs from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Notice {
+pub(crate) enum SearchNotice {
     /// The budget is low: the request was replaced by its cheapest form.
-    Cheap,
+    BasicOnly,
     /// The budget is spent: the answer is stale.
-    Old,
+    Stale,
     /// The first answer was not relevant: the request was repeated in more depth.
     Deepened,
 }
 
 /// A cached answer.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept<A> {
+struct CachedAnswer<A> {
     answer: A,
     cheap: bool,
     /// The credits spent.
@@ -101,11 +101,11 @@ struct Kept<A> {
 }
 
 /// The result of a cache lookup.
-enum Place<A> {
-    Known(Kept<A>),
-    Leader { lead: Lead, stale: Option<Kept<A>> },
-    Late { stale: Option<Kept<A>> },
-    WithoutStore,
+enum CacheLookup<A> {
+    Hit(CachedAnswer<A>),
+    Fetch { lease: FetchLease, stale: Option<CachedAnswer<A>> },
+    TimedOut { stale: Option<CachedAnswer<A>> },
+    StoreUnavailable,
 }
 
 impl Search {
@@ -114,21 +114,21 @@ impl Search {
         let SearchConfig { base_url, api_key, ttl, limit, daily, budget } = config;
         Self {
             tavily: Tavily::new(http, base_url.clone(), api_key),
-            account: Account::new(base_url.clone(), budget, store.search_credits.clone()),
+            credit_account: CreditAccount::new(base_url.clone(), budget, store.search_credits.clone()),
             base_url,
             ttl,
             limit,
             cache: store.search_cache.clone(),
             limiter: store.rate_limiter.clone(),
-            emergency: EmergencyLimiter::new(limit),
-            allowance: Allowance::new(daily, store.ledger.clone()),
+            local_limiter: LocalLimiter::new(limit),
+            daily_quota: DailyQuota::new(daily, store.ledger.clone()),
         }
     }
 
     /// Reports the state of the credits to `observer`.
     #[must_use]
-    pub fn watched_by(self, watch: Arc<dyn CreditWatch>) -> Self {
-        Self { account: self.account.watched_by(watch), ..self }
+    pub fn with_credit_observer(self, observer: Arc<dyn CreditObserver>) -> Self {
+        Self { credit_account: self.credit_account.with_observer(observer), ..self }
     }
 
     /// Returns the answer to `request`: from the cache, from an equal request in flight, or from the provider.
@@ -136,156 +136,170 @@ impl Search {
     /// Only a request to the provider counts against the rate limit of `owner` and the daily quotas. When the
     /// provider's budget is low, the cheaper form is requested. If the provider, the limiter or the budget rejects the
     /// request, a stale answer is returned if there is one.
-    pub(crate) async fn find<Q: Question>(
+    pub(crate) async fn find<R: ProviderRequest>(
         &self,
-        question: &Q,
+        request: &R,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<Found<Q::Answer>, SearchFailure> {
-        match self.place::<Q>(&self.key(question), clock).await {
-            Place::Known(kept) => Ok(kept.found(&self.asker(question, owner))),
-            Place::Leader { lead, stale } => self.lead(lead, stale, question, owner, clock).await,
-            Place::Late { stale } => {
-                let asker = self.asker(question, owner);
-                stale.map(|kept| kept.found(&asker)).ok_or(SearchFailure::Timeout)
+    ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
+        match self.check_cache::<R>(&self.cache_key(request), clock).await {
+            CacheLookup::Hit(cached) => Ok(cached.into_outcome(&self.asker_digest(request, owner))),
+            CacheLookup::Fetch { lease, stale } => self.fetch_and_cache(lease, stale, request, owner, clock).await,
+            CacheLookup::TimedOut { stale } => {
+                let asker = self.asker_digest(request, owner);
+                stale.map(|cached| cached.into_outcome(&asker)).ok_or(SearchFailure::Timeout)
             }
-            Place::WithoutStore => {
-                admitted(self.emergency.admit(clock.now()))?;
-                let Fetched { answer, credits } = self.paid(question, owner, clock).await?;
-                Ok(Found { answer, cached: false, own: true, credits, others_credits: 0, notice: None })
+            CacheLookup::StoreUnavailable => {
+                require_admission(self.local_limiter.admit(clock.now()))?;
+                let PaidAnswer { answer, credits } = self.request_within_quota(request, owner, clock).await?;
+                Ok(SearchOutcome { answer, cached: false, own: true, credits, others_credits: 0, notice: None })
             }
         }
     }
 
     /// Whether the budget allows more than the necessary requests.
-    pub(crate) async fn has_plenty(&self, clock: &Clock) -> bool {
-        self.account.standing(clock.now()).await == Standing::Enough
+    pub(crate) async fn has_ample_credits(&self, clock: &Clock) -> bool {
+        self.credit_account.current_level(clock.now()).await == CreditLevel::Sufficient
     }
 
     /// Returns a key that is equal for requests with equal answers, for any caller.
-    fn key<Q: Question>(&self, question: &Q) -> String {
-        let asked = serde_json::json!([Q::FORMAT, self.base_url, question]);
-        format!("{:x}", Sha256::digest(asked.to_string()))
+    fn cache_key<R: ProviderRequest>(&self, request: &R) -> String {
+        let identity = serde_json::json!([R::FORMAT, self.base_url, request]);
+        format!("{:x}", Sha256::digest(identity.to_string()))
     }
 
     /// Returns a digest that is equal for equal requests of one caller.
-    fn asker<Q: Question>(&self, question: &Q, owner: &Owner) -> String {
-        let asked = serde_json::json!([self.key(question), owner.as_str()]);
-        format!("{:x}", Sha256::digest(asked.to_string()))
+    fn asker_digest<R: ProviderRequest>(&self, request: &R, owner: &Owner) -> String {
+        let identity = serde_json::json!([self.cache_key(request), owner.as_str()]);
+        format!("{:x}", Sha256::digest(identity.to_string()))
     }
 
-    async fn place<Q: Question>(&self, key: &str, clock: &Clock) -> Place<Q::Answer> {
-        let (mut pause, longest_pause) = POLLS;
+    async fn check_cache<R: ProviderRequest>(&self, key: &str, clock: &Clock) -> CacheLookup<R::Answer> {
+        let (mut pause, longest_pause) = POLL_PAUSES;
         loop {
-            let stale = match self.cache.claim(key, LEASE, clock.now()).await {
-                Ok(Claim::Fresh(text)) => return read(&text).map_or(Place::WithoutStore, Place::Known),
-                Ok(Claim::Lead { lead, stale }) => {
-                    return Place::Leader { lead, stale: stale.as_deref().and_then(read) };
+            let stale = match self.cache.claim(key, LEASE_DURATION, clock.now()).await {
+                Ok(Claim::Fresh(text)) => {
+                    return parse_cached(&text).map_or(CacheLookup::StoreUnavailable, CacheLookup::Hit);
+                }
+                Ok(Claim::Lead { lease, stale }) => {
+                    return CacheLookup::Fetch { lease, stale: stale.as_deref().and_then(parse_cached) };
                 }
                 Ok(Claim::Follow { stale }) => stale,
                 Err(_) => {
                     tracing::warn!("the search cache cannot be read");
-                    return Place::WithoutStore;
+                    return CacheLookup::StoreUnavailable;
                 }
             };
             if !clock.wait(pause).await {
-                return Place::Late { stale: stale.as_deref().and_then(read) };
+                return CacheLookup::TimedOut { stale: stale.as_deref().and_then(parse_cached) };
             }
             pause = longest_pause.min(pause * 2);
         }
     }
 
-    async fn lead<Q: Question>(
+    async fn fetch_and_cache<R: ProviderRequest>(
         &self,
-        lead: Lead,
-        stale: Option<Kept<Q::Answer>>,
-        question: &Q,
+        lease: FetchLease,
+        stale: Option<CachedAnswer<R::Answer>>,
+        request: &R,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<Found<Q::Answer>, SearchFailure> {
-        let asker = self.asker(question, owner);
-        match self.fetch(question, owner, clock).await {
-            Ok((kept, credits)) => {
-                let freshness = Q::freshness(&kept.answer, self.ttl);
-                tokio::join!(self.keep(lead, &kept, freshness, clock), self.account.count(credits, clock.now()));
-                Ok(Found { cached: false, credits, ..kept.found(&asker) })
+    ) -> Result<SearchOutcome<R::Answer>, SearchFailure> {
+        let asker = self.asker_digest(request, owner);
+        match self.fetch_within_limits(request, owner, clock).await {
+            Ok((cached, credits)) => {
+                let freshness = R::freshness(&cached.answer, self.ttl);
+                tokio::join!(
+                    self.store_answer(lease, &cached, freshness, clock),
+                    self.credit_account.record_spent(credits, clock.now())
+                );
+                Ok(SearchOutcome { cached: false, credits, ..cached.into_outcome(&asker) })
             }
             Err(failure) => {
-                tokio::join!(self.give_up(lead), self.account.note(failure, clock.now()));
-                let old = matches!(failure, SearchFailure::Exhausted | SearchFailure::Spent).then_some(Notice::Old);
-                stale.map(|kept| Found { notice: old, ..kept.found(&asker) }).ok_or(failure)
+                tokio::join!(self.release_lease(lease), self.credit_account.record_failure(failure, clock.now()));
+                let stale_notice =
+                    matches!(failure, SearchFailure::Exhausted | SearchFailure::Spent).then_some(SearchNotice::Stale);
+                stale.map(|cached| SearchOutcome { notice: stale_notice, ..cached.into_outcome(&asker) }).ok_or(failure)
             }
         }
     }
 
-    async fn fetch<Q: Question>(
+    async fn fetch_within_limits<R: ProviderRequest>(
         &self,
-        question: &Q,
+        request: &R,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<(Kept<Q::Answer>, u64), SearchFailure> {
-        let cheaper = match self.account.standing(clock.now()).await {
-            Standing::Enough => None,
-            Standing::Low => question.cheaper(),
-            Standing::Nothing(by) => {
-                self.account.tell_refused(by, clock.now());
+    ) -> Result<(CachedAnswer<R::Answer>, u64), SearchFailure> {
+        let cheaper = match self.credit_account.current_level(clock.now()).await {
+            CreditLevel::Sufficient => None,
+            CreditLevel::Low => request.cheaper_form(),
+            CreditLevel::Exhausted(by) => {
+                self.credit_account.report_refused(by, clock.now());
                 return Err(SearchFailure::Spent);
             }
         };
         let key = format!("search:{}", owner.as_str());
         let admission = match self.limiter.admit(&key, self.limit, clock.now()).await {
             Ok(admission) => admission,
-            Err(_) => self.emergency.admit(clock.now()),
+            Err(_) => self.local_limiter.admit(clock.now()),
         };
-        admitted(admission)?;
-        let Fetched { answer, credits } = self.paid(cheaper.as_ref().unwrap_or(question), owner, clock).await?;
-        let asker = self.asker(question, owner);
-        Ok((Kept { answer, cheap: cheaper.is_some(), credits, asker }, credits))
+        require_admission(admission)?;
+        let PaidAnswer { answer, credits } =
+            self.request_within_quota(cheaper.as_ref().unwrap_or(request), owner, clock).await?;
+        let asker = self.asker_digest(request, owner);
+        Ok((CachedAnswer { answer, cheap: cheaper.is_some(), credits, asker }, credits))
     }
 
     /// Sends the request to the provider within the daily quotas.
-    async fn paid<Q: Question>(
+    async fn request_within_quota<R: ProviderRequest>(
         &self,
-        question: &Q,
+        request: &R,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<Fetched<Q::Answer>, SearchFailure> {
-        let unasked = || admitted(self.emergency.admit(clock.now()));
-        let booking = self.allowance.book(owner, clock.now(), unasked).await?;
-        let asked = self.tavily.ask(question, clock).await;
-        if asked.as_ref().is_err_and(|failure| failure.is_free()) {
-            self.allowance.give_back(booking).await;
+    ) -> Result<PaidAnswer<R::Answer>, SearchFailure> {
+        let fallback = || require_admission(self.local_limiter.admit(clock.now()));
+        let reservation = self.daily_quota.reserve(owner, clock.now(), fallback).await?;
+        let fetched = self.tavily.fetch(request, clock).await;
+        if fetched.as_ref().is_err_and(|failure| failure.is_free()) {
+            self.daily_quota.release(reservation).await;
         }
-        if matches!(asked, Err(SearchFailure::Exhausted)) {
-            self.account.tell_refused(RefusedBy::Plan, clock.now());
+        if matches!(fetched, Err(SearchFailure::Exhausted)) {
+            self.credit_account.report_refused(CreditLimit::Plan, clock.now());
         }
-        asked
+        fetched
     }
 
-    async fn keep<A: Serialize>(&self, lead: Lead, kept: &Kept<A>, freshness: Duration, clock: &Clock) {
-        let Ok(text) = serde_json::to_string(kept) else { return };
-        if self.cache.put(lead, &text, freshness, clock.now()).await.is_err() {
+    async fn store_answer<A: Serialize>(
+        &self,
+        lease: FetchLease,
+        cached: &CachedAnswer<A>,
+        freshness: Duration,
+        clock: &Clock,
+    ) {
+        let Ok(text) = serde_json::to_string(cached) else { return };
+        if self.cache.put(lease, &text, freshness, clock.now()).await.is_err() {
             tracing::warn!("search results could not be cached");
         }
     }
 
-    async fn give_up(&self, lead: Lead) {
-        if self.cache.release(lead).await.is_err() {
+    async fn release_lease(&self, lease: FetchLease) {
+        if self.cache.release(lease).await.is_err() {
             tracing::warn!("the lead of a search was left to run out");
         }
     }
 }
 
-impl<A> Kept<A> {
+impl<A> CachedAnswer<A> {
     /// Converts a cached answer to the outcome for this caller, which costs nothing.
-    fn found(self, asker: &str) -> Found<A> {
+    fn into_outcome(self, asker: &str) -> SearchOutcome<A> {
         let own = self.asker == asker;
-        let (notice, others_credits) = (self.cheap.then_some(Notice::Cheap), if own { 0 } else { self.credits });
-        Found { answer: self.answer, cached: true, own, credits: 0, others_credits, notice }
+        let (notice, others_credits) =
+            (self.cheap.then_some(SearchNotice::BasicOnly), if own { 0 } else { self.credits });
+        SearchOutcome { answer: self.answer, cached: true, own, credits: 0, others_credits, notice }
     }
 }
 
-impl<A> Found<A> {
+impl<A> SearchOutcome<A> {
     /// Whether the caller may see that it came from the cache: only after an earlier request of the same caller.
     pub(crate) fn is_known_as_cached(&self) -> bool {
         self.cached && self.own
@@ -298,14 +312,14 @@ impl<A> Found<A> {
     }
 }
 
-fn admitted(admission: Admission) -> Result<(), SearchFailure> {
+fn require_admission(admission: Admission) -> Result<(), SearchFailure> {
     match admission {
         Admission::Admitted => Ok(()),
         Admission::Denied { retry_after } => Err(SearchFailure::Limited { retry_after }),
     }
 }
 
-fn read<A: for<'a> Deserialize<'a>>(text: &str) -> Option<Kept<A>> {
+fn parse_cached<A: for<'a> Deserialize<'a>>(text: &str) -> Option<CachedAnswer<A>> {
     serde_json::from_str(text).ok()
 }
 

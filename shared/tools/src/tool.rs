@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::Owner;
 use tokio::time::Instant;
 
-use crate::{CalculationBudget, KnownPages, Outgoing, Progress};
+use crate::{CalculationBudget, OutboundRedactor, Progress, UrlAllowlist};
 
 /// A tool that a model may call. Each tool has one file in this crate and one line in the list of tools.
 #[async_trait]
@@ -23,12 +23,12 @@ pub trait Tool: Send + Sync {
 
     /// Returns the deduplication key of `arguments`: within a turn, calls with equal keys are one call, even if their
     /// arguments differ.
-    fn meaning(&self, arguments: &Value) -> Value {
+    fn dedup_key(&self, arguments: &Value) -> Value {
         arguments.clone()
     }
 
     /// Returns the maximum number of credits that a call costs by the price list.
-    fn price(&self, _arguments: &Value) -> u64 {
+    fn estimated_credits(&self, _arguments: &Value) -> u64 {
         0
     }
 
@@ -39,7 +39,7 @@ pub trait Tool: Send + Sync {
 
     /// Wraps the content of a result for the model, after the session has truncated it. The default returns it
     /// unchanged.
-    fn framed(&self, content: String) -> String {
+    fn wrap_result(&self, content: String) -> String {
         content
     }
 
@@ -57,13 +57,13 @@ pub struct ToolContext {
     /// When the turn ends.
     pub deadline: Instant,
     /// The URLs of the conversation so far, including its history; the session adds the sources of each result.
-    pub pages: KnownPages,
+    pub allowed_urls: UrlAllowlist,
     /// The channel for the call's progress; the session gives each call its own.
     pub progress: Progress,
     /// Replaces personal data in the arguments that a call sends to a host.
-    pub outgoing: Outgoing,
+    pub redactor: OutboundRedactor,
     /// The work budget that the calculations of the turn share.
-    pub calculations: CalculationBudget,
+    pub calculation_budget: CalculationBudget,
 }
 
 /// The result of a successful call.
@@ -72,7 +72,7 @@ pub struct ToolOutput {
     /// The text for the model.
     pub content: String,
     /// The text for the user, in Markdown, where it differs; blank if there is nothing for a user to read.
-    pub shown: Option<String>,
+    pub user_text: Option<String>,
     /// A short text for a status line.
     pub summary: String,
     /// Pages to cite.

@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 use store::Owner;
 use tokio::time::Instant;
 
-use crate::refusal::Refusal;
+use crate::call_error::ToolCallError;
 use crate::search::{
-    self, Clock, Filters, Found, Mode, Notice, Question, Search, SearchFailure, SearchRequest, SearchResults,
-    TimeRange, Told, Topic,
+    self, Clock, Filters, Mode, ProviderRequest, RenderedResults, Search, SearchFailure, SearchNotice, SearchOutcome,
+    SearchRequest, SearchResults, TimeRange, Topic,
 };
-use crate::{Outgoing, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
+use crate::{OutboundRedactor, Tool, ToolContext, ToolError, ToolOutput, arguments, schema};
 
 const DESCRIPTION: &str = "联网搜索工具。当问题涉及新闻、天气、价格、赛事等最新信息，或者涉及你不知道、不确定、\
     可能已经变化的事实时，必须先用它搜索，再根据搜索结果回答。闲聊、翻译、写作和计算不需要搜索。";
 
 /// Below this score of the best page, a quick search is repeated in more depth; from 0 to 1.
-const GOOD_ENOUGH: f64 = 0.8;
+const MIN_CONFIDENCE: f64 = 0.8;
 
 /// Minimum time left for starting a deeper search.
-const TIME_TO_DEEPEN: Duration = Duration::from_secs(3);
+const MIN_TIME_TO_DEEPEN: Duration = Duration::from_secs(3);
 
 /// Searches the web; equal searches share their results, and each user has a rate limit.
 pub struct WebSearch {
@@ -63,27 +63,28 @@ impl WebSearch {
 
     /// Searches, and repeats a quick search at most once in more depth if nothing relevant was found. The time, the
     /// rate limit and the budget must allow it. The other modes are never repeated.
-    async fn searched(
+    async fn search_with_deepening(
         &self,
         request: &SearchRequest,
         owner: &Owner,
         clock: &Clock,
-    ) -> Result<Found<SearchResults>, SearchFailure> {
+    ) -> Result<SearchOutcome<SearchResults>, SearchFailure> {
         let first = self.search.find(request, owner, clock).await?;
-        let enough = first.answer.confidence() >= GOOD_ENOUGH || first.notice.is_some();
-        let Some(deeper) = request.deeper().filter(|_| !enough && clock.left() >= TIME_TO_DEEPEN) else {
+        let enough = first.answer.confidence() >= MIN_CONFIDENCE || first.notice.is_some();
+        let Some(deeper) = request.deeper_request().filter(|_| !enough && clock.remaining() >= MIN_TIME_TO_DEEPEN)
+        else {
             return Ok(first);
         };
-        if !self.search.has_plenty(clock).await {
+        if !self.search.has_ample_credits(clock).await {
             return Ok(first);
         }
         Ok(match self.search.find(&deeper, owner, clock).await {
-            Ok(second) => Found {
+            Ok(second) => SearchOutcome {
                 cached: first.cached && second.cached,
                 own: first.own && second.own,
                 credits: first.credits + second.credits,
                 others_credits: first.others_credits + second.others_credits,
-                notice: second.notice.or(Some(Notice::Deepened)),
+                notice: second.notice.or(Some(SearchNotice::Deepened)),
                 answer: second.answer,
             },
             Err(_) => first,
@@ -98,55 +99,59 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let arguments: Arguments = arguments::read(arguments)?;
-        let request = request(arguments, &context.outgoing).map_err(|reason| Refusal::invalid_arguments(&reason))?;
-        let end = context.deadline.min(Instant::now() + search::LONGEST);
-        let clock = Clock::starting(SystemTime::now(), end);
-        match self.searched(&request, &context.owner, &clock).await {
-            Ok(found) => Ok(output(&found)),
+        let arguments: Arguments = arguments::parse(arguments)?;
+        let request =
+            build_request(arguments, &context.redactor).map_err(|reason| ToolCallError::invalid_arguments(&reason))?;
+        let end = context.deadline.min(Instant::now() + search::MAX_DURATION);
+        let clock = Clock::new(SystemTime::now(), end);
+        match self.search_with_deepening(&request, &context.owner, &clock).await {
+            Ok(outcome) => Ok(tool_output(&outcome)),
             Err(failure) => {
                 tracing::warn!(?failure, "a search failed");
-                Err(ToolError::Model { failure: failure.shown(), content: search::failed(&failure.reason()) })
+                Err(ToolError::Model {
+                    failure: failure.to_tool_failure(),
+                    content: search::render_failure(&failure.reason()),
+                })
             }
         }
     }
 
-    fn meaning(&self, arguments: &Value) -> Value {
-        read(arguments).map_or_else(|| arguments.clone(), |request| request.meaning())
+    fn dedup_key(&self, arguments: &Value) -> Value {
+        parse_request(arguments).map_or_else(|| arguments.clone(), |request| request.dedup_key())
     }
 
-    fn price(&self, arguments: &Value) -> u64 {
-        read(arguments).map_or(0, |request| request.list_price())
+    fn estimated_credits(&self, arguments: &Value) -> u64 {
+        parse_request(arguments).map_or(0, |request| request.list_price())
     }
 
     /// Slightly more than the maximum duration of a search, so that the search ends with its own reason.
     fn timeout(&self) -> Duration {
-        search::LONGEST + Duration::from_secs(5)
+        search::MAX_DURATION + Duration::from_secs(5)
     }
 
     fn failure_text(&self, reason: &str) -> String {
-        search::failed(reason)
+        search::render_failure(reason)
     }
 }
 
-fn read(arguments: &Value) -> Option<SearchRequest> {
-    request(arguments::read(arguments.clone()).ok()?, &Outgoing::default()).ok()
+fn parse_request(arguments: &Value) -> Option<SearchRequest> {
+    build_request(arguments::parse(arguments.clone()).ok()?, &OutboundRedactor::default()).ok()
 }
 
-fn request(arguments: Arguments, outgoing: &Outgoing) -> Result<SearchRequest, String> {
+fn build_request(arguments: Arguments, redactor: &OutboundRedactor) -> Result<SearchRequest, String> {
     let Arguments { query, mode, topic, time_range, include_domains, exclude_domains } = arguments;
-    let filters = Filters::new(topic, time_range, &include_domains, &exclude_domains, outgoing)?;
-    SearchRequest::new(&query, mode, filters, outgoing).ok_or_else(|| "`query` must not be blank".to_owned())
+    let filters = Filters::new(topic, time_range, &include_domains, &exclude_domains, redactor)?;
+    SearchRequest::new(&query, mode, filters, redactor).ok_or_else(|| "`query` must not be blank".to_owned())
 }
 
-fn output(found: &Found<SearchResults>) -> ToolOutput {
-    let Told { text, shown, sources } = search::told(&found.answer, found.notice);
-    let summary = status(sources.len(), found.answer.pages.len());
-    let (cached, credits) = (found.is_known_as_cached(), found.reported_credits());
-    ToolOutput { content: text, shown: Some(shown), summary, sources, cached, credits }
+fn tool_output(outcome: &SearchOutcome<SearchResults>) -> ToolOutput {
+    let RenderedResults { text, user_text, sources } = search::render_results(&outcome.answer, outcome.notice);
+    let summary = status_line(sources.len(), outcome.answer.pages.len());
+    let (cached, credits) = (outcome.is_known_as_cached(), outcome.reported_credits());
+    ToolOutput { content: text, user_text: Some(user_text), summary, sources, cached, credits }
 }
 
-fn status(shown: usize, all: usize) -> String {
+fn status_line(shown: usize, all: usize) -> String {
     match (shown, all) {
         (_, 0) => "no results".to_owned(),
         (1, 1) => "1 result".to_owned(),
@@ -170,7 +175,7 @@ mod tests {
 
     #[test]
     fn status_line_counts_results_for_the_model() {
-        let lines = [status(0, 0), status(1, 1), status(10, 10), status(2, 10), status(1, 2)];
+        let lines = [status_line(0, 0), status_line(1, 1), status_line(10, 10), status_line(2, 10), status_line(1, 2)];
         assert_eq!(lines, ["no results", "1 result", "10 results", "2 of 10 results", "1 of 2 results"]);
     }
 }

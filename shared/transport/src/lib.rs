@@ -32,16 +32,16 @@ pub enum TransportError {
 /// timeouts does not advance. So the client checks the wall clock at every use and replaces the pool after a long
 /// pause.
 #[derive(Clone)]
-pub struct Client(Arc<Shared>);
+pub struct Client(Arc<ClientState>);
 
-struct Shared {
-    fresh: Box<dyn Fn() -> Result<reqwest::Client, TransportError> + Send + Sync>,
+struct ClientState {
+    new_pool: Box<dyn Fn() -> Result<reqwest::Client, TransportError> + Send + Sync>,
     pool: Mutex<Pool>,
 }
 
 struct Pool {
     client: reqwest::Client,
-    used: SystemTime,
+    last_used: SystemTime,
 }
 
 impl Client {
@@ -49,11 +49,11 @@ impl Client {
     ///
     /// # Errors
     /// The first pool cannot be built.
-    pub fn made_by(
-        fresh: impl Fn() -> Result<reqwest::Client, TransportError> + Send + Sync + 'static,
+    pub fn with_pool_factory(
+        new_pool: impl Fn() -> Result<reqwest::Client, TransportError> + Send + Sync + 'static,
     ) -> Result<Self, TransportError> {
-        let pool = Mutex::new(Pool { client: fresh()?, used: SystemTime::now() });
-        Ok(Self(Arc::new(Shared { fresh: Box::new(fresh), pool })))
+        let pool = Mutex::new(Pool { client: new_pool()?, last_used: SystemTime::now() });
+        Ok(Self(Arc::new(ClientState { new_pool: Box::new(new_pool), pool })))
     }
 
     /// Creates a `GET` request.
@@ -68,7 +68,7 @@ impl Client {
 
     /// Creates a request of any method.
     pub fn request(&self, method: Method, url: impl IntoUrl) -> RequestBuilder {
-        self.current(SystemTime::now()).request(method, url)
+        self.current_pool(SystemTime::now()).request(method, url)
     }
 
     /// Sends a request that was already built.
@@ -76,17 +76,17 @@ impl Client {
     /// # Errors
     /// The request failed before the response head arrived.
     pub async fn execute(&self, request: Request) -> Result<Response, reqwest::Error> {
-        self.current(SystemTime::now()).execute(request).await
+        self.current_pool(SystemTime::now()).execute(request).await
     }
 
-    fn current(&self, now: SystemTime) -> reqwest::Client {
+    fn current_pool(&self, now: SystemTime) -> reqwest::Client {
         // A panic while the lock is held leaves a usable pool.
         let mut pool = self.0.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let paused = now.duration_since(pool.used).is_ok_and(|pause| pause > POOL_IDLE_TIMEOUT);
-        if paused && let Ok(client) = (self.0.fresh)() {
+        let is_stale = now.duration_since(pool.last_used).is_ok_and(|pause| pause > POOL_IDLE_TIMEOUT);
+        if is_stale && let Ok(client) = (self.0.new_pool)() {
             pool.client = client;
         }
-        pool.used = now;
+        pool.last_used = now;
         pool.client.clone()
     }
 }
@@ -98,8 +98,8 @@ impl std::fmt::Debug for Client {
 }
 
 /// Builds the shared client.
-pub fn client() -> Result<Client, TransportError> {
-    Client::made_by(build)
+pub fn build_client() -> Result<Client, TransportError> {
+    Client::with_pool_factory(build_pool)
 }
 
 /// The client configuration as a base for the egress crate, which sends guarded requests to hosts named by data.
@@ -107,17 +107,17 @@ pub fn client() -> Result<Client, TransportError> {
 /// # Errors
 /// The TLS configuration is refused by the provider.
 pub fn builder() -> Result<reqwest::ClientBuilder, TransportError> {
-    base()
+    base_builder()
 }
 
-fn build() -> Result<reqwest::Client, TransportError> {
-    Ok(base()?.pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
+fn build_pool() -> Result<reqwest::Client, TransportError> {
+    Ok(base_builder()?.pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place in which the configuration of a client begins")]
-fn base() -> Result<reqwest::ClientBuilder, TransportError> {
+fn base_builder() -> Result<reqwest::ClientBuilder, TransportError> {
     let builder = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls()?)
+        .tls_backend_preconfigured(tls_config()?)
         .user_agent(concat!("lambda-chat/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
@@ -126,7 +126,7 @@ fn base() -> Result<reqwest::ClientBuilder, TransportError> {
     Ok(builder)
 }
 
-fn tls() -> Result<ClientConfig, rustls::Error> {
+fn tls_config() -> Result<ClientConfig, rustls::Error> {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     /// Responds to every request on every connection, and counts the connections.
-    async fn server() -> (String, Arc<Mutex<usize>>) {
+    async fn start_server() -> (String, Arc<Mutex<usize>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let count = Arc::new(Mutex::new(0));
@@ -165,11 +165,11 @@ mod tests {
 
     #[tokio::test]
     async fn f094_long_pause_replaces_the_connection_pool() {
-        let (url, connections) = server().await;
-        let client = client().unwrap();
-        let begun = SystemTime::now();
+        let (url, connections) = start_server().await;
+        let client = build_client().unwrap();
+        let start = SystemTime::now();
         for (seconds, expected) in [(0, 1), (20, 1), (41, 2), (42, 2)] {
-            let current = client.current(begun + Duration::from_secs(seconds));
+            let current = client.current_pool(start + Duration::from_secs(seconds));
             current.get(&url).send().await.unwrap().bytes().await.unwrap();
             assert_eq!(*connections.lock().unwrap(), expected, "after {seconds} s");
         }

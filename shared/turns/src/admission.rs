@@ -7,7 +7,7 @@ use conversation::{ErrorCode, Failure};
 use store::{Admission, Owner, RateLimit, Store, StoreError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
-use web::{ApiError, Arrival, Invocation};
+use web::{ApiError, Invocation, RequestContext};
 
 use crate::budgets::Budgets;
 
@@ -37,7 +37,7 @@ impl TurnLimits {
     }
 
     async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
-        let admission = store.rate_limiter.admit(&owner.turns(), self.rate, now).await;
+        let admission = store.rate_limiter.admit(&owner.turn_limit_key(), self.rate, now).await;
         let admission = admission.map_err(|error| match error {
             StoreError::Full | StoreError::Damaged => error.into(),
             StoreError::Busy | StoreError::Fault(_) => ApiError::caused_by(ErrorCode::StorageBusy, error),
@@ -46,7 +46,7 @@ impl TurnLimits {
             Admission::Admitted => Ok(()),
             Admission::Denied { retry_after } => {
                 let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
-                Err(Failure::from(ErrorCode::RateLimited).retry_after(seconds.max(1)).into())
+                Err(Failure::from(ErrorCode::RateLimited).with_retry_after(seconds.max(1)).into())
             }
         }
     }
@@ -73,7 +73,7 @@ impl AdmissionGate {
 
 /// When a turn that starts now must be over: shortly before the invocation that carries it, so that its answer is stored in
 /// time.
-pub fn deadline(limits: &TurnLimits, request: Option<&Arrival>) -> Instant {
+pub fn deadline(limits: &TurnLimits, request: Option<&RequestContext>) -> Instant {
     let now = Instant::now();
     let longest = now + limits.max_duration;
     let Some(Invocation { deadline, .. }) = request.and_then(|request| request.invocation.as_ref()) else {

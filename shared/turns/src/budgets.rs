@@ -5,10 +5,10 @@ use std::time::SystemTime;
 use conversation::{ErrorCode, Failure};
 use serde::Serialize;
 use settings::{SettingError, Settings};
-use store::{Account, Day, Ledger, Owner, Spent};
+use store::{Day, Owner, UsageLedger, UsageScope, UsageTotals};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use tools::DailySearches;
+use tools::DailySearchLimits;
 use web::ApiError;
 
 /// A higher number of tokens than a day can use is a typing error.
@@ -43,7 +43,7 @@ impl Budgets {
     /// # Errors
     /// A setting that cannot be parsed.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let DailySearches { own, total } = DailySearches::from_settings(settings)?;
+        let DailySearchLimits { per_caller: own, total } = DailySearchLimits::from_settings(settings)?;
         Ok(Self {
             own: Budget {
                 tokens: tokens(settings, "USER_DAILY_TOKENS")?,
@@ -70,10 +70,10 @@ impl Budgets {
     ///
     /// # Errors
     /// `quota_exhausted` with the time until midnight (UTC), or the failure of the store.
-    pub(crate) async fn check(&self, ledger: &Ledger, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
+    pub(crate) async fn check(&self, ledger: &UsageLedger, owner: &Owner, now: SystemTime) -> Result<(), ApiError> {
         let day = Day::of(now);
-        let own = spent(ledger, Account::Own(owner), day, self.own);
-        let total = spent(ledger, Account::Everybody, day, self.total);
+        let own = spent(ledger, UsageScope::User(owner), day, self.own);
+        let total = spent(ledger, UsageScope::Global, day, self.total);
         let (own, total) = tokio::try_join!(own, total)?;
         match self.exceeded(&own, &total) {
             Some(budget) => Err(exhausted(budget, now).into()),
@@ -82,7 +82,7 @@ impl Budgets {
     }
 
     /// The name of the first exhausted budget, for the error message.
-    fn exceeded(&self, own: &Spent, total: &Spent) -> Option<&'static str> {
+    fn exceeded(&self, own: &UsageTotals, total: &UsageTotals) -> Option<&'static str> {
         let over = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
         let budgets = [
             (over(self.own.tokens, own.tokens()), "Your token budget"),
@@ -94,9 +94,14 @@ impl Budgets {
     }
 }
 
-async fn spent(ledger: &Ledger, account: Account<'_>, day: Day, budget: Budget) -> Result<Spent, ApiError> {
+async fn spent(
+    ledger: &UsageLedger,
+    account: UsageScope<'_>,
+    day: Day,
+    budget: Budget,
+) -> Result<UsageTotals, ApiError> {
     if budget.tokens.is_none() && budget.cost_micros.is_none() {
-        return Ok(Spent::default());
+        return Ok(UsageTotals::default());
     }
     Ok(ledger.day(account, day).await?)
 }
@@ -106,7 +111,7 @@ fn exhausted(budget: &str, now: SystemTime) -> Failure {
     let left = end.duration_since(now).unwrap_or_default();
     let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
     let sentence = format!("{budget} for today is used up. It starts anew at {}.", rfc3339(end));
-    Failure::new(ErrorCode::QuotaExhausted, sentence).retry_after(seconds.max(1))
+    Failure::new(ErrorCode::QuotaExhausted, sentence).with_retry_after(seconds.max(1))
 }
 
 /// A budget and its use, as clients read it.
@@ -132,7 +137,7 @@ pub struct BudgetRows {
 
 impl Budget {
     /// The limits, with what `spent` says was used on that day.
-    pub fn rows(&self, spent: &Spent, day: Day) -> BudgetRows {
+    pub fn rows(&self, spent: &UsageTotals, day: Day) -> BudgetRows {
         let row =
             |limit: Option<u64>, used: u64| limit.map(|limit| BudgetRow { limit, used, resets_at: rfc3339(day.end()) });
         BudgetRows {
@@ -150,12 +155,12 @@ fn rfc3339(at: SystemTime) -> String {
 fn tokens(settings: &Settings, name: &str) -> Result<Option<u64>, SettingError> {
     let accepted = format!("a whole number of tokens, from 1 to {MAX_TOKENS}");
     let parse = |text: &str| text.parse().ok().filter(|number| (1..=MAX_TOKENS).contains(number));
-    settings.parsed(name, &accepted, parse)
+    settings.parse(name, &accepted, parse)
 }
 
 fn cost(settings: &Settings, name: &str) -> Result<Option<u64>, SettingError> {
     let accepted = "an amount such as 2.50 with at most six decimals, from 0.000001 to 1000000000";
-    settings.parsed(name, accepted, |text| micros(text).filter(|micros| (1..=MAX_COST * 1_000_000).contains(micros)))
+    settings.parse(name, accepted, |text| micros(text).filter(|micros| (1..=MAX_COST * 1_000_000).contains(micros)))
 }
 
 /// Parses a decimal number into millionths.
@@ -211,9 +216,9 @@ mod tests {
     #[test]
     fn f141_owners_exhausted_budget_is_reported_first() {
         let budget = |tokens, cost_micros| Budget { tokens, searches: None, cost_micros };
-        let spent = |input_tokens, cost_micros| Spent { input_tokens, cost_micros, ..Spent::default() };
+        let spent = |input_tokens, cost_micros| UsageTotals { input_tokens, cost_micros, ..UsageTotals::default() };
         let budgets = Budgets { own: budget(Some(10), Some(5)), total: budget(Some(30), Some(9)) };
-        let exceeded = |own: Spent, total: Spent| budgets.exceeded(&own, &total);
+        let exceeded = |own: UsageTotals, total: UsageTotals| budgets.exceeded(&own, &total);
         assert_eq!(exceeded(spent(9, Some(4)), spent(29, Some(8))), None);
         assert_eq!(exceeded(spent(9, None), spent(29, None)), None, "what has no price costs nothing");
         assert_eq!(exceeded(spent(10, Some(5)), spent(30, Some(9))), Some("Your token budget"));
@@ -229,6 +234,6 @@ mod tests {
         let now = Day::of(UNIX_EPOCH + Duration::from_secs(1_795_219_201)).end() - Duration::from_millis(3_599_999);
         let failure = exhausted("Your token budget", now);
         assert_eq!(failure.message, "Your token budget for today is used up. It starts anew at 2026-11-22T00:00:00Z.");
-        assert_eq!((failure.code, failure.retry_after), (ErrorCode::QuotaExhausted, Some(3600)));
+        assert_eq!((failure.code, failure.retry_after_seconds), (ErrorCode::QuotaExhausted, Some(3600)));
     }
 }

@@ -1,5 +1,5 @@
 use agent::Subscriber;
-use conversation::Batch;
+use conversation::EventBatch;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 
 /// A turn's id and its events, from the first on. Dropping it does not end a stateful turn.
@@ -7,11 +7,11 @@ pub struct TurnStream {
     /// The turn.
     pub turn_id: String,
     /// Its events, in batches of those that are ready.
-    pub events: BoxStream<'static, Batch>,
+    pub events: BoxStream<'static, EventBatch>,
 }
 
 impl TurnStream {
-    pub(crate) fn new(turn_id: String, events: impl Stream<Item = Batch> + Send + 'static) -> Self {
+    pub(crate) fn new(turn_id: String, events: impl Stream<Item = EventBatch> + Send + 'static) -> Self {
         Self { turn_id, events: events.boxed() }
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use conversation::{ErrorCode, new_id};
-use store::Claimed;
+use store::IdempotencyStatus;
 use tokio::time::{Instant, sleep};
 use web::ApiError;
 
@@ -43,7 +43,7 @@ pub async fn start_or_replay(
     let idempotency = &services.store.idempotency;
     loop {
         match idempotency.claim(&request.owner, &key, &fingerprint, &turn_id, SystemTime::now()).await? {
-            Claimed::New(claim) => {
+            IdempotencyStatus::New(claim) => {
                 let started = start(services, turn_id, request).await;
                 match &started {
                     Ok((lease, _)) => idempotency.record(&claim, lease).await?,
@@ -51,10 +51,14 @@ pub async fn start_or_replay(
                 }
                 return Ok(started?.1);
             }
-            Claimed::Known(turn) => return replay::repeated(services, &request.owner, turn, request.deadline).await,
-            Claimed::Mismatch => return Err(ErrorCode::IdempotencyMismatch.into()),
-            Claimed::Pending if Instant::now() + POLL_INTERVAL < request.deadline => sleep(POLL_INTERVAL).await,
-            Claimed::Pending => return Err(ErrorCode::TurnInProgress.into()),
+            IdempotencyStatus::Existing(turn) => {
+                return replay::repeated(services, &request.owner, turn, request.deadline).await;
+            }
+            IdempotencyStatus::Mismatch => return Err(ErrorCode::IdempotencyMismatch.into()),
+            IdempotencyStatus::Pending if Instant::now() + POLL_INTERVAL < request.deadline => {
+                sleep(POLL_INTERVAL).await
+            }
+            IdempotencyStatus::Pending => return Err(ErrorCode::TurnInProgress.into()),
         }
     }
 }

@@ -193,7 +193,7 @@ impl Drop for TurnGuard {
 mod tests {
     use std::time::Duration;
 
-    use conversation::Batch;
+    use conversation::EventBatch;
     use tokio::time::timeout;
 
     use super::*;
@@ -220,7 +220,7 @@ mod tests {
         let mut subscriber = events.subscribe(0);
         registry.spawn(turn(events.clone()), events);
         let all = async {
-            let mut all = Batch::new();
+            let mut all = EventBatch::new();
             while let Some(batch) = subscriber.next().await {
                 all.extend(batch);
             }

@@ -1,11 +1,11 @@
 //! What starts a turn, with everything in it checked.
 
 use agent::{Agent, Caller};
-use conversation::{PastTurn, Summary, ToolChoice};
+use conversation::{HistoryTurn, Summary, ToolChoice};
 use model::ModelClient;
-use store::{Owner, Question};
+use store::{Owner, UserInput};
 use tokio::time::Instant;
-use web::Arrival;
+use web::RequestContext;
 
 /// A turn to be started in a stored conversation.
 pub struct StartTurn {
@@ -18,11 +18,11 @@ pub struct StartTurn {
     /// For a new conversation, the id by which its client knows it, if it has one.
     pub chat_id: Option<String>,
     /// A new message, or another answer to the last one.
-    pub question: Question,
+    pub question: UserInput,
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
-    pub request: Arrival,
+    pub request: RequestContext,
 }
 
 /// A turn to be started in a conversation that the client keeps.
@@ -36,7 +36,7 @@ pub struct StartStatelessTurn {
     /// When the turn must be over.
     pub deadline: Instant,
     /// The request that starts it.
-    pub request: Arrival,
+    pub request: RequestContext,
 }
 
 /// Who answers: an agent with its models.
@@ -64,7 +64,7 @@ pub struct PromptInput {
     /// The user message.
     pub text: String,
     /// Earlier turns, oldest first.
-    pub history: Vec<PastTurn>,
+    pub history: Vec<HistoryTurn>,
     /// The summary of the oldest turns, if there is one.
     pub summary: Option<Summary>,
     /// What a client that keeps the conversation itself adds to it.

@@ -9,8 +9,8 @@ use store::{Day, Execution, Owner, ReadError, Store, StoreError};
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use tools::{CalculationBudget, KnownPages, Outgoing, Progress, ToolContext};
-use web::Arrival;
+use tools::{CalculationBudget, OutboundRedactor, Progress, ToolContext, UrlAllowlist};
+use web::RequestContext;
 
 use crate::request::{PromptInput, ResolvedAgent};
 use crate::services::TurnServices;
@@ -31,7 +31,7 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) deadline: Instant,
     pub(crate) turn_id: &'a str,
     pub(crate) events: &'a EventLog,
-    pub(crate) request: &'a Arrival,
+    pub(crate) request: &'a RequestContext,
     /// Empty for a stateless turn.
     pub(crate) conversation_id: &'a str,
     pub(crate) started_at: Instant,
@@ -97,10 +97,10 @@ impl TurnRunner<'_> {
         ToolContext {
             owner: self.owner.clone(),
             deadline: self.deadline,
-            pages: KnownPages::default(),
+            allowed_urls: UrlAllowlist::default(),
             progress: Progress::default(),
-            outgoing: Outgoing::new(self.services.redactor.clone()),
-            calculations: CalculationBudget::default(),
+            redactor: OutboundRedactor::new(self.services.redactor.clone()),
+            calculation_budget: CalculationBudget::default(),
         }
     }
 
@@ -134,7 +134,7 @@ impl TurnRunner<'_> {
         let Store { conversations, executions, .. } = &self.services.store;
         executions.record(self.owner, records, SystemTime::now()).await?;
         match conversations.get(self.owner, self.conversation_id).await {
-            Err(ReadError::NotFound) => executions.forget(self.owner, self.conversation_id).await,
+            Err(ReadError::NotFound) => executions.delete_for_conversation(self.owner, self.conversation_id).await,
             _ => Ok(()),
         }
     }
@@ -148,7 +148,7 @@ impl TurnRunner<'_> {
             turn_id: self.turn_id,
             model: self.agent.model_name(),
             tools: self.agent.agent.tools.names().map(str::to_owned).collect(),
-            attempts: draft.attempts.made(),
+            attempts: draft.attempts.records(),
             usage: draft.usage(),
             draft: &draft,
             started_at: self.started_at,

@@ -1,10 +1,10 @@
 use std::time::SystemTime;
 
 use agent::EventLog;
-use conversation::{Event, Started, new_id};
-use store::{BeginError, ConversationStore, NewTurn, Question, TurnLease};
+use conversation::{Event, TurnStart, new_id};
+use store::{BeginError, ConversationStore, NewTurn, TurnLease, UserInput};
 use tracing::{Instrument, Span};
-use web::{ApiError, Arrival};
+use web::{ApiError, RequestContext};
 
 use crate::handle::TurnStream;
 use crate::request::StartTurn;
@@ -45,7 +45,7 @@ pub(crate) async fn start(
 }
 
 /// The span of every log line that a turn writes; of the highest level, so that no filter drops it.
-pub(crate) fn turn_span(request: &Arrival, conversation_id: &str, turn_id: &str) -> Span {
+pub(crate) fn turn_span(request: &RequestContext, conversation_id: &str, turn_id: &str) -> Span {
     tracing::error_span!("turn", requestId = request.request_id, conversationId = conversation_id, turnId = turn_id)
 }
 
@@ -56,17 +56,17 @@ fn new_turn(turn_id: String, request: &StartTurn) -> NewTurn {
         turn_id,
         user_message_id: new_id(),
         assistant_message_id: new_id(),
-        question: request.question.clone(),
+        input: request.question.clone(),
         model: request.agent.model_name().to_owned(),
         title: match &request.question {
-            Question::Words(message) => title(message),
-            Question::Again => String::new(),
+            UserInput::Message(message) => title(message),
+            UserInput::Regenerate => String::new(),
         },
     }
 }
 
 fn started(lease: &TurnLease, message_id: String, model: String) -> Event {
-    Event::Started(Box::new(Started { conversation_id: lease.conversation_id.clone(), message_id, model }))
+    Event::Started(Box::new(TurnStart { conversation_id: lease.conversation_id.clone(), message_id, model }))
 }
 
 /// A title from the beginning of a user message, on one line.

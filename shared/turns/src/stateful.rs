@@ -3,8 +3,8 @@ use std::time::SystemTime;
 use agent::{CallRecord, Draft, EventLog};
 use conversation::{ErrorCode, Event, Failure, FinishReason, Summary};
 use store::{
-    Answer, ConversationStore, LeaseError, LoggedEnd, Question, ReadError, Renewed, StoreError, StoredCall, TurnEnd,
-    TurnLease,
+    Answer, ConversationStore, LeaseError, LeaseState, LogTail, ReadError, StoreError, StoredCall, TurnEnd, TurnLease,
+    UserInput,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -137,8 +137,8 @@ impl StatefulTurn {
     /// The user message, also that of an answer that is regenerated.
     async fn message(&self) -> Result<String, StoreError> {
         match &self.request.question {
-            Question::Words(message) => Ok(message.clone()),
-            Question::Again => self.services.store.conversations.question(&self.lease).await,
+            UserInput::Message(message) => Ok(message.clone()),
+            UserInput::Regenerate => self.services.store.conversations.load_user_message(&self.lease).await,
         }
     }
 
@@ -159,8 +159,8 @@ impl StatefulTurn {
         loop {
             ticks.tick().await;
             match self.services.store.conversations.renew(&self.lease, SystemTime::now()).await {
-                Ok(Renewed::GoingOn) => {}
-                Ok(Renewed::Stopping) => return STOPPED,
+                Ok(LeaseState::Active) => {}
+                Ok(LeaseState::StopRequested) => return STOPPED,
                 Err(LeaseError::Lost) => return self.lost_lease().await,
                 // The lease outlives a short fault of the store; a long one ends it.
                 Err(LeaseError::Store(error)) => tracing::warn!(%error, "a lease could not be renewed"),
@@ -204,10 +204,10 @@ impl StatefulTurn {
     }
 
     /// Whether the end of the log was stored in the answer's transaction.
-    async fn finish(&self, answer: &Answer, log: Option<LoggedEnd>) -> Result<bool, LeaseError> {
+    async fn finish(&self, answer: &Answer, log: Option<LogTail>) -> Result<bool, LeaseError> {
         let (conversations, now) = (&self.services.store.conversations, SystemTime::now());
         match log {
-            Some(log) => conversations.finish_logged(&self.lease, answer, log, now).await,
+            Some(log) => conversations.finish_with_log(&self.lease, answer, log, now).await,
             None => conversations.finish(&self.lease, answer, now).await.map(|()| false),
         }
     }

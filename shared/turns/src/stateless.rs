@@ -1,7 +1,7 @@
 //! Turns of conversations that their clients keep. Only their usage and records of their tool calls are stored.
 
 use agent::EventLog;
-use conversation::{Batch, Event, Failure, FinishReason, Started, new_id};
+use conversation::{Event, EventBatch, Failure, FinishReason, TurnStart, new_id};
 use futures_util::{Stream, StreamExt};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use crate::start::turn_span;
 pub async fn start_stateless(
     services: &TurnServices,
     request: StartStatelessTurn,
-) -> Result<impl Stream<Item = Batch> + Send + use<>, ApiError> {
+) -> Result<impl Stream<Item = EventBatch> + Send + use<>, ApiError> {
     let _permit = services.admit(&request.owner).await?;
     let (events, abandoned) = (EventLog::default(), CancellationToken::new());
     let (subscriber, turn_id) = (events.subscribe(0), new_id());
@@ -72,7 +72,7 @@ async fn run(
 
 fn started(agent: &ResolvedAgent, turn_id: &str) -> Event {
     let model = agent.model_name().to_owned();
-    Event::Started(Box::new(Started { conversation_id: String::new(), message_id: turn_id.to_owned(), model }))
+    Event::Started(Box::new(TurnStart { conversation_id: String::new(), message_id: turn_id.to_owned(), model }))
 }
 
 fn terminal(answered: Result<FinishReason, Failure>) -> Event {

@@ -4,11 +4,11 @@
 //! [`Credentials`], which only that layer can fill: a route without the layer rejects every request. Every rejected
 //! credential gets the same response, whatever is wrong with it.
 
-mod attempts;
+mod api_key_verifier;
+mod attempt_limiter;
 mod caller;
 mod config;
-mod key_ring;
-mod presented;
+mod credential;
 mod source;
 mod token;
 
@@ -24,111 +24,123 @@ use http::request::Parts;
 use store::{ApiKey, Keys};
 
 pub use caller::{Administrator, Caller, Credentials};
-pub use config::{AuthConfig, Place};
-pub use source::{SourceHeader, SourceIp, network};
+pub use config::{AuthConfig, Platform};
+pub use source::{SourceHeader, SourceIp, network_prefix};
 
-use self::attempts::Attempts;
+use self::api_key_verifier::ApiKeyVerifier;
+use self::attempt_limiter::AttemptLimiter;
 use self::caller::Identity;
-use self::config::Mode;
-use self::key_ring::KeyRing;
-use self::presented::presented;
-use self::token::Tokens;
+use self::config::AuthMode;
+use self::credential::extract_credential;
+use self::token::TokenVerifier;
 use crate::ApiError;
 
 /// Authenticates callers; clones share cached keys, issuers and failed attempts.
 #[derive(Clone)]
-pub struct Auth(Arc<Shared>);
+pub struct Auth(Arc<AuthState>);
 
-struct Shared {
-    proof: Proof,
+struct AuthState {
+    method: AuthMethod,
     /// Limits failed lookups and signature checks of an address: a burst of 600, then 10 per second.
-    attempts: Attempts,
+    attempt_limiter: AttemptLimiter,
     /// Limits signature checks of an address whose failed attempts are used up: 1,000 per second.
-    checks: Attempts,
+    signature_limiter: AttemptLimiter,
 }
 
 /// What callers must present.
-enum Proof {
+enum AuthMethod {
     /// Not configured, so every call is rejected.
     Unset,
-    Nothing,
-    Key(KeyRing),
-    Token(Tokens),
+    Open,
+    ApiKey(ApiKeyVerifier),
+    Token(TokenVerifier),
 }
 
 /// Why a credential is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Denial {
+enum AuthError {
     /// Malformed or expired: the text alone shows it.
-    Worthless,
+    Malformed,
     /// Found by a lookup or a signature check; only these attempts are counted.
-    Wrong,
+    Rejected,
     /// The key store or the issuer is unavailable.
     Unavailable,
     /// The stored data cannot be read.
-    Broken,
+    Internal,
 }
 
 impl Auth {
     /// Builds the authenticator; makes no call.
     pub fn new(config: &AuthConfig, keys: Keys, http: transport::Client) -> Self {
-        let proof = match &config.mode {
-            Mode::Unset => Proof::Unset,
-            Mode::Open => Proof::Nothing,
-            Mode::ApiKey => Proof::Key(KeyRing::new(keys)),
-            Mode::Token(issuer) => Proof::Token(Tokens::new(issuer.clone(), http)),
+        let method = match &config.mode {
+            AuthMode::Unset => AuthMethod::Unset,
+            AuthMode::Open => AuthMethod::Open,
+            AuthMode::ApiKey => AuthMethod::ApiKey(ApiKeyVerifier::new(keys)),
+            AuthMode::Token(issuer) => AuthMethod::Token(TokenVerifier::new(issuer.clone(), http)),
         };
-        Self(Arc::new(Shared {
-            proof,
-            attempts: failed_attempts(),
-            checks: Attempts::new(1_000, Duration::from_millis(1)),
+        Self(Arc::new(AuthState {
+            method,
+            attempt_limiter: new_attempt_limiter(),
+            signature_limiter: AttemptLimiter::new(1_000, Duration::from_millis(1)),
         }))
     }
 
     async fn identify(&self, head: &Parts, now: SystemTime) -> Result<Identity, ApiError> {
-        let proof = match &self.0.proof {
-            Proof::Unset => return Err(ErrorCode::AuthNotConfigured.into()),
-            Proof::Nothing => return Ok(Identity::Anybody),
-            proof => proof,
+        let method = match &self.0.method {
+            AuthMethod::Unset => return Err(ErrorCode::AuthNotConfigured.into()),
+            AuthMethod::Open => return Ok(Identity::Unauthenticated),
+            method => method,
         };
-        let credential = presented(&head.headers).ok_or(Refusal::Denied(Denial::Worthless))?;
-        let source = source::of(head);
-        let caller = match proof {
-            Proof::Key(ring) => self.holder(ring, credential, source, now).await,
-            Proof::Token(tokens) => self.subject(tokens, credential, source, now).await,
-            Proof::Unset | Proof::Nothing => Err(Refusal::Denied(Denial::Broken)),
+        let credential = extract_credential(&head.headers).ok_or(RequestRejection::Auth(AuthError::Malformed))?;
+        let source = source::source_network(head);
+        let caller = match method {
+            AuthMethod::ApiKey(verifier) => self.identify_key(verifier, credential, source, now).await,
+            AuthMethod::Token(verifier) => self.identify_token(verifier, credential, source, now).await,
+            AuthMethod::Unset | AuthMethod::Open => Err(RequestRejection::Auth(AuthError::Internal)),
         };
-        Ok(Identity::Proven(caller?))
+        Ok(Identity::Authenticated(caller?))
     }
 
     /// Identifies the holder of an API key. A valid key passes despite failed attempts of others at its address, from
     /// the cache or from a list of all keys. Only lookups by id are limited, because ids can be guessed.
-    async fn holder(&self, ring: &KeyRing, text: &str, source: IpAddr, now: SystemTime) -> Result<Caller, Refusal> {
-        let key = ApiKey::parse(text).ok_or(Refusal::Denied(Denial::Worthless))?;
-        if let Some(caller) = ring.recognised(&key, now) {
+    async fn identify_key(
+        &self,
+        verifier: &ApiKeyVerifier,
+        text: &str,
+        source: IpAddr,
+        now: SystemTime,
+    ) -> Result<Caller, RequestRejection> {
+        let key = ApiKey::parse(text).ok_or(RequestRejection::Auth(AuthError::Malformed))?;
+        if let Some(caller) = verifier.cached(&key, now) {
             return Ok(caller);
         }
-        match self.0.attempts.take(source, 1, now) {
-            Ok(()) => self.counted(ring.look_up(&key, now).await, source),
-            Err(left) => ring.listed(&key, now).await.ok_or(Refusal::Wait(left)),
+        match self.0.attempt_limiter.take(source, 1, now) {
+            Ok(()) => self.refund_unless_rejected(verifier.lookup(&key, now).await, source),
+            Err(wait) => verifier.find_in_list(&key, now).await.ok_or(RequestRejection::RateLimited(wait)),
         }
     }
 
     /// Identifies the subject of a token. A token that the issuer signed passes despite failed attempts of others at
     /// its address, up to 1,000 signature checks per second.
-    async fn subject(&self, tokens: &Tokens, text: &str, source: IpAddr, now: SystemTime) -> Result<Caller, Refusal> {
-        let token = tokens.read(text, now)?;
-        if tokens.is_recognised(&token, now).await? {
+    async fn identify_token(
+        &self,
+        verifier: &TokenVerifier,
+        text: &str,
+        source: IpAddr,
+        now: SystemTime,
+    ) -> Result<Caller, RequestRejection> {
+        let token = verifier.parse(text, now)?;
+        if verifier.is_cached(&token, now).await? {
             return Ok(token.into_caller());
         }
-        match self.0.attempts.take(source, 1, now) {
-            Ok(()) => self.counted(tokens.verify(&token, now).await, source)?,
-            Err(left) => {
-                let cost = tokens.cost(&token, now).await?;
-                self.0.checks.take(source, cost, now).map_err(|_| Refusal::Wait(left))?;
-                tokens.verify(&token, now).await.map_err(|denial| match denial {
-                    Denial::Wrong => Refusal::Wait(left),
-                    denial => Refusal::Denied(denial),
+        match self.0.attempt_limiter.take(source, 1, now) {
+            Ok(()) => self.refund_unless_rejected(verifier.verify(&token, now).await, source)?,
+            Err(wait) => {
+                let cost = verifier.candidate_count(&token, now).await?;
+                self.0.signature_limiter.take(source, cost, now).map_err(|_| RequestRejection::RateLimited(wait))?;
+                verifier.verify(&token, now).await.map_err(|error| match error {
+                    AuthError::Rejected => RequestRejection::RateLimited(wait),
+                    error => RequestRejection::Auth(error),
                 })?;
             }
         }
@@ -136,9 +148,9 @@ impl Auth {
     }
 
     /// Returns the attempt taken for a credential, unless the credential was rejected.
-    fn counted<T>(&self, outcome: Result<T, Denial>, source: IpAddr) -> Result<T, Refusal> {
-        if !matches!(outcome, Err(Denial::Wrong)) {
-            self.0.attempts.give_back(source, 1);
+    fn refund_unless_rejected<T>(&self, outcome: Result<T, AuthError>, source: IpAddr) -> Result<T, RequestRejection> {
+        if !matches!(outcome, Err(AuthError::Rejected)) {
+            self.0.attempt_limiter.give_back(source, 1);
         }
         Ok(outcome?)
     }
@@ -146,37 +158,39 @@ impl Auth {
 
 /// Why a request is rejected.
 #[derive(Debug)]
-enum Refusal {
-    Denied(Denial),
+enum RequestRejection {
+    Auth(AuthError),
     /// Too many failed attempts of its address; the client may retry after this time.
-    Wait(Duration),
+    RateLimited(Duration),
 }
 
-impl From<Denial> for Refusal {
-    fn from(denial: Denial) -> Self {
-        Self::Denied(denial)
+impl From<AuthError> for RequestRejection {
+    fn from(error: AuthError) -> Self {
+        Self::Auth(error)
     }
 }
 
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Wait(left) => Failure::from(ErrorCode::RateLimited).retry_after(whole_seconds(left)).into(),
-            Refusal::Denied(Denial::Worthless | Denial::Wrong) => ErrorCode::Unauthorized.into(),
-            Refusal::Denied(Denial::Unavailable) => {
+impl From<RequestRejection> for ApiError {
+    fn from(rejection: RequestRejection) -> Self {
+        match rejection {
+            RequestRejection::RateLimited(wait) => {
+                Failure::from(ErrorCode::RateLimited).with_retry_after(ceil_seconds(wait)).into()
+            }
+            RequestRejection::Auth(AuthError::Malformed | AuthError::Rejected) => ErrorCode::Unauthorized.into(),
+            RequestRejection::Auth(AuthError::Unavailable) => {
                 ApiError::new(ErrorCode::StorageBusy, "Who is calling cannot be checked right now. Please try again.")
             }
-            Refusal::Denied(Denial::Broken) => ErrorCode::Internal.into(),
+            RequestRejection::Auth(AuthError::Internal) => ErrorCode::Internal.into(),
         }
     }
 }
 
-fn failed_attempts() -> Attempts {
-    Attempts::new(600, Duration::from_millis(100))
+fn new_attempt_limiter() -> AttemptLimiter {
+    AttemptLimiter::new(600, Duration::from_millis(100))
 }
 
-fn whole_seconds(left: Duration) -> u64 {
-    left.as_secs() + u64::from(left.subsec_nanos() > 0)
+fn ceil_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
 
 /// Authenticates a request before its handler runs.
@@ -185,11 +199,11 @@ fn whole_seconds(left: Duration) -> u64 {
 /// holds only methods.
 pub async fn authenticate(State(auth): State<Auth>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let asks_methods = head.method == http::Method::OPTIONS && !matches!(auth.0.proof, Proof::Unset);
-    if !asks_methods {
+    let is_options_request = head.method == http::Method::OPTIONS && !matches!(auth.0.method, AuthMethod::Unset);
+    if !is_options_request {
         match auth.identify(&head, SystemTime::now()).await {
             Ok(identity) => drop(head.extensions.insert(identity)),
-            Err(refusal) => return refusal.into_response(),
+            Err(rejection) => return rejection.into_response(),
         }
     }
     next.run(Request::from_parts(head, body)).await

@@ -33,8 +33,8 @@ impl std::error::Error for BodyError {}
 ///
 /// # Errors
 /// Those of [`read_json_body_up_to`].
-pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
-    json_body_of(headers, body, MAX_BODY_BYTES).await
+pub async fn read_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    read_json_body_up_to(headers, body, MAX_BODY_BYTES).await
 }
 
 /// Reads a JSON body of at most `max_bytes` bytes.
@@ -42,38 +42,40 @@ pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiErro
 /// # Errors
 /// `unsupported_media_type` unless the content type is `application/json`, `too_large` over the limit, and
 /// `invalid_request` for a body that is cut off.
-pub async fn json_body_of(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
+pub async fn read_json_body_up_to(headers: &HeaderMap, body: Body, max_bytes: usize) -> Result<Bytes, ApiError> {
     if !is_json(headers) {
         return Err(ErrorCode::UnsupportedMediaType.into());
     }
-    read(headers, body, most).await
+    read_bytes(headers, body, max_bytes).await
 }
 
 /// Reads a JSON body or an empty one, which needs no content type.
 ///
 /// # Errors
 /// Those of [`read_json_body`].
-pub async fn optional_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
-    let body = read(headers, body, MAX_BODY_BYTES).await?;
+pub async fn read_optional_json_body(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    let body = read_bytes(headers, body, MAX_BODY_BYTES).await?;
     if body.is_empty() || is_json(headers) { Ok(body) } else { Err(ErrorCode::UnsupportedMediaType.into()) }
 }
 
-async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
+async fn read_bytes(headers: &HeaderMap, body: Body, max_bytes: usize) -> Result<Bytes, ApiError> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|length| length > most) {
-        return Err(too_large(most));
+    if declared.is_some_and(|length| length > max_bytes) {
+        return Err(too_large(max_bytes));
     }
-    match axum::body::to_bytes(body, most).await {
+    match axum::body::to_bytes(body, max_bytes).await {
         Ok(bytes) => Ok(bytes),
-        Err(error) if is_over_limit(&error) => Err(too_large(most)),
-        Err(error) => Err(not_read(&error)),
+        Err(error) if is_over_limit(&error) => Err(too_large(max_bytes)),
+        Err(error) => Err(to_api_error(&error)),
     }
 }
 
-fn not_read(error: &axum::Error) -> ApiError {
+fn to_api_error(error: &axum::Error) -> ApiError {
     match causes(error).find_map(|cause| cause.downcast_ref()).unwrap_or(&BodyError::Incomplete) {
-        why @ BodyError::TooMany => Failure::new(ErrorCode::RateLimited, why.to_string()).retry_after(1).into(),
-        why => ApiError::new(ErrorCode::InvalidRequest, why.to_string()),
+        reason @ BodyError::TooMany => {
+            Failure::new(ErrorCode::RateLimited, reason.to_string()).with_retry_after(1).into()
+        }
+        reason => ApiError::new(ErrorCode::InvalidRequest, reason.to_string()),
     }
 }
 
@@ -83,8 +85,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-fn too_large(most: usize) -> ApiError {
-    ApiError::new(ErrorCode::TooLarge, format!("The body is too large: at most {most} bytes are accepted"))
+fn too_large(max_bytes: usize) -> ApiError {
+    ApiError::new(ErrorCode::TooLarge, format!("The body is too large: at most {max_bytes} bytes are accepted"))
 }
 
 fn is_over_limit(error: &axum::Error) -> bool {
@@ -109,33 +111,33 @@ mod tests {
     #[tokio::test]
     async fn f104_only_application_json_is_accepted() {
         for good in ["application/json", "Application/JSON; charset=utf-8"] {
-            assert!(json_body(&json_headers(good), Body::from("{}")).await.is_ok(), "{good}");
+            assert!(read_json_body(&json_headers(good), Body::from("{}")).await.is_ok(), "{good}");
         }
         for bad in ["text/plain", "application/json-seq", "application/x-www-form-urlencoded"] {
-            let error = json_body(&json_headers(bad), Body::from("{}")).await.unwrap_err();
+            let error = read_json_body(&json_headers(bad), Body::from("{}")).await.unwrap_err();
             assert_eq!(error.failure.code, ErrorCode::UnsupportedMediaType, "{bad}");
         }
-        let error = json_body(&HeaderMap::new(), Body::from("{}")).await.unwrap_err();
+        let error = read_json_body(&HeaderMap::new(), Body::from("{}")).await.unwrap_err();
         assert_eq!(error.failure.code, ErrorCode::UnsupportedMediaType);
     }
 
     #[tokio::test]
     async fn f104_optional_body_must_be_json_if_present() {
-        let none = optional_json_body(&HeaderMap::new(), Body::empty()).await;
+        let none = read_optional_json_body(&HeaderMap::new(), Body::empty()).await;
         assert!(none.is_ok_and(|body| body.is_empty()));
-        assert!(optional_json_body(&json_headers("application/json"), Body::from("{}")).await.is_ok());
-        let error = optional_json_body(&json_headers("text/plain"), Body::from("{}")).await.unwrap_err();
+        assert!(read_optional_json_body(&json_headers("application/json"), Body::from("{}")).await.is_ok());
+        let error = read_optional_json_body(&json_headers("text/plain"), Body::from("{}")).await.unwrap_err();
         assert_eq!(error.failure.code, ErrorCode::UnsupportedMediaType);
     }
 
     #[tokio::test]
     async fn f106_body_over_one_mebibyte_is_too_large() {
         let headers = json_headers("application/json");
-        assert!(json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES])).await.is_ok());
-        let error = json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES + 1])).await.unwrap_err();
+        assert!(read_json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES])).await.is_ok());
+        let error = read_json_body(&headers, Body::from(vec![b' '; MAX_BODY_BYTES + 1])).await.unwrap_err();
         assert_eq!(error.failure.code, ErrorCode::TooLarge);
         let mut declared = headers.clone();
         declared.insert(header::CONTENT_LENGTH, HeaderValue::from(MAX_BODY_BYTES + 1));
-        assert_eq!(json_body(&declared, Body::empty()).await.unwrap_err().failure.code, ErrorCode::TooLarge);
+        assert_eq!(read_json_body(&declared, Body::empty()).await.unwrap_err().failure.code, ErrorCode::TooLarge);
     }
 }

@@ -40,8 +40,8 @@ impl From<Failure> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = status(self.failure.code).into_response();
-        if let Some(seconds) = self.failure.retry_after {
+        let mut response = status_of(self.failure.code).into_response();
+        if let Some(seconds) = self.failure.retry_after_seconds {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.failure.code == ErrorCode::Unauthorized {
@@ -56,7 +56,7 @@ impl IntoResponse for ApiError {
 }
 
 /// The HTTP status of a code, for a response that has not started.
-pub fn status(code: ErrorCode) -> StatusCode {
+pub fn status_of(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::InvalidRequest | ErrorCode::ContentFiltered | ErrorCode::ContextTooLong => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,

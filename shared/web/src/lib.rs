@@ -5,22 +5,23 @@
 
 mod auth;
 mod body;
-mod edge;
 mod error;
-mod guard;
-mod header_value;
 mod lambda;
+mod loopback_guard;
 mod origins;
+mod request_layer;
+mod single_header;
 mod sse;
 mod store_error;
 
 pub use auth::{
-    Administrator, Auth, AuthConfig, Caller, Credentials, Place, SourceHeader, SourceIp, authenticate, network,
+    Administrator, Auth, AuthConfig, Caller, Credentials, Platform, SourceHeader, SourceIp, authenticate,
+    network_prefix,
 };
-pub use body::{BodyError, json_body, json_body_of, optional_json_body};
-pub use edge::{Arrival, ErrorShape, Reach, RequestId, edge};
-pub use error::{ApiError, status};
-pub use guard::is_loopback_host;
-pub use lambda::{Front, Invocation, run};
+pub use body::{BodyError, read_json_body, read_json_body_up_to, read_optional_json_body};
+pub use error::{ApiError, status_of};
+pub use lambda::{Invocation, LambdaSettings, run};
+pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;
-pub use sse::{collect, opened, stream};
+pub use request_layer::{ErrorFormat, Exposure, RequestContext, RequestId, wrap_routes};
+pub use sse::{collect, stream_response, wait_for_first_content};

@@ -21,17 +21,17 @@ impl Origins {
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let accepted = "comma-separated origins such as https://chat.example.com";
         let parse = |text: &str| text.split(',').map(|origin| parse_origin(origin.trim())).collect::<Option<Vec<_>>>();
-        Ok(Self(settings.parsed("ALLOWED_ORIGINS", accepted, parse)?.unwrap_or_default()))
+        Ok(Self(settings.parse("ALLOWED_ORIGINS", accepted, parse)?.unwrap_or_default()))
     }
 
     /// The request's `Origin`, if it is allowed.
-    pub fn allowed<'h>(&self, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
+    pub fn allowed_origin<'h>(&self, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().any(|known| known.as_bytes() == origin.as_bytes()).then_some(origin)
     }
 
     /// Sets the CORS headers that let `origin` read the response. `None` adds only `Vary: origin`.
-    pub(crate) fn mark(&self, response: &mut Response, origin: Option<HeaderValue>, preflight: bool) {
+    pub(crate) fn set_headers(&self, response: &mut Response, origin: Option<HeaderValue>, preflight: bool) {
         if self.0.is_empty() {
             return;
         }
@@ -67,8 +67,8 @@ mod tests {
         let pairs = [("ALLOWED_ORIGINS", "https://a.example, http://localhost:5173")];
         let origins = Origins::from_settings(&Settings::from_pairs(pairs)).unwrap();
         let from = |origin| HeaderMap::from_iter([(header::ORIGIN, HeaderValue::from_static(origin))]);
-        assert!(origins.allowed(&from("http://localhost:5173")).is_some());
-        assert!(origins.allowed(&from("https://a.example.evil.example")).is_none());
-        assert!(origins.allowed(&HeaderMap::new()).is_none());
+        assert!(origins.allowed_origin(&from("http://localhost:5173")).is_some());
+        assert!(origins.allowed_origin(&from("https://a.example.evil.example")).is_none());
+        assert!(origins.allowed_origin(&HeaderMap::new()).is_none());
     }
 }

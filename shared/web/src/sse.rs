@@ -4,26 +4,26 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use conversation::{Batch, Event, Failure};
+use conversation::{Event, EventBatch, Failure};
 use futures_util::StreamExt;
 use futures_util::stream::{Stream, once, unfold};
 use http::{HeaderValue, header};
-use protocols::{Document, Protocol};
+use protocols::{Protocol, TurnDocument};
 use tokio::time::{Instant, sleep, timeout_at};
 
 /// After this time without a frame, a keep-alive comment is sent.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A chunk of at least this size takes no more frames.
 const MAX_CHUNK_BYTES: usize = 64 * 1024;
 
 /// Streams a turn's events as frames of `protocol`, one write for all events that are ready; the body ends with the events
 /// and never fails.
-pub fn stream(
-    events: impl Stream<Item = Batch> + Send + Unpin + 'static,
+pub fn stream_response(
+    events: impl Stream<Item = EventBatch> + Send + Unpin + 'static,
     protocol: impl Protocol + 'static,
 ) -> Response {
-    let body = SseBody { events, protocol, batch: Batch::new(), next: 0 };
+    let body = SseBody { events, protocol, batch: EventBatch::new(), next: 0 };
     let chunks = unfold(body, |mut body| async move { Some((Ok::<_, Infallible>(body.next_chunk().await?), body)) });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
@@ -37,11 +37,11 @@ struct SseBody<S, P> {
     events: S,
     protocol: P,
     /// Events of which those from `next` on are not rendered yet.
-    batch: Batch,
+    batch: EventBatch,
     next: usize,
 }
 
-impl<S: Stream<Item = Batch> + Unpin, P: Protocol> SseBody<S, P> {
+impl<S: Stream<Item = EventBatch> + Unpin, P: Protocol> SseBody<S, P> {
     /// The next chunk to write: frames, or a comment after [`KEEP_ALIVE`] without any; `None` at the end.
     async fn next_chunk(&mut self) -> Option<Bytes> {
         loop {
@@ -52,7 +52,7 @@ impl<S: Stream<Item = Batch> + Unpin, P: Protocol> SseBody<S, P> {
             tokio::select! {
                 biased;
                 batch = self.events.next() => (self.batch, self.next) = (batch?, 0),
-                () = sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+                () = sleep(KEEP_ALIVE_INTERVAL) => return Some(Bytes::from_static(b": keep-alive\n\n")),
             }
         }
     }
@@ -62,7 +62,7 @@ impl<S: Stream<Item = Batch> + Unpin, P: Protocol> SseBody<S, P> {
     fn render(&mut self) -> Option<Bytes> {
         let mut text = String::new();
         while let Some(event) = self.batch.get(self.next).filter(|_| text.len() < MAX_CHUNK_BYTES) {
-            self.protocol.frames(event, &mut text);
+            self.protocol.write_frames(event, &mut text);
             self.next += 1;
         }
         (!text.is_empty()).then(|| text.into())
@@ -74,31 +74,31 @@ impl<S: Stream<Item = Batch> + Unpin, P: Protocol> SseBody<S, P> {
 ///
 /// # Errors
 /// The failure that ended the turn before any content.
-pub async fn opened(
-    events: impl Stream<Item = Batch> + Send + 'static,
-) -> Result<impl Stream<Item = Batch> + Send + Unpin + 'static, Failure> {
+pub async fn wait_for_first_content(
+    events: impl Stream<Item = EventBatch> + Send + 'static,
+) -> Result<impl Stream<Item = EventBatch> + Send + Unpin + 'static, Failure> {
     let mut events = Box::pin(events.fuse());
-    let (silent, mut first) = (Instant::now() + KEEP_ALIVE, Batch::new());
-    while !first.iter().any(|event: &Event| says(event)) {
-        match timeout_at(silent, events.next()).await {
+    let (give_up_at, mut first) = (Instant::now() + KEEP_ALIVE_INTERVAL, EventBatch::new());
+    while !first.iter().any(|event: &Event| is_content(event)) {
+        match timeout_at(give_up_at, events.next()).await {
             Ok(Some(batch)) => first.extend(batch),
             Ok(None) | Err(_) => break,
         }
     }
     // A turn that fails after its first content is still a stream.
-    if let Some(Event::Failed(failure)) = first.iter().find(|event| says(event)) {
+    if let Some(Event::Failed(failure)) = first.iter().find(|event| is_content(event)) {
         return Err(Failure::clone(failure));
     }
     Ok(once(std::future::ready(first)).chain(events))
 }
 
-fn says(event: &Event) -> bool {
+fn is_content(event: &Event) -> bool {
     matches!(
         event,
         Event::Text { .. }
             | Event::Thinking { .. }
             | Event::ToolCall(_)
-            | Event::CallersCall(_)
+            | Event::ClientToolCall(_)
             | Event::Done { .. }
             | Event::Failed(_)
     )
@@ -108,22 +108,22 @@ fn says(event: &Event) -> bool {
 ///
 /// # Errors
 /// The failure that ended the turn.
-pub async fn collect(events: impl Stream<Item = Batch>) -> Result<Document, Failure> {
-    let add = |mut document: Document, batch: Batch| async move {
+pub async fn collect(events: impl Stream<Item = EventBatch>) -> Result<TurnDocument, Failure> {
+    let add = |mut document: TurnDocument, batch: EventBatch| async move {
         for event in &batch {
             document.add(event);
         }
         document
     };
-    events.fold(Document::default(), add).await.finish()
+    events.fold(TurnDocument::default(), add).await.finish()
 }
 
 #[cfg(test)]
 mod tests {
-    use conversation::{FinishReason, Started};
+    use conversation::{FinishReason, TurnStart};
     use futures_util::stream;
     use http_body_util::BodyExt;
-    use protocols::Native;
+    use protocols::NativeSse;
 
     use super::*;
 
@@ -132,16 +132,18 @@ mod tests {
         Some(String::from_utf8(frame.to_vec()).unwrap())
     }
 
-    fn told(batches: impl IntoIterator<Item = Vec<Event>>) -> impl Stream<Item = Batch> + Send + Unpin + 'static {
-        stream::iter(batches.into_iter().map(Batch::from_vec).collect::<Vec<_>>())
+    fn event_stream(
+        batches: impl IntoIterator<Item = Vec<Event>>,
+    ) -> impl Stream<Item = EventBatch> + Send + Unpin + 'static {
+        stream::iter(batches.into_iter().map(EventBatch::from_vec).collect::<Vec<_>>())
     }
 
     #[tokio::test]
     async fn ready_events_share_one_write() {
         let text = |delta: &str| Event::Text { delta: delta.into() };
         let done = Event::Done { finish_reason: FinishReason::Stop };
-        let events = told([vec![text("a"), text("b")], vec![done]]);
-        let mut body = super::stream(events, Native::new("T", "r")).into_body();
+        let events = event_stream([vec![text("a"), text("b")], vec![done]]);
+        let mut body = super::stream_response(events, NativeSse::new("T", "r")).into_body();
         assert_eq!(next(&mut body).await.unwrap().matches("data:").count(), 2);
         assert!(next(&mut body).await.unwrap().ends_with("data: [DONE]\n\n"));
         assert_eq!(next(&mut body).await, None);
@@ -152,7 +154,7 @@ mod tests {
         let texts: Vec<String> = (1..40).map(|number| "x".repeat(number * number * 7)).collect();
         let body = |turn: &str| {
             let events: Vec<_> = texts.iter().map(|text| vec![Event::Text { delta: text.clone() }]).collect();
-            super::stream(told(events), Native::new(turn, "r")).into_body()
+            super::stream_response(event_stream(events), NativeSse::new(turn, "r")).into_body()
         };
         let (mut bodies, mut chunks) = ([body("T"), body("U")], [Vec::new(), Vec::new()]);
         for _ in &texts {
@@ -161,8 +163,8 @@ mod tests {
             }
         }
         for (turn, chunks) in ["T", "U"].iter().zip(chunks) {
-            let expected = texts.iter().enumerate().map(|(place, text)| {
-                format!("id: {turn}-{}\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n", place + 1)
+            let expected = texts.iter().enumerate().map(|(index, text)| {
+                format!("id: {turn}-{}\ndata: {{\"type\":\"content\",\"content\":\"{text}\"}}\n\n", index + 1)
             });
             assert_eq!(chunks, expected.collect::<Vec<_>>());
         }
@@ -171,7 +173,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn early_failure_is_no_stream_slow_start_is() {
         let started = || {
-            Event::Started(Box::new(Started {
+            Event::Started(Box::new(TurnStart {
                 conversation_id: String::new(),
                 message_id: String::new(),
                 model: String::new(),
@@ -179,20 +181,20 @@ mod tests {
         };
         let failed = || Event::Failed(Box::new(conversation::ErrorCode::UpstreamAuth.into()));
         let text = || Event::Text { delta: "a".into() };
-        let early = told([vec![started()], vec![failed()]]);
-        assert_eq!(opened(early).await.err(), Some(conversation::ErrorCode::UpstreamAuth.into()));
-        let late = told([vec![started(), text(), failed()]]);
-        assert_eq!(opened(late).await.unwrap().concat().await.len(), 3);
-        let slow = told([vec![started()]]).chain(stream::pending());
-        assert_eq!(Box::pin(opened(slow).await.unwrap()).next().await.unwrap().len(), 1);
+        let early = event_stream([vec![started()], vec![failed()]]);
+        assert_eq!(wait_for_first_content(early).await.err(), Some(conversation::ErrorCode::UpstreamAuth.into()));
+        let late = event_stream([vec![started(), text(), failed()]]);
+        assert_eq!(wait_for_first_content(late).await.unwrap().concat().await.len(), 3);
+        let slow = event_stream([vec![started()]]).chain(stream::pending());
+        assert_eq!(Box::pin(wait_for_first_content(slow).await.unwrap()).next().await.unwrap().len(), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn f097_idle_stream_sends_keep_alive_every_10_seconds() {
-        let mut body = super::stream(stream::pending(), Native::new("T", "r")).into_body();
-        let begun = tokio::time::Instant::now();
+        let mut body = super::stream_response(stream::pending(), NativeSse::new("T", "r")).into_body();
+        let started_at = tokio::time::Instant::now();
         assert_eq!(next(&mut body).await.as_deref(), Some(": keep-alive\n\n"));
         assert_eq!(next(&mut body).await.as_deref(), Some(": keep-alive\n\n"));
-        assert_eq!(begun.elapsed().as_secs(), 20);
+        assert_eq!(started_at.elapsed().as_secs(), 20);
     }
 }

@@ -32,11 +32,11 @@ impl From<BeginError> for ApiError {
     fn from(error: BeginError) -> Self {
         match error {
             BeginError::NotFound => ErrorCode::NotFound.into(),
-            BeginError::NothingAsked => {
+            BeginError::NothingToRegenerate => {
                 Self::new(ErrorCode::InvalidRequest, "There is no message yet that could be answered again")
             }
             BeginError::InProgress { retry_after } => {
-                Failure::from(ErrorCode::TurnInProgress).retry_after(retry_after.as_secs() + 1).into()
+                Failure::from(ErrorCode::TurnInProgress).with_retry_after(retry_after.as_secs() + 1).into()
             }
             BeginError::Store(error) => error.into(),
         }

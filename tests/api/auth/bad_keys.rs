@@ -4,24 +4,25 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use store::ApiKey;
 
-use super::product::{Product, text};
+use super::app_with_store::{AppWithStore, expose_key};
 
 /// Forty invalid keys.
-pub(super) async fn bad_keys(product: &Product) -> Vec<String> {
-    let (good, other) = (product.key("ada", None).await, product.key("bob", None).await);
-    let (revoked, expired) = (product.key("ada", None).await, product.key("ada", Some(SystemTime::UNIX_EPOCH)).await);
+pub(super) async fn bad_keys(product: &AppWithStore) -> Vec<String> {
+    let (good, other) = (product.create_key("ada", None).await, product.create_key("bob", None).await);
+    let (revoked, expired) =
+        (product.create_key("ada", None).await, product.create_key("ada", Some(SystemTime::UNIX_EPOCH)).await);
     product.store.keys.revoke(revoked.id(), SystemTime::now()).await.unwrap();
-    let (good, other) = (text(&good), text(&other));
+    let (good, other) = (expose_key(&good), expose_key(&other));
     let (head, secret) = good.rsplit_once('_').unwrap();
     let flipped = if secret.starts_with('0') { "1" } else { "0" };
     let token = |header: &str, claims: &str| {
         format!("{}.{}.AAAA", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims))
     };
     let mut bad = vec![
-        text(&revoked),
-        text(&expired),
-        text(&ApiKey::generate().unwrap()),
-        text(&ApiKey::generate().unwrap()),
+        expose_key(&revoked),
+        expose_key(&expired),
+        expose_key(&ApiKey::generate().unwrap()),
+        expose_key(&ApiKey::generate().unwrap()),
         format!("{head}_{flipped}{}", &secret[1..]),
         format!("{head}_{}", other.rsplit_once('_').unwrap().1),
         format!("{}_{secret}", other.rsplit_once('_').unwrap().0),

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use support::Completion;
 use tokio::net::TcpListener;
 
-use super::product::{product, text};
-use super::tables::ROUTES;
-use super::{ABSENT, shape};
+use super::app_with_store::{expose_key, start_with_store};
+use super::route_tables::AUTHENTICATED_ROUTES;
+use super::{ABSENT, comparable_parts};
 
 /// Starts an issuer on loopback with one key; returns its URL.
-async fn issuer(pair: &Ed25519KeyPair) -> String {
+async fn start_issuer(pair: &Ed25519KeyPair) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let key = json!({
@@ -28,49 +28,53 @@ async fn issuer(pair: &Ed25519KeyPair) -> String {
     url
 }
 
-fn token(pair: &Ed25519KeyPair, claims: &Value) -> String {
+fn sign_token(pair: &Ed25519KeyPair, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let message = format!("{}.{}", part(&json!({"alg": "EdDSA", "kid": "1"})), part(claims));
     format!("{message}.{}", URL_SAFE_NO_PAD.encode(pair.sign(message.as_bytes())))
 }
 
-fn key_pair() -> Ed25519KeyPair {
+fn generate_key_pair() -> Ed25519KeyPair {
     let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
     Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap()
 }
 
 #[tokio::test]
 async fn f114_only_valid_issuer_tokens_authenticate() {
-    let (pair, forger) = (key_pair(), key_pair());
-    let url = issuer(&pair).await;
-    let product = product(&[("AUTH", "jwt"), ("AUTH_JWT_ISSUER", &url), ("AUTH_JWT_AUDIENCE", "chat")]).await;
-    product.app.model.answer(|_| Completion::of(["好。"]));
+    let (pair, forger) = (generate_key_pair(), generate_key_pair());
+    let url = start_issuer(&pair).await;
+    let product = start_with_store(&[("AUTH", "jwt"), ("AUTH_JWT_ISSUER", &url), ("AUTH_JWT_AUDIENCE", "chat")]).await;
+    product.app.model.respond_with(|_| Completion::of(["好。"]));
     let claims = |name: &str, value: Value| {
         let mut claims = json!({"iss": url, "aud": "chat", "sub": "ada", "exp": 9_999_999_999_u64});
         claims[name] = value;
         claims
     };
-    let ada = format!("Bearer {}", token(&pair, &claims("sub", "ada".into())));
-    let bob = token(&pair, &claims("sub", "bob".into()));
+    let ada = format!("Bearer {}", sign_token(&pair, &claims("sub", "ada".into())));
+    let bob = sign_token(&pair, &claims("sub", "bob".into()));
     let chat = ("POST", "/api/chat", r#"{"message":"hi","stream":false}"#);
-    let id = product.ask(chat, "", &[("authorization", &ada)]).await.ok()["conversationId"].clone();
+    let id = product.send_request(chat, "", &[("authorization", &ada)]).await.ok()["conversationId"].clone();
     let read = ("GET", "/api/conversations/{id}", "");
-    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("authorization", &ada)]).await.status, 200);
-    assert_eq!(product.ask(read, id.as_str().unwrap(), &[("x-api-key", &bob)]).await.error().0, 404);
+    assert_eq!(product.send_request(read, id.as_str().unwrap(), &[("authorization", &ada)]).await.status, 200);
+    assert_eq!(product.send_request(read, id.as_str().unwrap(), &[("x-api-key", &bob)]).await.error().0, 404);
     let bad = [
-        token(&forger, &claims("sub", "ada".into())),
-        token(&pair, &claims("iss", "https://evil.example".into())),
-        token(&pair, &claims("aud", "other".into())),
-        token(&pair, &claims("exp", 1.into())),
-        token(&pair, &claims("nbf", 9_999_999_998_u64.into())),
-        token(&pair, &claims("sub", Value::Null)),
-        text(&product.key("ada", None).await),
+        sign_token(&forger, &claims("sub", "ada".into())),
+        sign_token(&pair, &claims("iss", "https://evil.example".into())),
+        sign_token(&pair, &claims("aud", "other".into())),
+        sign_token(&pair, &claims("exp", 1.into())),
+        sign_token(&pair, &claims("nbf", 9_999_999_998_u64.into())),
+        sign_token(&pair, &claims("sub", Value::Null)),
+        expose_key(&product.create_key("ada", None).await),
     ];
-    for route in ROUTES {
-        let expected = shape(&product.ask(route, ABSENT, &[]).await);
+    for route in AUTHENTICATED_ROUTES {
+        let expected = comparable_parts(&product.send_request(route, ABSENT, &[]).await);
         assert_eq!(expected.0, 401);
         for token in &bad {
-            assert_eq!(shape(&product.ask(route, ABSENT, &[("x-api-key", token)]).await), expected, "{route:?}");
+            assert_eq!(
+                comparable_parts(&product.send_request(route, ABSENT, &[("x-api-key", token)]).await),
+                expected,
+                "{route:?}"
+            );
         }
     }
 }

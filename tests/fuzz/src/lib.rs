@@ -15,55 +15,55 @@ mod random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-pub use mutation::MAX_INPUT;
-pub use random::{Random, cuts, text_cuts};
+pub use mutation::MAX_INPUT_BYTES;
+pub use random::{Random, split_bytes, split_text};
 
 /// Result of a check: an error describes the broken property.
 pub type Outcome = Result<(), String>;
 
 /// Time limit of any input, and the addition per byte, in an unoptimised build.
-const TIME: Duration = Duration::from_millis(500);
-const TIME_PER_BYTE: Duration = Duration::from_micros(200);
+const BASE_TIME_LIMIT: Duration = Duration::from_millis(500);
+const TIME_LIMIT_PER_BYTE: Duration = Duration::from_micros(200);
 
 /// Runs a check on changed samples for `FUZZ_SECONDS`; `tokens` are strings that are significant to the parser.
-pub fn run(target: &str, samples: &[&[u8]], words: &[&str], check: impl Fn(&[u8]) -> Outcome) {
+pub fn run(target: &str, samples: &[&[u8]], tokens: &[&str], check: impl Fn(&[u8]) -> Outcome) {
     let seed = seed();
     let (mut random, begun, mut inputs) = (Random::new(seed), Instant::now(), 0_u64);
     for sample in samples {
-        judge(target, seed, sample, &check);
+        check_input(target, seed, sample, &check);
     }
-    while begun.elapsed() < length() {
-        judge(target, seed, &mutation::input(&mut random, samples, words), &check);
+    while begun.elapsed() < run_time() {
+        check_input(target, seed, &mutation::input(&mut random, samples, tokens), &check);
         inputs += 1;
     }
     println!("{target}: {inputs} inputs from seed {seed}");
 }
 
 /// Runs a check of a text parser; invalid UTF-8 in an input is replaced first.
-pub fn run_text(target: &str, samples: &[&str], words: &[&str], check: impl Fn(&str) -> Outcome) {
+pub fn run_text(target: &str, samples: &[&str], tokens: &[&str], check: impl Fn(&str) -> Outcome) {
     let samples: Vec<&[u8]> = samples.iter().map(|sample| sample.as_bytes()).collect();
-    run(target, &samples, words, |input| check(&String::from_utf8_lossy(input)));
+    run(target, &samples, tokens, |input| check(&String::from_utf8_lossy(input)));
 }
 
 /// Returns an error unless the property holds.
 ///
 /// # Errors
 /// The text of `describe`.
-pub fn holds(promise: bool, say: impl FnOnce() -> String) -> Outcome {
-    if promise { Ok(()) } else { Err(say()) }
+pub fn ensure(property: bool, describe: impl FnOnce() -> String) -> Outcome {
+    if property { Ok(()) } else { Err(describe()) }
 }
 
-fn judge(target: &str, seed: u64, input: &[u8], check: &impl Fn(&[u8]) -> Outcome) {
-    let Err(first) = verdict(input, check) else { return };
-    let small = minimise::smallest(input, |shorter| verdict(shorter, check).is_err());
-    let reason = verdict(&small, check).err().unwrap_or(first);
+fn check_input(target: &str, seed: u64, input: &[u8], check: &impl Fn(&[u8]) -> Outcome) {
+    let Err(first) = run_check(input, check) else { return };
+    let small = minimise::minimise(input, |shorter| run_check(shorter, check).is_err());
+    let reason = run_check(&small, check).err().unwrap_or(first);
     let reason: String = reason.chars().take(2_000).collect();
     panic!("{target}: {reason}\nseed {seed}, {} bytes: {}", small.len(), small.escape_ascii());
 }
 
 /// Runs a check; panics and exceeded time limits are errors.
-fn verdict(input: &[u8], check: &impl Fn(&[u8]) -> Outcome) -> Outcome {
-    let limit = TIME + TIME_PER_BYTE * u32::try_from(input.len()).unwrap_or(u32::MAX);
+fn run_check(input: &[u8], check: &impl Fn(&[u8]) -> Outcome) -> Outcome {
+    let limit = BASE_TIME_LIMIT + TIME_LIMIT_PER_BYTE * u32::try_from(input.len()).unwrap_or(u32::MAX);
     let mut took = Duration::ZERO;
     // A busy machine may delay one attempt, but not three.
     for _ in 0..3 {
@@ -90,11 +90,11 @@ fn message(cause: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-fn length() -> Duration {
-    seconds().unwrap_or(Duration::from_millis(100))
+fn run_time() -> Duration {
+    requested_time().unwrap_or(Duration::from_millis(100))
 }
 
-fn seconds() -> Option<Duration> {
+fn requested_time() -> Option<Duration> {
     let seconds: f64 = std::env::var("FUZZ_SECONDS").ok()?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
@@ -104,7 +104,7 @@ fn seed() -> u64 {
         return seed;
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
-    seconds().map_or(1, |_| now)
+    requested_time().map_or(1, |_| now)
 }
 
 #[cfg(test)]
@@ -119,17 +119,20 @@ mod tests {
     #[test]
     fn failure_reports_minimised_input_and_seed() {
         let bad = |input: &[u8]| input.windows(3).any(|part| part == b"bad");
-        let told = failure(|input| holds(!bad(input), || "it is bad".to_owned()));
-        assert!(told.starts_with("target: it is bad\nseed ") && told.ends_with(", 3 bytes: bad"), "{told}");
+        let failure_text = failure(|input| ensure(!bad(input), || "it is bad".to_owned()));
+        assert!(
+            failure_text.starts_with("target: it is bad\nseed ") && failure_text.ends_with(", 3 bytes: bad"),
+            "{failure_text}"
+        );
     }
 
     #[test]
     fn a_panic_is_a_failure() {
-        let told = failure(|input| {
+        let failure_text = failure(|input| {
             assert!(!input.windows(3).any(|part| part == b"bad"), "broken");
             Ok(())
         });
-        assert!(told.contains("panicked: broken") && told.ends_with("bad"), "{told}");
+        assert!(failure_text.contains("panicked: broken") && failure_text.ends_with("bad"), "{failure_text}");
     }
 
     #[test]

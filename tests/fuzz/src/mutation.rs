@@ -1,10 +1,10 @@
 use crate::Random;
 
 /// Length limit of an input, in bytes.
-pub const MAX_INPUT: usize = 8 * 1024;
+pub const MAX_INPUT_BYTES: usize = 8 * 1024;
 
 /// Byte strings that are significant to many parsers.
-const COMMON: [&[u8]; 34] = [
+const COMMON_TOKENS: [&[u8]; 34] = [
     b"\0",
     b"\n",
     b"\r",
@@ -45,16 +45,16 @@ const COMMON: [&[u8]; 34] = [
 const MAX_CHANGES: usize = 8;
 
 /// Creates an input: a sample with some random changes.
-pub(crate) fn input(random: &mut Random, samples: &[&[u8]], words: &[&str]) -> Vec<u8> {
+pub(crate) fn input(random: &mut Random, samples: &[&[u8]], tokens: &[&str]) -> Vec<u8> {
     let mut input = random.choose(samples).map(|sample| sample.to_vec()).unwrap_or_default();
     for _ in 0..=random.below(MAX_CHANGES) {
-        change(&mut input, random, samples, words);
-        input.truncate(MAX_INPUT);
+        change(&mut input, random, samples, tokens);
+        input.truncate(MAX_INPUT_BYTES);
     }
     input
 }
 
-fn change(input: &mut Vec<u8>, random: &mut Random, samples: &[&[u8]], words: &[&str]) {
+fn change(input: &mut Vec<u8>, random: &mut Random, samples: &[&[u8]], tokens: &[&str]) {
     let at = random.below(input.len() + 1);
     match random.below(9) {
         0 => drop(input.drain(range(input.len(), at, random))),
@@ -71,21 +71,21 @@ fn change(input: &mut Vec<u8>, random: &mut Random, samples: &[&[u8]], words: &[
                 *byte ^= 1 << random.below(8);
             }
         }
-        5 => insert(input, at, random.choose(&COMMON).copied().unwrap_or_default()),
+        5 => insert(input, at, random.choose(&COMMON_TOKENS).copied().unwrap_or_default()),
         6 => {
             let replaced = range(input.len(), at, random);
-            let word = random.choose(words).copied().unwrap_or_default();
-            drop(input.splice(replaced, word.bytes()));
+            let token = random.choose(tokens).copied().unwrap_or_default();
+            drop(input.splice(replaced, token.bytes()));
         }
-        _ => insert(input, at, random.choose(words).copied().unwrap_or_default().as_bytes()),
+        _ => insert(input, at, random.choose(tokens).copied().unwrap_or_default().as_bytes()),
     }
 }
 
 /// Repeats a part in place, sometimes very often, which reveals quadratic work.
 fn repeat(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     let part = input[range(input.len(), at, random)].to_vec();
-    let most = if random.below(4) == 0 { MAX_INPUT / part.len().max(1) } else { 4 };
-    insert(input, at, &part.repeat(1 + random.below(most)));
+    let max_repeats = if random.below(4) == 0 { MAX_INPUT_BYTES / part.len().max(1) } else { 4 };
+    insert(input, at, &part.repeat(1 + random.below(max_repeats)));
 }
 
 fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {

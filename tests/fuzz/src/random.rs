@@ -35,7 +35,7 @@ impl Random {
 }
 
 /// Splits the input at positions that depend on the input only; sometimes into single bytes.
-pub fn cuts(input: &[u8]) -> Vec<&[u8]> {
+pub fn split_bytes(input: &[u8]) -> Vec<&[u8]> {
     let (mut random, mut rest, mut pieces) = (Random::of(input), input, Vec::new());
     let longest = [1, 3, 16, input.len().max(1)][random.below(4)];
     while !rest.is_empty() {
@@ -47,7 +47,7 @@ pub fn cuts(input: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Splits the text between characters.
-pub fn text_cuts(text: &str) -> Vec<&str> {
+pub fn split_text(text: &str) -> Vec<&str> {
     let (mut random, mut rest, mut pieces) = (Random::of(text.as_bytes()), text, Vec::new());
     let longest = [1, 3, 16, text.len().max(1)][random.below(4)];
     while !rest.is_empty() {
@@ -68,10 +68,10 @@ mod tests {
     fn pieces_are_complete_and_deterministic() {
         let text = "a汉e\u{301}😀 b".repeat(9);
         assert_eq!(
-            (text_cuts(&text).concat(), cuts(text.as_bytes()).concat()),
+            (split_text(&text).concat(), split_bytes(text.as_bytes()).concat()),
             (text.clone(), text.clone().into_bytes())
         );
-        assert_eq!(cuts(text.as_bytes()), cuts(text.as_bytes()));
-        assert!(cuts(b"").is_empty() && text_cuts("").is_empty());
+        assert_eq!(split_bytes(text.as_bytes()), split_bytes(text.as_bytes()));
+        assert!(split_bytes(b"").is_empty() && split_text("").is_empty());
     }
 }

@@ -9,18 +9,18 @@ use crate::within;
 const DELIMITER: [u8; 8] = [0; 8];
 
 /// The function's response to an event.
-pub enum Answer {
+pub enum FunctionResponse {
     /// A streamed response.
-    Streamed(Streamed),
+    Streamed(StreamedResponse),
     /// A buffered response: the document for the API in front of the function.
     Whole(Value),
     /// The function reported that the invocation failed.
     Error(Value),
 }
 
-impl Answer {
+impl FunctionResponse {
     /// Returns the streamed response; panics on any other.
-    pub fn streamed(self) -> Streamed {
+    pub fn expect_streamed(self) -> StreamedResponse {
         match self {
             Self::Streamed(streamed) => streamed,
             Self::Whole(document) => panic!("a buffered answer: {document}"),
@@ -29,7 +29,7 @@ impl Answer {
     }
 
     /// Returns the buffered response; panics on any other.
-    pub fn whole(self) -> Value {
+    pub fn expect_buffered(self) -> Value {
         match self {
             Self::Streamed(_) => panic!("a streamed answer"),
             Self::Whole(document) => document,
@@ -77,23 +77,23 @@ impl Prelude {
 /// A streamed response, read chunk by chunk. The function's request completes only when this is dropped.
 ///
 /// Dropping it before its end resets the connection, as if the service had failed.
-pub struct Streamed {
+pub struct StreamedResponse {
     chunks: mpsc::UnboundedReceiver<Option<Vec<u8>>>,
     /// Dropping it signals the server that the test has released the response.
-    _held: oneshot::Sender<()>,
+    _guard: oneshot::Sender<()>,
 }
 
 /// The server's side of a streamed response.
-pub(crate) struct Taking {
+pub(crate) struct ResponseReceiver {
     chunks: mpsc::UnboundedSender<Option<Vec<u8>>>,
-    let_go: oneshot::Receiver<()>,
+    released: oneshot::Receiver<()>,
 }
 
-impl Streamed {
-    pub(crate) fn new() -> (Self, Taking) {
+impl StreamedResponse {
+    pub(crate) fn new() -> (Self, ResponseReceiver) {
         let (sender, chunks) = mpsc::unbounded_channel();
-        let (held, let_go) = oneshot::channel();
-        (Self { chunks, _held: held }, Taking { chunks: sender, let_go })
+        let (guard, released) = oneshot::channel();
+        (Self { chunks, _guard: guard }, ResponseReceiver { chunks: sender, released })
     }
 
     /// Reads the prelude, which the runtime sends before the body.
@@ -120,7 +120,7 @@ impl Streamed {
     }
 
     /// Reads until the body contains `text`, and returns the text so far.
-    pub async fn until(&mut self, text: &str) -> String {
+    pub async fn read_until(&mut self, text: &str) -> String {
         let mut read = String::new();
         while !read.contains(text) {
             read += &self.text().await;
@@ -138,19 +138,19 @@ impl Streamed {
     }
 }
 
-impl Taking {
+impl ResponseReceiver {
     /// Sends a chunk to the test, unless it has released the response.
-    pub(crate) fn pass(&self, chunk: Vec<u8>) {
+    pub(crate) fn send_chunk(&self, chunk: Vec<u8>) {
         let _ = self.chunks.send(Some(chunk));
     }
 
-    pub(crate) async fn hung_up(&mut self) {
-        let _ = (&mut self.let_go).await;
+    pub(crate) async fn wait_for_release(&mut self) {
+        let _ = (&mut self.released).await;
     }
 
     /// Signals the end, and waits until the test releases the response.
-    pub(crate) async fn ended(mut self) {
+    pub(crate) async fn finish(mut self) {
         let _ = self.chunks.send(None);
-        self.hung_up().await;
+        self.wait_for_release().await;
     }
 }

@@ -63,7 +63,7 @@ impl Function {
     }
 
     /// Waits until the process exits by itself; returns its exit code and the last line that it wrote.
-    pub async fn ended(mut self) -> (Option<i32>, String) {
+    pub async fn wait_for_exit(mut self) -> (Option<i32>, String) {
         let status = within("the process to end", self.child.wait()).await.expect("a child can be waited for");
         for reader in &mut self.readers {
             within("the process's last words", reader).await.expect("a log can be read");
@@ -72,7 +72,7 @@ impl Function {
     }
 
     /// Whether the process still runs.
-    pub fn runs(&mut self) -> bool {
+    pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
@@ -82,7 +82,7 @@ impl Function {
     }
 
     /// Waits until `count` lines match, and returns them.
-    pub async fn lines(&self, count: usize, of: impl Fn(&str) -> bool) -> Vec<String> {
+    pub async fn wait_for_lines(&self, count: usize, of: impl Fn(&str) -> bool) -> Vec<String> {
         let mut log = self.log.subscribe();
         let enough = |log: &Vec<String>| log.iter().filter(|line| of(line)).count() >= count;
         let log = within("the process to write", log.wait_for(enough)).await.expect("the log is kept").clone();

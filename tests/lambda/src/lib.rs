@@ -16,7 +16,7 @@ mod function;
 mod server;
 mod wire;
 
-pub use answer::{Answer, Prelude, Streamed};
+pub use answer::{FunctionResponse, Prelude, StreamedResponse};
 pub use event::HttpEvent;
 pub use function::Function;
 pub use server::{Invocation, RuntimeApi};
@@ -24,9 +24,9 @@ pub use server::{Invocation, RuntimeApi};
 use std::time::Duration;
 
 /// Timeout of every wait, so that a test fails instead of hanging.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let waited = tokio::time::timeout(PATIENCE, future).await;
-    waited.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: {what}"))
+    let waited = tokio::time::timeout(WAIT_TIMEOUT, future).await;
+    waited.unwrap_or_else(|_| panic!("waited {WAIT_TIMEOUT:?} in vain: {what}"))
 }

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::answer::{Answer, Streamed, Taking};
+use crate::answer::{FunctionResponse, ResponseReceiver, StreamedResponse};
 use crate::wire::{self, Head};
 use crate::within;
 
@@ -19,17 +19,17 @@ const INVOCATIONS: &str = "/2018-06-01/runtime/invocation/";
 pub struct RuntimeApi {
     address: SocketAddr,
     events: mpsc::UnboundedSender<Event>,
-    shared: Arc<Shared>,
+    shared: Arc<ApiState>,
     count: Mutex<u32>,
     serving: JoinHandle<()>,
 }
 
-struct Shared {
+struct ApiState {
     events: tokio::sync::Mutex<mpsc::UnboundedReceiver<Event>>,
     /// The response channels of pending invocations, by request id.
-    waiting: Mutex<HashMap<String, oneshot::Sender<Answer>>>,
+    waiting: Mutex<HashMap<String, oneshot::Sender<FunctionResponse>>>,
     /// Number of the function's requests for its next event.
-    asked: watch::Sender<usize>,
+    next_requests: watch::Sender<usize>,
 }
 
 struct Event {
@@ -40,12 +40,12 @@ struct Event {
 
 /// A pending invocation.
 pub struct Invocation {
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<FunctionResponse>,
 }
 
 impl Invocation {
     /// Waits for the function's response: the whole of a buffered one, the start of a streamed one.
-    pub async fn answer(self) -> Answer {
+    pub async fn answer(self) -> FunctionResponse {
         within("an answer of the function", self.answer).await.expect("the function answers before it ends")
     }
 }
@@ -57,7 +57,7 @@ impl RuntimeApi {
         let address = listener.local_addr().expect("a bound listener has an address");
         let (events, queue) = mpsc::unbounded_channel();
         let (events_of, waiting) = (tokio::sync::Mutex::new(queue), Mutex::default());
-        let shared = Arc::new(Shared { events: events_of, waiting, asked: watch::Sender::new(0) });
+        let shared = Arc::new(ApiState { events: events_of, waiting, next_requests: watch::Sender::new(0) });
         let serving = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Self { address, events, shared, count: Mutex::default(), serving }
     }
@@ -83,15 +83,15 @@ impl RuntimeApi {
 
     /// Waits for the `times`th request for an event. After the first, the function is ready; after the `n` + 1st, it may
     /// be frozen, because it has finished the `n`th event.
-    pub async fn asked(&self, times: usize) {
-        let mut changes = self.shared.asked.subscribe();
-        let asked = within("the function to ask for an event", changes.wait_for(|now| *now >= times)).await;
-        asked.expect("the counter outlives its watchers");
+    pub async fn wait_for_next_requests(&self, times: usize) {
+        let mut changes = self.shared.next_requests.subscribe();
+        let reached = within("the function to ask for an event", changes.wait_for(|now| *now >= times)).await;
+        reached.expect("the counter outlives its watchers");
     }
 
     /// Number of the function's requests for an event so far.
-    pub fn times_asked(&self) -> usize {
-        *self.shared.asked.borrow()
+    pub fn next_request_count(&self) -> usize {
+        *self.shared.next_requests.borrow()
     }
 }
 
@@ -101,28 +101,34 @@ impl Drop for RuntimeApi {
     }
 }
 
-impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Answer>>> {
+impl ApiState {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<FunctionResponse>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ApiState>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(serve(stream, Arc::clone(&shared)));
     }
 }
 
-async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+async fn serve(stream: TcpStream, shared: Arc<ApiState>) {
     let mut stream = BufReader::new(stream);
     while let Ok(Some(head)) = Head::read(&mut stream).await {
         let rest = head.path.strip_prefix(INVOCATIONS).unwrap_or_default();
         let served = match (head.method.as_str(), rest.split_once('/')) {
-            ("GET", None) if rest == "next" => next(&mut stream, &shared).await,
-            ("POST", Some((id, "response"))) if head.is_chunked() => streamed(&mut stream, &head, id, &shared).await,
-            ("POST", Some((id, "response"))) => whole(&mut stream, &head, id, &shared, Answer::Whole).await,
-            ("POST", Some((id, "error"))) => whole(&mut stream, &head, id, &shared, Answer::Error).await,
+            ("GET", None) if rest == "next" => send_next(&mut stream, &shared).await,
+            ("POST", Some((id, "response"))) if head.is_chunked() => {
+                receive_streamed(&mut stream, &head, id, &shared).await
+            }
+            ("POST", Some((id, "response"))) => {
+                receive_whole(&mut stream, &head, id, &shared, FunctionResponse::Whole).await
+            }
+            ("POST", Some((id, "error"))) => {
+                receive_whole(&mut stream, &head, id, &shared, FunctionResponse::Error).await
+            }
             _ => reply(&mut stream, "404 Not Found", "", "").await,
         };
         if served.is_err() {
@@ -131,9 +137,9 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-async fn next(stream: &mut BufReader<TcpStream>, shared: &Shared) -> io::Result<()> {
+async fn send_next(stream: &mut BufReader<TcpStream>, shared: &ApiState) -> io::Result<()> {
     let mut events = shared.events.lock().await;
-    shared.asked.send_modify(|times| *times += 1);
+    shared.next_requests.send_modify(|times| *times += 1);
     let Some(Event { id, deadline, payload }) = events.recv().await else {
         return Err(io::ErrorKind::ConnectionAborted.into());
     };
@@ -146,12 +152,12 @@ async fn next(stream: &mut BufReader<TcpStream>, shared: &Shared) -> io::Result<
     reply(stream, "200 OK", &headers, &payload).await
 }
 
-async fn whole(
+async fn receive_whole(
     stream: &mut BufReader<TcpStream>,
     head: &Head,
     id: &str,
-    shared: &Shared,
-    kind: fn(serde_json::Value) -> Answer,
+    shared: &ApiState,
+    kind: fn(serde_json::Value) -> FunctionResponse,
 ) -> io::Result<()> {
     let body = head.body(stream).await?;
     let body = serde_json::from_slice(&body).map_err(|_| io::ErrorKind::InvalidData)?;
@@ -162,38 +168,43 @@ async fn whole(
 }
 
 /// Passes chunks to the test; the function's request completes when the test has released the response.
-async fn streamed(stream: &mut BufReader<TcpStream>, head: &Head, id: &str, shared: &Shared) -> io::Result<()> {
+async fn receive_streamed(
+    stream: &mut BufReader<TcpStream>,
+    head: &Head,
+    id: &str,
+    shared: &ApiState,
+) -> io::Result<()> {
     assert_eq!(head.header("lambda-runtime-function-response-mode"), "streaming");
     assert_eq!(head.header("content-type"), "application/vnd.awslambda.http-integration-response");
-    let (answer, taking) = Streamed::new();
+    let (answer, receiver) = StreamedResponse::new();
     if let Some(waiting) = shared.waiting().remove(id) {
-        let _ = waiting.send(Answer::Streamed(answer));
+        let _ = waiting.send(FunctionResponse::Streamed(answer));
     }
-    match pass_on(stream, taking).await? {
-        Passed::Whole => reply(stream, "202 Accepted", "", "").await,
-        Passed::HungUp => {
+    match receive_chunks(stream, receiver).await? {
+        StreamEnd::Complete => reply(stream, "202 Accepted", "", "").await,
+        StreamEnd::Released => {
             stream.get_ref().set_zero_linger()?;
             Err(io::ErrorKind::ConnectionAborted.into())
         }
     }
 }
 
-enum Passed {
-    Whole,
-    HungUp,
+enum StreamEnd {
+    Complete,
+    Released,
 }
 
-async fn pass_on(stream: &mut BufReader<TcpStream>, mut taking: Taking) -> io::Result<Passed> {
+async fn receive_chunks(stream: &mut BufReader<TcpStream>, mut receiver: ResponseReceiver) -> io::Result<StreamEnd> {
     loop {
         let chunk = tokio::select! {
-            () = taking.hung_up() => return Ok(Passed::HungUp),
+            () = receiver.wait_for_release() => return Ok(StreamEnd::Released),
             chunk = wire::chunk(stream) => chunk?,
         };
         let Some(chunk) = chunk else { break };
-        taking.pass(chunk);
+        receiver.send_chunk(chunk);
     }
-    taking.ended().await;
-    Ok(Passed::Whole)
+    receiver.finish().await;
+    Ok(StreamEnd::Complete)
 }
 
 async fn reply(stream: &mut BufReader<TcpStream>, status: &str, headers: &str, body: &str) -> io::Result<()> {

@@ -17,8 +17,8 @@ impl Head {
     /// Reads a head; `None` at the end of the connection.
     pub(crate) async fn read(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Self>> {
         let Some(first) = line(reader).await? else { return Ok(None) };
-        let mut words = first.split(' ').map(str::to_owned);
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mut parts = first.split(' ').map(str::to_owned);
+        let (method, path) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let mut headers = BTreeMap::new();
         while let Some(line) = line(reader).await?.filter(|line| !line.is_empty()) {
             let (name, value) = line.split_once(':').ok_or(io::ErrorKind::InvalidData)?;

@@ -6,7 +6,7 @@ use local::{Data, Options, Server};
 use settings::Settings;
 use tempfile::TempDir;
 
-use crate::{Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY, within};
+use crate::{Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY, with_timeout};
 
 /// A rate limit that no test reaches by default.
 const NO_LIMIT: &str = "1000000/60s";
@@ -28,29 +28,29 @@ pub struct TestApp {
 impl TestApp {
     /// Starts the product with an empty store in memory.
     pub async fn start() -> Self {
-        Self::with(&[]).await
+        Self::start_with(&[]).await
     }
 
     /// Starts the product with additional settings; a later one of the same name wins.
-    pub async fn with(settings: &[(&str, &str)]) -> Self {
+    pub async fn start_with(settings: &[(&str, &str)]) -> Self {
         Self::launch(settings, None).await
     }
 
     /// Starts the product with a store in its own folder, which survives [`TestApp::restart`].
-    pub async fn on_disk() -> Self {
-        Self::on_disk_with(&[]).await
+    pub async fn start_on_disk() -> Self {
+        Self::start_on_disk_with(&[]).await
     }
 
     /// Like [`TestApp::start_on_disk`], with additional settings.
-    pub async fn on_disk_with(settings: &[(&str, &str)]) -> Self {
+    pub async fn start_on_disk_with(settings: &[(&str, &str)]) -> Self {
         Self::launch(settings, Some(TempDir::new().expect("a temporary folder can be made"))).await
     }
 
     async fn launch(more: &[(&str, &str)], folder: Option<TempDir>) -> Self {
         let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
-        let mut settings = own_settings(&model, &search);
+        let mut settings = default_settings(&model, &search);
         settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let server = serve(&settings, folder.as_ref()).await;
+        let server = start_server(&settings, folder.as_ref()).await;
         Self { client: Client::new(&server.url()), model, search, server: Some(server), settings, folder }
     }
 
@@ -67,7 +67,7 @@ impl TestApp {
     /// Shuts the server down gracefully.
     pub async fn shut_down(&mut self) {
         if let Some(server) = self.server.take() {
-            within("the server to shut down", server.shut_down()).await;
+            with_timeout("the server to shut down", server.shut_down()).await;
         }
     }
 
@@ -80,7 +80,7 @@ impl TestApp {
     pub async fn restart_with(&mut self, more: &[(&str, &str)]) {
         self.settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         self.shut_down().await;
-        let server = serve(&self.settings, self.folder.as_ref()).await;
+        let server = start_server(&self.settings, self.folder.as_ref()).await;
         self.client = Client::new(&server.url());
         self.server = Some(server);
     }
@@ -95,7 +95,7 @@ impl Deref for TestApp {
     }
 }
 
-fn own_settings(model: &FakeModel, search: &FakeTavily) -> Vec<(String, String)> {
+fn default_settings(model: &FakeModel, search: &FakeTavily) -> Vec<(String, String)> {
     let (model, search) = (model.url(), search.url());
     let settings = [
         ("OPENAI_BASE_URL", model.as_str()),
@@ -109,7 +109,7 @@ fn own_settings(model: &FakeModel, search: &FakeTavily) -> Vec<(String, String)>
     settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
-async fn serve(settings: &[(String, String)], folder: Option<&TempDir>) -> Server {
+async fn start_server(settings: &[(String, String)], folder: Option<&TempDir>) -> Server {
     let data = folder.map_or(Data::Memory, |folder| Data::Folder(PathBuf::from(folder.path())));
     let options = Options {
         host: Ipv4Addr::LOCALHOST.into(),
@@ -119,5 +119,5 @@ async fn serve(settings: &[(String, String)], folder: Option<&TempDir>) -> Serve
         settings: Settings::from_pairs(settings.iter().cloned()),
     };
     // The future of a whole server is too large to lie on the stack of each test.
-    within("the server to start", Box::pin(Server::start(options))).await.expect("the product starts")
+    with_timeout("the server to start", Box::pin(Server::start(options))).await.expect("the product starts")
 }

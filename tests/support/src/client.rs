@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::{Answer, EventStream, Transcript, within};
+use crate::{ApiResponse, EventStream, Transcript, with_timeout};
 
 /// An HTTP client of the product, as one caller.
 #[derive(Clone)]
@@ -13,13 +13,13 @@ pub struct Client {
 impl Client {
     /// A client of the product at this URL, as the caller `local`.
     pub fn new(base: &str) -> Self {
-        let http = transport::client().expect("the HTTP client builds");
+        let http = transport::build_client().expect("the HTTP client builds");
         Self { http, base: base.trim_end_matches('/').to_owned(), user: None }
     }
 
     /// A client of the same product, as another caller.
     #[must_use]
-    pub fn user(&self, name: &str) -> Self {
+    pub fn as_user(&self, name: &str) -> Self {
         Self { user: Some(name.to_owned()), ..self.clone() }
     }
 
@@ -30,97 +30,103 @@ impl Client {
 
     /// Runs a turn to its end.
     pub async fn chat(&self, body: &Value) -> Transcript {
-        self.open(body).await.rest().await
+        self.open(body).await.read_to_end().await
     }
 
     /// Runs a turn with this message in a new conversation to its end.
-    pub async fn ask(&self, message: &str) -> Transcript {
+    pub async fn send_message(&self, message: &str) -> Transcript {
         self.chat(&json!({ "message": message })).await
     }
 
     /// Runs a turn with this message in an existing conversation to its end.
-    pub async fn go_on(&self, conversation: &str, message: &str) -> Transcript {
+    pub async fn follow_up(&self, conversation: &str, message: &str) -> Transcript {
         self.chat(&json!({ "message": message, "conversationId": conversation })).await
     }
 
     /// Starts a turn and returns its live event stream.
     pub async fn open(&self, body: &Value) -> EventStream {
-        EventStream::new(self.started("/api/chat", body).await, false)
+        EventStream::new(self.start_turn("/api/chat", body).await, false)
     }
 
     /// Starts a turn and returns its live event stream with accumulated content.
     pub async fn open_accumulated(&self, body: &Value) -> EventStream {
-        EventStream::new(self.started("/api/chat?sse=accumulated", body).await, true)
+        EventStream::new(self.start_turn("/api/chat?sse=accumulated", body).await, true)
     }
 
     /// Regenerates the last answer of a conversation and returns the live event stream.
-    pub async fn open_again(&self, conversation: &str, body: &Value) -> EventStream {
-        EventStream::new(self.started(&format!("/api/conversations/{conversation}/regenerate"), body).await, false)
+    pub async fn regenerate(&self, conversation: &str, body: &Value) -> EventStream {
+        EventStream::new(self.start_turn(&format!("/api/conversations/{conversation}/regenerate"), body).await, false)
     }
 
     /// Resumes a conversation's turn after the frame with id `last`, or from its start; `None` on status 204.
     pub async fn resume(&self, conversation: &str, last: Option<&str>) -> Option<EventStream> {
         let request = self.request("GET", &format!("/api/conversations/{conversation}/stream"));
         let request = last.into_iter().fold(request, |request, last| request.header("last-event-id", last));
-        let response = within("a turn to be resumed", request.send()).await.expect("the product answers");
+        let response = with_timeout("a turn to be resumed", request.send()).await.expect("the product answers");
         if response.status() == 204 {
             return None;
         }
-        assert!(response.status() == 200, "the turn was refused: {:?}", read(response, "GET").await.text());
+        assert!(response.status() == 200, "the turn was refused: {:?}", read_response(response, "GET").await.text());
         Some(match last {
             None => EventStream::new(response, false),
-            Some(last) => EventStream::behind(response, last),
+            Some(last) => EventStream::resumed_after(response, last),
         })
     }
 
-    async fn started(&self, path: &str, body: &Value) -> reqwest::Response {
+    async fn start_turn(&self, path: &str, body: &Value) -> reqwest::Response {
         let request = self.request("POST", path).json(body);
-        let response = within("a turn to start", request.send()).await.expect("the product answers");
-        assert!(response.status() == 200, "the turn was refused: {:?}", read(response, "POST").await.text());
+        let response = with_timeout("a turn to start", request.send()).await.expect("the product answers");
+        assert!(response.status() == 200, "the turn was refused: {:?}", read_response(response, "POST").await.text());
         response
     }
 
     /// Runs a turn whose response is one JSON document.
-    pub async fn chat_once(&self, body: &Value) -> Answer {
+    pub async fn chat_once(&self, body: &Value) -> ApiResponse {
         let mut body = body.clone();
         body["stream"] = false.into();
         self.post("/api/chat", &body).await
     }
 
     /// `GET`.
-    pub async fn get(&self, path: &str) -> Answer {
-        send(self.request("GET", path)).await
+    pub async fn get(&self, path: &str) -> ApiResponse {
+        execute(self.request("GET", path)).await
     }
 
     /// `DELETE`.
-    pub async fn delete(&self, path: &str) -> Answer {
-        send(self.request("DELETE", path)).await
+    pub async fn delete(&self, path: &str) -> ApiResponse {
+        execute(self.request("DELETE", path)).await
     }
 
     /// `POST` with a JSON body.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        send(self.request("POST", path).json(body)).await
+    pub async fn post(&self, path: &str, body: &Value) -> ApiResponse {
+        execute(self.request("POST", path).json(body)).await
     }
 
     /// `PUT` with a JSON body.
-    pub async fn put(&self, path: &str, body: &Value) -> Answer {
-        send(self.request("PUT", path).json(body)).await
+    pub async fn put(&self, path: &str, body: &Value) -> ApiResponse {
+        execute(self.request("PUT", path).json(body)).await
     }
 
     /// `PATCH` with a JSON body.
-    pub async fn patch(&self, path: &str, body: &Value) -> Answer {
-        send(self.request("PATCH", path).json(body)).await
+    pub async fn patch(&self, path: &str, body: &Value) -> ApiResponse {
+        execute(self.request("PATCH", path).json(body)).await
     }
 
     /// Sends a request with any method, headers and body.
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> ApiResponse {
         let request =
             headers.iter().fold(self.request(method, path), |request, (name, value)| request.header(*name, *value));
-        send(request.body(body.into())).await
+        execute(request.body(body.into())).await
     }
 
     /// Sends a chat request with this body, unchanged.
-    pub async fn chat_bytes(&self, body: impl Into<Vec<u8>>) -> Answer {
+    pub async fn chat_bytes(&self, body: impl Into<Vec<u8>>) -> ApiResponse {
         self.send("POST", "/api/chat", &[("content-type", "application/json")], body).await
     }
 
@@ -130,8 +136,8 @@ impl Client {
     }
 
     /// Reads a conversation repeatedly until its last message is no longer `running`.
-    pub async fn settled(&self, id: &str) -> Value {
-        let reading = async {
+    pub async fn read_finished_conversation(&self, id: &str) -> Value {
+        let polling = async {
             loop {
                 let conversation = self.conversation(id).await;
                 let last = conversation["messages"].as_array().and_then(|list| list.last().cloned());
@@ -140,7 +146,7 @@ impl Client {
                 }
             }
         };
-        within("a turn to be stored", reading).await
+        with_timeout("a turn to be stored", polling).await
     }
 
     fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
@@ -153,15 +159,15 @@ impl Client {
     }
 }
 
-async fn send(request: reqwest::RequestBuilder) -> Answer {
+async fn execute(request: reqwest::RequestBuilder) -> ApiResponse {
     let (http, request) = request.build_split();
     let request = request.expect("the request is well formed");
     let method = request.method().clone();
-    let response = within("an answer", http.execute(request)).await.expect("the product answers");
-    read(response, method.as_str()).await
+    let response = with_timeout("an answer", http.execute(request)).await.expect("the product answers");
+    read_response(response, method.as_str()).await
 }
 
-async fn read(response: reqwest::Response, method: &str) -> Answer {
+async fn read_response(response: reqwest::Response, method: &str) -> ApiResponse {
     let status = response.status().as_u16();
     let mut headers = std::collections::BTreeMap::<String, String>::new();
     for (name, value) in response.headers() {
@@ -169,6 +175,6 @@ async fn read(response: reqwest::Response, method: &str) -> Answer {
         let joined = headers.get(name.as_str()).map_or(value.to_owned(), |before| format!("{before}, {value}"));
         headers.insert(name.as_str().to_owned(), joined);
     }
-    let body = within("a body", response.bytes()).await.expect("the body ends cleanly");
-    Answer { status, headers, body: body.to_vec() }.checked(method)
+    let body = with_timeout("a body", response.bytes()).await.expect("the body ends cleanly");
+    ApiResponse { status, headers, body: body.to_vec() }.validate(method)
 }

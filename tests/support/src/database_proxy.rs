@@ -8,8 +8,8 @@ use axum::response::Response;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::broken::served;
-use crate::{Gate, within};
+use crate::faulty_proxy::serve_router;
+use crate::{Gate, with_timeout};
 
 /// The headers of a DynamoDB request that a proxy forwards.
 const FORWARDED_HEADERS: [&str; 4] = ["x-amz-target", "content-type", "authorization", "x-amz-date"];
@@ -48,7 +48,7 @@ impl DatabaseProxy {
     /// Starts a proxy in front of the DynamoDB endpoint at this URL; it rejects nothing yet.
     pub async fn start(upstream: &str) -> Self {
         let shared = Arc::new(ProxyState {
-            http: transport::client().expect("a client can be made"),
+            http: transport::build_client().expect("a client can be made"),
             upstream: upstream.to_owned(),
             event_writes: watch::Sender::new(0),
             rules: Mutex::new(ProxyRules {
@@ -59,7 +59,7 @@ impl DatabaseProxy {
                 rejected_with_answer: false,
             }),
         });
-        let url = served(Router::new().fallback(handle).with_state(Arc::clone(&shared))).await;
+        let url = serve_router(Router::new().fallback(handle).with_state(Arc::clone(&shared))).await;
         Self { url, shared }
     }
 
@@ -81,7 +81,7 @@ impl DatabaseProxy {
     /// Waits for `count` event writes.
     pub async fn wait_for_event_writes(&self, count: usize) {
         let mut changes = self.shared.event_writes.subscribe();
-        let reached = within("writes of events", changes.wait_for(|now| *now >= count)).await;
+        let reached = with_timeout("writes of events", changes.wait_for(|now| *now >= count)).await;
         reached.expect("the counter outlives its subscribers");
     }
 

@@ -13,7 +13,7 @@ impl FakeEndpoint {
     }
 
     /// Starts an endpoint that accepts any request.
-    pub async fn of_any() -> Self {
+    pub async fn start_permissive() -> Self {
         Self(FakeServer::start("fake endpoint", |_| Vec::new()).await)
     }
 
@@ -23,18 +23,18 @@ impl FakeEndpoint {
     }
 
     /// Queues replies for the next requests, one each.
-    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
-        self.0.queue(replies);
+    pub fn queue_replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.queue_replies(replies);
     }
 
     /// Sets the function that answers requests when the queue is empty.
-    pub fn answer(&self, answer: impl Fn(&Request) -> Reply + Send + 'static) {
-        self.0.answer(answer);
+    pub fn respond_with(&self, responder: impl Fn(&Request) -> Reply + Send + 'static) {
+        self.0.respond_with(responder);
     }
 
     /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
-        self.0.log()
+        self.0.requests()
     }
 
     /// A stream of events with these payloads.

@@ -8,12 +8,12 @@ pub(crate) struct Grammar {
     accumulated: bool,
     turn: Option<String>,
     count: u64,
-    once: Vec<String>,
-    state: State,
+    seen_once: Vec<String>,
+    state: StreamState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum StreamState {
     Running,
     /// Running or ended; the frames up to `Last-Event-ID` were not read.
     Resumed,
@@ -24,34 +24,44 @@ enum State {
 impl Grammar {
     /// The grammar of the response to this request.
     pub(crate) fn new(request: &str, accumulated: bool) -> Self {
-        Self { request: request.to_owned(), accumulated, turn: None, count: 0, once: Vec::new(), state: State::Running }
+        Self {
+            request: request.to_owned(),
+            accumulated,
+            turn: None,
+            count: 0,
+            seen_once: Vec::new(),
+            state: StreamState::Running,
+        }
     }
 
     /// The grammar of the rest of a turn, after the frame with this id.
-    pub(crate) fn behind(request: &str, last: &str) -> Self {
+    pub(crate) fn resumed_after(request: &str, last: &str) -> Self {
         let (turn, n) = last.rsplit_once('-').unwrap_or_else(|| panic!("not <turn>-<n>: {last:?}"));
         let count = n.parse().unwrap_or_else(|_| panic!("not <turn>-<n>: {last:?}"));
         // Earlier frames are unknown: the last one may have had any type.
-        Self { turn: Some(turn.to_owned()), count, state: State::Resumed, ..Self::new(request, false) }
+        Self { turn: Some(turn.to_owned()), count, state: StreamState::Resumed, ..Self::new(request, false) }
     }
 
     /// The id of the last frame; empty before the first.
-    pub(crate) fn last(&self) -> String {
+    pub(crate) fn last_id(&self) -> String {
         self.turn.as_ref().map_or_else(String::new, |turn| format!("{turn}-{}", self.count))
     }
 
     /// Checks a frame; `None` when it is not an event.
-    pub(crate) fn read(&mut self, frame: &str) -> Option<Value> {
-        assert_ne!(self.state, State::Terminated, "nothing follows the terminator: {frame}");
+    pub(crate) fn read_frame(&mut self, frame: &str) -> Option<Value> {
+        assert_ne!(self.state, StreamState::Terminated, "nothing follows the terminator: {frame}");
         if frame == ": keep-alive" {
             return None;
         }
         if frame == "data: [DONE]" {
-            assert!(matches!(self.state, State::Ended | State::Resumed), "the terminator follows done or error");
-            self.state = State::Terminated;
+            assert!(
+                matches!(self.state, StreamState::Ended | StreamState::Resumed),
+                "the terminator follows done or error"
+            );
+            self.state = StreamState::Terminated;
             return None;
         }
-        assert_ne!(self.state, State::Ended, "only the terminator follows done or error: {frame}");
+        assert_ne!(self.state, StreamState::Ended, "only the terminator follows done or error: {frame}");
         let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("not an id and a data line: {frame:?}"));
         self.read_id(id);
         let data = data.strip_prefix("data: ").unwrap_or_else(|| panic!("not a data line: {frame:?}"));
@@ -77,13 +87,13 @@ impl Grammar {
         self.check_fields(kind, event);
         self.check_ids(kind, event);
         if ["title", "usage"].contains(&kind) {
-            assert!(!self.once.iter().any(|seen| seen == kind), "{kind} comes once at most");
-            self.once.push(kind.to_owned());
+            assert!(!self.seen_once.iter().any(|seen| seen == kind), "{kind} comes once at most");
+            self.seen_once.push(kind.to_owned());
         }
         if ["done", "error"].contains(&kind) {
-            let seen = self.once.iter().any(|seen| seen == "usage");
-            assert!(seen || self.state == State::Resumed, "usage comes before the end: {event}");
-            self.state = State::Ended;
+            let seen = self.seen_once.iter().any(|seen| seen == "usage");
+            assert!(seen || self.state == StreamState::Resumed, "usage comes before the end: {event}");
+            self.state = StreamState::Ended;
         }
     }
 
@@ -113,9 +123,9 @@ impl Grammar {
         };
         let extra = optional.iter().copied().filter(|name| failed || event.get(*name).is_some());
         let expected: BTreeSet<&str> = expected.iter().copied().chain(extra).collect();
-        assert_eq!(keys(event), expected, "the fields of {kind}: {event}");
+        assert_eq!(field_names(event), expected, "the fields of {kind}: {event}");
         if failed {
-            assert_eq!(keys(&event["error"]), BTreeSet::from(["code", "message"]), "{event}");
+            assert_eq!(field_names(&event["error"]), BTreeSet::from(["code", "message"]), "{event}");
         }
     }
 
@@ -131,8 +141,8 @@ impl Grammar {
     }
 
     /// Checks that the stream is complete at the end of the body.
-    pub(crate) fn end(&self) {
-        assert_eq!(self.state, State::Terminated, "the body ends after the terminator");
+    pub(crate) fn finish(&self) {
+        assert_eq!(self.state, StreamState::Terminated, "the body ends after the terminator");
     }
 }
 
@@ -141,7 +151,7 @@ fn is_ulid(text: &str) -> bool {
 }
 
 /// The names of an object's fields.
-pub(crate) fn keys(value: &Value) -> BTreeSet<&str> {
+pub(crate) fn field_names(value: &Value) -> BTreeSet<&str> {
     value.as_object().into_iter().flat_map(serde_json::Map::keys).map(String::as_str).collect()
 }
 
@@ -156,66 +166,66 @@ data: {"type":"usage","inputTokens":1,"outputTokens":2,"searchCredits":0,"estima
     const DONE: &str = r#"id: 01J00000000000000000000000-3
 data: {"type":"done","finishReason":"stop"}"#;
 
-    fn read(frames: &[&str]) {
+    fn check_frames(frames: &[&str]) {
         let mut grammar = Grammar::new("R", false);
         for frame in frames {
-            grammar.read(frame);
+            grammar.read_frame(frame);
         }
-        grammar.end();
+        grammar.finish();
     }
 
     #[test]
     fn complete_stream_with_keep_alive_is_accepted() {
-        read(&[START, ": keep-alive", USAGE, DONE, "data: [DONE]"]);
+        check_frames(&[START, ": keep-alive", USAGE, DONE, "data: [DONE]"]);
     }
 
     #[test]
     #[should_panic(expected = "frames are numbered")]
     fn gap_in_frame_numbers_is_rejected() {
-        read(&[START, DONE]);
+        check_frames(&[START, DONE]);
     }
 
     #[test]
     #[should_panic(expected = "start comes first")]
     fn stream_without_start_is_rejected() {
-        read(&[r#"id: 01J00000000000000000000000-1
+        check_frames(&[r#"id: 01J00000000000000000000000-1
 data: {"type":"content","content":"x"}"#]);
     }
 
     #[test]
     #[should_panic(expected = "usage comes before the end")]
     fn end_without_usage_is_rejected() {
-        read(&[START, &DONE.replace("-3", "-2")]);
+        check_frames(&[START, &DONE.replace("-3", "-2")]);
     }
 
     #[test]
     #[should_panic(expected = "only the terminator follows")]
     fn second_end_is_rejected() {
-        read(&[START, USAGE, DONE, &DONE.replace("-3", "-4")]);
+        check_frames(&[START, USAGE, DONE, &DONE.replace("-3", "-4")]);
     }
 
     #[test]
     #[should_panic(expected = "the terminator follows")]
     fn terminator_without_an_end_is_rejected() {
-        read(&[START, "data: [DONE]"]);
+        check_frames(&[START, "data: [DONE]"]);
     }
 
     #[test]
     #[should_panic(expected = "the body ends after the terminator")]
     fn body_without_a_terminator_is_rejected() {
-        read(&[START, USAGE, DONE]);
+        check_frames(&[START, USAGE, DONE]);
     }
 
     #[test]
     #[should_panic(expected = "one turn per stream")]
     fn frame_of_another_turn_is_rejected() {
-        read(&[START, &USAGE.replace("01J00000000000000000000000-2", "01J00000000000000000000001-2")]);
+        check_frames(&[START, &USAGE.replace("01J00000000000000000000000-2", "01J00000000000000000000001-2")]);
     }
 
     #[test]
     #[should_panic(expected = "the fields of content")]
     fn unknown_field_is_rejected() {
-        read(&[
+        check_frames(&[
             START,
             r#"id: 01J00000000000000000000000-2
 data: {"type":"content","content":"x","extra":1}"#,

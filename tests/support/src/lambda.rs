@@ -13,12 +13,12 @@ use futures_util::stream::{BoxStream, once};
 use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 
-use crate::broken::served;
+use crate::faulty_proxy::serve_router;
 
 /// The chunks that a function writes, from its head to its end.
-pub type Pieces = BoxStream<'static, Bytes>;
+pub type ResponseChunks = BoxStream<'static, Bytes>;
 
-type Function = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Option<Pieces>> + Send>> + Send + Sync>;
+type Function = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Option<ResponseChunks>> + Send>> + Send + Sync>;
 
 /// The part of Lambda's API that invokes one version of one function and streams its response.
 pub struct FakeLambda {
@@ -35,11 +35,11 @@ impl FakeLambda {
     /// Starts the API; `function` handles an event, and returns `None` when no instance is free (status 429).
     pub async fn start<F>(function: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Option<Pieces>> + Send + 'static,
+        F: Future<Output = Option<ResponseChunks>> + Send + 'static,
     {
         let function: Function = Arc::new(move |event| Box::pin(function(event)));
         let path = format!("/2021-11-15/functions/{}/response-streaming-invocations", Self::FUNCTION);
-        Self { address: served(Router::new().route(&path, post(invoke)).with_state(function)).await }
+        Self { address: serve_router(Router::new().route(&path, post(invoke)).with_state(function)).await }
     }
 }
 
@@ -52,16 +52,16 @@ async fn invoke(State(function): State<Function>, request: Request) -> Response 
     let Some(pieces) = function(serde_json::from_slice(&body).expect("an event is JSON")).await else {
         return StatusCode::TOO_MANY_REQUESTS.into_response();
     };
-    let frames = framed(pieces).map(Ok::<_, std::io::Error>);
+    let frames = encode_stream(pieces).map(Ok::<_, std::io::Error>);
     ([("content-type", "application/vnd.amazon.eventstream")], Body::from_stream(frames)).into_response()
 }
 
-fn framed(pieces: Pieces) -> impl Stream<Item = Bytes> {
-    let end = once(async { frame("InvokeComplete", Bytes::from_static(b"{}")) });
-    pieces.map(|piece| frame("PayloadChunk", piece)).chain(end)
+fn encode_stream(pieces: ResponseChunks) -> impl Stream<Item = Bytes> {
+    let end = once(async { encode_frame("InvokeComplete", Bytes::from_static(b"{}")) });
+    pieces.map(|piece| encode_frame("PayloadChunk", piece)).chain(end)
 }
 
-fn frame(kind: &'static str, payload: Bytes) -> Bytes {
+fn encode_frame(kind: &'static str, payload: Bytes) -> Bytes {
     let header = |name: &'static str, value: &'static str| Header::new(name, HeaderValue::String(value.into()));
     let message = Message::new(payload).add_header(header(":message-type", "event"));
     let mut bytes = Vec::new();

@@ -7,22 +7,22 @@
     reason = "a broken expectation ends the test that made it"
 )]
 
-mod answer;
+mod api_response;
 mod app;
-mod broken;
 mod client;
 mod completion;
-mod crowd;
 mod database_proxy;
 mod endpoint;
-mod events;
+mod event_stream;
+mod faulty_proxy;
 mod gate;
 mod grammar;
 mod lambda;
+mod load_spike;
 mod mcp;
 mod model;
 mod ollama;
-mod raw;
+mod raw_http;
 mod reply;
 mod request;
 mod server;
@@ -31,17 +31,17 @@ mod server_tests;
 mod tavily;
 mod transcript;
 
-pub use answer::Answer;
+pub use api_response::ApiResponse;
 pub use app::TestApp;
-pub use broken::{Broken, Wrong, served};
 pub use client::Client;
 pub use completion::Completion;
-pub use crowd::Crowd;
 pub use database_proxy::DatabaseProxy;
 pub use endpoint::FakeEndpoint;
-pub use events::EventStream;
-pub use gate::{Gate, within};
-pub use lambda::{FakeLambda, Pieces};
+pub use event_stream::EventStream;
+pub use faulty_proxy::{FaultyProxy, ProxyFault, serve_router};
+pub use gate::{Gate, with_timeout};
+pub use lambda::{FakeLambda, ResponseChunks};
+pub use load_spike::LoadSpike;
 pub use mcp::FakeMcp;
 pub use model::{FakeModel, MODEL, MODEL_KEY, ModelRequest};
 pub use ollama::{FakeOllama, OLLAMA_MODEL};

@@ -27,34 +27,34 @@ impl FakeModel {
     }
 
     /// Queues replies for the next requests, one each.
-    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
-        self.0.queue(replies);
+    pub fn queue_replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.queue_replies(replies);
     }
 
     /// Sets the function that answers requests when the queue is empty.
-    pub fn answer(&self, answer: impl Fn(&ModelRequest) -> Reply + Send + 'static) {
-        self.0.answer(move |request| answer(&ModelRequest::from(request)));
+    pub fn respond_with(&self, responder: impl Fn(&ModelRequest) -> Reply + Send + 'static) {
+        self.0.respond_with(move |request| responder(&ModelRequest::from(request)));
     }
 
     /// The requests so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
-        self.0.log().iter().map(ModelRequest::from).collect()
+        self.0.requests().iter().map(ModelRequest::from).collect()
     }
 
     /// Waits for `count` requests and returns the last of them.
-    pub async fn asked(&self, count: usize) -> ModelRequest {
-        self.0.asked(count).await;
+    pub async fn wait_for_request(&self, count: usize) -> ModelRequest {
+        self.0.wait_for_requests(count).await;
         self.requests().swap_remove(count - 1)
     }
 
     /// Waits until the product has disconnected from `count` responses before their end.
-    pub async fn hung_up(&self, count: usize) {
-        self.0.hung_up(count).await;
+    pub async fn wait_for_hang_ups(&self, count: usize) {
+        self.0.wait_for_hang_ups(count).await;
     }
 
     /// The number of responses from which the product disconnected before their end.
-    pub fn hang_ups(&self) -> usize {
-        self.0.hang_ups()
+    pub fn hang_up_count(&self) -> usize {
+        self.0.hang_up_count()
     }
 }
 
@@ -82,23 +82,23 @@ impl ModelRequest {
     }
 
     /// Role and content of each message after the system prompt.
-    pub fn talk(&self) -> Vec<(String, String)> {
+    pub fn dialogue(&self) -> Vec<(String, String)> {
         self.messages().into_iter().filter(|(role, _)| role != "system").collect()
     }
 
     /// The system prompt.
-    pub fn system(&self) -> String {
+    pub fn system_prompt(&self) -> String {
         self.messages().into_iter().find(|(role, _)| role == "system").unwrap_or_default().1
     }
 
     /// The content of the last message.
-    pub fn last(&self) -> String {
+    pub fn last_message(&self) -> String {
         self.messages().pop().unwrap_or_default().1
     }
 
     /// Whether the last message holds tool results rather than the user's message.
-    pub fn brings_results(&self) -> bool {
-        self.last().starts_with("以下是搜索结果，请基于这些结果回答：\n\n")
+    pub fn has_tool_results(&self) -> bool {
+        self.last_message().starts_with("以下是搜索结果，请基于这些结果回答：\n\n")
     }
 }
 
@@ -115,14 +115,14 @@ fn rules(request: &Request) -> Vec<(bool, &'static str)> {
         (some_or_absent, "tools are absent or some"),
         (tools.is_some() || body.get("tool_choice").is_none(), "a tool choice comes with tools"),
         (tools.is_some() || body.get("parallel_tool_calls").is_none(), "parallel calls come with tools"),
-        (in_order(&body["messages"]), "messages alternate, calls have their results, and a question is the end"),
+        (has_valid_order(&body["messages"]), "messages alternate, calls have their results, and a question is the end"),
         (tools.is_some() || !body["messages"].to_string().contains("\"tool_calls\""), "calls come with tools"),
     ]
 }
 
 /// Whether the messages are in a valid order: an optional system prompt, then user and assistant alternately, none
 /// empty. A result follows for each call, in the order of the calls. A user message or results come last.
-fn in_order(messages: &Value) -> bool {
+fn has_valid_order(messages: &Value) -> bool {
     let messages = messages.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut rest = messages.iter().peekable();
     let _ = rest.next_if(|message| message["role"] == "system");
@@ -130,10 +130,10 @@ fn in_order(messages: &Value) -> bool {
     while let Some(message) = rest.next() {
         let role = message["role"].as_str().unwrap_or_default();
         let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let says = message["content"].as_str().is_some_and(|content| !content.is_empty());
-        let answered = calls.iter().all(|call| rest.next().is_some_and(|result| answers(result, call)));
-        let may_speak = role != last && ["user", "assistant"].contains(&role);
-        if !may_speak || !answered || (!says && calls.is_empty()) {
+        let has_content = message["content"].as_str().is_some_and(|content| !content.is_empty());
+        let has_results = calls.iter().all(|call| rest.next().is_some_and(|result| is_result_of(result, call)));
+        let is_role_allowed = role != last && ["user", "assistant"].contains(&role);
+        if !is_role_allowed || !has_results || (!has_content && calls.is_empty()) {
             return false;
         }
         last = if calls.is_empty() { role } else { "tool" };
@@ -141,6 +141,6 @@ fn in_order(messages: &Value) -> bool {
     last != "assistant"
 }
 
-fn answers(result: &Value, call: &Value) -> bool {
+fn is_result_of(result: &Value, call: &Value) -> bool {
     result["role"] == "tool" && result["tool_call_id"] == call["id"] && result["content"].is_string()
 }

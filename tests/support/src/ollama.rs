@@ -14,14 +14,14 @@ impl FakeOllama {
     /// Starts a server whose model has these capabilities, such as `completion` and `tools`.
     pub async fn start(capabilities: &[&str]) -> Self {
         let fake = Self(FakeServer::start("fake Ollama", rules).await);
-        let shown = json!({ "capabilities": capabilities, "details": { "family": "scripted" } });
-        fake.shows(Reply::json(200, &shown));
+        let body = json!({ "capabilities": capabilities, "details": { "family": "scripted" } });
+        fake.set_show_reply(Reply::json(200, &body));
         fake
     }
 
     /// Sets the reply of `/api/show`.
-    pub fn shows(&self, shown: Reply) {
-        self.0.aside("/api/show", shown);
+    pub fn set_show_reply(&self, reply: Reply) {
+        self.0.set_path_reply("/api/show", reply);
     }
 
     /// The root URL for the settings.
@@ -30,23 +30,23 @@ impl FakeOllama {
     }
 
     /// Queues replies for the next chats, one each.
-    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
-        self.0.queue(replies);
+    pub fn queue_replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.queue_replies(replies);
     }
 
     /// A stream of these lines.
-    pub fn lines(lines: impl IntoIterator<Item = Value>) -> Reply {
+    pub fn line_stream(lines: impl IntoIterator<Item = Value>) -> Reply {
         let stream = Reply::status(200).header("content-type", "application/x-ndjson");
         lines.into_iter().fold(stream, |stream, line| stream.bytes(format!("{line}\n")))
     }
 
     /// A line with a message's next part.
-    pub fn says(message: &Value) -> Value {
+    pub fn message_line(message: &Value) -> Value {
         json!({ "model": OLLAMA_MODEL, "created_at": "2026-01-02T03:04:05Z", "message": message, "done": false })
     }
 
     /// The last line, with 10 input and 5 output tokens.
-    pub fn ends(reason: &str) -> Value {
+    pub fn done_line(reason: &str) -> Value {
         json!({
             "model": OLLAMA_MODEL, "message": { "role": "assistant", "content": "" }, "done": true,
             "done_reason": reason, "prompt_eval_count": 10, "eval_count": 5,
@@ -54,17 +54,17 @@ impl FakeOllama {
     }
 
     /// The bodies of the chats so far.
-    pub fn chats(&self) -> Vec<Value> {
+    pub fn chat_bodies(&self) -> Vec<Value> {
         self.bodies("/api/chat")
     }
 
     /// The number of requests to `/api/show`.
-    pub fn shown(&self) -> usize {
+    pub fn show_request_count(&self) -> usize {
         self.bodies("/api/show").len()
     }
 
     fn bodies(&self, path: &str) -> Vec<Value> {
-        self.0.log().iter().filter(|request| request.path == path).map(Request::json).collect()
+        self.0.requests().iter().filter(|request| request.path == path).map(Request::json).collect()
     }
 }
 

@@ -26,7 +26,7 @@ enum Step {
 
 /// What the server does with the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
+pub(crate) enum ConnectionAction {
     Keep,
     Close,
     Reset,
@@ -76,7 +76,7 @@ impl Reply {
 
     /// Waits at the gate before the first byte of the reply.
     #[must_use]
-    pub fn held(mut self, gate: &Gate) -> Self {
+    pub fn wait_before_head(mut self, gate: &Gate) -> Self {
         self.before.push(Step::Wait(gate.clone()));
         self
     }
@@ -90,7 +90,7 @@ impl Reply {
 
     /// Closes the connection in the middle of the body.
     #[must_use]
-    pub fn cut(mut self) -> Self {
+    pub fn disconnect(mut self) -> Self {
         self.body.push(Step::Close);
         self
     }
@@ -110,14 +110,14 @@ impl Reply {
     }
 
     /// A reply that never starts: the server does not even send the status line.
-    pub fn silence() -> Self {
+    pub fn no_response() -> Self {
         let mut reply = Self::status(200);
         reply.before.push(Step::Stall);
         reply
     }
 
     /// A reply that resets the connection before the status line.
-    pub fn refusal() -> Self {
+    pub fn reset_before_head() -> Self {
         let mut reply = Self::status(200);
         reply.before.push(Step::Reset);
         reply
@@ -125,7 +125,7 @@ impl Reply {
 
     /// Splits the whole body into chunks of `size` bytes, independent of its writes; drops its gates.
     #[must_use]
-    pub fn in_pieces_of(mut self, size: usize) -> Self {
+    pub fn in_chunks_of(mut self, size: usize) -> Self {
         let whole = self.body.iter().filter_map(|step| if let Step::Send(bytes) = step { Some(bytes) } else { None });
         let whole: Vec<u8> = whole.flatten().copied().collect();
         self.body = whole.chunks(size).map(|piece| Step::Send(piece.to_vec())).collect();
@@ -133,45 +133,49 @@ impl Reply {
     }
 
     /// Plays the script; an error means that the client disconnected.
-    pub(crate) async fn play(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<After> {
+    pub(crate) async fn play(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<ConnectionAction> {
         for step in &self.before {
-            if let Some(after) = self.step(step, stream).await? {
+            if let Some(after) = self.run_step(step, stream).await? {
                 return Ok(after);
             }
         }
-        stream.write_all(self.head().as_bytes()).await?;
+        stream.write_all(self.encode_head().as_bytes()).await?;
         for step in &self.body {
-            if let Some(after) = self.step(step, stream).await? {
+            if let Some(after) = self.run_step(step, stream).await? {
                 return Ok(after);
             }
         }
         if self.framing == Framing::UntilClose {
-            return Ok(After::Close);
+            return Ok(ConnectionAction::Close);
         }
         stream.write_all(b"0\r\n\r\n").await?;
-        Ok(After::Keep)
+        Ok(ConnectionAction::Keep)
     }
 
-    async fn step(&self, step: &Step, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<Option<After>> {
+    async fn run_step(
+        &self,
+        step: &Step,
+        stream: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<Option<ConnectionAction>> {
         match step {
             Step::Send(bytes) if bytes.is_empty() => {}
-            Step::Send(bytes) => stream.write_all(&self.framed(bytes)).await?,
+            Step::Send(bytes) => stream.write_all(&self.frame(bytes)).await?,
             Step::Wait(gate) => gate.pass().await,
             Step::Stall => std::future::pending().await,
-            Step::Close => return Ok(Some(After::Close)),
-            Step::Reset => return Ok(Some(After::Reset)),
+            Step::Close => return Ok(Some(ConnectionAction::Close)),
+            Step::Reset => return Ok(Some(ConnectionAction::Reset)),
         }
         Ok(None)
     }
 
-    fn framed(&self, bytes: &[u8]) -> Vec<u8> {
+    fn frame(&self, bytes: &[u8]) -> Vec<u8> {
         match self.framing {
             Framing::UntilClose => bytes.to_vec(),
             Framing::Chunked => [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat(),
         }
     }
 
-    fn head(&self) -> String {
+    fn encode_head(&self) -> String {
         let framing = match self.framing {
             Framing::Chunked => "transfer-encoding: chunked",
             Framing::UntilClose => "connection: close",

@@ -35,10 +35,10 @@ impl Request {
 
     /// Reads one HTTP/1.1 request whose body has a `content-length` or is absent; `None` at the connection's end.
     pub(crate) async fn read(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Self>> {
-        let Some(first) = line(reader).await? else { return Ok(None) };
-        let mut words = first.split(' ').map(str::to_owned);
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let headers = headers(reader).await?;
+        let Some(first) = read_line(reader).await? else { return Ok(None) };
+        let mut parts = first.split(' ').map(str::to_owned);
+        let (method, path) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let headers = read_headers(reader).await?;
         let length = headers.get("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
         reader.read_exact(&mut body).await?;
@@ -46,16 +46,16 @@ impl Request {
     }
 }
 
-async fn headers(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<BTreeMap<String, String>> {
+async fn read_headers(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<BTreeMap<String, String>> {
     let mut headers = BTreeMap::new();
-    while let Some(line) = line(reader).await?.filter(|line| !line.is_empty()) {
+    while let Some(line) = read_line(reader).await?.filter(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':').ok_or(io::ErrorKind::InvalidData)?;
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
     Ok(headers)
 }
 
-async fn line(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<String>> {
+async fn read_line(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<String>> {
     let mut line = String::new();
     let read = reader.read_line(&mut line).await?;
     Ok((read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))

@@ -7,12 +7,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::reply::After;
-use crate::{Reply, Request, within};
+use crate::reply::ConnectionAction;
+use crate::{Reply, Request, with_timeout};
 
-type Answerer = Box<dyn Fn(&Request) -> Reply + Send>;
+type Responder = Box<dyn Fn(&Request) -> Reply + Send>;
 /// The rules for requests: whether a request keeps each of them, and its text.
-type Rules = fn(&Request) -> Vec<(bool, &'static str)>;
+type RequestRules = fn(&Request) -> Vec<(bool, &'static str)>;
 
 /// A scripted HTTP server on loopback that records its requests.
 ///
@@ -20,119 +20,119 @@ type Rules = fn(&Request) -> Vec<(bool, &'static str)>;
 /// a fault of the test. Dropping the server panics when there are faults.
 pub(crate) struct FakeServer {
     pub(crate) address: SocketAddr,
-    state: Arc<State>,
-    accepting: JoinHandle<()>,
+    state: Arc<ServerState>,
+    accept_task: JoinHandle<()>,
 }
 
-struct State {
+struct ServerState {
     name: &'static str,
-    rules: Rules,
+    rules: RequestRules,
     script: Mutex<Script>,
-    asked: watch::Sender<usize>,
-    hung_up: watch::Sender<usize>,
+    request_count: watch::Sender<usize>,
+    hang_up_count: watch::Sender<usize>,
 }
 
 #[derive(Default)]
 struct Script {
     queue: VecDeque<Reply>,
-    answerer: Option<Answerer>,
+    responder: Option<Responder>,
     /// Replies for single paths; their requests take no queued reply.
-    aside: HashMap<&'static str, Reply>,
-    log: Vec<Request>,
+    path_replies: HashMap<&'static str, Reply>,
+    requests: Vec<Request>,
     faults: Vec<String>,
 }
 
 impl FakeServer {
     /// Starts a server that checks every request against `rules`.
-    pub(crate) async fn start(name: &'static str, rules: Rules) -> Self {
+    pub(crate) async fn start(name: &'static str, rules: RequestRules) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
-        let state = Arc::new(State {
+        let state = Arc::new(ServerState {
             name,
             rules,
             script: Mutex::default(),
-            asked: watch::Sender::new(0),
-            hung_up: watch::Sender::new(0),
+            request_count: watch::Sender::new(0),
+            hang_up_count: watch::Sender::new(0),
         });
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&state)));
-        Self { address, state, accepting }
+        let accept_task = tokio::spawn(accept(listener, Arc::clone(&state)));
+        Self { address, state, accept_task }
     }
 
-    pub(crate) fn queue(&self, replies: impl IntoIterator<Item = Reply>) {
-        self.state.script().queue.extend(replies);
+    pub(crate) fn queue_replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.state.lock_script().queue.extend(replies);
     }
 
-    pub(crate) fn answer(&self, answerer: impl Fn(&Request) -> Reply + Send + 'static) {
-        self.state.script().answerer = Some(Box::new(answerer));
+    pub(crate) fn respond_with(&self, responder: impl Fn(&Request) -> Reply + Send + 'static) {
+        self.state.lock_script().responder = Some(Box::new(responder));
     }
 
     /// Sets the reply to every request for this path, independent of the script.
-    pub(crate) fn aside(&self, path: &'static str, reply: Reply) {
-        self.state.script().aside.insert(path, reply);
+    pub(crate) fn set_path_reply(&self, path: &'static str, reply: Reply) {
+        self.state.lock_script().path_replies.insert(path, reply);
     }
 
-    pub(crate) fn log(&self) -> Vec<Request> {
-        self.state.script().log.clone()
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.state.lock_script().requests.clone()
     }
 
     /// Waits for `count` requests.
-    pub(crate) async fn asked(&self, count: usize) {
-        at_least(&self.state.asked, count, "requests to a fake server").await;
+    pub(crate) async fn wait_for_requests(&self, count: usize) {
+        wait_for_count(&self.state.request_count, count, "requests to a fake server").await;
     }
 
     /// Waits until clients have disconnected from `count` responses before their end.
-    pub(crate) async fn hung_up(&self, count: usize) {
-        at_least(&self.state.hung_up, count, "a client to hang up").await;
+    pub(crate) async fn wait_for_hang_ups(&self, count: usize) {
+        wait_for_count(&self.state.hang_up_count, count, "a client to hang up").await;
     }
 
-    pub(crate) fn hang_ups(&self) -> usize {
-        *self.state.hung_up.borrow()
+    pub(crate) fn hang_up_count(&self) -> usize {
+        *self.state.hang_up_count.borrow()
     }
 }
 
-async fn at_least(counter: &watch::Sender<usize>, count: usize, what: &str) {
+async fn wait_for_count(counter: &watch::Sender<usize>, count: usize, what: &str) {
     let mut changes = counter.subscribe();
-    within(what, changes.wait_for(|now| *now >= count)).await.expect("the counter outlives its watchers");
+    with_timeout(what, changes.wait_for(|now| *now >= count)).await.expect("the counter outlives its watchers");
 }
 
 impl Drop for FakeServer {
     fn drop(&mut self) {
-        self.accepting.abort();
+        self.accept_task.abort();
         if std::thread::panicking() {
             return;
         }
-        let script = self.state.script();
+        let script = self.state.lock_script();
         assert!(script.faults.is_empty(), "{}: {}", self.state.name, script.faults.join("\n"));
         assert!(script.queue.is_empty(), "{}: {} scripted replies were not used", self.state.name, script.queue.len());
     }
 }
 
-impl State {
-    fn script(&self) -> MutexGuard<'_, Script> {
+impl ServerState {
+    fn lock_script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Records the request and takes its reply.
-    fn reply_to(&self, request: &Request) -> Reply {
-        let broken = (self.rules)(request).into_iter().filter(|(holds, _)| !holds);
-        let mut script = self.script();
-        script.faults.extend(broken.map(|(_, rule)| format!("{rule}: {}", request.summary())));
-        script.log.push(request.clone());
-        if let Some(reply) = script.aside.get(&*request.path) {
+    fn take_reply(&self, request: &Request) -> Reply {
+        let broken_rules = (self.rules)(request).into_iter().filter(|(holds, _)| !holds);
+        let mut script = self.lock_script();
+        script.faults.extend(broken_rules.map(|(_, rule)| format!("{rule}: {}", request.summary())));
+        script.requests.push(request.clone());
+        if let Some(reply) = script.path_replies.get(&*request.path) {
             return reply.clone();
         }
         if let Some(reply) = script.queue.pop_front() {
             return reply;
         }
-        if let Some(answerer) = &script.answerer {
-            return answerer(request);
+        if let Some(responder) = &script.responder {
+            return responder(request);
         }
         script.faults.push(format!("an unscripted request: {}", request.summary()));
         Reply::status(599)
     }
 }
 
-async fn accept(listener: TcpListener, state: Arc<State>) {
+async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(serve(stream, Arc::clone(&state)));
@@ -140,24 +140,24 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
 }
 
 /// Answers one connection's requests in turn, until a script closes it or the client does.
-async fn serve(stream: TcpStream, state: Arc<State>) {
+async fn serve(stream: TcpStream, state: Arc<ServerState>) {
     // Otherwise the kernel would delay and merge small writes.
     let _ = stream.set_nodelay(true);
     let (reading, mut writing) = stream.into_split();
     let mut reading = BufReader::new(reading);
     while let Ok(Some(request)) = Request::read(&mut reading).await {
-        let reply = state.reply_to(&request);
-        state.asked.send_modify(|count| *count += 1);
+        let reply = state.take_reply(&request);
+        state.request_count.send_modify(|count| *count += 1);
         let after = tokio::select! {
             played = reply.play(&mut writing) => played,
             // Clients do not pipeline requests, so a read can only return the end of the connection.
             _ = reading.fill_buf() => Err(std::io::ErrorKind::ConnectionAborted.into()),
         };
         match after {
-            Ok(After::Keep) => {}
-            Ok(After::Close) => return,
-            Ok(After::Reset) => return reset(reading.into_inner().reunite(writing)),
-            Err(_) => return state.hung_up.send_modify(|count| *count += 1),
+            Ok(ConnectionAction::Keep) => {}
+            Ok(ConnectionAction::Close) => return,
+            Ok(ConnectionAction::Reset) => return reset(reading.into_inner().reunite(writing)),
+            Err(_) => return state.hang_up_count.send_modify(|count| *count += 1),
         }
     }
 }

@@ -2,46 +2,49 @@
 
 use serde_json::{Value, json};
 
-use crate::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, SEARCH_KEY, within};
+use crate::{Completion, FakeModel, FakeTavily, Gate, MODEL, MODEL_KEY, Reply, SEARCH_KEY, with_timeout};
 
-fn question(messages: &[(&str, &str)]) -> Value {
+fn request_body(messages: &[(&str, &str)]) -> Value {
     let messages: Vec<Value> =
         messages.iter().map(|(role, content)| json!({ "role": role, "content": content })).collect();
     json!({ "model": MODEL, "stream": true, "messages": messages })
 }
 
-async fn ask(model: &FakeModel) -> reqwest::Response {
-    try_ask(model).await.unwrap()
+async fn send_request(model: &FakeModel) -> reqwest::Response {
+    try_send_request(model).await.unwrap()
 }
 
-async fn try_ask(model: &FakeModel) -> reqwest::Result<reqwest::Response> {
-    let request = transport::client().unwrap().post(format!("{}/chat/completions", model.url()));
-    let request = request.bearer_auth(MODEL_KEY).json(&question(&[("user", "hi")]));
-    within("a response of a fake server", request.send()).await
+async fn try_send_request(model: &FakeModel) -> reqwest::Result<reqwest::Response> {
+    let request = transport::build_client().unwrap().post(format!("{}/chat/completions", model.url()));
+    let request = request.bearer_auth(MODEL_KEY).json(&request_body(&[("user", "hi")]));
+    with_timeout("a response of a fake server", request.send()).await
 }
 
 async fn post(url: &str, key: &str, body: &Value) -> reqwest::Response {
-    let request = transport::client().unwrap().post(url).bearer_auth(key).json(body);
-    within("a response of a fake server", request.send()).await.unwrap()
+    let request = transport::build_client().unwrap().post(url).bearer_auth(key).json(body);
+    with_timeout("a response of a fake server", request.send()).await.unwrap()
 }
 
 #[tokio::test]
 async fn script_plays_in_order_and_requests_are_recorded() {
     let model = FakeModel::start().await;
-    model.replies([Completion::of(["a"]), Reply::json(429, &json!({ "error": "slow" })).header("retry-after", "7")]);
-    assert!(ask(&model).await.text().await.unwrap().ends_with("data: [DONE]\n\n"));
-    let second = ask(&model).await;
+    model.queue_replies([
+        Completion::of(["a"]),
+        Reply::json(429, &json!({ "error": "slow" })).header("retry-after", "7"),
+    ]);
+    assert!(send_request(&model).await.text().await.unwrap().ends_with("data: [DONE]\n\n"));
+    let second = send_request(&model).await;
     assert_eq!((second.status().as_u16(), second.headers()["retry-after"].to_str().unwrap()), (429, "7"));
-    assert_eq!(model.asked(2).await.talk(), [("user".to_owned(), "hi".to_owned())]);
+    assert_eq!(model.wait_for_request(2).await.dialogue(), [("user".to_owned(), "hi".to_owned())]);
 }
 
 #[tokio::test]
 async fn chunk_waits_for_its_gate() {
     let (model, gate) = (FakeModel::start().await, Gate::new());
-    model.replies([Completion::new().raw("one").wait(&gate).raw("two").reply()]);
-    let mut response = ask(&model).await;
+    model.queue_replies([Completion::new().raw("one").wait(&gate).raw("two").reply()]);
+    let mut response = send_request(&model).await;
     assert_eq!(response.chunk().await.unwrap().unwrap(), "one");
-    gate.reached().await;
+    gate.wait_until_reached().await;
     gate.open();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "two");
     assert!(response.chunk().await.unwrap().is_none());
@@ -50,8 +53,8 @@ async fn chunk_waits_for_its_gate() {
 #[tokio::test]
 async fn every_write_is_its_own_chunk() {
     let model = FakeModel::start().await;
-    model.replies([Reply::status(200).bytes("abcde").in_pieces_of(2)]);
-    let mut response = ask(&model).await;
+    model.queue_replies([Reply::status(200).bytes("abcde").in_chunks_of(2)]);
+    let mut response = send_request(&model).await;
     for piece in ["ab", "cd", "e"] {
         assert_eq!(response.chunk().await.unwrap().unwrap(), piece);
     }
@@ -61,39 +64,39 @@ async fn every_write_is_its_own_chunk() {
 async fn disconnect_and_reset_fail_but_unframed_end_does_not() {
     let model = FakeModel::start().await;
     let body = || Completion::new().raw("x").reply();
-    model.replies([body().cut(), body().reset(), Reply::refusal(), body().until_close()]);
-    assert!(ask(&model).await.text().await.is_err());
+    model.queue_replies([body().disconnect(), body().reset(), Reply::reset_before_head(), body().until_close()]);
+    assert!(send_request(&model).await.text().await.is_err());
     // A reset may overtake the head of the response.
-    let reset = try_ask(&model).await;
+    let reset = try_send_request(&model).await;
     assert!(if let Ok(response) = reset { response.text().await.is_err() } else { true });
-    assert!(try_ask(&model).await.is_err());
-    assert_eq!(ask(&model).await.text().await.unwrap(), "x");
+    assert!(try_send_request(&model).await.is_err());
+    assert_eq!(send_request(&model).await.text().await.unwrap(), "x");
 }
 
 #[tokio::test]
 async fn client_disconnect_from_stalled_reply_is_detected() {
     let model = FakeModel::start().await;
-    model.replies([Completion::new().raw("x").reply().stall()]);
-    let mut response = ask(&model).await;
+    model.queue_replies([Completion::new().raw("x").reply().stall()]);
+    let mut response = send_request(&model).await;
     assert_eq!(response.chunk().await.unwrap().unwrap(), "x");
     drop(response);
-    model.hung_up(1).await;
+    model.wait_for_hang_ups(1).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "the key is the configured one")]
 async fn wrong_key_fails_the_test() {
     let model = FakeModel::start().await;
-    model.replies([Completion::of(["a"])]);
-    post(&format!("{}/chat/completions", model.url()), "another", &question(&[("user", "hi")])).await;
+    model.queue_replies([Completion::of(["a"])]);
+    post(&format!("{}/chat/completions", model.url()), "another", &request_body(&[("user", "hi")])).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "messages alternate")]
 async fn request_ending_with_assistant_message_fails_the_test() {
     let model = FakeModel::start().await;
-    model.replies([Completion::of(["a"])]);
-    let body = question(&[("user", "hi"), ("assistant", "x")]);
+    model.queue_replies([Completion::of(["a"])]);
+    let body = request_body(&[("user", "hi"), ("assistant", "x")]);
     post(&format!("{}/chat/completions", model.url()), MODEL_KEY, &body).await;
 }
 
@@ -101,14 +104,14 @@ async fn request_ending_with_assistant_message_fails_the_test() {
 #[should_panic(expected = "an unscripted request")]
 async fn unscripted_request_fails_the_test() {
     let model = FakeModel::start().await;
-    ask(&model).await;
+    send_request(&model).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "1 scripted replies were not used")]
 async fn unused_reply_fails_the_test() {
     let model = FakeModel::start().await;
-    model.replies([Completion::of(["a"])]);
+    model.queue_replies([Completion::of(["a"])]);
 }
 
 #[tokio::test]

@@ -14,9 +14,9 @@ impl FakeTavily {
     /// Starts a server that finds something for every query and reads every page.
     pub async fn start() -> Self {
         let server = FakeServer::start("fake search", rules).await;
-        server.answer(|request| match request.json() {
-            body if body.get("urls").is_some() => Self::page(&body),
-            body => Self::found(&body),
+        server.respond_with(|request| match request.json() {
+            body if body.get("urls").is_some() => Self::page_reply(&body),
+            body => Self::search_reply(&body),
         });
         Self(server)
     }
@@ -27,18 +27,18 @@ impl FakeTavily {
     }
 
     /// Queues replies for the next requests, one each.
-    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
-        self.0.queue(replies);
+    pub fn queue_replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.queue_replies(replies);
     }
 
     /// Sets the function that answers requests when the queue is empty.
-    pub fn answer(&self, answer: impl Fn(&Value) -> Reply + Send + 'static) {
-        self.0.answer(move |request| answer(&request.json()));
+    pub fn respond_with(&self, responder: impl Fn(&Value) -> Reply + Send + 'static) {
+        self.0.respond_with(move |request| responder(&request.json()));
     }
 
     /// The bodies of the requests so far.
     pub fn requests(&self) -> Vec<Value> {
-        self.0.log().iter().map(Request::json).collect()
+        self.0.requests().iter().map(Request::json).collect()
     }
 
     /// The queries so far.
@@ -47,12 +47,12 @@ impl FakeTavily {
     }
 
     /// Waits for `count` requests.
-    pub async fn asked(&self, count: usize) {
-        self.0.asked(count).await;
+    pub async fn wait_for_requests(&self, count: usize) {
+        self.0.wait_for_requests(count).await;
     }
 
     /// The reply to a search: a summary and two pages that name the query, for 2 credits.
-    pub fn found(body: &Value) -> Reply {
+    pub fn search_reply(body: &Value) -> Reply {
         let query = body["query"].as_str().unwrap_or_default();
         let page = |n: u32| {
             json!({
@@ -60,11 +60,11 @@ impl FakeTavily {
                 "content": format!("关于“{query}”的内容 {n}。"), "score": 0.9, "raw_content": null,
             })
         };
-        Self::result(query, &json!([page(1), page(2)]), &json!(format!("“{query}”的摘要。")))
+        Self::search_reply_with(query, &json!([page(1), page(2)]), &json!(format!("“{query}”的摘要。")))
     }
 
     /// The reply to a page request: a heading and a line that name the URL, for 1 credit.
-    pub fn page(body: &Value) -> Reply {
+    pub fn page_reply(body: &Value) -> Reply {
         let url = &body["urls"][0];
         let text = format!("# 网页\n{} 的正文。", url.as_str().unwrap_or_default());
         let row = json!({ "url": url, "raw_content": text, "images": [] });
@@ -73,13 +73,13 @@ impl FakeTavily {
     }
 
     /// The reply to a request for a page that the provider cannot read.
-    pub fn unreadable(body: &Value) -> Reply {
+    pub fn unreadable_page_reply(body: &Value) -> Reply {
         let row = json!({ "url": body["urls"][0], "error": "upstream words" });
         Reply::json(200, &json!({ "results": [], "failed_results": [row], "usage": { "credits": 0 } }))
     }
 
     /// A search reply with these results and this summary, for 2 credits.
-    pub fn result(query: &str, results: &Value, answer: &Value) -> Reply {
+    pub fn search_reply_with(query: &str, results: &Value, answer: &Value) -> Reply {
         let body = json!({
             "query": query, "answer": answer, "images": [], "results": results,
             "response_time": 0.5, "usage": { "credits": 2 }, "request_id": "r-1",
@@ -88,7 +88,7 @@ impl FakeTavily {
     }
 
     /// An error in the provider's own format.
-    pub fn failure(status: u16, message: &str) -> Reply {
+    pub fn error_reply(status: u16, message: &str) -> Reply {
         Reply::json(status, &json!({ "detail": { "error": message } }))
     }
 }

@@ -6,7 +6,7 @@ pub struct Transcript(pub Vec<Value>);
 
 impl Transcript {
     /// The events of one type.
-    pub fn of(&self, kind: &str) -> Vec<&Value> {
+    pub fn events_of(&self, kind: &str) -> Vec<&Value> {
         self.0.iter().filter(|event| event["type"] == kind).collect()
     }
 
@@ -22,16 +22,16 @@ impl Transcript {
 
     /// All content, joined.
     pub fn content(&self) -> String {
-        self.joined("content")
+        self.join_text("content")
     }
 
     /// All thinking, joined.
     pub fn thinking(&self) -> String {
-        self.joined("thinking")
+        self.join_text("thinking")
     }
 
-    fn joined(&self, kind: &str) -> String {
-        self.of(kind).iter().filter_map(|event| event[kind].as_str()).collect()
+    fn join_text(&self, kind: &str) -> String {
+        self.events_of(kind).iter().filter_map(|event| event[kind].as_str()).collect()
     }
 
     /// The event that ended the turn.
@@ -51,12 +51,12 @@ impl Transcript {
 
     /// The events in a form that equal runs share: without titles, adjacent deltas joined, ids and durations replaced
     /// by constants. Calls are numbered in their order.
-    pub fn normalised(&self) -> Value {
-        let calls: Vec<&Value> = self.of("tool_call").iter().map(|call| &call["id"]).collect();
+    pub fn normalise(&self) -> Value {
+        let calls: Vec<&Value> = self.events_of("tool_call").iter().map(|call| &call["id"]).collect();
         let mut events: Vec<Value> = Vec::new();
         for event in self.0.iter().filter(|event| event["type"] != "title") {
-            if !events.last_mut().is_some_and(|last| join(last, event)) {
-                events.push(named(event, &calls));
+            if !events.last_mut().is_some_and(|last| append_delta(last, event)) {
+                events.push(replace_volatile_fields(event, &calls));
             }
         }
         events.into()
@@ -64,7 +64,7 @@ impl Transcript {
 }
 
 /// Appends a delta to one of its own kind.
-fn join(last: &mut Value, event: &Value) -> bool {
+fn append_delta(last: &mut Value, event: &Value) -> bool {
     let kind = event["type"].as_str().unwrap_or_default();
     if last["type"] != event["type"] || !["content", "thinking"].contains(&kind) {
         return false;
@@ -74,7 +74,7 @@ fn join(last: &mut Value, event: &Value) -> bool {
     true
 }
 
-fn named(event: &Value, calls: &[&Value]) -> Value {
+fn replace_volatile_fields(event: &Value, calls: &[&Value]) -> Value {
     let names = [
         ("conversationId", json!("CONVERSATION")),
         ("messageId", json!("MESSAGE")),

@@ -1,4 +1,4 @@
-use super::words;
+use super::text_table;
 use crate::Inputs;
 
 /// The prices with their sources.
@@ -9,10 +9,10 @@ pub(super) fn prices(inputs: &Inputs) -> String {
             price.price.to_string(),
             price.per.clone(),
             format!("<{}>", price.page),
-            price.told.clone(),
+            price.source.clone(),
         ]
     });
-    words(["name", "price", "per", "page", "read where"], rows)
+    text_table(["name", "price", "per", "page", "read where"], rows)
 }
 
 /// The assumptions with their reasons.
@@ -20,5 +20,5 @@ pub(super) fn assumptions(inputs: &Inputs) -> String {
     let row = |(name, assumed): (&String, &crate::Assumption)| {
         [format!("`{name}`"), assumed.value.to_string(), assumed.why.clone()]
     };
-    words(["name", "value", "why"], inputs.assumptions.iter().map(row))
+    text_table(["name", "value", "why"], inputs.assumptions.iter().map(row))
 }

@@ -15,16 +15,16 @@ pub type Table = (&'static str, String);
 pub fn tables(bills: Bills<'_>) -> Vec<Table> {
     vec![
         ("requests", turns::requests(bills)),
-        ("answer", turns::listed(bills, crate::USUAL)),
-        ("search", turns::listed(bills, crate::SEARCHING)),
-        ("time", turns::of_time(bills)),
+        ("answer", turns::request_list(bills, crate::DEFAULT_KIND)),
+        ("search", turns::request_list(bills, crate::SEARCH_KIND)),
+        ("time", turns::duration_requests(bills)),
         ("thousand", turns::thousand(bills)),
         ("memory", settings::memory(bills)),
         ("cache", settings::cache(bills)),
-        ("doors", settings::doors(bills)),
+        ("doors", settings::front_ends(bills)),
         ("managed", alternatives::managed(bills)),
         ("containers", alternatives::containers(bills)),
-        ("month", monthly::fixed(bills)),
+        ("month", monthly::fixed_costs(bills)),
         ("storage", monthly::storage(bills)),
         ("prices", given::prices(bills.inputs)),
         ("assumptions", given::assumptions(bills.inputs)),
@@ -40,17 +40,17 @@ fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String
 }
 
 /// Formats a table of texts; all columns are left-aligned.
-fn words<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+fn text_table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     table(head, rows).replacen("---:", "---", N)
 }
 
 /// Formats an amount of money, with four decimals below 1.
-fn money(amount: f64) -> String {
+fn format_money(amount: f64) -> String {
     if amount < 1.0 { format!("{amount:.4}") } else { format!("{amount:.2}") }
 }
 
 /// Formats a count with thousands separators.
-fn count(number: f64) -> String {
+fn format_count(number: f64) -> String {
     let digits = format!("{:.0}", number.round());
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
@@ -58,6 +58,6 @@ fn count(number: f64) -> String {
 }
 
 /// Formats bytes as KB (1,000 bytes).
-fn kilobytes(bytes: f64) -> String {
+fn format_kilobytes(bytes: f64) -> String {
     format!("{:.1}", bytes / 1e3)
 }

@@ -1,8 +1,8 @@
-use super::{count, kilobytes, money, table, words};
+use super::{format_count, format_kilobytes, format_money, table, text_table};
 use store::ConversationStore;
 
-use crate::bill::END;
-use crate::counts::{Turn, WhileItRuns};
+use crate::bill::LOG_END_UNITS;
+use crate::counts::{DurationCounts, Turn};
 use crate::{Bills, Request};
 
 /// Counts of each kind.
@@ -26,44 +26,50 @@ pub(super) fn requests(bills: Bills<'_>) -> String {
         [
             bill.kind.name.to_owned(),
             requests.len().to_string(),
-            count(sum(|request| request.read)),
-            format!("{} + {}", count(sum(|request| request.write)), count(sum(|request| request.index))),
-            count(*model_calls),
-            count(*input_tokens),
-            count(*output_tokens),
-            count(*search_credits),
-            kilobytes(bill.turn.bytes_out),
-            kilobytes(bill.turn.bytes_asked),
-            kilobytes(bill.turn.bytes_logged),
+            format_count(sum(|request| request.read)),
+            format!("{} + {}", format_count(sum(|request| request.write)), format_count(sum(|request| request.index))),
+            format_count(*model_calls),
+            format_count(*input_tokens),
+            format_count(*output_tokens),
+            format_count(*search_credits),
+            format_kilobytes(bill.turn.bytes_out),
+            format_kilobytes(bill.turn.bytes_requested),
+            format_kilobytes(bill.turn.bytes_logged),
         ]
     });
     table(head, rows)
 }
 
 /// All requests of a kind.
-pub(super) fn listed(bills: Bills<'_>, name: &str) -> String {
+pub(super) fn request_list(bills: Bills<'_>, name: &str) -> String {
     let rows = bills.of(name).turn.requests.iter().map(|request| {
         let Request { operation, items, read, write, index, refused } = request;
         let refused = if *refused { ", refused" } else { "" };
-        [operation.clone(), format!("{}{refused}", items.join(", ")), count(*read), format!("{write} + {index}")]
+        [operation.clone(), format!("{}{refused}", items.join(", ")), format_count(*read), format!("{write} + {index}")]
     });
-    words(["request", "of", "read units", "write units"], rows)
+    text_table(["request", "of", "read units", "write units"], rows)
 }
 
 /// Requests that depend on the duration of turns.
-pub(super) fn of_time(bills: Bills<'_>) -> String {
+pub(super) fn duration_requests(bills: Bills<'_>) -> String {
     let rows = bills.all().map(|bill| {
-        let of_time = bill.of_time();
+        let by_duration = bill.duration_requests();
         let name = bill.kind.name.to_owned();
-        [name, format!("{:.1}", bill.seconds()), count(of_time.renewals), count(of_time.logs), count(of_time.write)]
+        [
+            name,
+            format!("{:.1}", bill.seconds()),
+            format_count(by_duration.renewals),
+            format_count(by_duration.logs),
+            format_count(by_duration.write),
+        ]
     });
     let table = table(["turn", "seconds", "renewals", "writes of the log", "write units"], rows);
-    let WhileItRuns { renewal, log_item_bytes, log_event_bytes } = &bills.counts.while_it_runs;
+    let DurationCounts { renewal, log_item_bytes, log_event_bytes } = &bills.counts.while_it_runs;
     let [every, after, period] =
         [ConversationStore::RENEWAL, chat::LOG_GRACE_PERIOD, chat::LOG_FLUSH_INTERVAL].map(|d| d.as_secs_f64());
     let formulas = format!(
         "    renewals          = ⌊T / {every}⌋, each of {} + {} write units (the head, and its entry in the index)\n    \
-         writes of the log = ⌊min(W, T − {after}) / {period}⌋ + 1 if T ≥ {after}, else none, and {END} write units \
+         writes of the log = ⌊min(W, T − {after}) / {period}⌋ + 1 if T ≥ {after}, else none, and {LOG_END_UNITS} write units \
          with the answer\n    \
          bytes of a write  = {log_item_bytes} and {log_event_bytes} for each piece, a unit for each 1,024 begun\n",
         renewal.write, renewal.index
@@ -75,15 +81,15 @@ pub(super) fn of_time(bills: Bills<'_>) -> String {
 pub(super) fn thousand(bills: Bills<'_>) -> String {
     let head = ["1,000 turns", "Lambda", "DynamoDB", "logs, traces", "data out", "AWS together", "search", "model"];
     let rows = bills.all().map(|bill| {
-        let lambda = bill.of_aws() - bill.database() - bill.observed() - bill.data_out();
-        let thousand = |share: f64| money(share * 1e3);
+        let lambda = bill.aws_charge() - bill.database() - bill.observability_charge() - bill.data_out();
+        let thousand = |share: f64| format_money(share * 1e3);
         [
             bill.kind.name.to_owned(),
             thousand(lambda),
             thousand(bill.database()),
-            thousand(bill.observed()),
+            thousand(bill.observability_charge()),
             thousand(bill.data_out()),
-            thousand(bill.of_aws()),
+            thousand(bill.aws_charge()),
             thousand(bill.search()),
             thousand(bill.model()),
         ]

@@ -12,7 +12,7 @@ use store::{RateLimit, TableNames};
 use tools::SearchConfig;
 use tools::http::ToolSecrets;
 use turns::{Budgets, Metrics, Traces};
-use web::{AuthConfig, Origins, Place, Reach};
+use web::{AuthConfig, Exposure, Origins, Platform};
 
 /// Everything that the settings decide, read once at the start.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ pub struct Config {
     /// Browsers' origins that may read answers.
     pub origins: Origins,
     /// Who may reach the routes at all.
-    pub reach: Reach,
+    pub reach: Exposure,
     /// The tables' names.
     pub tables: TableNames,
     /// Replaces personal data in what leaves for search and tools' hosts, and in records of calls.
@@ -64,7 +64,7 @@ impl Config {
     ///
     /// # Errors
     /// The first setting that cannot be parsed.
-    pub fn from_settings(settings: &Settings, place: Place, http: transport::Client) -> Result<Self, SettingError> {
+    pub fn from_settings(settings: &Settings, place: Platform, http: transport::Client) -> Result<Self, SettingError> {
         let models = Models::from_settings(settings, http.clone())?;
         let search = SearchConfig::from_settings(settings)?;
         upstream_policy::check(settings, place, &models, search.as_ref())?;
@@ -75,14 +75,14 @@ impl Config {
             tool_secrets: ToolSecrets::from_settings(settings)?,
             chat_limit: chat_limit(settings)?,
             budgets: Budgets::from_settings(settings)?,
-            turn: Duration::from_secs(settings.whole("TURN_SECONDS", 1..=900, 300)?),
+            turn: Duration::from_secs(settings.parse_integer("TURN_SECONDS", 1..=900, 300)?),
             max_tool_rounds: max_tool_rounds(settings)?,
-            history_tokens: settings.whole("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,
+            history_tokens: settings.parse_integer("HISTORY_TOKENS", 0..=1_000_000, 24_000)?,
             summarise: settings.is_yes("SUMMARISE_HISTORY")?,
             system_prompt: settings.var("SYSTEM_PROMPT").map(str::to_owned),
             auth: AuthConfig::from_settings(settings, place)?,
             origins: Origins::from_settings(settings)?,
-            reach: Reach::Anyone,
+            reach: Exposure::Public,
             tables: TableNames::from_settings(settings)?,
             redactor: Redactor::from_settings(settings)?,
             http,
@@ -111,13 +111,13 @@ impl Config {
 
 fn chat_limit(settings: &Settings) -> Result<RateLimit, SettingError> {
     let default = RateLimit { burst: 20, window: Duration::from_mins(1) };
-    let limit = settings.parsed("CHAT_RATE_LIMIT", "N/Ws such as 20/60s", RateLimit::parse)?;
+    let limit = settings.parse("CHAT_RATE_LIMIT", "N/Ws such as 20/60s", RateLimit::parse)?;
     Ok(limit.unwrap_or(default))
 }
 
 fn max_tool_rounds(settings: &Settings) -> Result<Option<u32>, SettingError> {
     let accepted = "a whole number from 0 to 50";
-    settings.parsed("MAX_TOOL_ROUNDS", accepted, |text| text.parse().ok().filter(|rounds| *rounds <= 50))
+    settings.parse("MAX_TOOL_ROUNDS", accepted, |text| text.parse().ok().filter(|rounds| *rounds <= 50))
 }
 
 #[cfg(test)]
@@ -126,13 +126,13 @@ mod tests {
 
     fn error(name: &str, value: &str) -> String {
         let settings = Settings::from_pairs([(name, value)]);
-        Config::from_settings(&settings, Place::Local, transport::client().unwrap()).err().unwrap().to_string()
+        Config::from_settings(&settings, Platform::Local, transport::build_client().unwrap()).err().unwrap().to_string()
     }
 
     fn notes(pairs: &[(&str, &str)]) -> Vec<String> {
         let model = [("OPENAI_BASE_URL", "http://127.0.0.1:1"), ("OPENAI_MODEL", "m")];
         let settings = Settings::from_pairs(model.into_iter().chain(pairs.iter().copied()));
-        Config::from_settings(&settings, Place::Local, transport::client().unwrap()).unwrap().notes()
+        Config::from_settings(&settings, Platform::Local, transport::build_client().unwrap()).unwrap().notes()
     }
 
     #[test]

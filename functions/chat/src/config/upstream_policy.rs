@@ -6,7 +6,7 @@ use egress::Policy;
 use model::Models;
 use settings::{SettingError, Settings};
 use tools::SearchConfig;
-use web::Place;
+use web::Platform;
 
 const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_UPSTREAMS=yes beside it";
 
@@ -16,12 +16,12 @@ const ACCEPTED: &str = "an https:// address of a public host, or ALLOW_PRIVATE_U
 /// The setting that holds the first such address.
 pub(crate) fn check(
     settings: &Settings,
-    place: Place,
+    place: Platform,
     models: &Models,
     search: Option<&SearchConfig>,
 ) -> Result<(), SettingError> {
     let allowed = settings.is_yes("ALLOW_PRIVATE_UPSTREAMS")?;
-    if allowed || place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some() {
+    if allowed || place == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some() {
         return Ok(());
     }
     for client in models.iter().map(model::ModelClient::config) {
@@ -40,11 +40,11 @@ pub(crate) fn check(
 ///
 /// # Errors
 /// `ALLOW_PRIVATE_TOOLS` on Lambda.
-pub(crate) fn tool_policy(settings: &Settings, place: Place) -> Result<Policy, SettingError> {
+pub(crate) fn tool_policy(settings: &Settings, place: Platform) -> Result<Policy, SettingError> {
     let name = "ALLOW_PRIVATE_TOOLS";
     match settings.is_yes(name)? {
         false => Ok(Policy::public()),
-        true if place == Place::Local => Ok(Policy::public().with_http().with_loopback()),
+        true if place == Platform::Local => Ok(Policy::public().with_http().with_loopback()),
         true => Err(SettingError::new(name, "no, or to be unset, on Lambda: tools may send to public hosts only")),
     }
 }
@@ -67,9 +67,9 @@ fn is_public(base_url: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn refused(pairs: &[(&str, &str)], place: Place) -> Option<String> {
+    fn refused(pairs: &[(&str, &str)], place: Platform) -> Option<String> {
         let settings = Settings::from_pairs(pairs.iter().copied());
-        let models = Models::from_settings(&settings, transport::client().unwrap()).unwrap();
+        let models = Models::from_settings(&settings, transport::build_client().unwrap()).unwrap();
         let search = SearchConfig::from_settings(&settings).unwrap();
         check(&settings, place, &models, search.as_ref()).err().map(|error| error.variable)
     }
@@ -101,10 +101,10 @@ mod tests {
         ];
         for url in bad {
             let pairs = [("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")];
-            assert_eq!(refused(&pairs, Place::Lambda).as_deref(), Some("OPENAI_BASE_URL"), "{url}");
-            assert_eq!(refused(&pairs, Place::Local), None, "{url}");
-            assert_eq!(refused(&[&pairs[..], &[("AWS_SAM_LOCAL", "true")]].concat(), Place::Lambda), None);
-            assert_eq!(refused(&[&pairs[..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")]].concat(), Place::Lambda), None);
+            assert_eq!(refused(&pairs, Platform::Lambda).as_deref(), Some("OPENAI_BASE_URL"), "{url}");
+            assert_eq!(refused(&pairs, Platform::Local), None, "{url}");
+            assert_eq!(refused(&[&pairs[..], &[("AWS_SAM_LOCAL", "true")]].concat(), Platform::Lambda), None);
+            assert_eq!(refused(&[&pairs[..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")]].concat(), Platform::Lambda), None);
         }
     }
 
@@ -117,14 +117,14 @@ mod tests {
         let refused =
             "ALLOW_PRIVATE_TOOLS: expected no, or to be unset, on Lambda: tools may send to public hosts only";
         for pairs in [&[private][..], &[private, ("AWS_SAM_LOCAL", "true")]] {
-            assert_eq!(of(pairs, Place::Lambda), Err(refused.to_owned()));
-            assert_eq!(of(pairs, Place::Local), Ok(Policy::public().with_http().with_loopback()));
+            assert_eq!(of(pairs, Platform::Lambda), Err(refused.to_owned()));
+            assert_eq!(of(pairs, Platform::Local), Ok(Policy::public().with_http().with_loopback()));
         }
         for pairs in [&[][..], &[("ALLOW_PRIVATE_UPSTREAMS", "yes")], &[("ALLOW_PRIVATE_TOOLS", "no")]] {
-            assert_eq!(of(pairs, Place::Lambda), Ok(Policy::public()));
-            assert_eq!(of(pairs, Place::Local), Ok(Policy::public()));
+            assert_eq!(of(pairs, Platform::Lambda), Ok(Policy::public()));
+            assert_eq!(of(pairs, Platform::Local), Ok(Policy::public()));
         }
-        assert!(of(&[("ALLOW_PRIVATE_TOOLS", "maybe")], Place::Local).is_err());
+        assert!(of(&[("ALLOW_PRIVATE_TOOLS", "maybe")], Platform::Local).is_err());
     }
 
     #[test]
@@ -135,9 +135,9 @@ mod tests {
             "https://[2606:4700::1111]/v1",
             "https://a.example.com:8443",
         ] {
-            assert_eq!(refused(&[("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")], Place::Lambda), None, "{url}");
+            assert_eq!(refused(&[("OPENAI_BASE_URL", url), ("OPENAI_MODEL", "m")], Platform::Lambda), None, "{url}");
         }
         let search = [("TAVILY_BASE_URL", "http://search.example.com")];
-        assert_eq!(refused(&search, Place::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
+        assert_eq!(refused(&search, Platform::Lambda).as_deref(), Some("TAVILY_BASE_URL"));
     }
 }

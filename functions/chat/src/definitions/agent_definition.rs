@@ -1,5 +1,5 @@
 use conversation::{Failure, ToolChoice};
-use protocols::Fields;
+use protocols::StrictObject;
 use serde_json::{Map, Value, json};
 use tools::ToolBinding;
 
@@ -77,21 +77,21 @@ impl AgentDefinition {
 
     /// Reads what an administrator sent.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let mut fields = Fields::parse(body)?;
-        let name = fields.words("name", NAME)?;
+        let mut fields = StrictObject::parse(body)?;
+        let name = fields.take_non_blank("name", NAME)?;
         let definition = Self {
-            name: name.ok_or_else(|| fields.wrong("name", "given: a string"))?.trim().to_owned(),
-            description: fields.words("description", DESCRIPTION)?.unwrap_or_default(),
-            system_prompt: fields.words("systemPrompt", SYSTEM_PROMPT)?,
-            model: fields.words("model", NAME)?,
-            tools: fields.objects("tools", BINDINGS)?.map(bindings).transpose()?,
-            max_rounds: fields.whole("maxRounds", 0..=50)?,
-            tool_choice: fields.tool_choice("toolChoice")?.unwrap_or_default(),
-            summarise: fields.flag("summarise")?,
-            pre_search: fields.flag("preSearch")?.unwrap_or(false),
-            enabled: fields.flag("enabled")?.unwrap_or(true),
+            name: name.ok_or_else(|| fields.field_error("name", "given: a string"))?.trim().to_owned(),
+            description: fields.take_non_blank("description", DESCRIPTION)?.unwrap_or_default(),
+            system_prompt: fields.take_non_blank("systemPrompt", SYSTEM_PROMPT)?,
+            model: fields.take_non_blank("model", NAME)?,
+            tools: fields.take_objects("tools", BINDINGS)?.map(bindings).transpose()?,
+            max_rounds: fields.take_u32("maxRounds", 0..=50)?,
+            tool_choice: fields.take_tool_choice("toolChoice")?.unwrap_or_default(),
+            summarise: fields.take_bool("summarise")?,
+            pre_search: fields.take_bool("preSearch")?.unwrap_or(false),
+            enabled: fields.take_bool("enabled")?.unwrap_or(true),
         };
-        fields.finish(ACCEPTED)?;
+        fields.reject_unknown(ACCEPTED)?;
         Ok(definition)
     }
 
@@ -126,19 +126,19 @@ impl Binding {
     }
 }
 
-fn bindings(rows: Vec<Fields>) -> Result<Vec<Binding>, Failure> {
+fn bindings(rows: Vec<StrictObject>) -> Result<Vec<Binding>, Failure> {
     rows.into_iter().map(binding).collect()
 }
 
-fn binding(mut fields: Fields) -> Result<Binding, Failure> {
-    let tool = fields.words("tool", NAME)?;
+fn binding(mut fields: StrictObject) -> Result<Binding, Failure> {
+    let tool = fields.take_non_blank("tool", NAME)?;
     let binding = Binding {
-        tool: tool.ok_or_else(|| fields.wrong("tool", "given: the name of a tool"))?,
-        enabled: fields.flag("enabled")?.unwrap_or(true),
-        config: fields.object("config")?.unwrap_or_default(),
-        direct: fields.flag("direct")?.unwrap_or(false),
+        tool: tool.ok_or_else(|| fields.field_error("tool", "given: the name of a tool"))?,
+        enabled: fields.take_bool("enabled")?.unwrap_or(true),
+        config: fields.take_object("config")?.unwrap_or_default(),
+        direct: fields.take_bool("direct")?.unwrap_or(false),
     };
-    fields.finish(ACCEPTED_OF_A_BINDING)?;
+    fields.reject_unknown(ACCEPTED_OF_A_BINDING)?;
     Ok(binding)
 }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use conversation::ErrorCode;
-use store::{Definition, Definitions, Kind, StoreError};
+use store::{Definition, DefinitionKind, Definitions, StoreError};
 use web::ApiError;
 
 use super::agent_definition::AgentDefinition;
@@ -23,7 +23,7 @@ pub(crate) struct AgentRow {
 
 impl Agents {
     pub(crate) fn new(definitions: Definitions) -> Self {
-        Self(DefinitionCache::new(definitions, Kind::Agent))
+        Self(DefinitionCache::new(definitions, DefinitionKind::Agent))
     }
 
     /// The agents that requests may name: the default one first, even without a row.

@@ -2,7 +2,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Definition, Definitions, Kind, StoreError};
+use store::{Definition, DefinitionKind, Definitions, StoreError};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -13,7 +13,7 @@ const TIME_TO_LIVE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(crate) struct DefinitionCache<T> {
     definitions: Definitions,
-    kind: Kind,
+    kind: DefinitionKind,
     entries: Arc<Mutex<Entries<T>>>,
 }
 
@@ -25,7 +25,7 @@ struct Entries<T> {
 }
 
 impl<T: Clone> DefinitionCache<T> {
-    pub(crate) fn new(definitions: Definitions, kind: Kind) -> Self {
+    pub(crate) fn new(definitions: Definitions, kind: DefinitionKind) -> Self {
         let entries = Entries { read_at: None, parsed: Vec::new(), rows: Arc::default() };
         Self { definitions, kind, entries: Arc::new(Mutex::new(entries)) }
     }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 use axum::body::Bytes;
 use egress::{Egress, Policy, SystemNetwork};
 use futures_util::future::join_all;
-use store::{Definition, Kind, Owner, RateLimiter, Store, StoreError};
+use store::{Definition, DefinitionKind, Owner, RateLimiter, Store, StoreError};
 use tools::http::{Defined, Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets, defined};
 use tools::{Tool, ToolBinding, ToolRegistry};
 use web::ApiError;
@@ -42,7 +42,7 @@ pub(crate) struct BoundTools {
 impl CustomTools {
     pub(crate) fn new(store: &Store, policy: Policy, secrets: ToolSecrets) -> Self {
         Self {
-            rows: DefinitionCache::new(store.definitions.clone(), Kind::Tool),
+            rows: DefinitionCache::new(store.definitions.clone(), DefinitionKind::Tool),
             egress: Egress::new(policy, SystemNetwork),
             secrets,
             limiter: store.rate_limiter.clone(),
@@ -53,7 +53,10 @@ impl CustomTools {
     /// Parses a definition that an administrator sent.
     pub(crate) async fn parse(&self, owner: &Owner, body: Bytes) -> Result<ToolDefinition, ApiError> {
         let (policy, taken) = (self.egress.policy(), Arc::clone(&self.reserved));
-        parsing::parse(owner, body.len(), move || ToolDefinition::parse(&body, Rules { policy, taken: &taken })).await
+        parsing::parse(owner, body.len(), move || {
+            ToolDefinition::parse(&body, Rules { policy, reserved_names: &taken })
+        })
+        .await
     }
 
     /// Where custom tools may send requests.
@@ -126,7 +129,7 @@ impl CustomTools {
     pub(crate) fn definition(&self, stored: &Definition) -> Option<ToolDefinition> {
         // The policy is enforced when a request is sent: an older row that violates it fails there, with a clear error.
         let policy = Policy::public().with_http().with_any_port().with_loopback();
-        let rules = Rules { policy, taken: &self.reserved };
+        let rules = Rules { policy, reserved_names: &self.reserved };
         let definition = ToolDefinition::parse(stored.body.to_string().as_bytes(), rules);
         if definition.is_err() {
             tracing::error!(tool = stored.id, "a tool's row cannot be read");

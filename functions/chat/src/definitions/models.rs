@@ -47,6 +47,6 @@ impl<'a> VisibleModels<'a> {
 
     fn is_visible(self, client: &ModelClient) -> bool {
         let only_for = client.config().only_for.as_deref();
-        only_for.is_none_or(|name| self.auth.owner(name).as_ref() == Some(self.owner))
+        only_for.is_none_or(|name| self.auth.owner_of(name).as_ref() == Some(self.owner))
     }
 }

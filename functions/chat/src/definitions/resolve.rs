@@ -59,7 +59,7 @@ impl AgentCatalog {
             tools: match bindings {
                 Some(bindings) => {
                     let BoundTools { tools, bindings } = self.tools.with_custom_tools(&base.tools, bindings).await?;
-                    tools.bound(&bindings)
+                    tools.restricted_to(&bindings)
                 }
                 None => base.tools.clone(),
             },

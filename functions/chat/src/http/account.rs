@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 use conversation::ErrorCode;
 use futures_util::stream::unfold;
 use http::{HeaderMap, header};
-use protocols::Fields;
+use protocols::StrictObject;
 use serde::Serialize;
 use serde_json::json;
-use store::{Deleted, Export, Exported};
+use store::{DeletionCounts, Export, ExportRow};
 use web::{ApiError, Caller, Credentials};
 
 use crate::App;
@@ -46,7 +46,7 @@ pub(crate) async fn export(State(app): State<App>, Caller { owner, .. }: Caller)
 }
 
 /// The next chunk, and the rows after it, if there are any.
-async fn more(export: &mut Export, mut lines: String) -> (Bytes, Option<Vec<Exported>>) {
+async fn more(export: &mut Export, mut lines: String) -> (Bytes, Option<Vec<ExportRow>>) {
     let next = match export.next().await {
         Ok(next) => next,
         Err(error) => {
@@ -60,7 +60,7 @@ async fn more(export: &mut Export, mut lines: String) -> (Bytes, Option<Vec<Expo
     (Bytes::from(lines), next)
 }
 
-fn lines(rows: &[Exported]) -> String {
+fn lines(rows: &[ExportRow]) -> String {
     let lines = rows.iter().filter_map(|row| serde_json::to_string(row).ok());
     lines.fold(String::new(), |text, line| text + &line + "\n")
 }
@@ -79,19 +79,19 @@ pub(crate) async fn erase(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Erased>, ApiError> {
-    let user_id = parse_confirmation(&web::json_body(&headers, body).await?)?;
+    let user_id = parse_confirmation(&web::read_json_body(&headers, body).await?)?;
     let owner = credentials.identify(user_id.as_deref())?.owner;
     app.turns.registry.cancel_all_deleted(&owner);
     let erased = app.store.erase(&owner, app.config.chat_limit, SystemTime::now()).await;
     app.turns.registry.forget_all_completed(&owner);
-    let Deleted { keys, conversations, others } = erased?;
+    let DeletionCounts { keys, conversations, others } = erased?;
     Ok(Json(Erased { keys, conversations, others }))
 }
 
 /// The user that a body names, if it confirms the erasure.
 fn parse_confirmation(body: &[u8]) -> Result<Option<String>, ApiError> {
-    let mut fields = Fields::parse(body)?;
-    let confirmed = fields.text("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
+    let mut fields = StrictObject::parse(body)?;
+    let confirmed = fields.take_string("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
     let sentence = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
-    if confirmed { Ok(fields.text("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
+    if confirmed { Ok(fields.take_string("userId")?) } else { Err(ApiError::new(ErrorCode::InvalidRequest, sentence)) }
 }

@@ -10,26 +10,28 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
-use protocols::{MAX_UI_BODY_BYTES, UI_STREAM_HEADER, UiChatRequest, UiMessageStream};
-use store::{Owner, Question};
+use protocols::{AI_SDK_STREAM_HEADER, AiSdkRequest, AiSdkStream, MAX_AI_SDK_BODY_BYTES};
+use store::{Owner, UserInput};
 use turns::TurnStream;
-use web::{ApiError, Arrival, Caller, ErrorShape};
+use web::{ApiError, Caller, ErrorFormat, RequestContext};
 
 use super::extract::{Target, TurnOptions, TurnRequestHead, path_id};
 use crate::App;
 
 /// Errors as one sentence: the SDK shows the body of an error response as it is.
-pub(crate) const ERRORS: ErrorShape =
-    ErrorShape { content_type: "text/plain; charset=utf-8", body: |failure, _| failure.message.clone().into_bytes() };
+pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
+    content_type: "text/plain; charset=utf-8",
+    render: |failure, _| failure.message.clone().into_bytes(),
+};
 
 /// `POST /api/ui/chat`: the next message of a chat, or another answer to its last one.
 pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
-    let body = web::json_body_of(&head.headers, body, MAX_UI_BODY_BYTES).await?;
-    let UiChatRequest { chat_id, regenerate, turn } = head.parse(&body, UiChatRequest::parse).await?;
+    let body = web::read_json_body_up_to(&head.headers, body, MAX_AI_SDK_BODY_BYTES).await?;
+    let AiSdkRequest { chat_id, regenerate, turn } = head.parse(&body, AiSdkRequest::parse).await?;
     let (owner, agent) = head.resolve(&TurnOptions::from(&turn)).await?;
     let conversation_id = find(&head.app, &owner, &chat_id).await?;
     let again = regenerate && is_last(&head.app, &owner, conversation_id.as_deref(), &turn.message).await?;
-    let question = if again { Question::Again } else { Question::Words(turn.message) };
+    let question = if again { UserInput::Regenerate } else { UserInput::Message(turn.message) };
     let request_id = head.id().to_owned();
     let target = Target { conversation_id, chat_id: Some(chat_id) };
     Ok(render(head.start((owner, agent), target, question, &body).await?, request_id))
@@ -39,7 +41,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response, 
 /// no turn runs.
 pub(crate) async fn resume(
     State(app): State<App>,
-    Extension(request): Extension<Arrival>,
+    Extension(request): Extension<RequestContext>,
     Caller { owner, .. }: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, ApiError> {
@@ -52,7 +54,7 @@ pub(crate) async fn resume(
 }
 
 async fn find(app: &App, owner: &Owner, chat_id: &str) -> Result<Option<String>, ApiError> {
-    Ok(app.store.conversations.of_chat(owner, chat_id).await?)
+    Ok(app.store.conversations.find_by_chat_id(owner, chat_id).await?)
 }
 
 /// Whether a message that is to be answered again is the last stored one; an empty message always is.
@@ -64,13 +66,13 @@ async fn is_last(app: &App, owner: &Owner, conversation_id: Option<&str>, messag
         return Ok(true);
     }
     let Some(id) = conversation_id else { return Ok(false) };
-    let last = app.store.conversations.last_asked(owner, id).await?;
+    let last = app.store.conversations.last_user_message(owner, id).await?;
     Ok(last.as_deref() == Some(message))
 }
 
 fn render(turn: TurnStream, request_id: String) -> Response {
-    let mut response = web::stream(turn.events, UiMessageStream::new(request_id));
-    let (name, value) = UI_STREAM_HEADER;
+    let mut response = web::stream_response(turn.events, AiSdkStream::new(request_id));
+    let (name, value) = AI_SDK_STREAM_HEADER;
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     // Keeps proxies from buffering the stream.

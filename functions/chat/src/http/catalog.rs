@@ -3,7 +3,7 @@ use axum::extract::State;
 use conversation::ToolSpec;
 use futures_util::future::join_all;
 use http::HeaderMap;
-use model::{ToolPath, ToolsFrom};
+use model::{ToolMode, ToolSupportSource};
 use serde::Serialize;
 use web::{ApiError, Caller};
 
@@ -53,8 +53,8 @@ pub(crate) async fn models(State(app): State<App>, Caller { owner, .. }: Caller)
             provider: client.provider().to_owned(),
             model: config.model.clone(),
             default: default == Some(&config.name),
-            tools: tool_path_name(tools.path),
-            tools_from: tool_source_name(tools.from),
+            tools: tool_path_name(tools.mode),
+            tools_from: tool_source_name(tools.source),
             demo: config.demo,
             failing: client.is_failing(),
         }
@@ -62,19 +62,19 @@ pub(crate) async fn models(State(app): State<App>, Caller { owner, .. }: Caller)
     Json(ModelList { models: join_all(rows).await })
 }
 
-fn tool_path_name(path: ToolPath) -> &'static str {
+fn tool_path_name(path: ToolMode) -> &'static str {
     match path {
-        ToolPath::Native => "native",
-        ToolPath::Text => "prompt",
+        ToolMode::Native => "native",
+        ToolMode::Prompted => "prompt",
     }
 }
 
-fn tool_source_name(from: ToolsFrom) -> &'static str {
+fn tool_source_name(from: ToolSupportSource) -> &'static str {
     match from {
-        ToolsFrom::Settings => "settings",
-        ToolsFrom::Table => "table",
-        ToolsFrom::Provider => "provider",
-        ToolsFrom::Learned => "learned",
+        ToolSupportSource::Settings => "settings",
+        ToolSupportSource::Table => "table",
+        ToolSupportSource::Provider => "provider",
+        ToolSupportSource::Rejection => "learned",
     }
 }
 

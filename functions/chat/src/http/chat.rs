@@ -2,7 +2,7 @@ use axum::body::Body;
 use axum::response::Response;
 use conversation::ErrorCode;
 use protocols::TurnRequest;
-use store::Question;
+use store::UserInput;
 use web::ApiError;
 
 use super::extract::{Target, TurnOptions, TurnRequestHead};
@@ -21,7 +21,7 @@ pub(crate) async fn agent(head: TurnRequestHead, body: Body) -> Result<Response,
 }
 
 async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Result<Response, ApiError> {
-    let body = web::json_body(&head.headers, body).await?;
+    let body = web::read_json_body(&head.headers, body).await?;
     let request = head.parse(&body, TurnRequest::parse).await?;
     let options = TurnOptions::from(&request);
     if requires_agent && head.agent_id(&options)?.is_none() {
@@ -30,6 +30,6 @@ async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Resu
     let format = head.response_format(request.stream)?;
     let resolved = head.resolve(&options).await?;
     let target = Target { conversation_id: request.conversation_id, chat_id: None };
-    let turn = head.start(resolved, target, Question::Words(request.message), &body).await?;
+    let turn = head.start(resolved, target, UserInput::Message(request.message), &body).await?;
     format.render(turn).await
 }

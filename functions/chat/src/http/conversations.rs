@@ -78,7 +78,7 @@ pub(crate) async fn rename(
     body: Body,
 ) -> Result<Json<ConversationResponse>, ApiError> {
     let id = path_id(path)?;
-    let title = title(&web::json_body(&headers, body).await?)?;
+    let title = title(&web::read_json_body(&headers, body).await?)?;
     let conversation = app.store.conversations.rename(&owner, &id, &title, SystemTime::now()).await?;
     Ok(Json(ConversationResponse { conversation }))
 }
@@ -88,7 +88,7 @@ fn title(body: &[u8]) -> Result<String, ApiError> {
         let sentence = format!("`title` must be a string of 1 to {MAX_TITLE} characters");
         ApiError::new(ErrorCode::InvalidRequest, sentence)
     };
-    let fields = protocols::object(body)?;
+    let fields = protocols::parse_object(body)?;
     let title = fields.get("title").and_then(|title| title.as_str()).ok_or_else(invalid)?.trim();
     let fits = !title.is_empty() && title.chars().nth(MAX_TITLE).is_none();
     if fits { Ok(title.to_owned()) } else { Err(invalid()) }
@@ -104,8 +104,8 @@ pub(crate) async fn delete(
     app.turns.registry.cancel_deleted(&owner, &id);
     app.turns.registry.forget_completed(&owner, &id);
     app.store.conversations.delete(&owner, &id).await?;
-    app.store.idempotency.forget(&owner, &id).await?;
-    app.store.executions.forget(&owner, &id).await?;
-    app.store.streams.forget(&owner, &id, None).await?;
+    app.store.idempotency.delete_for_conversation(&owner, &id).await?;
+    app.store.executions.delete_for_conversation(&owner, &id).await?;
+    app.store.streams.delete_logs(&owner, &id, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -7,11 +7,11 @@ use axum::extract::{FromRequestParts, Path, Query};
 use conversation::{ErrorCode, Failure, ToolChoice};
 use http::HeaderMap;
 use http::request::Parts;
-use protocols::{AgainRequest, TurnRequest};
+use protocols::{RegenerateRequest, TurnRequest};
 use serde::Deserialize;
-use store::{Owner, Question};
+use store::{Owner, UserInput};
 use turns::{IdempotencyKey, ResolvedAgent, StartTurn, TurnStream};
-use web::{ApiError, Arrival, Credentials};
+use web::{ApiError, Credentials, RequestContext};
 
 use super::render::ResponseFormat;
 use crate::definitions::AgentSelection;
@@ -25,7 +25,7 @@ pub(crate) struct TurnRequestHead {
     pub(crate) app: App,
     pub(crate) headers: HeaderMap,
     credentials: Credentials,
-    request: Arrival,
+    request: RequestContext,
     query: Result<Query<StreamQuery>, QueryRejection>,
 }
 
@@ -54,8 +54,8 @@ impl<'a> From<&'a TurnRequest> for TurnOptions<'a> {
     }
 }
 
-impl<'a> From<&'a AgainRequest> for TurnOptions<'a> {
-    fn from(request: &'a AgainRequest) -> Self {
+impl<'a> From<&'a RegenerateRequest> for TurnOptions<'a> {
+    fn from(request: &'a RegenerateRequest) -> Self {
         Self {
             user_id: request.user_id.as_deref(),
             agent_id: request.agent_id.as_deref(),
@@ -79,7 +79,7 @@ impl FromRequestParts<App> for TurnRequestHead {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let credentials = Credentials::from_request_parts(parts, app).await?;
-        let request = Extension::<Arrival>::from_request_parts(parts, app).await;
+        let request = Extension::<RequestContext>::from_request_parts(parts, app).await;
         let Extension(request) = request.map_err(|error| ApiError::caused_by(ErrorCode::Internal, error))?;
         let query = Query::from_request_parts(parts, app).await;
         Ok(Self { app: app.clone(), headers: parts.headers.clone(), credentials, request, query })
@@ -138,7 +138,7 @@ impl TurnRequestHead {
         self,
         (owner, agent): (Owner, ResolvedAgent),
         target: Target,
-        question: Question,
+        question: UserInput,
         fingerprint: &[u8],
     ) -> Result<TurnStream, ApiError> {
         let Target { conversation_id, chat_id } = target;
@@ -151,7 +151,7 @@ impl TurnRequestHead {
     }
 
     /// The request itself, for a turn that is started otherwise.
-    pub(crate) fn into_request(self) -> Arrival {
+    pub(crate) fn into_request(self) -> RequestContext {
         self.request
     }
 }

@@ -8,28 +8,28 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use conversation::{ErrorCode, Failure, ToolChoice, new_id};
 use http::{HeaderValue, header};
-use model::{Effort, ModelClient, Thinking, Wire, Wishes};
-use protocols::openai::{ChatRequest, Chunks, Head, Sampling, completion, error_body};
+use model::{Effort, GenerationParams, ModelClient, Thinking, Wire};
+use protocols::openai::{ChatRequest, CompletionChunks, CompletionMeta, Sampling, render_completion, render_error};
 use serde::Serialize;
 use store::Owner;
 use time::OffsetDateTime;
 use tools::ToolRegistry;
 use turns::{PromptInput, ResolvedAgent, StartStatelessTurn};
-use web::{ApiError, Caller, ErrorShape};
+use web::{ApiError, Caller, ErrorFormat};
 
 use super::extract::TurnRequestHead;
 use crate::App;
 use crate::definitions::{AgentDefinition, DEFAULT_AGENT};
 
 /// How errors are written under `/v1`.
-pub(crate) const ERRORS: ErrorShape = ErrorShape { content_type: "application/json", body: error_body };
+pub(crate) const ERRORS: ErrorFormat = ErrorFormat { content_type: "application/json", render: render_error };
 
 /// Precedes the id of an agent in the name of a model.
 const AGENT_PREFIX: &str = "agent:";
 
 /// `POST /v1/chat/completions`: one turn of a conversation that the client keeps.
 pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Response, ApiError> {
-    let body = web::json_body(&head.headers, body).await?;
+    let body = web::read_json_body(&head.headers, body).await?;
     let request = head.parse(&body, ChatRequest::parse).await?;
     let (app, owner) = (head.app.clone(), head.owner(None)?);
     let agent = resolve(&app, &owner, &request).await?;
@@ -40,24 +40,28 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let turn = StartStatelessTurn { owner, agent, input, deadline, request };
     let events = turns::start_stateless(&app.turns, turn).await?;
     if stream {
-        return Ok(web::stream(web::opened(events).await?, Chunks::new(meta, include_usage)));
+        return Ok(web::stream_response(
+            web::wait_for_first_content(events).await?,
+            CompletionChunks::new(meta, include_usage),
+        ));
     }
-    let document = completion(&meta, &web::collect(events).await?);
+    let document = render_completion(&meta, &web::collect(events).await?);
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], document).into_response())
 }
 
-fn completion_meta(request: &ChatRequest) -> Head {
+fn completion_meta(request: &ChatRequest) -> CompletionMeta {
     let created = u64::try_from(OffsetDateTime::now_utc().unix_timestamp()).unwrap_or_default();
-    Head { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone() }
+    CompletionMeta { id: format!("chatcmpl-{}", new_id()), created, model: request.model.clone() }
 }
 
 fn prompt_input(request: ChatRequest) -> PromptInput {
-    let ChatRequest { history, text, since, tools, parallel, sampling, .. } = request;
+    let ChatRequest { history, text, trailing_messages: since, tools, parallel_tool_calls: parallel, sampling, .. } =
+        request;
     let client = Client { since, tools, one_call: !parallel, wishes: generation_params(sampling) };
     PromptInput { text, history, summary: None, client: Some(client) }
 }
 
-fn generation_params(sampling: Sampling) -> Wishes {
+fn generation_params(sampling: Sampling) -> GenerationParams {
     let effort = match sampling.effort.as_deref() {
         Some("minimal") => Some(Effort::Minimal),
         Some("low") => Some(Effort::Low),
@@ -66,7 +70,7 @@ fn generation_params(sampling: Sampling) -> Wishes {
         Some("xhigh" | "max") => Some(Effort::Max),
         _ => None,
     };
-    Wishes {
+    GenerationParams {
         temperature: sampling.temperature,
         top_p: sampling.top_p,
         max_tokens: sampling.max_tokens,
@@ -132,7 +136,7 @@ fn apply_request(
         && request.tools.iter().all(|tool| tool.name != *name)
     {
         let sentence = "`tool_choice` must name one of the `tools`";
-        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).at("tool_choice").into());
+        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).with_param("tool_choice").into());
     }
     *tool_choice = request.tool_choice.clone().unwrap_or_else(|| definition.choice(agent));
     Ok(())
@@ -143,7 +147,7 @@ fn keep_formatting_models(models: &mut Vec<ModelClient>) -> Result<(), ApiError>
     let accepts_format = |model: &ModelClient| matches!(model.config().wire, Wire::Openai | Wire::Ollama);
     if !models.first().is_some_and(accepts_format) {
         let sentence = "`response_format` must be of type text: this model's endpoint takes no other here";
-        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).at("response_format").into());
+        return Err(Failure::new(ErrorCode::InvalidRequest, sentence).with_param("response_format").into());
     }
     models.retain(accepts_format);
     Ok(())

@@ -1,6 +1,6 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use protocols::{Accumulated, Native, Resumed};
+use protocols::{Accumulated, NativeSse, SkipSeen};
 use turns::TurnStream;
 use web::ApiError;
 
@@ -19,21 +19,21 @@ impl ResponseFormat {
         if !self.stream {
             return Ok(Json(web::collect(turn.events).await?).into_response());
         }
-        let native = Native::new(turn.turn_id, self.request_id);
+        let native = NativeSse::new(turn.turn_id, self.request_id);
         Ok(if self.is_accumulated {
-            web::stream(turn.events, Accumulated::new(native))
+            web::stream_response(turn.events, Accumulated::new(native))
         } else {
-            web::stream(turn.events, native)
+            web::stream_response(turn.events, native)
         })
     }
 
     /// The frames of a turn after the first `seen` ones.
     pub(crate) fn render_resumed(self, turn: TurnStream, seen: u64) -> Response {
-        let native = Native::new(turn.turn_id, self.request_id);
+        let native = NativeSse::new(turn.turn_id, self.request_id);
         if self.is_accumulated {
-            web::stream(turn.events, Resumed::new(Accumulated::new(native), seen))
+            web::stream_response(turn.events, SkipSeen::new(Accumulated::new(native), seen))
         } else {
-            web::stream(turn.events, Resumed::new(native, seen))
+            web::stream_response(turn.events, SkipSeen::new(native, seen))
         }
     }
 }

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use conversation::ErrorCode;
 use http::{HeaderMap, StatusCode};
 use turns::FrameId;
-use web::{ApiError, Arrival, Caller};
+use web::{ApiError, Caller, RequestContext};
 
 use super::extract::{StreamQuery, is_accumulated, path_id};
 use super::render::ResponseFormat;
@@ -16,7 +16,7 @@ use crate::App;
 pub(crate) async fn resume(
     State(app): State<App>,
     Caller { owner, .. }: Caller,
-    Extension(request): Extension<Arrival>,
+    Extension(request): Extension<RequestContext>,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<StreamQuery>, QueryRejection>,
     headers: HeaderMap,

@@ -25,7 +25,7 @@ pub(crate) async fn stop(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<(StatusCode, Json<StopResponse>), ApiError> {
     let id = path_id(path)?;
-    let stopping =
-        app.turns.registry.stop(&owner, &id) || app.store.conversations.stop(&owner, &id, SystemTime::now()).await?;
+    let stopping = app.turns.registry.stop(&owner, &id)
+        || app.store.conversations.request_stop(&owner, &id, SystemTime::now()).await?;
     Ok((if stopping { StatusCode::ACCEPTED } else { StatusCode::OK }, Json(StopResponse { stopping })))
 }

@@ -5,7 +5,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use conversation::ErrorCode;
 use serde::{Deserialize, Serialize};
-use store::{Account, Day, Spent};
+use store::{Day, UsageScope, UsageTotals};
 use turns::BudgetRows;
 use web::{ApiError, Caller};
 
@@ -45,7 +45,7 @@ struct DayRow {
 }
 
 impl DayRow {
-    fn new(day: Day, spent: &Spent) -> Self {
+    fn new(day: Day, spent: &UsageTotals) -> Self {
         Self {
             date: day.to_string(),
             turns: spent.turns,
@@ -70,8 +70,8 @@ pub(crate) async fn usage(
     let count = days(query.days.as_deref())?;
     let budgets = &app.turns.limits.budgets;
     let (account, budget) = match query.scope.as_deref() {
-        None => (Account::Own(&caller.owner), budgets.own),
-        Some("deployment") if caller.administrator => (Account::Everybody, budgets.total),
+        None => (UsageScope::User(&caller.owner), budgets.own),
+        Some("deployment") if caller.administrator => (UsageScope::Global, budgets.total),
         Some("deployment") => return Err(ErrorCode::Forbidden.into()),
         Some(_) => return Err(invalid("`scope` may only be `deployment`")),
     };

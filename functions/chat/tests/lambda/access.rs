@@ -5,7 +5,7 @@ use support::Completion;
 use crate::instance::{Instance, database, key};
 
 async fn asked(instance: &Instance, event: &HttpEvent) -> (u16, Value) {
-    let mut answer = instance.call(event).await.streamed();
+    let mut answer = instance.call(event).await.expect_streamed();
     let status = answer.prelude().await.status;
     let body = serde_json::from_str(&answer.rest().await).unwrap_or_default();
     (status, body)
@@ -85,7 +85,7 @@ async fn f110_no_answer_sets_a_cookie() {
     let database = database().await;
     let instance = Instance::with(&[("AUTH", "api_key"), ("AWS_ENDPOINT_URL_DYNAMODB", &database)]).await;
     let key = key(&database, "ann").await;
-    instance.model.answer(|_| Completion::of(["好"]));
+    instance.model.respond_with(|_| Completion::of(["好"]));
     for event in [
         HttpEvent::get("/"),
         HttpEvent::get("/assets/app.js"),
@@ -97,7 +97,7 @@ async fn f110_no_answer_sets_a_cookie() {
         HttpEvent::post("/api/chat", &json!({})),
     ] {
         for event in [event.clone(), with_cookies(event, &["session=1", "session=2"]).header("x-api-key", &key)] {
-            let mut answer = instance.call(&event).await.streamed();
+            let mut answer = instance.call(&event).await.expect_streamed();
             let prelude = answer.prelude().await;
             assert!(prelude.cookies.is_empty() && prelude.header("set-cookie").is_empty(), "{event}: {prelude:?}");
             answer.rest().await;

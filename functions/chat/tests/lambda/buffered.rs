@@ -8,8 +8,8 @@ use crate::instance::{Instance, events, only};
 async fn a_buffered_answer_is_one_document_with_the_whole_stream_in_it() {
     for setting in [("RESPONSE_MODE", "buffer"), ("AWS_SAM_LOCAL", "true")] {
         let instance = Instance::with(&[setting]).await;
-        instance.model.replies([Completion::of(["你", "好"])]);
-        let document = instance.ask("打个招呼").await.whole();
+        instance.model.queue_replies([Completion::of(["你", "好"])]);
+        let document = instance.ask("打个招呼").await.expect_buffered();
         assert_eq!((&document["statusCode"], &document["isBase64Encoded"]), (&json!(200), &json!(false)));
         assert_eq!(document["headers"]["content-type"], "text/event-stream; charset=utf-8");
         let events = events(document["body"].as_str().unwrap());
@@ -28,12 +28,12 @@ async fn routes_without_a_stream_are_documents_too() {
         ("/healthz", 200, "application/json"),
         ("/nowhere", 404, "application/json"),
     ] {
-        let document = instance.call(&HttpEvent::get(path)).await.whole();
+        let document = instance.call(&HttpEvent::get(path)).await.expect_buffered();
         let told = (&document["statusCode"], &document["headers"]["content-type"], &document["isBase64Encoded"]);
         assert_eq!(told, (&json!(status), &json!(kind), &json!(false)), "{path}");
         assert!(document["body"].as_str().is_some_and(|body| !body.is_empty()), "{path}: {document}");
     }
-    let health = instance.call(&HttpEvent::get("/healthz")).await.whole();
+    let health = instance.call(&HttpEvent::get("/healthz")).await.expect_buffered();
     let body: Value = serde_json::from_str(health["body"].as_str().unwrap()).unwrap();
     assert_eq!(body["status"], "ok");
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use runtime_api::{HttpEvent, Streamed};
+use runtime_api::{HttpEvent, StreamedResponse};
 use serde_json::{Value, json};
 use support::{Completion, Reply};
 
 use crate::instance::{Instance, events, only};
 
-async fn ask(instance: &Instance, remaining: Duration) -> Streamed {
+async fn ask(instance: &Instance, remaining: Duration) -> StreamedResponse {
     let event = HttpEvent::post("/api/chat", &json!({ "message": "茶是什么？" }));
-    let mut answer = instance.api.invoke(&event, remaining).answer().await.streamed();
+    let mut answer = instance.api.invoke(&event, remaining).answer().await.expect_streamed();
     assert_eq!(answer.prelude().await.status, 200);
     answer
 }
@@ -24,7 +24,7 @@ async fn stored(instance: &Instance, events: &[Value]) -> (Value, Value) {
 #[tokio::test]
 async fn f091_without_time_and_without_an_answer_the_turn_fails_and_is_stored() {
     let instance = Instance::start().await;
-    instance.model.answer(|_| Reply::silence());
+    instance.model.respond_with(|_| Reply::no_response());
     let mut answer = ask(&instance, Duration::from_secs(5)).await;
     let events = events(&answer.rest().await);
     assert_eq!(only(&events, "error")["code"], "deadline");
@@ -34,7 +34,7 @@ async fn f091_without_time_and_without_an_answer_the_turn_fails_and_is_stored() 
 #[tokio::test]
 async fn f091_what_was_said_before_the_deadline_is_an_answer_and_is_stored() {
     let instance = Instance::start().await;
-    instance.model.replies([Completion::new().text("茶是").reply().stall()]);
+    instance.model.queue_replies([Completion::new().text("茶是").reply().stall()]);
     let mut answer = ask(&instance, Duration::from_secs(9)).await;
     let events = events(&answer.rest().await);
     assert_eq!(only(&events, "done")["finishReason"], "deadline");
@@ -46,7 +46,7 @@ async fn f091_near_the_deadline_the_answer_comes_from_what_the_search_found() {
     let instance = Instance::start().await;
     let call = r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#;
     // The second reply is given up for one that is asked to be brief, and that one is silent, too.
-    instance.model.replies([Completion::of([call]), Reply::silence(), Reply::silence()]);
+    instance.model.queue_replies([Completion::of([call]), Reply::no_response(), Reply::no_response()]);
     let mut answer = ask(&instance, Duration::from_secs(10)).await;
     let events = events(&answer.rest().await);
     assert_eq!(only(&events, "done")["finishReason"], "deadline");

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use dynoxide::Database;
-use runtime_api::{Answer, Function, HttpEvent, RuntimeApi};
+use runtime_api::{Function, FunctionResponse, HttpEvent, RuntimeApi};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use settings::Settings;
@@ -40,11 +40,11 @@ impl Instance {
 
     /// The events of a turn that searches and then answers `茶是一种饮料。`; nothing runs in the instance any more.
     pub(crate) async fn searched(&self) -> Vec<Value> {
-        self.model.replies([
+        self.model.queue_replies([
             Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
             Completion::of(["茶是一种饮料。"]),
         ]);
-        let mut answer = self.ask("茶是什么？").await.streamed();
+        let mut answer = self.ask("茶是什么？").await.expect_streamed();
         answer.prelude().await;
         let events = events(&answer.rest().await);
         self.function.freeze();
@@ -73,12 +73,12 @@ impl Instance {
     }
 
     /// Hands a request in, with plenty of time, and waits for the answer or its beginning.
-    pub(crate) async fn call(&self, event: &HttpEvent) -> Answer {
+    pub(crate) async fn call(&self, event: &HttpEvent) -> FunctionResponse {
         self.api.invoke(event, LONG).answer().await
     }
 
     /// A chat turn.
-    pub(crate) async fn ask(&self, message: &str) -> Answer {
+    pub(crate) async fn ask(&self, message: &str) -> FunctionResponse {
         self.call(&HttpEvent::post("/api/chat", &json!({ "message": message }))).await
     }
 
@@ -93,7 +93,7 @@ impl Sibling {
     /// A conversation with its messages, as it is stored.
     pub(crate) async fn conversation(&self, id: &Value) -> Value {
         let path = format!("/api/conversations/{}", id.as_str().unwrap());
-        let mut answer = self.api.invoke(&HttpEvent::get(&path), LONG).answer().await.streamed();
+        let mut answer = self.api.invoke(&HttpEvent::get(&path), LONG).answer().await.expect_streamed();
         assert_eq!(answer.prelude().await.status, 200);
         serde_json::from_str(&answer.rest().await).unwrap()
     }

@@ -9,20 +9,20 @@ async fn f094_a_process_that_was_frozen_serves_the_next_event() {
     let mut instance = Instance::start().await;
     let mut conversation = json!(null);
     for (turn, said) in ["一", "二", "三"].into_iter().enumerate() {
-        instance.model.replies([Completion::of([said])]);
-        instance.api.asked(turn + 1).await;
+        instance.model.queue_replies([Completion::of([said])]);
+        instance.api.wait_for_next_requests(turn + 1).await;
         instance.function.freeze();
         let event = HttpEvent::post("/api/chat", &json!({ "message": "数", "conversationId": conversation }));
         let invocation = instance.api.invoke(&event, std::time::Duration::from_mins(5));
         instance.function.thaw();
-        let mut answer = invocation.answer().await.streamed();
+        let mut answer = invocation.answer().await.expect_streamed();
         assert_eq!(answer.prelude().await.status, 200);
         let events = events(&answer.rest().await);
         assert_eq!(only(&events, "content")["content"], said);
         conversation = only(&events, "start")["conversationId"].clone();
     }
-    assert_eq!(instance.model.requests()[2].talk().len(), 5, "each turn knows those before it");
-    assert!(instance.function.runs());
+    assert_eq!(instance.model.requests()[2].dialogue().len(), 5, "each turn knows those before it");
+    assert!(instance.function.is_running());
 }
 
 #[tokio::test]
@@ -33,17 +33,17 @@ async fn a_setting_that_cannot_be_parsed_ends_the_start_with_one_line() {
         ("RESPONSE_MODE", "hunter2", "RESPONSE_MODE: expected stream or buffer"),
     ] {
         let function = Function::start(binary(), &api.address(), [(name, value)]);
-        assert_eq!(function.ended().await, (Some(2), line.to_owned()));
+        assert_eq!(function.wait_for_exit().await, (Some(2), line.to_owned()));
     }
-    assert_eq!(api.times_asked(), 0);
+    assert_eq!(api.next_request_count(), 0);
 }
 
 #[tokio::test]
 async fn a_process_without_its_runtime_ends() {
     let Instance { api, function, .. } = Instance::start().await;
-    api.asked(1).await;
+    api.wait_for_next_requests(1).await;
     drop(api);
-    assert_eq!(function.ended().await.0, Some(1));
+    assert_eq!(function.wait_for_exit().await.0, Some(1));
 }
 
 #[tokio::test]
@@ -55,15 +55,15 @@ async fn f122_neither_keys_nor_words_of_users_are_logged() {
 
 async fn log_holds_no_words(level: &str) {
     let instance = Instance::with(&[("RUST_LOG", level)]).await;
-    instance.model.replies([
+    instance.model.queue_replies([
         Completion::of([r#"<tool_call>{"tool": "search_web", "query": "canary-query"}</tool_call>"#]),
         Completion::of(["canary-answer"]),
     ]);
-    let mut answer = instance.ask("canary-question").await.streamed();
+    let mut answer = instance.ask("canary-question").await.expect_streamed();
     answer.prelude().await;
     assert_eq!(only(&events(&answer.rest().await), "done")["finishReason"], "stop");
     drop(answer);
-    instance.api.asked(2).await;
+    instance.api.wait_for_next_requests(2).await;
     let log = instance.function.log().join("\n");
     for secret in [MODEL_KEY, SEARCH_KEY, "canary-question", "canary-query", "canary-answer"] {
         let line = log.lines().find(|line| line.contains(secret));

@@ -12,18 +12,18 @@ const TWO: [(&str, &str); 1] = [("AWS_LAMBDA_MAX_CONCURRENCY", "2")];
 async fn a_managed_instance_serves_a_second_turn_while_the_first_one_waits() {
     let instance = Instance::with(&TWO).await;
     let gate = Gate::new();
-    instance.model.replies([Completion::new().text("慢").wait(&gate).text("了").end(), Completion::of(["快"])]);
-    let mut slow = instance.ask("等").await.streamed();
+    instance.model.queue_replies([Completion::new().text("慢").wait(&gate).text("了").end(), Completion::of(["快"])]);
+    let mut slow = instance.ask("等").await.expect_streamed();
     assert_eq!(slow.prelude().await.status, 200);
-    slow.until("慢").await;
+    slow.read_until("慢").await;
 
-    let mut quick = instance.ask("走").await.streamed();
+    let mut quick = instance.ask("走").await.expect_streamed();
     assert_eq!(quick.prelude().await.status, 200);
     assert_eq!(only(&events(&quick.rest().await), "content")["content"], "快");
     drop(quick);
     // Its worker asks for the next event although the first turn has not ended.
-    instance.api.asked(3).await;
-    let mut next = instance.call(&HttpEvent::get("/healthz")).await.streamed();
+    instance.api.wait_for_next_requests(3).await;
+    let mut next = instance.call(&HttpEvent::get("/healthz")).await.expect_streamed();
     assert_eq!(next.prelude().await.status, 200);
 
     gate.open();
@@ -34,13 +34,13 @@ async fn a_managed_instance_serves_a_second_turn_while_the_first_one_waits() {
 async fn by_itself_an_instance_serves_one_after_the_other() {
     let instance = Instance::start().await;
     let gate = Gate::new();
-    instance.model.replies([Completion::new().text("慢").wait(&gate).end()]);
-    let mut slow = instance.ask("等").await.streamed();
-    slow.until("慢").await;
+    instance.model.queue_replies([Completion::new().text("慢").wait(&gate).end()]);
+    let mut slow = instance.ask("等").await.expect_streamed();
+    slow.read_until("慢").await;
     let waiting = instance.api.invoke(&HttpEvent::get("/healthz"), Duration::from_mins(5));
-    assert_eq!(instance.api.times_asked(), 1);
+    assert_eq!(instance.api.next_request_count(), 1);
     gate.open();
     slow.rest().await;
     drop(slow);
-    assert_eq!(waiting.answer().await.streamed().prelude().await.status, 200);
+    assert_eq!(waiting.answer().await.expect_streamed().prelude().await.status, 200);
 }

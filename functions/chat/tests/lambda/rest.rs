@@ -20,14 +20,14 @@ fn event(method: &str, path: &str, headers: &Value, query: &Value, body: Option<
 }
 
 async fn answer(instance: &Instance, event: &Value) -> (u16, String) {
-    let mut answer = instance.api.invoke(event, Duration::from_mins(5)).answer().await.streamed();
+    let mut answer = instance.api.invoke(event, Duration::from_mins(5)).answer().await.expect_streamed();
     (answer.prelude().await.status, answer.rest().await)
 }
 
 #[tokio::test]
 async fn a_rest_apis_event_is_a_turn_like_any_other() {
     let instance = Instance::start().await;
-    instance.model.replies([Completion::of(["你好"])]);
+    instance.model.queue_replies([Completion::of(["你好"])]);
     let headers =
         json!({ "Content-Type": ["application/json"], "X-User-Id": ["小王"], "bad name": ["x"], "X": ["\n"] });
     let chat = event("POST", "/api/chat", &headers, &json!(null), Some(r#"{"message": "打个招呼"}"#));
@@ -59,6 +59,6 @@ async fn a_rest_apis_path_has_no_stage_and_its_query_is_encoded_anew() {
 async fn a_rest_apis_buffered_answer_is_one_document() {
     let instance = Instance::with(&[("RESPONSE_MODE", "buffer")]).await;
     let health = event("GET", "/healthz", &json!(null), &json!(null), None);
-    let document = instance.api.invoke(&health, Duration::from_mins(5)).answer().await.whole();
+    let document = instance.api.invoke(&health, Duration::from_mins(5)).answer().await.expect_buffered();
     assert_eq!((&document["statusCode"], &document["isBase64Encoded"]), (&json!(200), &json!(false)));
 }

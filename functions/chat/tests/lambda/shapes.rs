@@ -45,12 +45,12 @@ async fn f113_events_of_other_shapes_are_bad_requests_and_not_failures() {
     let streaming = Instance::start().await;
     let buffering = Instance::with(&[("RESPONSE_MODE", "buffer")]).await;
     for event in others() {
-        let mut answer = streaming.api.invoke(&event, LONG).answer().await.streamed();
+        let mut answer = streaming.api.invoke(&event, LONG).answer().await.expect_streamed();
         let prelude = answer.prelude().await;
         let body: Value = serde_json::from_str(&answer.rest().await).unwrap();
         assert_eq!((prelude.status, &body["error"]["code"]), (400, &json!("invalid_request")), "{event}");
         assert_eq!(body["error"]["requestId"], prelude.header("x-request-id"), "{event}");
-        let document = buffering.api.invoke(&event, LONG).answer().await.whole();
+        let document = buffering.api.invoke(&event, LONG).answer().await.expect_buffered();
         assert_eq!(document["statusCode"], 400, "{event}");
     }
 }
@@ -58,14 +58,14 @@ async fn f113_events_of_other_shapes_are_bad_requests_and_not_failures() {
 #[tokio::test]
 async fn f105_a_body_in_base64_is_read_and_bad_base64_is_a_bad_request() {
     let instance = Instance::start().await;
-    instance.model.replies([Completion::of(["好"])]);
+    instance.model.queue_replies([Completion::of(["好"])]);
     let event = HttpEvent::post("/api/chat", &json!({})).with("isBase64Encoded", true);
-    let mut answer = instance.call(&event.clone().with("body", "eyJtZXNzYWdlIjoi5L2g5aW9In0=")).await.streamed();
+    let mut answer = instance.call(&event.clone().with("body", "eyJtZXNzYWdlIjoi5L2g5aW9In0=")).await.expect_streamed();
     assert_eq!(answer.prelude().await.status, 200);
     assert_eq!(only(&events(&answer.rest().await), "done")["finishReason"], "stop");
     drop(answer);
     for bad in ["{}", "eyJ", "eyJtZXNzYWdlIjoi5L2g5aW9In0=\u{0}", "–"] {
-        let mut answer = instance.call(&event.clone().with("body", bad)).await.streamed();
+        let mut answer = instance.call(&event.clone().with("body", bad)).await.expect_streamed();
         assert_eq!(answer.prelude().await.status, 400, "{bad}");
     }
 }
@@ -84,11 +84,11 @@ async fn f107_paths_are_taken_as_they_are() {
         "/a\u{0}b",
         "/#",
     ] {
-        let mut answer = instance.call(&HttpEvent::get("/").with("rawPath", path)).await.streamed();
+        let mut answer = instance.call(&HttpEvent::get("/").with("rawPath", path)).await.expect_streamed();
         assert_eq!(answer.prelude().await.status, 404, "{path:?}");
         answer.rest().await;
     }
-    let mut answer = instance.call(&HttpEvent::get("/").with("rawPath", "/healthz?x")).await.streamed();
+    let mut answer = instance.call(&HttpEvent::get("/").with("rawPath", "/healthz?x")).await.expect_streamed();
     assert_eq!(answer.prelude().await.status, 404, "a question mark in a path begins no query");
 }
 
@@ -96,7 +96,7 @@ async fn f107_paths_are_taken_as_they_are() {
 async fn an_apis_named_stage_is_not_a_part_of_the_path() {
     let instance = Instance::start().await;
     for (path, status) in [("/prod/healthz", 200), ("/healthz", 200), ("/production/healthz", 404)] {
-        let mut answer = instance.call(&HttpEvent::get(path).with_context("stage", "prod")).await.streamed();
+        let mut answer = instance.call(&HttpEvent::get(path).with_context("stage", "prod")).await.expect_streamed();
         assert_eq!(answer.prelude().await.status, status, "{path}");
     }
 }
@@ -105,6 +105,6 @@ async fn an_apis_named_stage_is_not_a_part_of_the_path() {
 async fn f113_headers_that_make_no_address_do_no_harm() {
     let instance = Instance::start().await;
     let event = HttpEvent::get("/healthz").header("host", "a b").header("x-forwarded-proto", "::");
-    let mut answer = instance.call(&event).await.streamed();
+    let mut answer = instance.call(&event).await.expect_streamed();
     assert_eq!(answer.prelude().await.status, 200);
 }

@@ -8,17 +8,17 @@ use crate::instance::{Instance, events, only};
 async fn an_answer_leaves_the_function_while_the_model_still_writes_it() {
     let instance = Instance::start().await;
     let gate = Gate::new();
-    instance.model.replies([Completion::new().text("一").wait(&gate).text("二").end()]);
-    let mut answer = instance.ask("数一数").await.streamed();
+    instance.model.queue_replies([Completion::new().text("一").wait(&gate).text("二").end()]);
+    let mut answer = instance.ask("数一数").await.expect_streamed();
     let prelude = answer.prelude().await;
     assert_eq!(prelude.status, 200);
     assert_eq!(prelude.header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(prelude.header("cache-control"), "no-store, no-transform");
     assert!(!prelude.header("x-request-id").is_empty());
     assert!(answer.text().await.contains(r#""type":"start""#));
-    assert!(answer.until("一").await.contains(r#"{"type":"content","content":"一"}"#));
+    assert!(answer.read_until("一").await.contains(r#"{"type":"content","content":"一"}"#));
     gate.open();
-    assert!(answer.until("二").await.contains(r#"{"type":"content","content":"二"}"#));
+    assert!(answer.read_until("二").await.contains(r#"{"type":"content","content":"二"}"#));
     assert!(answer.rest().await.ends_with("data: [DONE]\n\n"));
 }
 
@@ -39,7 +39,7 @@ async fn f093_everything_is_stored_before_the_body_ends_and_nothing_is_left_to_r
 async fn routes_without_a_stream_have_their_bodies() {
     let instance = Instance::start().await;
     let once = json!({ "message": "你好", "stream": false });
-    instance.model.replies([Completion::of(["你好！"])]);
+    instance.model.queue_replies([Completion::of(["你好！"])]);
     let expected = [
         (HttpEvent::get("/"), 200, "text/html; charset=utf-8", "<!doctype html>"),
         (HttpEvent::get("/assets/app.js"), 200, "text/javascript; charset=utf-8", "// the page"),
@@ -51,7 +51,7 @@ async fn routes_without_a_stream_have_their_bodies() {
         (HttpEvent::post("/api/chat", &once), 200, "application/json", r#"{"conversationId":"#),
     ];
     for (event, status, kind, beginning) in expected {
-        let mut answer = instance.call(&event).await.streamed();
+        let mut answer = instance.call(&event).await.expect_streamed();
         let prelude = answer.prelude().await;
         let body = answer.rest().await.to_lowercase();
         assert_eq!((prelude.status, prelude.header("content-type")), (status, kind), "{event}");
@@ -63,7 +63,7 @@ async fn routes_without_a_stream_have_their_bodies() {
 async fn answers_without_a_body_have_none() {
     let instance = Instance::start().await;
     for (method, status) in [("OPTIONS", 204), ("HEAD", 200)] {
-        let mut answer = instance.call(&HttpEvent::new(method, "/healthz")).await.streamed();
+        let mut answer = instance.call(&HttpEvent::new(method, "/healthz")).await.expect_streamed();
         assert_eq!(answer.prelude().await.status, status);
         assert_eq!(answer.rest().await, "");
     }
@@ -74,24 +74,25 @@ async fn f096_a_turn_whose_answer_nobody_takes_reaches_its_end_before_the_next_e
     let instance = Instance::start().await;
     let (model, search) = (Gate::new(), Gate::new());
     let call = r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#;
-    instance
-        .model
-        .replies([Completion::new().text("好的。").wait(&model).text(call).end(), Completion::of(["茶是一种饮料。"])]);
-    instance.search.replies([FakeTavily::found(&json!({ "query": "茶" })).held(&search)]);
-    let mut answer = instance.ask("茶是什么？").await.streamed();
+    instance.model.queue_replies([
+        Completion::new().text("好的。").wait(&model).text(call).end(),
+        Completion::of(["茶是一种饮料。"]),
+    ]);
+    instance.search.queue_replies([FakeTavily::search_reply(&json!({ "query": "茶" })).wait_before_head(&search)]);
+    let mut answer = instance.ask("茶是什么？").await.expect_streamed();
     answer.prelude().await;
     let start: Value = events(&(answer.text().await + "data: [DONE]\n\n")).remove(0);
-    answer.until("好的。").await;
+    answer.read_until("好的。").await;
     drop(answer);
     model.open();
-    search.reached().await;
-    assert_eq!(instance.api.times_asked(), 1, "while the turn runs, the function wants no other event");
+    search.wait_until_reached().await;
+    assert_eq!(instance.api.next_request_count(), 1, "while the turn runs, the function wants no other event");
     search.open();
-    instance.api.asked(2).await;
+    instance.api.wait_for_next_requests(2).await;
     instance.function.freeze();
     let stored = instance.sibling().await.said(&start["conversationId"]).await;
     assert_eq!(stored, (json!("好的。茶是一种饮料。"), json!("complete")));
     instance.function.thaw();
-    let mut next = instance.call(&HttpEvent::get("/healthz")).await.streamed();
+    let mut next = instance.call(&HttpEvent::get("/healthz")).await.expect_streamed();
     assert_eq!(next.prelude().await.status, 200);
 }

@@ -15,11 +15,11 @@ use runtime_api::{Function, RuntimeApi};
 use secrets::Secret;
 use serde_json::{Value, json};
 use settings::Settings;
-use smoke::{Limits, Target, Verdict, Wish};
-use support::{FakeLambda, Pieces, served};
+use smoke::{CheckStatus, SmokeOptions, Target, Timeouts};
+use support::{FakeLambda, ResponseChunks, serve_router};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
-use verify::{Invoke, Question, Script};
+use verify::{ChatRequest, InvokeTransport, Script};
 
 use crate::instance::{LONG, binary, database, key};
 
@@ -27,20 +27,20 @@ const CALLER: &str = "deployment-check";
 
 /// The model of the checks, at its own pace.
 async fn model() -> String {
-    let answer = async |Json(question): Json<Question>| {
-        let script = Script::of(&question);
+    let answer = async |Json(question): Json<ChatRequest>| {
+        let script = Script::for_request(&question);
         let lines = iter(script.lines).then(move |line| async move {
-            sleep(script.pause).await;
+            sleep(script.interval).await;
             Ok::<_, std::io::Error>(line)
         });
         Response::builder().header("content-type", "text/event-stream").body(Body::from_stream(lines)).unwrap()
     };
-    served(Router::new().route("/chat/completions", post(answer))).await
+    serve_router(Router::new().route("/chat/completions", post(answer))).await
 }
 
 /// What an instance writes; it goes on when nobody reads it any more.
-async fn written(api: Arc<RuntimeApi>, event: Value) -> Option<Pieces> {
-    let mut answer = api.invoke(&event, LONG).answer().await.streamed();
+async fn written(api: Arc<RuntimeApi>, event: Value) -> Option<ResponseChunks> {
+    let mut answer = api.invoke(&event, LONG).answer().await.expect_streamed();
     let (sender, pieces) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         while let Some(chunk) = answer.chunk().await {
@@ -69,12 +69,13 @@ async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
         ("CHECKED_FUNCTION", FakeLambda::FUNCTION),
         ("CHECKED_VERSION", FakeLambda::VERSION),
     ];
-    let version = Invoke::from_settings(&Settings::from_pairs(hook), transport::client().unwrap()).unwrap();
+    let version =
+        InvokeTransport::from_settings(&Settings::from_pairs(hook), transport::build_client().unwrap()).unwrap();
     let patient = Duration::from_mins(1);
-    let limits = Limits { answer: patient, first_event: patient, turn: patient, stop: patient, close: patient };
-    let wish = Wish { model: Some(CALLER.to_owned()), limits, strict: true };
+    let limits = Timeouts { answer: patient, first_event: patient, turn: patient, stop: patient, close: patient };
+    let wish = SmokeOptions { model: Some(CALLER.to_owned()), timeouts, strict: true };
     let mut outcomes = Vec::new();
-    let target = Target::behind(version, Secret::by_value(key));
+    let target = Target::with_transport(version, Secret::by_value(key));
     let good = Box::pin(smoke::run(target, wish, |outcome| outcomes.push(outcome.clone()))).await;
-    assert!(good && outcomes.iter().all(|one| matches!(one.verdict, Verdict::Passed(_))), "{outcomes:#?}");
+    assert!(good && outcomes.iter().all(|one| matches!(one.status, CheckStatus::Passed(_))), "{outcomes:#?}");
 }

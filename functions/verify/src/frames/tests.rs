@@ -3,13 +3,13 @@ use aws_smithy_types::event_stream::{Header, HeaderValue};
 
 use super::*;
 
-fn message(kind: &'static str, name: &'static str, payload: &'static str) -> Message {
+fn build_message(kind: &'static str, name: &'static str, payload: &'static str) -> Message {
     let header = |name: &'static str, value: &'static str| Header::new(name, HeaderValue::String(value.into()));
     let named = if kind == "event" { ":event-type" } else { ":exception-type" };
     Message::new(payload).add_header(header(":message-type", kind)).add_header(header(named, name))
 }
 
-fn encoded(messages: &[Message]) -> Vec<u8> {
+fn encode(messages: &[Message]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for message in messages {
         write_message_to(message, &mut bytes).unwrap();
@@ -17,65 +17,66 @@ fn encoded(messages: &[Message]) -> Vec<u8> {
     bytes
 }
 
-fn answer() -> Vec<u8> {
-    encoded(&[
-        message("event", "PayloadChunk", "one "),
-        message("event", "Later", "unknown"),
-        message("event", "PayloadChunk", "two"),
-        message("event", "InvokeComplete", "{}"),
+fn sample_response() -> Vec<u8> {
+    encode(&[
+        build_message("event", "PayloadChunk", "one "),
+        build_message("event", "Later", "unknown"),
+        build_message("event", "PayloadChunk", "two"),
+        build_message("event", "InvokeComplete", "{}"),
     ])
 }
 
 #[test]
 fn output_is_independent_of_chunk_boundaries() {
-    let bytes = answer();
+    let bytes = sample_response();
     for at in 0..=bytes.len() {
-        let mut frames = Frames::default();
+        let mut frames = FrameDecoder::default();
         let (first, rest) = bytes.split_at(at);
         let read = [frames.push(first).unwrap(), frames.push(rest).unwrap()].concat();
-        assert_eq!((read.as_slice(), frames.ended()), (b"one two".as_slice(), true), "cut at {at}");
+        assert_eq!((read.as_slice(), frames.is_complete()), (b"one two".as_slice(), true), "cut at {at}");
     }
 }
 
 #[test]
 fn truncated_response_is_incomplete() {
-    let bytes = answer();
+    let bytes = sample_response();
     for at in 0..bytes.len() {
-        let mut frames = Frames::default();
+        let mut frames = FrameDecoder::default();
         frames.push(&bytes[..at]).unwrap();
-        assert!(!frames.ended(), "cut off at {at}");
+        assert!(!frames.is_complete(), "cut off at {at}");
     }
 }
 
 #[test]
 fn checksum_detects_every_flipped_bit() {
-    let bytes = encoded(&[message("event", "PayloadChunk", "one")]);
+    let bytes = encode(&[build_message("event", "PayloadChunk", "one")]);
     // After the lengths, which have a separate checksum: a changed length may make the decoder wait for more bytes.
     for at in 8..bytes.len() {
         let mut bytes = bytes.clone();
         bytes[at] ^= 1;
-        assert_eq!(Frames::default().push(&bytes), Err(Lost::Broken), "byte {at}");
+        assert_eq!(FrameDecoder::default().push(&bytes), Err(TransportError::Disconnected), "byte {at}");
     }
     let mut shorter = bytes;
     shorter[3] -= 1;
-    assert_eq!(Frames::default().push(&shorter), Err(Lost::Broken));
+    assert_eq!(FrameDecoder::default().push(&shorter), Err(TransportError::Disconnected));
 }
 
 #[test]
 fn oversized_frame_is_rejected() {
-    let mut frames = Frames::default();
+    let mut frames = FrameDecoder::default();
     frames.push(&[0x7f; 12]).unwrap();
-    assert_eq!(frames.push(&vec![0; LONGEST + 1]), Err(Lost::Broken));
+    assert_eq!(frames.push(&vec![0; MAX_BUFFERED_BYTES + 1]), Err(TransportError::Disconnected));
 }
 
 #[test]
 fn function_failure_is_reported_by_code_only() {
     let failed = r#"{"ErrorCode":"Runtime.ExitError","ErrorDetails":"canary"}"#;
-    let told = Frames::default().push(&encoded(&[message("event", "InvokeComplete", failed)])).unwrap_err();
-    assert_eq!(told.to_string(), "a function that failed (Runtime.ExitError)");
-    let told = Frames::default().push(&encoded(&[message("exception", "ServiceException", "canary")])).unwrap_err();
-    assert_eq!(told.to_string(), "a failure of Lambda (ServiceException)");
+    let error = FrameDecoder::default().push(&encode(&[build_message("event", "InvokeComplete", failed)])).unwrap_err();
+    assert_eq!(error.to_string(), "a function that failed (Runtime.ExitError)");
+    let error =
+        FrameDecoder::default().push(&encode(&[build_message("exception", "ServiceException", "canary")])).unwrap_err();
+    assert_eq!(error.to_string(), "a failure of Lambda (ServiceException)");
     let odd = r#"{"ErrorCode":"the canary sang"}"#;
-    let told = Frames::default().push(&encoded(&[message("event", "InvokeComplete", odd)])).unwrap_err();
-    assert_eq!(told.to_string(), "a function that failed (unknown)");
+    let error = FrameDecoder::default().push(&encode(&[build_message("event", "InvokeComplete", odd)])).unwrap_err();
+    assert_eq!(error.to_string(), "a function that failed (unknown)");
 }

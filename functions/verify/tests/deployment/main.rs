@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test expects and does not find ends the test")]
 
 mod aws;
-mod door;
 mod hook;
+mod invocation;
 mod model;
 mod world;

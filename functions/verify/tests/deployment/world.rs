@@ -13,7 +13,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use settings::Settings;
 use store::{ApiKey, NewKey, Store, TableNames};
-use support::{TestApp, served};
+use support::{TestApp, serve_router};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 const CALLER: &str = "deployment-check";
 
 /// More time than any answer of the model takes.
-const LONG: Duration = Duration::from_mins(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(crate) fn binary() -> &'static str {
     env!("CARGO_BIN_EXE_verify")
@@ -44,11 +44,14 @@ pub(crate) struct Product {
 
 impl Product {
     pub(crate) async fn start() -> Self {
-        Self::over(&database().await, |database| async { database }).await
+        Self::start_with_database_proxy(&database().await, |database| async { database }).await
     }
 
     /// Starts the product with a proxy in front of its database, in which the key is created.
-    pub(crate) async fn over<F: Future<Output = String>>(database: &str, between: impl FnOnce(String) -> F) -> Self {
+    pub(crate) async fn start_with_database_proxy<F: Future<Output = String>>(
+        database: &str,
+        between: impl FnOnce(String) -> F,
+    ) -> Self {
         let key = ApiKey::generate().unwrap().text().expose_secret().to_owned();
         let model = ScriptedModel::start(&key).await;
         let row = json!([{
@@ -66,14 +69,14 @@ impl Product {
             ("EXTRA_MODELS", &row.to_string()),
             ("CHECK_API_KEY", &key),
         ];
-        let app = TestApp::with(&settings).await;
-        admit(database, &key).await;
+        let app = TestApp::start_with(&settings).await;
+        store_key(database, &key).await;
         Self { app, key, _model: model }
     }
 }
 
 /// Stores the key in the product's database.
-async fn admit(database: &str, key: &str) {
+async fn store_key(database: &str, key: &str) {
     let settings = Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", database)]);
     let store = Store::new(&store::sdk_config(&settings).unwrap(), TableNames::from_settings(&settings).unwrap());
     let new = NewKey { owner: CALLER.to_owned(), administrator: false, expires: None };
@@ -92,28 +95,28 @@ impl ScriptedModel {
         let api = Arc::new(RuntimeApi::start().await);
         let instances = (0..3).map(|_| Function::start(binary(), &api.address(), [("CHECK_API_KEY", key)]));
         let instances = instances.collect();
-        let address = served(Router::new().fallback(pass).with_state(Arc::clone(&api))).await;
+        let address = serve_router(Router::new().fallback(forward).with_state(Arc::clone(&api))).await;
         Self { address, _instances: instances }
     }
 }
 
-async fn pass(State(api): State<Arc<RuntimeApi>>, request: Request) -> Response {
+async fn forward(State(api): State<Arc<RuntimeApi>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let event =
         HttpEvent::new(head.method.as_str(), head.uri.path()).with("body", String::from_utf8(body.to_vec()).unwrap());
     let event =
         head.headers.iter().fold(event, |event, (name, value)| event.header(name.as_str(), value.to_str().unwrap()));
-    let mut answer = api.invoke(&event, LONG).answer().await.streamed();
-    let prelude = answer.prelude().await;
-    let (sender, pieces) = mpsc::unbounded_channel();
+    let mut response_stream = api.invoke(&event, ANSWER_TIMEOUT).answer().await.expect_streamed();
+    let prelude = response_stream.prelude().await;
+    let (sender, chunks) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        while let Some(chunk) = answer.chunk().await {
+        while let Some(chunk) = response_stream.chunk().await {
             let _gone = sender.send(chunk);
         }
     });
     let pieces =
-        unfold(pieces, |mut pieces| async move { Some((Ok::<_, std::io::Error>(pieces.recv().await?), pieces)) });
+        unfold(chunks, |mut pieces| async move { Some((Ok::<_, std::io::Error>(pieces.recv().await?), pieces)) });
     let response = Response::builder().status(prelude.status).header("content-type", prelude.header("content-type"));
     response.body(Body::from_stream(pieces)).unwrap()
 }

@@ -13,14 +13,14 @@ use store::Backup;
 use tempfile::NamedTempFile;
 
 pub(crate) use self::restore::RestoreCommand;
-use crate::command_line::{Said, say};
-use crate::store_place::{CommandError, StorePlace};
+use crate::command_line::{CommandOutput, print_line};
+use crate::store_location::{CommandError, StoreLocation};
 
 /// Number of items between two progress messages.
-const PROGRESS: u64 = 10_000;
+const PROGRESS_INTERVAL_ITEMS: u64 = 10_000;
 
 /// File name that selects standard output.
-const OUTPUT: &str = "-";
+const STANDARD_OUTPUT: &str = "-";
 
 /// Writes everything that users own to a file: the data table, a JSON object a line; the last one says `end`.
 ///
@@ -31,14 +31,14 @@ pub(crate) struct BackupCommand {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
-    place: StorePlace,
+    location: StoreLocation,
 }
 
 impl BackupCommand {
     /// Runs the command and returns its messages.
-    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<Said, CommandError> {
+    pub(crate) async fn run(self, settings: Settings, now: SystemTime) -> Result<CommandOutput, CommandError> {
         let draft = Draft::of(&self.out)?;
-        let opened = self.place.open(settings).await?;
+        let opened = self.location.open(settings).await?;
         let mut backup = opened.store.backup(now);
         let mut out = draft.writer()?;
         write(&mut backup, &mut out).await?;
@@ -47,8 +47,8 @@ impl BackupCommand {
         }
         out.flush()?;
         drop(out);
-        draft.keep(&self.out)?;
-        Ok(Said { result: String::new(), note: backed_up(&backup) })
+        draft.persist(&self.out)?;
+        Ok(CommandOutput { result: String::new(), note: describe_backup(&backup) })
     }
 }
 
@@ -61,7 +61,7 @@ enum Draft {
 impl Draft {
     /// Creates a temporary file next to `out`, readable by its owner only; it is deleted unless it is persisted.
     fn of(out: &Path) -> Result<Self, CommandError> {
-        if out == Path::new(OUTPUT) {
+        if out == Path::new(STANDARD_OUTPUT) {
             return Ok(Self::Output);
         }
         if out.exists() {
@@ -81,7 +81,7 @@ impl Draft {
         })
     }
 
-    fn keep(self, out: &Path) -> io::Result<()> {
+    fn persist(self, out: &Path) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
         file.as_file().sync_all()?;
         file.persist_noclobber(out).map(|_| ()).map_err(|refused| refused.error)
@@ -95,18 +95,18 @@ async fn write(backup: &mut Backup, out: &mut impl Write) -> Result<(), CommandE
             out.write_all(line.as_bytes())?;
             out.write_all(b"\n")?;
         }
-        progress.reached(backup.items());
+        progress.report(backup.items());
     }
     Ok(())
 }
 
-fn backed_up(backup: &Backup) -> String {
-    let said = format!("backed up {} items of the table {}", backup.items(), backup.table());
+fn describe_backup(backup: &Backup) -> String {
+    let text = format!("backed up {} items of the table {}", backup.items(), backup.table());
     match backup.unknown() {
-        0 => said,
+        0 => text,
         unknown => {
             format!(
-                "{said}; {unknown} of them are of a newer release or of something else, and only that can restore them"
+                "{text}; {unknown} of them are of a newer release or of something else, and only that can restore them"
             )
         }
     }
@@ -117,9 +117,9 @@ fn backed_up(backup: &Backup) -> String {
 struct Progress(u64);
 
 impl Progress {
-    fn reached(&mut self, items: u64) {
-        if items / PROGRESS > self.0 / PROGRESS {
-            say(&mut io::stderr(), &format!("{items} items"));
+    fn report(&mut self, items: u64) {
+        if items / PROGRESS_INTERVAL_ITEMS > self.0 / PROGRESS_INTERVAL_ITEMS {
+            print_line(&mut io::stderr(), &format!("{items} items"));
         }
         self.0 = items;
     }

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use settings::Settings;
-use store::{Check, Contents, Restored, Store, Wish};
+use store::{BackupCheck, BackupSummary, RestoreOptions, RestoreReport, Store};
 
 use super::lines::Lines;
-use super::{OUTPUT, Progress};
-use crate::command_line::{Said, say};
-use crate::store_place::{CommandError, StorePlace};
+use super::{Progress, STANDARD_OUTPUT};
+use crate::command_line::{CommandOutput, print_line};
+use crate::store_location::{CommandError, StoreLocation};
 
 /// Limits of one batch: number of lines, and their bytes unless a single line is longer.
-const HELD: (usize, usize) = (256, 1024 * 1024);
+const MAX_BATCH: (usize, usize) = (256, 1024 * 1024);
 
 /// Writes a backup into the data table, after it was read through; what is there stays as it is.
 ///
@@ -32,58 +32,63 @@ pub(crate) struct RestoreCommand {
     #[arg(long)]
     without_keys: bool,
     #[command(flatten)]
-    place: StorePlace,
+    location: StoreLocation,
 }
 
 impl RestoreCommand {
     /// Runs the command and returns its messages.
-    pub(crate) async fn run(self, settings: Settings) -> Result<Said, CommandError> {
+    pub(crate) async fn run(self, settings: Settings) -> Result<CommandOutput, CommandError> {
         let mut lines = self.open()?;
         let contents = self.check(&mut lines)?;
-        lines.again()?;
-        let opened = self.place.open(settings).await?;
-        let Contents { items, table, at, .. } = &contents;
-        say(&mut io::stderr(), &format!("{items} items of the table {table}, backed up at {at}"));
+        lines.rewind()?;
+        let opened = self.location.open(settings).await?;
+        let BackupSummary { items, table, at, .. } = &contents;
+        print_line(&mut io::stderr(), &format!("{items} items of the table {table}, backed up at {at}"));
         let restored = self.restore(&opened.store, contents, lines).await?;
-        Ok(Said { result: self.told(restored), note: self.advice().to_owned() })
+        Ok(CommandOutput { result: self.describe_result(restored), note: self.advice().to_owned() })
     }
 
     /// Opens the file once, so that the check and the restore read the same content.
     fn open(&self) -> Result<Lines, CommandError> {
-        if self.file == Path::new(OUTPUT) || !self.file.metadata()?.is_file() {
-            return Err(self.refused(&"a file is accepted and no pipe, because it is read twice"));
+        if self.file == Path::new(STANDARD_OUTPUT) || !self.file.metadata()?.is_file() {
+            return Err(self.unrestorable(&"a file is accepted and no pipe, because it is read twice"));
         }
         Ok(Lines::of(File::open(&self.file)?))
     }
 
     /// Reads the file through before anything is written.
-    fn check(&self, lines: &mut Lines) -> Result<Contents, CommandError> {
-        let mut check = Check::default();
-        while let Some(line) = lines.next().map_err(|error| self.refused(&error))? {
-            check.line(&line).map_err(|why| self.refused(&why))?;
+    fn check(&self, lines: &mut Lines) -> Result<BackupSummary, CommandError> {
+        let mut check = BackupCheck::default();
+        while let Some(line) = lines.next().map_err(|error| self.unrestorable(&error))? {
+            check.check_line(&line).map_err(|why| self.unrestorable(&why))?;
         }
-        check.end().map_err(|why| self.refused(&why))
+        check.finish().map_err(|why| self.unrestorable(&why))
     }
 
-    fn refused(&self, why: &dyn Display) -> CommandError {
+    fn unrestorable(&self, why: &dyn Display) -> CommandError {
         CommandError::Refused(format!("{} cannot be restored: {why}", self.file.display()))
     }
 
-    async fn restore(&self, store: &Store, contents: Contents, mut lines: Lines) -> Result<Restored, CommandError> {
-        let wish = Wish { replace: self.replace, dry_run: self.dry_run, without_keys: self.without_keys };
-        let (mut restore, mut progress) = (store.restore(contents, wish), Progress::default());
+    async fn restore(
+        &self,
+        store: &Store,
+        contents: BackupSummary,
+        mut lines: Lines,
+    ) -> Result<RestoreReport, CommandError> {
+        let options = RestoreOptions { replace: self.replace, dry_run: self.dry_run, without_keys: self.without_keys };
+        let (mut restore, mut progress) = (store.restore(contents, options), Progress::default());
         loop {
-            let some = held(&mut lines)?;
-            if some.is_empty() {
-                return Ok(restore.restored());
+            let batch = next_batch(&mut lines)?;
+            if batch.is_empty() {
+                return Ok(restore.report());
             }
-            restore.lines(&some).await?;
-            progress.reached(restore.restored().all());
+            restore.restore_lines(&batch).await?;
+            progress.report(restore.report().all());
         }
     }
 
-    fn told(&self, restored: Restored) -> String {
-        let Restored { written, replaced, there, kept, left_out } = restored;
+    fn describe_result(&self, restored: RestoreReport) -> String {
+        let RestoreReport { written, replaced, unchanged: there, kept, skipped_keys: left_out } = restored;
         let not_done = if self.dry_run { "nothing is written; it would be: " } else { "" };
         format!(
             "{not_done}{written} written, {replaced} written over, {there} already there, {kept} kept as they are, \
@@ -104,12 +109,12 @@ impl RestoreCommand {
 }
 
 /// Reads the next lines, up to [`MAX_BATCH`].
-fn held(lines: &mut Lines) -> io::Result<Vec<String>> {
-    let ((most, most_bytes), mut some, mut bytes) = (HELD, Vec::new(), 0);
-    while some.len() < most && bytes < most_bytes {
+fn next_batch(lines: &mut Lines) -> io::Result<Vec<String>> {
+    let ((max_lines, max_bytes), mut batch, mut bytes) = (MAX_BATCH, Vec::new(), 0);
+    while batch.len() < max_lines && bytes < max_bytes {
         let Some(line) = lines.next()? else { break };
         bytes += line.len();
-        some.push(line);
+        batch.push(line);
     }
-    Ok(some)
+    Ok(batch)
 }

@@ -33,25 +33,25 @@ impl Default for BodyLimits {
 /// Limits in bytes and time for draining the body of a rejected request.
 ///
 /// Without draining, a client that is still sending would see its connection reset instead of the response.
-const DRAINED_BYTES: usize = 8 << 20;
+const MAX_DRAINED_BYTES: usize = 8 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The bytes in memory of all bodies that are being read.
 pub(super) type BytesHeld = Arc<AtomicUsize>;
 
 /// A body as its handler reads it; clones read the same one.
-pub(super) struct RequestBody<B>(Arc<Mutex<Arriving<B>>>);
+pub(super) struct RequestBody<B>(Arc<Mutex<BodyState<B>>>);
 
-struct Arriving<B> {
+struct BodyState<B> {
     body: B,
     limits: BodyLimits,
-    held: BytesHeld,
+    bytes_held: BytesHeld,
     wait: BodyWait,
     /// This body's share of the held bytes.
-    own: usize,
+    own_bytes: usize,
     begun: Option<Instant>,
     /// Fires when the body is given up unless bytes arrive.
-    due: Option<Pin<Box<Sleep>>>,
+    timer: Option<Pin<Box<Sleep>>>,
     over: bool,
 }
 
@@ -62,12 +62,21 @@ impl<B> Clone for RequestBody<B> {
 }
 
 impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
-    pub(super) fn new(body: B, limits: BodyLimits, held: BytesHeld, wait: BodyWait) -> Self {
+    pub(super) fn new(body: B, limits: BodyLimits, bytes_held: BytesHeld, wait: BodyWait) -> Self {
         let over = body.is_end_stream();
-        Self(Arc::new(Mutex::new(Arriving { body, limits, held, wait, own: 0, begun: None, due: None, over })))
+        Self(Arc::new(Mutex::new(BodyState {
+            body,
+            limits,
+            bytes_held,
+            wait,
+            own_bytes: 0,
+            begun: None,
+            timer: None,
+            over,
+        })))
     }
 
-    fn arriving(&self) -> MutexGuard<'_, Arriving<B>> {
+    fn state(&self) -> MutexGuard<'_, BodyState<B>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,25 +84,25 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
     pub(super) async fn drain(&self) {
         let rest = async {
             let mut read = 0;
-            while read < DRAINED_BYTES {
-                match std::future::poll_fn(|context| self.arriving().poll(context)).await {
+            while read < MAX_DRAINED_BYTES {
+                match std::future::poll_fn(|context| self.state().poll(context)).await {
                     Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
                     Some(Err(_)) | None => break,
                 }
-                self.arriving().release();
+                self.state().release();
             }
         };
-        self.arriving().release();
+        self.state().release();
         let _late = timeout(DRAIN_TIMEOUT, rest).await;
     }
 
     /// Whether there is nothing more to read.
     pub(super) fn is_over(&self) -> bool {
-        self.arriving().over
+        self.state().over
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
+impl<B: Body<Data = Bytes> + Unpin> BodyState<B> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if self.over {
             return Poll::Ready(None);
@@ -101,11 +110,11 @@ impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
         match Pin::new(&mut self.body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => {
                 self.wait.set(false);
-                self.due = None;
-                let came = frame.data_ref().map_or(0, Bytes::len);
-                self.own += came;
-                let held = self.held.fetch_add(came, Ordering::Relaxed) + came;
-                let fits = held <= self.limits.bytes;
+                self.timer = None;
+                let received = frame.data_ref().map_or(0, Bytes::len);
+                self.own_bytes += received;
+                let bytes_held = self.bytes_held.fetch_add(received, Ordering::Relaxed) + received;
+                let fits = bytes_held <= self.limits.bytes;
                 Poll::Ready(Some(if fits { Ok(frame) } else { Err(BodyError::TooMany) }))
             }
             Poll::Ready(end) => {
@@ -127,19 +136,19 @@ impl<B: Body<Data = Bytes> + Unpin> Arriving<B> {
         let now = Instant::now();
         let end = *self.begun.get_or_insert(now) + self.limits.total;
         let idle_until = now + self.limits.idle;
-        let due = self.due.get_or_insert_with(|| Box::pin(sleep_until(end.min(idle_until))));
-        due.as_mut().poll(context)
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end.min(idle_until))));
+        timer.as_mut().poll(context)
     }
 }
 
-impl<B> Arriving<B> {
+impl<B> BodyState<B> {
     /// Records that the bytes received so far are no longer in memory.
     fn release(&mut self) {
-        self.held.fetch_sub(std::mem::take(&mut self.own), Ordering::Relaxed);
+        self.bytes_held.fetch_sub(std::mem::take(&mut self.own_bytes), Ordering::Relaxed);
     }
 }
 
-impl<B> Drop for Arriving<B> {
+impl<B> Drop for BodyState<B> {
     fn drop(&mut self) {
         self.release();
     }
@@ -150,7 +159,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
     type Error = BodyError;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        self.arriving().poll(context)
+        self.state().poll(context)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -158,6 +167,6 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.arriving().body.size_hint()
+        self.state().body.size_hint()
     }
 }

@@ -49,11 +49,11 @@ pub(super) struct ConnectionSlots(Arc<Shared>);
 
 struct Shared {
     limits: Limits,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     /// Keyed by arrival order.
     connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
@@ -80,7 +80,7 @@ pub(super) struct ConnectionSlot {
 }
 
 /// A request in progress; its connection is idle again when this is dropped.
-pub(super) struct Request {
+pub(super) struct ActiveRequest {
     slot: Arc<OpenConnection>,
     stays_busy: bool,
 }
@@ -93,7 +93,7 @@ impl ConnectionSlots {
     /// Acquires a slot for a client's connection, evicting an idle one if needed; `None` when all are in use.
     pub(super) fn acquire(&self, client: IpAddr) -> Option<ConnectionSlot> {
         let Limits { total, per_address } = self.0.limits;
-        let (address, mut open) = (web::network(client), self.open());
+        let (address, mut open) = (web::network_prefix(client), self.open());
         let of_address = open.per_address.get(&address).copied().unwrap_or_default();
         if !address.is_loopback() && of_address >= per_address && !open.evict(|slot| slot.address == address) {
             return None;
@@ -109,15 +109,15 @@ impl ConnectionSlots {
         Some(ConnectionSlot { slots: self.clone(), id, slot })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenConnections {
     /// Closes the oldest idle connection that matches `of`; returns whether there was one.
     fn evict(&mut self, of: impl Fn(&OpenConnection) -> bool) -> bool {
-        let waits = |slot: &OpenConnection| slot.moves(IDLE, EVICTED) || slot.moves(AWAITING, EVICTED);
+        let waits = |slot: &OpenConnection| slot.transition(IDLE, EVICTED) || slot.transition(AWAITING, EVICTED);
         let closes = |slot: &OpenConnection| slot.task.get().is_some() && waits(slot);
         let id = self.connections.iter().find(|(_, slot)| of(slot) && closes(slot)).map(|(id, _)| *id);
         let slot = id.and_then(|id| self.remove(id));
@@ -140,7 +140,7 @@ impl Open {
 }
 
 impl OpenConnection {
-    fn moves(&self, from: u8, to: u8) -> bool {
+    fn transition(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
@@ -152,9 +152,9 @@ impl ConnectionSlot {
     }
 
     /// Marks a request as in progress; `None` when the connection was just evicted.
-    pub(super) fn begin(&self) -> Option<Request> {
-        let begins = self.slot.moves(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) != EVICTED;
-        begins.then(|| Request { slot: Arc::clone(&self.slot), stays_busy: false })
+    pub(super) fn begin(&self) -> Option<ActiveRequest> {
+        let begins = self.slot.transition(IDLE, BUSY) || self.slot.state.load(Ordering::Acquire) != EVICTED;
+        begins.then(|| ActiveRequest { slot: Arc::clone(&self.slot), stays_busy: false })
     }
 }
 
@@ -173,7 +173,7 @@ pub(super) struct BodyWait(Arc<OpenConnection>);
 impl BodyWait {
     pub(super) fn set(&self, waits: bool) {
         let (from, to) = if waits { (BUSY, AWAITING) } else { (AWAITING, BUSY) };
-        self.0.moves(from, to);
+        self.0.transition(from, to);
     }
 }
 
@@ -184,7 +184,7 @@ impl Drop for BodyWait {
     }
 }
 
-impl Request {
+impl ActiveRequest {
     /// Returns the wait marker for the request's body.
     pub(super) fn body_wait(&self) -> BodyWait {
         BodyWait(Arc::clone(&self.slot))
@@ -196,10 +196,10 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         if !self.stays_busy {
-            let _one = self.slot.moves(BUSY, IDLE) || self.slot.moves(AWAITING, IDLE);
+            let _one = self.slot.transition(BUSY, IDLE) || self.slot.transition(AWAITING, IDLE);
         }
     }
 }
@@ -217,7 +217,10 @@ mod tests {
 
     use super::*;
 
-    fn acquired(slots: &ConnectionSlots, client: IpAddr) -> Option<(ConnectionSlot, tokio::task::JoinHandle<()>)> {
+    fn acquire_with_task(
+        slots: &ConnectionSlots,
+        client: IpAddr,
+    ) -> Option<(ConnectionSlot, tokio::task::JoinHandle<()>)> {
         let slot = slots.acquire(client)?;
         let task = tokio::spawn(pending());
         slot.task().set(task.abort_handle());
@@ -234,17 +237,17 @@ mod tests {
     async fn new_connection_evicts_oldest_idle_one() {
         let slots = ConnectionSlots::new(Limits { total: 3, per_address: 3 });
         let local = IpAddr::from(Ipv4Addr::LOCALHOST);
-        let (first, second) = (acquired(&slots, local).unwrap(), acquired(&slots, local).unwrap());
-        let third = acquired(&slots, local).unwrap();
+        let (first, second) = (acquire_with_task(&slots, local).unwrap(), acquire_with_task(&slots, local).unwrap());
+        let third = acquire_with_task(&slots, local).unwrap();
         let busy = first.0.begin().unwrap();
-        let fourth = acquired(&slots, local).unwrap();
+        let fourth = acquire_with_task(&slots, local).unwrap();
         assert!(second.1.await.unwrap_err().is_cancelled());
         assert!(second.0.begin().is_none(), "what was closed begins nothing");
         drop(second.0);
         let requests = [third.0.begin().unwrap(), fourth.0.begin().unwrap()];
-        assert!(acquired(&slots, local).is_none(), "nobody who is being answered gives way");
+        assert!(acquire_with_task(&slots, local).is_none(), "nobody who is being answered gives way");
         drop(busy);
-        let fifth = acquired(&slots, local).unwrap();
+        let fifth = acquire_with_task(&slots, local).unwrap();
         assert!(first.1.await.unwrap_err().is_cancelled());
         drop((requests, third, fourth, fifth, first.0));
         assert!(slots.open().connections.is_empty() && slots.open().per_address.is_empty());
@@ -256,12 +259,12 @@ mod tests {
         let remote = |text: &str| text.parse().unwrap();
         let mut requests = Vec::new();
         for text in ["2001:db8::1", "2001:db8::2"] {
-            let (slot, _) = acquired(&slots, remote(text)).unwrap();
+            let (slot, _) = acquire_with_task(&slots, remote(text)).unwrap();
             requests.push((slot.begin().unwrap(), slot));
         }
-        assert!(acquired(&slots, remote("2001:db8::3")).is_none(), "a network counts as one address");
-        assert!(acquired(&slots, remote("2001:db8:0:1::1")).is_some());
-        let own: Vec<_> = (0..6).map_while(|_| acquired(&slots, remote("127.0.0.1"))).collect();
+        assert!(acquire_with_task(&slots, remote("2001:db8::3")).is_none(), "a network counts as one address");
+        assert!(acquire_with_task(&slots, remote("2001:db8:0:1::1")).is_some());
+        let own: Vec<_> = (0..6).map_while(|_| acquire_with_task(&slots, remote("127.0.0.1"))).collect();
         assert_eq!(own.len(), 6, "this machine's own count in all alone");
     }
 }

@@ -2,21 +2,25 @@ use std::time::Duration;
 
 use axum::routing::get;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::*;
 
 /// Timeout after which a missing event fails the test.
-const LONG: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
-const SHORT: Duration = Duration::from_millis(200);
+const SHORT_DELAY: Duration = Duration::from_millis(200);
 
-async fn served(routes: Router) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
-    served_within(routes, ConnectionLimits::of_this_process()).await
+async fn start_server(routes: Router) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
+    start_server_with(routes, ConnectionLimits::of_this_process()).await
 }
 
-async fn served_within(routes: Router, limits: ConnectionLimits) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
+async fn start_server_with(
+    routes: Router,
+    limits: ConnectionLimits,
+) -> (SocketAddr, CancellationToken, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let settings = settings::Settings::from_pairs([("SOURCE_IP_HEADER", "x-client")]);
@@ -25,21 +29,21 @@ async fn served_within(routes: Router, limits: ConnectionLimits) -> (SocketAddr,
 }
 
 /// Routes that read a JSON body of at most 100 bytes, and one that rejects without reading.
-fn reading() -> Router {
+fn body_routes() -> Router {
     let read = |headers: header::HeaderMap, body: Body| async move {
-        web::json_body_of(&headers, body, 100).await.map(|body| format!("{} bytes.", body.len()))
+        web::read_json_body_up_to(&headers, body, 100).await.map(|body| format!("{} bytes.", body.len()))
     };
     let routes = Router::new()
         .route("/read", axum::routing::post(read))
         .route("/refuse", axum::routing::post(|| async { StatusCode::UNAUTHORIZED }));
-    web::edge(routes, web::Origins::default(), web::Reach::Anyone)
+    web::wrap_routes(routes, web::Origins::default(), web::Exposure::Public)
 }
 
 fn with_bodies(bodies: BodyLimits) -> ConnectionLimits {
     ConnectionLimits { bodies, ..ConnectionLimits::of_this_process() }
 }
 
-async fn sends(address: SocketAddr, text: &str) -> TcpStream {
+async fn connect_and_send(address: SocketAddr, text: &str) -> TcpStream {
     let mut client = TcpStream::connect(address).await.unwrap();
     client.write_all(text.as_bytes()).await.unwrap();
     client
@@ -49,18 +53,18 @@ fn post(path: &str, length: usize) -> String {
     format!("POST {path} HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
 }
 
-async fn asks(address: SocketAddr, path: &str) -> TcpStream {
+async fn send_get(address: SocketAddr, path: &str) -> TcpStream {
     let mut client = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: here\r\n\r\n");
     client.write_all(request.as_bytes()).await.unwrap();
     client
 }
 
-async fn reads_until(client: &mut TcpStream, end: &str) -> String {
+async fn read_until(client: &mut TcpStream, end: &str) -> String {
     let mut text = String::new();
     while !text.ends_with(end) {
         let mut piece = [0; 512];
-        let length = timeout(LONG, client.read(&mut piece)).await.unwrap().unwrap();
+        let length = timeout(TEST_TIMEOUT, client.read(&mut piece)).await.unwrap().unwrap();
         assert_ne!(length, 0, "{text}");
         text.push_str(std::str::from_utf8(&piece[..length]).unwrap());
     }
@@ -68,45 +72,45 @@ async fn reads_until(client: &mut TcpStream, end: &str) -> String {
 }
 
 async fn is_closed(mut client: TcpStream) -> bool {
-    timeout(LONG, client.read(&mut [0; 64])).await.is_ok_and(|read| matches!(read, Ok(0) | Err(_)))
+    timeout(TEST_TIMEOUT, client.read(&mut [0; 64])).await.is_ok_and(|read| matches!(read, Ok(0) | Err(_)))
 }
 
 #[tokio::test]
 async fn keep_alive_requests_are_served_with_client_address() {
     let routes = Router::new()
         .route("/", get(|ConnectInfo(client): ConnectInfo<SocketAddr>| async move { format!("{}.", client.port()) }));
-    let (address, _stop, _serving) = served(routes).await;
-    let mut client = asks(address, "/").await;
+    let (address, _stop, _serving) = start_server(routes).await;
+    let mut client = send_get(address, "/").await;
     let own = format!("\r\n\r\n{}.", client.local_addr().unwrap().port());
-    reads_until(&mut client, &own).await;
+    read_until(&mut client, &own).await;
     client.write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n").await.unwrap();
-    reads_until(&mut client, &own).await;
+    read_until(&mut client, &own).await;
 }
 
 #[tokio::test]
 async fn shutdown_answers_pending_requests_and_closes() {
-    let asked = Arc::new(Notify::new());
-    let (goes_on, waits) = (Arc::new(Notify::new()), Arc::clone(&asked));
-    let until = Arc::clone(&goes_on);
+    let request_received = Arc::new(Notify::new());
+    let (resume, waits) = (Arc::new(Notify::new()), Arc::clone(&request_received));
+    let until = Arc::clone(&resume);
     let slow = get(move || async move {
         waits.notify_one();
         until.notified().await;
         "slow."
     });
     let routes = Router::new().route("/", get(|| async { "quick." })).route("/slow", slow);
-    let (address, stop, serving) = served(routes).await;
-    let mut idle = asks(address, "/").await;
-    reads_until(&mut idle, "quick.").await;
-    let mut client = asks(address, "/slow").await;
-    timeout(LONG, asked.notified()).await.unwrap();
+    let (address, stop, serving) = start_server(routes).await;
+    let mut idle = send_get(address, "/").await;
+    read_until(&mut idle, "quick.").await;
+    let mut client = send_get(address, "/slow").await;
+    timeout(TEST_TIMEOUT, request_received.notified()).await.unwrap();
     stop.cancel();
     assert!(is_closed(idle).await);
     assert!(TcpStream::connect(address).await.is_err());
     assert!(!serving.is_finished(), "an answer is owed");
-    goes_on.notify_one();
-    assert!(reads_until(&mut client, "slow.").await.starts_with("HTTP/1.1 200"));
+    resume.notify_one();
+    assert!(read_until(&mut client, "slow.").await.starts_with("HTTP/1.1 200"));
     assert!(is_closed(client).await);
-    timeout(LONG, serving).await.unwrap().unwrap();
+    timeout(TEST_TIMEOUT, serving).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -114,14 +118,14 @@ async fn connection_accepted_during_shutdown_is_closed() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (stream, address) = listener.accept().await.unwrap();
-    let stopping = Arc::<Stopping>::default();
+    let shutdown = CancellationToken::new();
     let limits = ConnectionLimits::of_this_process();
-    let place = ConnectionSlots::new(limits.connections).acquire(address.ip()).unwrap();
+    let slot = ConnectionSlots::new(limits.connections).acquire(address.ip()).unwrap();
     let source = SourceHeader::default();
-    let serving = Serving { routes: Router::new(), source, limits, held: BytesHeld::default() };
-    let connection = connection(stream, address, place, serving, Arc::clone(&stopping));
-    stopping.tell();
-    timeout(LONG, connection).await.unwrap();
+    let serving = ConnectionContext { routes: Router::new(), source, limits, held: BytesHeld::default() };
+    let connection = serve_connection(stream, address, slot, serving, shutdown.clone());
+    shutdown.cancel();
+    timeout(TEST_TIMEOUT, connection).await.unwrap();
     assert!(is_closed(client).await);
 }
 
@@ -133,59 +137,59 @@ async fn stream_is_chunked_and_panic_ends_one_connection() {
             get(|| async { Body::from_stream(futures_util::stream::iter(["a", "b."].map(Ok::<_, Infallible>))) }),
         )
         .route("/panic", get(|| async { assert_eq!(1, 2, "as expected") }));
-    let (address, _stop, _serving) = served(routes).await;
-    assert!(is_closed(asks(address, "/panic").await).await);
-    let text = reads_until(&mut asks(address, "/").await, "0\r\n\r\n").await;
+    let (address, _stop, _serving) = start_server(routes).await;
+    assert!(is_closed(send_get(address, "/panic").await).await);
+    let text = read_until(&mut send_get(address, "/").await, "0\r\n\r\n").await;
     assert!(text.ends_with("\r\n\r\n1\r\na\r\n2\r\nb.\r\n0\r\n\r\n"), "{text}");
 }
 
 #[tokio::test]
 async fn connection_without_complete_head_times_out() {
-    let limits = ConnectionLimits { head: SHORT, ..ConnectionLimits::of_this_process() };
-    let (address, _stop, _serving) = served_within(Router::new().route("/", get(|| async { "a." })), limits).await;
-    assert!(is_closed(sends(address, "").await).await, "idle from the start");
-    assert!(is_closed(sends(address, "GET / HTTP/1.1\r\nhost: he").await).await, "half a head");
-    let mut client = asks(address, "/").await;
-    reads_until(&mut client, "a.").await;
+    let limits = ConnectionLimits { head: SHORT_DELAY, ..ConnectionLimits::of_this_process() };
+    let (address, _stop, _serving) = start_server_with(Router::new().route("/", get(|| async { "a." })), limits).await;
+    assert!(is_closed(connect_and_send(address, "").await).await, "idle from the start");
+    assert!(is_closed(connect_and_send(address, "GET / HTTP/1.1\r\nhost: he").await).await, "half a head");
+    let mut client = send_get(address, "/").await;
+    read_until(&mut client, "a.").await;
     assert!(is_closed(client).await, "idle after a request");
 }
 
 #[tokio::test]
 async fn slow_response_outlives_head_timeout() {
-    let limits = ConnectionLimits { head: SHORT / 4, ..ConnectionLimits::of_this_process() };
+    let limits = ConnectionLimits { head: SHORT_DELAY / 4, ..ConnectionLimits::of_this_process() };
     let frames = || {
         Body::from_stream(futures_util::stream::unfold(0, |sent| async move {
-            tokio::time::sleep(SHORT / 4).await;
+            tokio::time::sleep(SHORT_DELAY / 4).await;
             (sent < 8).then_some((Ok::<_, Infallible>("x"), sent + 1))
         }))
     };
     let (address, _stop, _serving) =
-        served_within(Router::new().route("/", get(move || async move { frames() })), limits).await;
-    let text = reads_until(&mut asks(address, "/").await, "0\r\n\r\n").await;
+        start_server_with(Router::new().route("/", get(move || async move { frames() })), limits).await;
+    let text = read_until(&mut send_get(address, "/").await, "0\r\n\r\n").await;
     assert_eq!(text.matches("1\r\nx\r\n").count(), 8);
 }
 
 #[tokio::test]
 async fn missing_body_times_out() {
-    let limits = BodyLimits { idle: SHORT, ..BodyLimits::default() };
-    let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
-    let mut client = sends(address, &(post("/read", 50) + "{")).await;
-    let text = reads_until(&mut client, "}").await;
+    let limits = BodyLimits { idle: SHORT_DELAY, ..BodyLimits::default() };
+    let (address, _stop, _serving) = start_server_with(body_routes(), with_bodies(limits)).await;
+    let mut client = connect_and_send(address, &(post("/read", 50) + "{")).await;
+    let text = read_until(&mut client, "}").await;
     assert!(text.starts_with("HTTP/1.1 400") && text.contains("did not arrive in time"), "{text}");
 }
 
 #[tokio::test]
 async fn dripping_body_times_out() {
-    let limits = BodyLimits { total: SHORT * 3, ..BodyLimits::default() };
-    let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
-    let (mut reads, mut writes) = sends(address, &post("/read", 99)).await.into_split();
+    let limits = BodyLimits { total: SHORT_DELAY * 3, ..BodyLimits::default() };
+    let (address, _stop, _serving) = start_server_with(body_routes(), with_bodies(limits)).await;
+    let (mut reads, mut writes) = connect_and_send(address, &post("/read", 99)).await.into_split();
     let dripping = tokio::spawn(async move {
         while writes.write_all(b" ").await.is_ok() {
-            tokio::time::sleep(SHORT / 4).await;
+            tokio::time::sleep(SHORT_DELAY / 4).await;
         }
     });
     let mut text = vec![0; 600];
-    let length = timeout(LONG, reads.read(&mut text)).await.unwrap().unwrap();
+    let length = timeout(TEST_TIMEOUT, reads.read(&mut text)).await.unwrap().unwrap();
     let text = String::from_utf8_lossy(&text[..length]);
     assert!(text.starts_with("HTTP/1.1 400"), "{text}");
     dripping.abort();
@@ -194,12 +198,12 @@ async fn dripping_body_times_out() {
 #[tokio::test]
 async fn total_bytes_of_bodies_are_bounded() {
     let limits = BodyLimits { bytes: 80, ..BodyLimits::default() };
-    let (address, _stop, _serving) = served_within(reading(), with_bodies(limits)).await;
-    let mut first = sends(address, &(post("/read", 60) + &"1".repeat(50))).await;
+    let (address, _stop, _serving) = start_server_with(body_routes(), with_bodies(limits)).await;
+    let mut first = connect_and_send(address, &(post("/read", 60) + &"1".repeat(50))).await;
     // Repeat until the first body has arrived as far as it was sent.
     let refused = async {
         loop {
-            let mut client = sends(address, &(post("/read", 50) + &"1".repeat(50))).await;
+            let mut client = connect_and_send(address, &(post("/read", 50) + &"1".repeat(50))).await;
             let mut text = [0; 12];
             client.read_exact(&mut text).await.unwrap();
             if &text == b"HTTP/1.1 429" {
@@ -207,36 +211,36 @@ async fn total_bytes_of_bodies_are_bounded() {
             }
         }
     };
-    timeout(LONG, refused).await.unwrap();
+    timeout(TEST_TIMEOUT, refused).await.unwrap();
     first.write_all(&[b'1'; 10]).await.unwrap();
-    reads_until(&mut first, "60 bytes.").await;
-    let text = reads_until(&mut sends(address, &(post("/read", 50) + &"1".repeat(50))).await, ".").await;
+    read_until(&mut first, "60 bytes.").await;
+    let text = read_until(&mut connect_and_send(address, &(post("/read", 50) + &"1".repeat(50))).await, ".").await;
     assert!(text.starts_with("HTTP/1.1 200"), "what was read holds nothing: {text}");
 }
 
 #[tokio::test]
 async fn f106_client_with_oversized_body_reads_error_response() {
-    let (address, _stop, _serving) = served(reading()).await;
+    let (address, _stop, _serving) = start_server(body_routes()).await;
     for (path, status) in [("/read", "413"), ("/refuse", "401"), ("/nowhere", "404")] {
         let length = 4 << 20;
-        let (mut reads, mut writes) = sends(address, &post(path, length)).await.into_split();
+        let (mut reads, mut writes) = connect_and_send(address, &post(path, length)).await.into_split();
         // The client reads only after it has sent everything, as many clients do.
-        timeout(LONG, writes.write_all(&vec![b' '; length])).await.unwrap().unwrap();
+        timeout(TEST_TIMEOUT, writes.write_all(&vec![b' '; length])).await.unwrap().unwrap();
         let mut text = vec![0; 32];
-        timeout(LONG, reads.read_exact(&mut text)).await.unwrap().unwrap();
+        timeout(TEST_TIMEOUT, reads.read_exact(&mut text)).await.unwrap().unwrap();
         assert!(text.starts_with(format!("HTTP/1.1 {status}").as_bytes()), "{path}");
     }
 }
 
 #[tokio::test]
 async fn oversized_head_is_rejected() {
-    let (address, _stop, _serving) = served(reading()).await;
+    let (address, _stop, _serving) = start_server(body_routes()).await;
     let head = format!("GET / HTTP/1.1\r\nhost: here\r\nx: {}\r\n\r\n", "x".repeat(4 * MAX_BUFFER_BYTES));
     let mut client = TcpStream::connect(address).await.unwrap();
     // The connection may be reset before the whole head is sent.
     let _sent = client.write_all(head.as_bytes()).await;
     let mut text = [0; 12];
-    let read = timeout(LONG, client.read_exact(&mut text)).await.unwrap();
+    let read = timeout(TEST_TIMEOUT, client.read_exact(&mut text)).await.unwrap();
     assert!(read.is_err() || &text == b"HTTP/1.1 431", "{text:?}");
 }
 
@@ -244,53 +248,53 @@ async fn oversized_head_is_rejected() {
 async fn silent_clients_do_not_block_others() {
     let connections = Limits { total: 20, per_address: 5 };
     let limits = ConnectionLimits { connections, ..ConnectionLimits::of_this_process() };
-    let (address, _stop, _serving) = served_within(Router::new().route("/", get(|| async { "a." })), limits).await;
+    let (address, _stop, _serving) = start_server_with(Router::new().route("/", get(|| async { "a." })), limits).await;
     let mut held = Vec::new();
     for count in 0..100 {
-        held.push(sends(address, if count % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nho" }).await);
+        held.push(connect_and_send(address, if count % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nho" }).await);
     }
-    reads_until(&mut asks(address, "/").await, "a.").await;
+    read_until(&mut send_get(address, "/").await, "a.").await;
 }
 
 #[tokio::test]
 async fn stalled_bodies_do_not_block_others() {
     let connections = Limits { total: 20, per_address: 20 };
-    let bodies = BodyLimits { idle: 10 * LONG, total: 10 * LONG, ..BodyLimits::default() };
+    let bodies = BodyLimits { idle: 10 * TEST_TIMEOUT, total: 10 * TEST_TIMEOUT, ..BodyLimits::default() };
     let limits = ConnectionLimits { connections, bodies, ..ConnectionLimits::of_this_process() };
-    let (address, _stop, _serving) = served_within(reading().route("/", get(|| async { "a." })), limits).await;
+    let (address, _stop, _serving) = start_server_with(body_routes().route("/", get(|| async { "a." })), limits).await;
     let mut held = Vec::new();
     for _ in 0..100 {
-        held.push(sends(address, &(post("/read", 50) + "1")).await);
+        held.push(connect_and_send(address, &(post("/read", 50) + "1")).await);
     }
-    let answered = async { while !asks_and_reads(address).await.starts_with("HTTP/1.1 200") {} };
-    timeout(LONG, answered).await.unwrap();
+    let answered = async { while !send_get_and_read(address).await.starts_with("HTTP/1.1 200") {} };
+    timeout(TEST_TIMEOUT, answered).await.unwrap();
 }
 
 /// Sends a request and returns the response, or the part that arrived.
-async fn asks_and_reads(address: SocketAddr) -> String {
-    let (mut client, mut text) = (asks(address, "/").await, [0; 64]);
+async fn send_get_and_read(address: SocketAddr) -> String {
+    let (mut client, mut text) = (send_get(address, "/").await, [0; 64]);
     let length = client.read(&mut text).await.unwrap_or_default();
     String::from_utf8_lossy(&text[..length]).into_owned()
 }
 
 #[tokio::test]
 async fn connection_beyond_limit_gets_503_at_once() {
-    let (go_on, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1 });
-    let (until, asked) = (Arc::clone(&go_on), Arc::new(Notify::new()));
-    let waits = Arc::clone(&asked);
+    let (resume, connections) = (Arc::new(Notify::new()), Limits { total: 1, per_address: 1 });
+    let (until, request_received) = (Arc::clone(&resume), Arc::new(Notify::new()));
+    let waits = Arc::clone(&request_received);
     let slow = get(move || async move {
         waits.notify_one();
         until.notified().await;
         "slow."
     });
     let limits = ConnectionLimits { connections, ..ConnectionLimits::of_this_process() };
-    let (address, _stop, _serving) = served_within(Router::new().route("/", slow), limits).await;
-    let mut first = asks(address, "/").await;
-    timeout(LONG, asked.notified()).await.unwrap();
+    let (address, _stop, _serving) = start_server_with(Router::new().route("/", slow), limits).await;
+    let mut first = send_get(address, "/").await;
+    timeout(TEST_TIMEOUT, request_received.notified()).await.unwrap();
     let mut second = TcpStream::connect(address).await.unwrap();
-    assert!(reads_until(&mut second, "\r\n\r\n").await.starts_with("HTTP/1.1 503"));
-    go_on.notify_one();
-    reads_until(&mut first, "slow.").await;
+    assert!(read_until(&mut second, "\r\n\r\n").await.starts_with("HTTP/1.1 503"));
+    resume.notify_one();
+    read_until(&mut first, "slow.").await;
 }
 
 #[tokio::test]
@@ -302,13 +306,13 @@ async fn f112_local_proxy_sets_source_address() {
             source.map_or("none.".to_owned(), |web::SourceIp(address)| format!("{address}."))
         }),
     );
-    let (address, _stop, _serving) = served(routes).await;
+    let (address, _stop, _serving) = start_server(routes).await;
     for (lines, seen) in [
         ("x-client: 203.0.113.9\r\n", "203.0.113.9."),
         ("", "none."),
         ("x-client: 203.0.113.9\r\nx-client: 203.0.113.8\r\n", "none."),
     ] {
-        let mut client = sends(address, &format!("GET / HTTP/1.1\r\nhost: here\r\n{lines}\r\n")).await;
-        reads_until(&mut client, &format!("\r\n\r\n{seen}")).await;
+        let mut client = connect_and_send(address, &format!("GET / HTTP/1.1\r\nhost: here\r\n{lines}\r\n")).await;
+        read_until(&mut client, &format!("\r\n\r\n{seen}")).await;
     }
 }

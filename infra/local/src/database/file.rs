@@ -18,7 +18,7 @@ pub(super) struct Identity(u64, u64);
 
 /// Content found at the path of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FileContent {
     /// No file, or an empty one: a new store can be created.
     Nothing,
     /// A store of this program.
@@ -89,27 +89,27 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Classifies a file without writing to it.
-pub(super) fn inspect(path: &Path) -> io::Result<Found> {
+pub(super) fn inspect(path: &Path) -> io::Result<FileContent> {
     let mut file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileContent::Nothing),
         Err(error) => return Err(error),
     };
     let mut head = Vec::new();
     file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head)?;
     if head.is_empty() {
-        return Ok(Found::Nothing);
+        return Ok(FileContent::Nothing);
     }
     if head != MAGIC {
-        return Ok(Found::Foreign);
+        return Ok(FileContent::Foreign);
     }
     drop(file);
     Ok(match tables(path) {
-        Ok(tables) if tables.is_empty() => Found::Nothing,
+        Ok(tables) if tables.is_empty() => FileContent::Nothing,
         // The embedded DynamoDB lists its tables in `_tables`.
-        Ok(tables) if !tables.iter().any(|name| name == "_tables") => Found::Foreign,
+        Ok(tables) if !tables.iter().any(|name| name == "_tables") => FileContent::Foreign,
         // Opening a damaged store gives a better error.
-        Ok(_) | Err(_) => Found::Store,
+        Ok(_) | Err(_) => FileContent::Store,
     })
 }
 
@@ -162,19 +162,19 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("file");
         let found = || inspect(&path).unwrap();
-        assert_eq!(found(), Found::Nothing);
+        assert_eq!(found(), FileContent::Nothing);
         fs::write(&path, "").unwrap();
-        assert_eq!(found(), Found::Nothing);
+        assert_eq!(found(), FileContent::Nothing);
         for foreign in ["SQLite", "a text that is longer than the first bytes"] {
             fs::write(&path, foreign).unwrap();
-            assert_eq!(found(), Found::Foreign, "{foreign}");
+            assert_eq!(found(), FileContent::Foreign, "{foreign}");
         }
         fs::remove_file(&path).unwrap();
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE notes (body TEXT)").unwrap();
-        assert_eq!(found(), Found::Foreign);
+        assert_eq!(found(), FileContent::Foreign);
         fs::remove_file(&path).unwrap();
         dynoxide::Database::new(path.to_str().unwrap()).unwrap();
-        assert_eq!(found(), Found::Store);
+        assert_eq!(found(), FileContent::Store);
     }
 
     #[cfg(unix)]

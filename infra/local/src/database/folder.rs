@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 
 use dynoxide::Database;
 
-use super::file::{self, Found};
+use super::file::{self, FileContent};
 use crate::StartError;
 
 /// The lock file of a server; it is not empty once a store was created in the folder.
-const LOCK: &str = "lock";
+const LOCK_FILE: &str = "lock";
 
 /// Content of [`LOCK_FILE`] once a store was created.
 const HAS_STORE: &str = "this folder holds a store\n";
 
 /// The database file.
-const DATABASE: &str = "dynamodb.sqlite";
+const DATABASE_FILE: &str = "dynamodb.sqlite";
 
 /// File in which a server of an earlier version published the TCP address of its database.
-const OLD_ADDRESS: &str = "dynamodb.address";
+const OLD_ADDRESS_FILE: &str = "dynamodb.address";
 
 /// Exclusive access to a data folder.
-pub(super) struct Folder {
+pub(super) struct DataFolder {
     path: PathBuf,
     lock: File,
     /// A lock on the folder itself, because the lock file may be removed.
@@ -31,36 +31,36 @@ pub(super) struct Folder {
 }
 
 /// The open database of a folder.
-pub(super) struct Opened {
+pub(super) struct OpenDatabase {
     pub(super) database: Database,
     pub(super) file: PathBuf,
     /// Whether the store was just created.
     pub(super) is_new: bool,
 }
 
-impl Folder {
+impl DataFolder {
     /// Creates the folder if needed and locks it for this process: two servers on one file would not see each other's
     /// writes. `None` when another process holds the lock.
-    pub(super) fn take(path: &Path) -> Result<Option<Self>, StartError> {
-        make(path).and_then(|()| check_owner(path)).map_err(|error| unusable(path, &error))?;
-        let file = path.join(LOCK);
+    pub(super) fn lock(path: &Path) -> Result<Option<Self>, StartError> {
+        create(path).and_then(|()| check_owner(path)).map_err(|error| unusable(path, &error))?;
+        let file = path.join(LOCK_FILE);
         file::restrict(&file).map_err(|error| unusable(path, &error))?;
-        let Some(lock) = locked(open_lock(&file)).map_err(|error| unusable(path, &error))? else { return Ok(None) };
+        let Some(lock) = try_lock(open_lock(&file)).map_err(|error| unusable(path, &error))? else { return Ok(None) };
         let itself = if cfg!(unix) {
-            let Some(itself) = locked(File::open(path)).map_err(|error| unusable(path, &error))? else {
+            let Some(itself) = try_lock(File::open(path)).map_err(|error| unusable(path, &error))? else {
                 return Ok(None);
             };
             Some(itself)
         } else {
             None
         };
-        let _gone = fs::remove_file(path.join(OLD_ADDRESS));
+        let _gone = fs::remove_file(path.join(OLD_ADDRESS_FILE));
         Ok(Some(Self { path: path.to_owned(), lock, _itself: itself }))
     }
 
     /// Opens the folder's database, or creates one if there never was any.
-    pub(super) fn open(&mut self) -> Result<Opened, StartError> {
-        let file = self.path.join(DATABASE);
+    pub(super) fn open(&mut self) -> Result<OpenDatabase, StartError> {
+        let file = self.path.join(DATABASE_FILE);
         let is_new = self.is_new(&file)?;
         let name = file.to_str().ok_or_else(|| self.unusable(&"its name is not Unicode"))?;
         file::keep_private(&file).map_err(|error| self.unusable(&error))?;
@@ -68,8 +68,8 @@ impl Folder {
         // Each write is in the file before its response, so it survives the process. The disk is synced only
         // occasionally, so a power failure may lose the last writes, but nothing more.
         database.disable_bulk_loading().map_err(|error| self.unusable(&error))?;
-        self.remember().map_err(|error| self.unusable(&error))?;
-        Ok(Opened { database, file, is_new })
+        self.mark_created().map_err(|error| self.unusable(&error))?;
+        Ok(OpenDatabase { database, file, is_new })
     }
 
     /// Returns whether a new store is created; an error if a store should exist and does not, or the file is foreign.
@@ -77,13 +77,13 @@ impl Folder {
         let had_store = self.had_store().map_err(|error| self.unusable(&error))?;
         file::restrict_all(file).map_err(|error| self.unusable(&error))?;
         match file::inspect(file).map_err(|error| self.unusable(&error))? {
-            Found::Store => Ok(false),
-            Found::Nothing if !had_store => Ok(true),
-            Found::Nothing => Err(self.unusable(&format!(
-                "{DATABASE}, which holds the conversations, is missing or empty; put it back or restore a backup into \
-                 another folder, or remove the file {LOCK} there to begin with nothing"
+            FileContent::Store => Ok(false),
+            FileContent::Nothing if !had_store => Ok(true),
+            FileContent::Nothing => Err(self.unusable(&format!(
+                "{DATABASE_FILE}, which holds the conversations, is missing or empty; put it back or restore a backup into \
+                 another folder, or remove the file {LOCK_FILE} there to begin with nothing"
             ))),
-            Found::Foreign => Err(self.unusable(&format!("{DATABASE} there is not a database of this program"))),
+            FileContent::Foreign => Err(self.unusable(&format!("{DATABASE_FILE} there is not a database of this program"))),
         }
     }
 
@@ -93,7 +93,7 @@ impl Folder {
         Ok(!text.is_empty())
     }
 
-    fn remember(&mut self) -> io::Result<()> {
+    fn mark_created(&mut self) -> io::Result<()> {
         if !self.lock.metadata()?.len().eq(&0) {
             return Ok(());
         }
@@ -131,7 +131,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
+fn try_lock(file: io::Result<File>) -> io::Result<Option<File>> {
     let file = file?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
@@ -141,7 +141,7 @@ fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
 }
 
 /// Creates a folder that only its owner may read, because it holds conversations.
-fn make(folder: &Path) -> io::Result<()> {
+fn create(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -178,33 +178,33 @@ mod tests {
 
     use super::*;
 
-    fn taken(folder: &Path) -> Folder {
-        Folder::take(folder).unwrap().unwrap()
+    fn lock_folder(folder: &Path) -> DataFolder {
+        DataFolder::lock(folder).unwrap().unwrap()
     }
 
     fn refusal(folder: &Path) -> String {
-        taken(folder).open().err().unwrap().to_string()
+        lock_folder(folder).open().err().unwrap().to_string()
     }
 
     #[test]
     fn missing_or_empty_store_is_not_replaced() {
         let folder = TempDir::new().unwrap();
-        assert!(taken(folder.path()).open().unwrap().is_new);
-        assert!(!taken(folder.path()).open().unwrap().is_new);
-        let file = folder.path().join(DATABASE);
+        assert!(lock_folder(folder.path()).open().unwrap().is_new);
+        assert!(!lock_folder(folder.path()).open().unwrap().is_new);
+        let file = folder.path().join(DATABASE_FILE);
         fs::write(&file, "").unwrap();
         assert!(refusal(folder.path()).contains("missing or empty"));
         fs::remove_file(&file).unwrap();
         assert!(refusal(folder.path()).contains("missing or empty"));
         assert!(!file.exists(), "nothing was made in its place");
-        fs::remove_file(folder.path().join(LOCK)).unwrap();
-        assert!(taken(folder.path()).open().unwrap().is_new);
+        fs::remove_file(folder.path().join(LOCK_FILE)).unwrap();
+        assert!(lock_folder(folder.path()).open().unwrap().is_new);
     }
 
     #[test]
     fn foreign_file_is_rejected_unchanged() {
         let folder = TempDir::new().unwrap();
-        let file = folder.path().join(DATABASE);
+        let file = folder.path().join(DATABASE_FILE);
         rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE notes (body TEXT)").unwrap();
         let before = fs::read(&file).unwrap();
         assert!(refusal(folder.path()).contains("not a database of this program"));
@@ -214,12 +214,12 @@ mod tests {
     #[test]
     fn folder_of_earlier_version_opens() {
         let folder = TempDir::new().unwrap();
-        drop(Database::new(folder.path().join(DATABASE).to_str().unwrap()).unwrap());
-        fs::write(folder.path().join(LOCK), "").unwrap();
-        fs::write(folder.path().join(OLD_ADDRESS), "127.0.0.1:1").unwrap();
-        assert!(!taken(folder.path()).open().unwrap().is_new);
-        assert!(!folder.path().join(OLD_ADDRESS).exists());
-        fs::remove_file(folder.path().join(DATABASE)).unwrap();
+        drop(Database::new(folder.path().join(DATABASE_FILE).to_str().unwrap()).unwrap());
+        fs::write(folder.path().join(LOCK_FILE), "").unwrap();
+        fs::write(folder.path().join(OLD_ADDRESS_FILE), "127.0.0.1:1").unwrap();
+        assert!(!lock_folder(folder.path()).open().unwrap().is_new);
+        assert!(!folder.path().join(OLD_ADDRESS_FILE).exists());
+        fs::remove_file(folder.path().join(DATABASE_FILE)).unwrap();
         assert!(refusal(folder.path()).contains("missing"));
     }
 
@@ -227,11 +227,11 @@ mod tests {
     #[test]
     fn removed_lock_file_admits_no_second_server() {
         let folder = TempDir::new().unwrap();
-        let first = taken(folder.path());
-        fs::remove_file(folder.path().join(LOCK)).unwrap();
-        assert!(Folder::take(folder.path()).unwrap().is_none());
+        let first = lock_folder(folder.path());
+        fs::remove_file(folder.path().join(LOCK_FILE)).unwrap();
+        assert!(DataFolder::lock(folder.path()).unwrap().is_none());
         drop(first);
-        assert!(Folder::take(folder.path()).unwrap().is_some());
+        assert!(DataFolder::lock(folder.path()).unwrap().is_some());
     }
 
     #[cfg(unix)]
@@ -242,10 +242,10 @@ mod tests {
         let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
         for mode in [0o777, 0o1777, 0o702] {
             set(mode);
-            assert!(Folder::take(folder.path()).err().unwrap().to_string().contains("chmod o-w"), "{mode:o}");
+            assert!(DataFolder::lock(folder.path()).err().unwrap().to_string().contains("chmod o-w"), "{mode:o}");
         }
         set(0o755);
-        assert!(Folder::take(folder.path()).unwrap().is_some());
+        assert!(DataFolder::lock(folder.path()).unwrap().is_some());
         assert!(is_open_to_others(folder.path()));
     }
 
@@ -253,18 +253,18 @@ mod tests {
     #[test]
     fn link_or_pipe_instead_of_file_is_rejected() {
         use std::os::unix::fs::symlink;
-        for name in [LOCK, DATABASE, "dynamodb.sqlite-wal"] {
+        for name in [LOCK_FILE, DATABASE_FILE, "dynamodb.sqlite-wal"] {
             let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-            let (target, place) = (other.path().join("target"), folder.path().join(name));
-            symlink(&target, &place).unwrap();
-            let refused = |folder: &Path| match Folder::take(folder) {
+            let (target, path) = (other.path().join("target"), folder.path().join(name));
+            symlink(&target, &path).unwrap();
+            let refused = |folder: &Path| match DataFolder::lock(folder) {
                 Err(error) => error.to_string(),
-                Ok(taken) => taken.unwrap().open().err().unwrap().to_string(),
+                Ok(locked) => locked.unwrap().open().err().unwrap().to_string(),
             };
             assert!(refused(folder.path()).contains("is not a plain file"), "{name}");
             assert!(!target.exists(), "{name}: nothing was made where the link leads");
-            fs::remove_file(&place).unwrap();
-            assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
+            fs::remove_file(&path).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
             assert!(refused(folder.path()).contains("is not a plain file"), "{name}");
         }
     }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::direct::Calls;
+use super::inproc::CallSender;
 use super::operations::{self, Answer, TARGET};
 
 /// Content type of DynamoDB's bodies.
@@ -34,7 +34,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_CONNECTIONS: usize = 256;
 
 /// Host name by which Docker Desktop's containers reach their host.
-const FROM_CONTAINERS: &str = "host.docker.internal";
+const DOCKER_HOST_NAME: &str = "host.docker.internal";
 
 /// A header that only browsers send, with every request.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -50,7 +50,7 @@ pub(super) enum Guard {
 }
 
 /// Serves the database on a TCP port of loopback.
-pub(super) async fn serve(listener: TcpListener, calls: Calls) {
+pub(super) async fn serve(listener: TcpListener, calls: CallSender) {
     let connections = Connections::new(calls, Guard::NoBrowsers);
     loop {
         let permit = connections.permit().await;
@@ -72,26 +72,26 @@ pub(super) async fn pause_after(error: &std::io::Error) {
 
 /// Limits the number of connections of one listener.
 pub(super) struct Connections {
-    calls: Calls,
+    calls: CallSender,
     guard: Guard,
-    free: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
 }
 
 impl Connections {
-    pub(super) fn new(calls: Calls, guard: Guard) -> Self {
-        Self { calls, guard, free: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+    pub(super) fn new(calls: CallSender, guard: Guard) -> Self {
+        Self { calls, guard, slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
     }
 
     /// Waits until another connection may be accepted.
     pub(super) async fn permit(&self) -> ConnectionPermit {
-        let permit = Arc::clone(&self.free).acquire_owned().await.ok();
+        let permit = Arc::clone(&self.slots).acquire_owned().await.ok();
         ConnectionPermit { calls: self.calls.clone(), guard: self.guard, _permit: permit }
     }
 }
 
 /// Permit to serve one connection.
 pub(super) struct ConnectionPermit {
-    calls: Calls,
+    calls: CallSender,
     guard: Guard,
     _permit: Option<tokio::sync::OwnedSemaphorePermit>,
 }
@@ -111,28 +111,28 @@ impl ConnectionPermit {
     }
 }
 
-async fn respond(request: Request<Incoming>, guard: Guard, calls: &Calls) -> Response<Full<Bytes>> {
+async fn respond(request: Request<Incoming>, guard: Guard, calls: &CallSender) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
-    if matches!(guard, Guard::NoBrowsers) && !is_from_a_program(&head.headers) {
+    if matches!(guard, Guard::NoBrowsers) && !is_from_local_program(&head.headers) {
         return refusal(StatusCode::FORBIDDEN, "Only programs of this machine may use the database, and no web page.");
     }
     if head.method != Method::POST || !is_json(&head.headers) {
         return refusal(StatusCode::NOT_FOUND, "DynamoDB takes POST requests with JSON.");
     }
     let target = head.headers.get(TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
-    let operation = operations::named(target);
+    let operation = operations::operation_named(target);
     let body = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await;
     let Ok(Ok(body)) = body else {
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large, or it did not come to its end.");
     };
     match calls.call(operation, body.to_bytes().into()).await {
-        Ok(answer) => answered(answer),
+        Ok(answer) => to_http_response(answer),
         Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE, "The database ended."),
     }
 }
 
 /// Whether a request is not from a browser, and its `Host` is this machine (no DNS rebinding).
-fn is_from_a_program(headers: &HeaderMap) -> bool {
+fn is_from_local_program(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());
     let is_own = host.is_some_and(is_this_machine) && hosts.next().is_none();
@@ -143,7 +143,7 @@ fn is_from_a_program(headers: &HeaderMap) -> bool {
 fn is_this_machine(host: &str) -> bool {
     let name = host.split_once(':').map_or(host, |(name, _)| name);
     let host =
-        if name.eq_ignore_ascii_case(FROM_CONTAINERS) { host.replacen(name, "localhost", 1) } else { host.to_owned() };
+        if name.eq_ignore_ascii_case(DOCKER_HOST_NAME) { host.replacen(name, "localhost", 1) } else { host.to_owned() };
     web::is_loopback_host(&host)
 }
 
@@ -154,7 +154,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case(JSON) || essence.eq_ignore_ascii_case("application/json")
 }
 
-fn answered(answer: Answer) -> Response<Full<Bytes>> {
+fn to_http_response(answer: Answer) -> Response<Full<Bytes>> {
     let (status, json) = answer.into_parts();
     response(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), json)
 }
@@ -174,23 +174,23 @@ fn response(status: StatusCode, json: Vec<u8>) -> Response<Full<Bytes>> {
 mod tests {
     use super::*;
 
-    fn admitted(headers: &[(&'static str, &str)]) -> bool {
+    fn is_admitted(headers: &[(&'static str, &str)]) -> bool {
         let headers =
             headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(name, value);
         }
-        is_from_a_program(&map)
+        is_from_local_program(&map)
     }
 
     #[test]
     fn f144_only_local_hosts_are_admitted() {
         for host in ["127.0.0.1:8000", "127.0.0.1", "127.9.9.9:1", "localhost:8000", "LocalHost", "[::1]:8000", "[::1]"]
         {
-            assert!(admitted(&[("host", host)]), "{host}");
+            assert!(is_admitted(&[("host", host)]), "{host}");
         }
-        assert!(admitted(&[("host", "host.docker.internal:8000")]));
+        assert!(is_admitted(&[("host", "host.docker.internal:8000")]));
         for host in [
             "",
             "evil.example:8000",
@@ -208,10 +208,10 @@ mod tests {
             "[::ffff:10.0.0.1]",
             "::1:8000",
         ] {
-            assert!(!admitted(&[("host", host)]), "{host}");
+            assert!(!is_admitted(&[("host", host)]), "{host}");
         }
-        assert!(!admitted(&[]));
-        assert!(!admitted(&[("host", "127.0.0.1"), ("host", "evil.example")]));
+        assert!(!is_admitted(&[]));
+        assert!(!is_admitted(&[("host", "127.0.0.1"), ("host", "evil.example")]));
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
             ("sec-fetch-site", "same-origin"),
             ("sec-fetch-site", "none"),
         ] {
-            assert!(!admitted(&[("host", "127.0.0.1:8000"), (name, value)]), "{name}: {value}");
+            assert!(!is_admitted(&[("host", "127.0.0.1:8000"), (name, value)]), "{name}: {value}");
         }
     }
 }

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::puts;
-use super::tokens::{self, Tokens};
+use super::bulk_put;
+use super::request_tokens::{self, RequestTokens};
 use super::trouble::Trouble;
 
 /// The header with which requests name an operation.
@@ -23,12 +23,12 @@ pub(super) const TARGET: &str = "x-amz-target";
 const VERSION: &str = "DynamoDB_20120810.";
 
 /// Executes a request body.
-pub(super) type Operation = fn(&Served, &[u8]) -> Answer;
+pub(super) type Operation = fn(&ServedDatabase, &[u8]) -> Answer;
 
 /// The database and the transactions of the last minute.
-pub(super) struct Served {
+pub(super) struct ServedDatabase {
     pub(super) database: Database,
-    pub(super) tokens: Tokens,
+    pub(super) tokens: RequestTokens,
 }
 
 /// DynamoDB's answer to a request.
@@ -48,17 +48,17 @@ impl Answer {
 
     /// An answer that was received from the database of another process.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only a Unix socket leads to another process"))]
-    pub(super) fn received(status: u16, json: Vec<u8>) -> Self {
+    pub(super) fn from_remote(status: u16, json: Vec<u8>) -> Self {
         Self { status, json, trouble: None }
     }
 
     /// A rejection with status 400; `code` is a name that the SDK reports, such as `ValidationException`.
-    pub(super) fn refused(code: &str, message: &str) -> Self {
-        Self::failed(400, code, message)
+    pub(super) fn rejection(code: &str, message: &str) -> Self {
+        Self::failure(400, code, message)
     }
 
     /// A failure; the SDK retries a request that fails with status 500 or higher.
-    pub(super) fn failed(status: u16, code: &str, message: &str) -> Self {
+    pub(super) fn failure(status: u16, code: &str, message: &str) -> Self {
         let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message });
         Self { status, json: error.to_string().into_bytes(), trouble: None }
     }
@@ -84,13 +84,13 @@ impl Answer {
 }
 
 /// Returns the operation that [`TARGET`] names, or one that rejects unknown operations.
-pub(super) fn named(target: &str) -> Operation {
-    target.strip_prefix(VERSION).and_then(known).unwrap_or(|_, _| {
-        Answer::refused("UnknownOperationException", "There is no such operation in the embedded database.")
+pub(super) fn operation_named(target: &str) -> Operation {
+    target.strip_prefix(VERSION).and_then(find_operation).unwrap_or(|_, _| {
+        Answer::rejection("UnknownOperationException", "There is no such operation in the embedded database.")
     })
 }
 
-fn known(name: &str) -> Option<Operation> {
+fn find_operation(name: &str) -> Option<Operation> {
     item_operation(name).or_else(|| table_operation(name)).or_else(|| other_operation(name))
 }
 
@@ -145,26 +145,26 @@ fn run<Q: DeserializeOwned, A: Serialize>(body: &[u8], act: impl FnOnce(Q) -> Re
 }
 
 fn unreadable() -> Answer {
-    Answer::refused("SerializationException", "The body is not a request of this operation.")
+    Answer::rejection("SerializationException", "The body is not a request of this operation.")
 }
 
-fn write_batch(served: &Served, body: &[u8]) -> Answer {
+fn write_batch(served: &ServedDatabase, body: &[u8]) -> Answer {
     let Ok(request) = serde_json::from_slice(body) else { return unreadable() };
-    if !puts::are_plain(&request, body.len()) {
+    if !bulk_put::is_simple(&request, body.len()) {
         return answer(served.database.batch_write_item(request));
     }
-    match puts::store(&served.database, request) {
+    match bulk_put::store(&served.database, request) {
         Some(stored) => answer(stored.map(|()| BatchWriteItemResponse::default())),
         None => run(body, |request| served.database.batch_write_item(request)),
     }
 }
 
-fn transact(served: &Served, body: &[u8]) -> Answer {
+fn transact(served: &ServedDatabase, body: &[u8]) -> Answer {
     let Ok(mut request) = serde_json::from_slice::<TransactWriteItemsRequest>(body) else { return unreadable() };
-    let token = request.client_request_token.take_if(|token| token.len() <= tokens::LONGEST);
+    let token = request.client_request_token.take_if(|token| token.len() <= request_tokens::MAX_TOKEN_BYTES);
     let act = || answer(served.database.transact_write_items(request));
     match token {
-        Some(token) => served.tokens.once(&token, body, Instant::now(), act),
+        Some(token) => served.tokens.run_once(&token, body, Instant::now(), act),
         None => act(),
     }
 }

@@ -18,16 +18,16 @@ use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
 
-use super::direct::Calls;
 use super::file;
 use super::http::{self, Connections, Guard};
+use super::inproc::CallSender;
 use super::operations::Answer;
 
 /// Folder of the socket inside the data folder; only its owner may access it.
-const FOLDER: &str = "private";
+const SOCKET_FOLDER: &str = "private";
 
 /// File name of the socket.
-const SOCKET: &str = "dynamodb.sock";
+const SOCKET_FILE: &str = "dynamodb.sock";
 
 /// Length limit of a socket path that every system accepts, in bytes.
 const MAX_PATH_BYTES: usize = 100;
@@ -41,9 +41,9 @@ pub(super) struct Socket {
 }
 
 /// Removes the name of a socket and its folder when dropped.
-pub(super) struct Published(PathBuf);
+pub(super) struct SocketName(PathBuf);
 
-impl Drop for Published {
+impl Drop for SocketName {
     fn drop(&mut self) {
         let _gone = fs::remove_file(&self.0);
         let _gone = self.0.parent().map(fs::remove_dir);
@@ -53,28 +53,28 @@ impl Drop for Published {
 impl Socket {
     /// Listens in a data folder that is locked for this process.
     pub(super) fn listen(data: &Path) -> io::Result<Self> {
-        let folder = data.join(FOLDER);
+        let folder = data.join(SOCKET_FOLDER);
         file::check_folder(&folder)?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-        let path = folder.join(SOCKET);
+        let path = folder.join(SOCKET_FILE);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let listener = short(&path, |path| std::os::unix::net::UnixListener::bind(path))?;
+        let listener = with_short_path(&path, |path| std::os::unix::net::UnixListener::bind(path))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
         Ok(Self { listener, path })
     }
 
     /// Returns the guard to drop when the server ends.
-    pub(super) fn published(&self) -> Published {
-        Published(self.path.clone())
+    pub(super) fn name_guard(&self) -> SocketName {
+        SocketName(self.path.clone())
     }
 
     /// Serves the database on the socket.
-    pub(super) async fn serve(self, calls: Calls) -> io::Result<()> {
+    pub(super) async fn serve(self, calls: CallSender) -> io::Result<()> {
         let listener = UnixListener::from_std(self.listener)?;
         let connections = Connections::new(calls, Guard::OwnerOnly);
         loop {
@@ -97,9 +97,9 @@ pub(super) fn is_served(data: &Path) -> bool {
 pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Error> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(connect(data)?)).await?;
     let exchange = async move {
-        let response = sender.send_request(plain(request)?).await?;
+        let response = sender.send_request(to_hyper_request(request)?).await?;
         let status = response.status().as_u16();
-        Ok(Answer::received(status, response.into_body().collect().await?.to_bytes().to_vec()))
+        Ok(Answer::from_remote(status, response.into_body().collect().await?.to_bytes().to_vec()))
     };
     // The connection ends after the exchange, which owns its sender.
     let (answer, _ended) = futures_util::future::join(exchange, connection).await;
@@ -107,7 +107,7 @@ pub(super) async fn send(data: &Path, request: HttpRequest) -> Result<Answer, Er
 }
 
 /// Converts the request; its body is in memory, as for every SDK request.
-fn plain(request: HttpRequest) -> Result<Request<Full<Bytes>>, Error> {
+fn to_hyper_request(request: HttpRequest) -> Result<Request<Full<Bytes>>, Error> {
     let (mut head, body) = request.try_into_http1x()?.into_parts();
     head.uri = hyper::Uri::from_static("/");
     head.headers.insert(HOST, hyper::header::HeaderValue::from_static("localhost"));
@@ -116,8 +116,8 @@ fn plain(request: HttpRequest) -> Result<Request<Full<Bytes>>, Error> {
 }
 
 fn connect(data: &Path) -> io::Result<UnixStream> {
-    let path = data.join(FOLDER).join(SOCKET);
-    let stream = short(&path, |path| std::os::unix::net::UnixStream::connect(path))?;
+    let path = data.join(SOCKET_FOLDER).join(SOCKET_FILE);
+    let stream = with_short_path(&path, |path| std::os::unix::net::UnixStream::connect(path))?;
     stream.set_nonblocking(true)?;
     let stream = UnixStream::from_std(stream)?;
     // Make sure that no other user's process answers instead of the server.
@@ -127,12 +127,12 @@ fn connect(data: &Path) -> io::Result<UnixStream> {
 /// Calls `act` with a path to the socket that is short enough for the system.
 ///
 /// If the path is too long, it goes through a link in a temporary folder of mode 0700.
-fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let (Some(folder), true) = (path.parent(), path.as_os_str().len() > MAX_PATH_BYTES) else { return act(path) };
     let temporary: TempDir = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir()?;
     let link = temporary.path().join("l");
     symlink(std::path::absolute(folder)?, &link)?;
-    act(&link.join(SOCKET))
+    act(&link.join(SOCKET_FILE))
 }
 
 /// Whether a peer is the user of this process, or root.
@@ -152,7 +152,7 @@ mod tests {
         fs::create_dir(&deep).unwrap();
         for data in [folder.path(), &deep] {
             let socket = Socket::listen(data).unwrap();
-            let connected = short(&socket.path, |path| std::os::unix::net::UnixStream::connect(path));
+            let connected = with_short_path(&socket.path, |path| std::os::unix::net::UnixStream::connect(path));
             assert!(connected.is_ok());
         }
     }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn link_instead_of_socket_folder_is_rejected() {
         let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        symlink(other.path(), folder.path().join(FOLDER)).unwrap();
+        symlink(other.path(), folder.path().join(SOCKET_FOLDER)).unwrap();
         let refused = Socket::listen(folder.path()).err().unwrap();
         assert!(refused.to_string().contains("is not a folder"), "{refused}");
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
@@ -169,14 +169,14 @@ mod tests {
     #[test]
     fn socket_folder_is_private() {
         let folder = TempDir::new().unwrap();
-        fs::create_dir(folder.path().join(FOLDER)).unwrap();
-        fs::write(folder.path().join(FOLDER).join(SOCKET), "left behind").unwrap();
+        fs::create_dir(folder.path().join(SOCKET_FOLDER)).unwrap();
+        fs::write(folder.path().join(SOCKET_FOLDER).join(SOCKET_FILE), "left behind").unwrap();
         let socket = Socket::listen(folder.path()).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&folder.path().join(FOLDER)), 0o700);
+        assert_eq!(mode(&folder.path().join(SOCKET_FOLDER)), 0o700);
         assert_eq!(mode(&socket.path), 0o600);
         let path = socket.path.clone();
-        drop(socket.published());
+        drop(socket.name_guard());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{}", path.display());
     }
 }

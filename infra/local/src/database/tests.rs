@@ -1,4 +1,4 @@
-mod said;
+mod exchange;
 mod script;
 
 use std::collections::HashMap;
@@ -11,46 +11,48 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_types::body::SdkBody;
+use exchange::{Exchange, send_all};
 use futures_util::poll;
-use operations::{Answer, Served};
-use said::{Said, play};
-use script::{ANSWERS, TABLE, answered_here, prepared, unreadable, unused};
+use operations::{Answer, ServedDatabase};
+use script::{
+    EXPECTED_OUTCOMES, TABLE, create_table_request, supported_requests, unreadable_requests, unused_operations,
+};
 
 use super::*;
 
 /// Any loopback port.
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-fn embedded() -> Embedded {
-    Embedded::start(&Data::Memory, Some(ANY)).unwrap()
+fn start_embedded() -> EmbeddedDatabase {
+    EmbeddedDatabase::start(&Data::Memory, Some(ANY)).unwrap()
 }
 
-fn calls(embedded: &Embedded) -> Calls {
-    match &embedded.way {
-        Way::Channel(calls) => calls.clone(),
-        Way::Socket(_) => panic!("the database is in this process"),
+fn calls(embedded: &EmbeddedDatabase) -> CallSender {
+    match &embedded.route {
+        Route::Channel(calls) => calls.clone(),
+        Route::Socket(_) => panic!("the database is in this process"),
     }
 }
 
 /// The server's own client, without retries, so that failures are immediate.
-fn direct(embedded: &Embedded) -> Client {
+fn connect_direct(embedded: &EmbeddedDatabase) -> Client {
     let config = embedded.sdk_config(&mut Settings::default()).unwrap();
     let config = aws_sdk_dynamodb::config::Builder::from(&config).allow_no_auth();
     Client::from_conf(config.retry_config(RetryConfig::disabled()).build())
 }
 
 /// A client of the DynamoDB at an address.
-fn over_tcp(address: SocketAddr) -> Client {
+fn connect_over_tcp(address: SocketAddr) -> Client {
     let endpoint = format!("http://{address}");
     Client::new(&store::sdk_config(&Settings::from_pairs([("AWS_ENDPOINT_URL_DYNAMODB", &endpoint)])).unwrap())
 }
 
 /// A client of dynoxide's own HTTP server, over its own database.
-async fn original() -> Client {
+async fn start_original() -> Client {
     let listener = TcpListener::bind(ANY).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
-    over_tcp(address)
+    connect_over_tcp(address)
 }
 
 /// Fails the test when a future does not end within 20 s.
@@ -66,50 +68,53 @@ async fn put(client: &Client, name: &str) {
     client.put_item().table_name(TABLE).set_item(Some(key(name))).send().await.unwrap();
 }
 
-async fn got(client: &Client, name: &str) -> Option<HashMap<String, AttributeValue>> {
+async fn get(client: &Client, name: &str) -> Option<HashMap<String, AttributeValue>> {
     client.get_item().table_name(TABLE).set_key(Some(key(name))).send().await.unwrap().item
 }
 
 #[test]
 fn embedded_database_overrides_real_endpoint_and_credentials() {
     let mut settings = Settings::from_pairs([("AWS_ACCESS_KEY_ID", "AKIAREAL"), ("AWS_SESSION_TOKEN", "real")]);
-    point(&mut settings);
-    assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some(NOWHERE));
+    override_settings(&mut settings);
+    assert_eq!(settings.var("AWS_ENDPOINT_URL_DYNAMODB"), Some(EMBEDDED_ENDPOINT));
     assert_eq!(settings.var("AWS_ACCESS_KEY_ID"), Some("local"));
     assert_eq!(settings.var("AWS_SESSION_TOKEN"), None);
 }
 
 #[tokio::test]
 async fn all_routes_return_the_same_answers() {
-    let script = |token| [answered_here(token), unused()].concat();
-    let original = within(play(&original().await, script("original"))).await;
-    assert!(original.iter().all(Said::is_answer));
-    let (here, tcp) = (embedded(), embedded());
-    assert_eq!(within(play(&direct(&here), script("here"))).await, original);
-    assert_eq!(within(play(&over_tcp(tcp.address().unwrap()), script("tcp"))).await, original);
-    assert_eq!(original.iter().map(Said::in_short).take(ANSWERS.len()).collect::<Vec<_>>(), ANSWERS);
+    let script = |token| [supported_requests(token), unused_operations()].concat();
+    let original = within(send_all(&start_original().await, script("original"))).await;
+    assert!(original.iter().all(Exchange::has_answer));
+    let (inproc, tcp) = (start_embedded(), start_embedded());
+    assert_eq!(within(send_all(&connect_direct(&inproc), script("here"))).await, original);
+    assert_eq!(within(send_all(&connect_over_tcp(tcp.address().unwrap()), script("tcp"))).await, original);
+    assert_eq!(
+        original.iter().map(Exchange::summary).take(EXPECTED_OUTCOMES.len()).collect::<Vec<_>>(),
+        EXPECTED_OUTCOMES
+    );
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn command_gets_same_answers_through_running_server() {
     let folder = tempfile::TempDir::new().unwrap();
-    let _server = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
-    let command = Embedded::join(folder.path()).await.unwrap();
-    assert!(matches!(command.way, Way::Socket(_)));
-    let here = embedded();
-    let script = || [answered_here("one"), unused()].concat();
-    let expected = within(play(&direct(&here), script())).await;
-    assert_eq!(within(play(&direct(&command), script())).await, expected);
+    let _server = EmbeddedDatabase::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
+    let command = EmbeddedDatabase::join(folder.path()).await.unwrap();
+    assert!(matches!(command.route, Route::Socket(_)));
+    let inproc = start_embedded();
+    let script = || [supported_requests("one"), unused_operations()].concat();
+    let expected = within(send_all(&connect_direct(&inproc), script())).await;
+    assert_eq!(within(send_all(&connect_direct(&command), script())).await, expected);
 }
 
 #[tokio::test]
 async fn unreadable_requests_are_rejected_without_writes() {
-    let embedded = embedded();
-    let client = direct(&embedded);
-    play(&client, prepared()).await;
-    for said in within(play(&client, unreadable())).await {
-        let short = said.in_short();
+    let embedded = start_embedded();
+    let client = connect_direct(&embedded);
+    send_all(&client, create_table_request()).await;
+    for exchange in within(send_all(&client, unreadable_requests())).await {
+        let short = exchange.summary();
         let refused = ["SerializationException", "UnknownOperationException", "ValidationException"];
         assert!(refused.iter().any(|code| short.ends_with(code)), "{short}");
     }
@@ -118,36 +123,36 @@ async fn unreadable_requests_are_rejected_without_writes() {
 
 #[tokio::test]
 async fn transaction_token_is_shared_by_all_routes() {
-    let embedded = embedded();
-    let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
-    play(&here, prepared()).await;
+    let embedded = start_embedded();
+    let (direct_client, tcp_client) = (connect_direct(&embedded), connect_over_tcp(embedded.address().unwrap()));
+    send_all(&direct_client, create_table_request()).await;
     let write = async |client: &Client, name: &str| {
         let item = format!(r#"{{"pk":{{"S":"{name}"}},"sk":{{"S":"{name}"}}}}"#);
         let put = format!(r#"{{"Put":{{"TableName":"{TABLE}","Item":{item}}}}}"#);
         let body = format!(r#"{{"ClientRequestToken":"one","TransactItems":[{put}]}}"#);
-        play(client, vec![("TransactWriteItems", body)]).await[0].in_short()
+        send_all(client, vec![("TransactWriteItems", body)]).await[0].summary()
     };
     let [done, other] =
         ["done", "IdempotentParameterMismatchException"].map(|end| format!("TransactWriteItems: {end}"));
-    assert_eq!([write(&here, "a").await, write(&there, "a").await], [done.clone(), done]);
-    assert_eq!([write(&here, "b").await, write(&there, "b").await], [other.clone(), other]);
+    assert_eq!([write(&direct_client, "a").await, write(&tcp_client, "a").await], [done.clone(), done]);
+    assert_eq!([write(&direct_client, "b").await, write(&tcp_client, "b").await], [other.clone(), other]);
 }
 
 #[tokio::test]
 async fn clients_read_each_others_writes() {
-    let embedded = embedded();
-    let (here, there) = (direct(&embedded), over_tcp(embedded.address().unwrap()));
-    play(&here, prepared()).await;
-    put(&here, "here").await;
-    put(&there, "there").await;
-    assert_eq!(got(&there, "here").await, Some(key("here")));
-    assert_eq!(got(&here, "there").await, Some(key("there")));
+    let embedded = start_embedded();
+    let (direct_client, tcp_client) = (connect_direct(&embedded), connect_over_tcp(embedded.address().unwrap()));
+    send_all(&direct_client, create_table_request()).await;
+    put(&direct_client, "here").await;
+    put(&tcp_client, "there").await;
+    assert_eq!(get(&tcp_client, "here").await, Some(key("here")));
+    assert_eq!(get(&direct_client, "there").await, Some(key("there")));
 }
 
 #[test]
 fn non_loopback_address_is_rejected() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8000", "[::ffff:10.0.0.1]:1"] {
-        let refused = Embedded::start(&Data::Memory, Some(address.parse().unwrap())).err().unwrap();
+        let refused = EmbeddedDatabase::start(&Data::Memory, Some(address.parse().unwrap())).err().unwrap();
         assert!(matches!(refused, StartError::ExposedDatabase(_)), "{address}: {refused}");
     }
 }
@@ -156,9 +161,9 @@ fn non_loopback_address_is_rejected() {
 #[tokio::test]
 async fn removed_file_stops_writes_and_is_rescued() {
     let folder = tempfile::TempDir::new().unwrap();
-    let embedded = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
-    let client = direct(&embedded);
-    play(&client, prepared()).await;
+    let embedded = EmbeddedDatabase::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
+    let client = connect_direct(&embedded);
+    send_all(&client, create_table_request()).await;
     put(&client, "before").await;
     std::fs::remove_file(folder.path().join("dynamodb.sqlite")).unwrap();
     for _ in 0..2 {
@@ -171,26 +176,26 @@ async fn removed_file_stops_writes_and_is_rescued() {
     let rescued: Vec<_> = names().filter(|path| path.to_str().unwrap().contains("rescued-")).collect();
     assert_eq!(rescued.len(), 1, "it is saved once");
     std::fs::rename(&rescued[0], folder.path().join("dynamodb.sqlite")).unwrap();
-    let embedded = Embedded::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
-    assert_eq!(got(&direct(&embedded), "before").await, Some(key("before")));
+    let embedded = EmbeddedDatabase::start(&Data::Folder(folder.path().to_owned()), None).unwrap();
+    assert_eq!(get(&connect_direct(&embedded), "before").await, Some(key("before")));
 }
 
 #[tokio::test]
 async fn panic_fails_only_its_call() {
-    let embedded = embedded();
+    let embedded = start_embedded();
     let failed = within(calls(&embedded).call(|_, _| panic!("on purpose"), SdkBody::empty())).await;
     assert!(failed.unwrap_err().is_io());
-    within(play(&direct(&embedded), prepared())).await;
-    assert_eq!(within(got(&over_tcp(embedded.address().unwrap()), "nothing")).await, None);
+    within(send_all(&connect_direct(&embedded), create_table_request())).await;
+    assert_eq!(within(get(&connect_over_tcp(embedded.address().unwrap()), "nothing")).await, None);
 }
 
 #[tokio::test]
 async fn abandoned_call_in_queue_is_not_run() {
     static GATE: Barrier = Barrier::new(2);
-    let embedded = embedded();
-    let (client, calls) = (direct(&embedded), calls(&embedded));
-    play(&client, prepared()).await;
-    let held = |_: &Served, _: &[u8]| {
+    let embedded = start_embedded();
+    let (client, calls) = (connect_direct(&embedded), calls(&embedded));
+    send_all(&client, create_table_request()).await;
+    let held = |_: &ServedDatabase, _: &[u8]| {
         GATE.wait();
         Answer::done(Vec::new())
     };
@@ -202,15 +207,15 @@ async fn abandoned_call_in_queue_is_not_run() {
     }
     tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
     within(busy).await.unwrap();
-    assert_eq!(within(got(&client, "late")).await, None);
+    assert_eq!(within(get(&client, "late")).await, None);
 }
 
 #[tokio::test]
 async fn stopped_database_leaves_no_call_waiting() {
     static GATE: Barrier = Barrier::new(2);
-    let embedded = embedded();
-    let (client, calls) = (direct(&embedded), calls(&embedded));
-    let held = |_: &Served, _: &[u8]| {
+    let embedded = start_embedded();
+    let (client, calls) = (connect_direct(&embedded), calls(&embedded));
+    let held = |_: &ServedDatabase, _: &[u8]| {
         // Once to signal the start, and once to wait for the release.
         GATE.wait();
         GATE.wait();

@@ -14,7 +14,7 @@ use super::file::{self, Identity};
 use super::operations::Answer;
 
 /// A problem that did not occur for this long counts as over; it is logged again the next time.
-const QUIET: Duration = Duration::from_mins(10);
+const RELOG_AFTER: Duration = Duration::from_mins(10);
 
 /// Problem of the database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,10 +66,10 @@ impl Trouble {
     /// Returns the answer to a failed request. The SDK retries only problems that may pass by themselves.
     pub(super) fn answer(self) -> Answer {
         let refused = match self {
-            Self::Full => Answer::refused(STORAGE_FULL, "No room is left for the database file."),
-            Self::Damaged => Answer::refused(STORAGE_DAMAGED, "The database file is damaged."),
-            Self::Gone => Answer::refused(STORAGE_DAMAGED, "The database file is not where it was."),
-            Self::Disk => Answer::failed(500, "InternalServerError", "The database file cannot be used now."),
+            Self::Full => Answer::rejection(STORAGE_FULL, "No room is left for the database file."),
+            Self::Damaged => Answer::rejection(STORAGE_DAMAGED, "The database file is damaged."),
+            Self::Gone => Answer::rejection(STORAGE_DAMAGED, "The database file is not where it was."),
+            Self::Disk => Answer::failure(500, "InternalServerError", "The database file cannot be used now."),
         };
         refused.because_of(self)
     }
@@ -80,14 +80,14 @@ pub(super) struct Health {
     /// `None` for a database in memory.
     file: Option<(PathBuf, Option<Identity>)>,
     /// Last time of each problem.
-    met: Mutex<HashMap<Trouble, Instant>>,
+    last_seen: Mutex<HashMap<Trouble, Instant>>,
 }
 
 impl Health {
     /// Starts to watch the file, which must be open.
     pub(super) fn of(file: Option<&Path>) -> Self {
         let file = file.map(|file| (file.to_owned(), file::identity(file)));
-        Self { file, met: Mutex::default() }
+        Self { file, last_seen: Mutex::default() }
     }
 
     /// Returns [`Trouble::Gone`] when the open file no longer has its name: later writes would be lost.
@@ -99,7 +99,7 @@ impl Health {
     }
 
     /// Logs the problem of an answer, unless it also occurred within the last [`RELOG_AFTER`].
-    pub(super) fn note(&self, answer: &Answer, database: &Database, now: Instant) {
+    pub(super) fn record(&self, answer: &Answer, database: &Database, now: Instant) {
         let Some(trouble) = answer.trouble else { return };
         if self.is_new(trouble, now) {
             self.log(trouble, database);
@@ -107,9 +107,9 @@ impl Health {
     }
 
     fn is_new(&self, trouble: Trouble, now: Instant) -> bool {
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = met.insert(trouble, now);
-        last.is_none_or(|last| now.duration_since(last) > QUIET)
+        let mut last_seen = self.last_seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = last_seen.insert(trouble, now);
+        last.is_none_or(|last| now.duration_since(last) > RELOG_AFTER)
     }
 
     fn log(&self, trouble: Trouble, database: &Database) {

@@ -7,7 +7,7 @@ pub(super) struct Page {
     /// Last segment of its URL.
     pub(super) slug: &'static str,
     /// Search keywords in lower case.
-    pub(super) words: &'static [&'static str],
+    pub(super) keywords: &'static [&'static str],
     pub(super) chinese: Text,
     pub(super) english: Text,
 }
@@ -25,7 +25,7 @@ impl Page {
 
     /// Counts its keywords in `query`, which must be in lower case.
     pub(super) fn matches(&self, query: &str) -> usize {
-        self.words.iter().filter(|word| query.contains(**word)).count()
+        self.keywords.iter().filter(|keyword| query.contains(**keyword)).count()
     }
 }
 
@@ -33,7 +33,7 @@ impl Page {
 pub(super) const PAGES: &[Page] = &[
     Page {
         slug: "overview",
-        words: &["lambda chat", "lambda-chat", "overview", "product", "what is", "是什么", "介绍", "产品"],
+        keywords: &["lambda chat", "lambda-chat", "overview", "product", "what is", "是什么", "介绍", "产品"],
         chinese: Text {
             title: "Lambda Chat 是什么",
             content: "Lambda Chat 是一个会使用工具的聊天后端。模型需要外部信息时自己提出搜索，系统执行搜索，把结果交还给模型，再把回答逐字送到浏览器。同一套代码既可以在一台电脑上运行，也可以作为函数部署到 AWS Lambda。",
@@ -45,7 +45,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "models",
-        words: &[
+        keywords: &[
             "model",
             "ark",
             "openai",
@@ -71,7 +71,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "search",
-        words: &["search", "tavily", "web", "news", "weather", "internet", "搜索", "联网", "新闻", "天气", "网页"],
+        keywords: &["search", "tavily", "web", "news", "weather", "internet", "搜索", "联网", "新闻", "天气", "网页"],
         chinese: Text {
             title: "配置真正的联网搜索",
             content: "设置 TAVILY_API_KEY 后重新启动，search_web 就会通过 Tavily 搜索真正的网页。没有密钥时使用演示搜索，它只认识这几页说明。TAVILY_BASE_URL 可以换成别的兼容地址。",
@@ -83,7 +83,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "turn",
-        words: &["how does", "turn", "tool", "loop", "stream", "agent", "怎样", "原理", "工具", "流程", "流式"],
+        keywords: &["how does", "turn", "tool", "loop", "stream", "agent", "怎样", "原理", "工具", "流程", "流式"],
         chinese: Text {
             title: "一轮对话是怎样进行的",
             content: "用户的消息先存下来，然后调用模型。模型的回复里一出现完整的工具调用，调用就开始执行，页面上会显示正在搜索什么。结果回到模型，模型据此写出回答；每一段文字一到就送出。默认最多三轮工具调用，之后模型必须直接回答。",
@@ -95,7 +95,17 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "text-calls",
-        words: &["tool_call", "function calling", "native", "prompt", "format", "函数调用", "原生", "提示词", "格式"],
+        keywords: &[
+            "tool_call",
+            "function calling",
+            "native",
+            "prompt",
+            "format",
+            "函数调用",
+            "原生",
+            "提示词",
+            "格式",
+        ],
         chinese: Text {
             title: "没有原生工具调用的模型怎么用工具",
             content: "系统提示词教模型把调用写成 <tool_call>{\"tool\": \"search_web\", \"query\": \"…\"}</tool_call>。扫描器在流式文本里找出这些调用，不论它们从哪里被切开，也不把其中任何一个字显示给用户。支持原生工具调用的模型则直接使用自己的接口。",
@@ -107,7 +117,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "limits",
-        words: &["limit", "rate", "cache", "cost", "credit", "fast", "限流", "限制", "缓存", "费用", "额度"],
+        keywords: &["limit", "rate", "cache", "cost", "credit", "fast", "限流", "限制", "缓存", "费用", "额度"],
         chinese: Text {
             title: "缓存和限流",
             content: "相同的搜索只向服务商请求一次：结果在缓存里保鲜一小时（SEARCH_CACHE_TTL_SECONDS），同时到来的相同搜索等待同一个结果。SEARCH_RATE_LIMIT 限制每个用户的搜索，默认每分钟 10 次；CHAT_RATE_LIMIT 限制对话，默认每分钟 20 次。命中缓存不计数。",
@@ -119,7 +129,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "conversations",
-        words: &[
+        keywords: &[
             "conversation",
             "history",
             "store",
@@ -144,7 +154,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         slug: "api",
-        words: &["api", "http", "curl", "endpoint", "event", "sse", "接口", "事件", "请求"],
+        keywords: &["api", "http", "curl", "endpoint", "event", "sse", "接口", "事件", "请求"],
         chinese: Text {
             title: "用 HTTP 接口提问",
             content: "向 POST /api/chat 发送 {\"message\": \"…\"}，回答是一串事件：start、thinking、content、tool_call、tool_result、usage，最后是 done 或 error。加上 \"stream\": false 则得到一个完整的 JSON 文档。GET /api/conversations 列出对话，GET /api/models 列出模型。",

@@ -14,17 +14,17 @@ use crate::demo::language::Language;
 use crate::demo::pages::{PAGES, Page, Text};
 
 /// Delay of a response, long enough to see that a search runs.
-const PAUSE: Duration = Duration::from_millis(250);
+const RESPONSE_DELAY: Duration = Duration::from_millis(250);
 
 /// Number of results of a query that matches no page, and the maximum of any query.
-const FEWEST: usize = 3;
-const MOST: usize = 5;
+const MIN_RESULTS: usize = 3;
+const MAX_RESULTS: usize = 5;
 
 /// Base URL of the pages.
 const SITE: &str = "https://example.com/lambda-chat/";
 
 /// Length limit of a quoted query, in characters.
-const MAX_QUOTE: usize = 60;
+const MAX_QUOTE_CHARS: usize = 60;
 
 /// Search request, with the fields that the demo uses.
 #[derive(Debug, Deserialize)]
@@ -49,7 +49,7 @@ enum Depth {
 }
 
 #[derive(Debug, Serialize)]
-struct Found {
+struct SearchResponse {
     query: String,
     answer: Option<String>,
     images: [(); 0],
@@ -77,8 +77,8 @@ struct Usage {
 pub(super) async fn search(request: Result<Json<Request>, JsonRejection>) -> Response {
     match request {
         Ok(Json(request)) if !request.query.trim().is_empty() => {
-            tokio::time::sleep(PAUSE).await;
-            Json(found(request)).into_response()
+            tokio::time::sleep(RESPONSE_DELAY).await;
+            Json(build_response(request)).into_response()
         }
         _ => (StatusCode::BAD_REQUEST, Json(json!({"detail": {"error": "The demo search takes a query."}})))
             .into_response(),
@@ -95,15 +95,15 @@ pub(super) struct Extraction {
 pub(super) async fn extract(request: Result<Json<Extraction>, JsonRejection>) -> Response {
     match request {
         Ok(Json(request)) => {
-            tokio::time::sleep(PAUSE).await;
-            Json(extracted(&request.urls)).into_response()
+            tokio::time::sleep(RESPONSE_DELAY).await;
+            Json(build_extract_response(&request.urls)).into_response()
         }
         Err(_) => (StatusCode::BAD_REQUEST, Json(json!({"detail": {"error": "The demo search takes addresses."}})))
             .into_response(),
     }
 }
 
-fn extracted(urls: &[String]) -> Value {
+fn build_extract_response(urls: &[String]) -> Value {
     let read = |url: &String| match text_at(url) {
         Some(text) => Ok(json!({"url": url, "raw_content": format!("# {}\n\n{}", text.title, text.content)})),
         None => Err(json!({"url": url, "error": "The demo search knows its own pages only."})),
@@ -111,7 +111,7 @@ fn extracted(urls: &[String]) -> Value {
     let (pages, failures): (Vec<_>, Vec<_>) = urls.iter().map(read).partition(Result::is_ok);
     let pages: Vec<Value> = pages.into_iter().filter_map(Result::ok).collect();
     let failures: Vec<Value> = failures.into_iter().filter_map(Result::err).collect();
-    json!({"results": pages, "failed_results": failures, "response_time": PAUSE.as_secs_f64(),
+    json!({"results": pages, "failed_results": failures, "response_time": RESPONSE_DELAY.as_secs_f64(),
         "usage": {"credits": pages.len().div_ceil(5)}, "request_id": "demo"})
 }
 
@@ -130,19 +130,19 @@ fn folder(language: Language) -> &'static str {
 }
 
 fn default_max_results() -> usize {
-    MOST
+    MAX_RESULTS
 }
 
-fn found(request: Request) -> Found {
+fn build_response(request: Request) -> SearchResponse {
     let language = Language::of(&request.query);
     let quoted = quote(&request.query);
     let wants_answer = !matches!(request.include_answer, Value::Null | Value::Bool(false));
     let pages = best(&request.query, request.max_results);
-    Found {
+    SearchResponse {
         answer: wants_answer.then(|| answer(&quoted, language)),
         images: [],
-        results: (0..).zip(pages).map(|(place, page)| row(page, &quoted, place, language)).collect(),
-        response_time: PAUSE.as_secs_f64(),
+        results: (0..).zip(pages).map(|(rank, page)| row(page, &quoted, rank, language)).collect(),
+        response_time: RESPONSE_DELAY.as_secs_f64(),
         usage: Usage { credits: if request.search_depth == Depth::Advanced { 2 } else { 1 } },
         request_id: "demo",
         query: request.query,
@@ -155,11 +155,11 @@ fn best(query: &str, wanted: usize) -> Vec<&'static Page> {
     let fitting = PAGES.iter().filter(|page| page.matches(&query) > 0).count();
     let mut pages: Vec<&Page> = PAGES.iter().collect();
     pages.sort_by_key(|page| Reverse(page.matches(&query)));
-    pages.truncate(fitting.clamp(FEWEST, MOST).min(wanted));
+    pages.truncate(fitting.clamp(MIN_RESULTS, MAX_RESULTS).min(wanted));
     pages
 }
 
-fn row(page: &'static Page, query: &str, place: u32, language: Language) -> Row {
+fn row(page: &'static Page, query: &str, rank: u32, language: Language) -> Row {
     let text = page.text(language);
     let title = language
         .choose(format!("{}（演示结果：{query}）", text.title), format!("{} (demo result for “{query}”)", text.title));
@@ -167,7 +167,7 @@ fn row(page: &'static Page, query: &str, place: u32, language: Language) -> Row 
         title,
         url: format!("{SITE}{}/{}", folder(language), page.slug),
         content: text.content,
-        score: f64::from(95 - 8 * place) / 100.0,
+        score: f64::from(95 - 8 * rank) / 100.0,
         raw_content: None,
     }
 }
@@ -186,10 +186,10 @@ fn answer(query: &str, language: Language) -> String {
 
 fn quote(query: &str) -> String {
     let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
-    if query.chars().count() <= MAX_QUOTE {
+    if query.chars().count() <= MAX_QUOTE_CHARS {
         return query;
     }
-    query.chars().take(MAX_QUOTE).chain(['…']).collect()
+    query.chars().take(MAX_QUOTE_CHARS).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
     fn only_built_in_pages_can_be_read() {
         let known = "https://example.com/lambda-chat/en/limits".to_owned();
         let text = &PAGES.iter().find(|page| page.slug == "limits").unwrap().english;
-        let answer = extracted(&[known.clone(), "https://example.com/other".to_owned()]);
+        let answer = build_extract_response(&[known.clone(), "https://example.com/other".to_owned()]);
         let page = json!({"url": known, "raw_content": format!("# {}\n\n{}", text.title, text.content)});
         assert_eq!(answer["results"], json!([page]));
         assert_eq!(answer["failed_results"][0]["url"], "https://example.com/other");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     fn search_for(body: Value) -> Value {
-        serde_json::to_value(found(serde_json::from_value(body).unwrap())).unwrap()
+        serde_json::to_value(build_response(serde_json::from_value(body).unwrap())).unwrap()
     }
 
     fn urls(query: &str) -> Vec<String> {

@@ -11,24 +11,24 @@ fn at(days: u32) -> SystemTime {
     UNIX_EPOCH + Duration::from_hours(500_000) + DAY * days
 }
 
-fn place(folder: &Path) -> StorePlace {
-    StorePlace { data: folder.to_owned(), aws: false }
+fn store_location(folder: &Path) -> StoreLocation {
+    StoreLocation { data: folder.to_owned(), aws: false }
 }
 
-async fn create(folder: &Path, user: &str, admin: bool, expires: Option<u32>) -> Said {
-    let create = Create { user: user.to_owned(), admin, expires, place: place(folder) };
+async fn create(folder: &Path, user: &str, admin: bool, expires: Option<u32>) -> CommandOutput {
+    let create = Create { user: user.to_owned(), admin, expires, location: store_location(folder) };
     KeysCommand::Create(create).run(Settings::default(), at(0)).await.unwrap()
 }
 
 async fn list(folder: &Path, now: SystemTime) -> String {
-    KeysCommand::List { place: place(folder) }.run(Settings::default(), now).await.unwrap().result
+    KeysCommand::List { location: store_location(folder) }.run(Settings::default(), now).await.unwrap().result
 }
 
-async fn revoke(folder: &Path, id: &str) -> Result<Said, CommandError> {
-    KeysCommand::Revoke { id: id.to_owned(), place: place(folder) }.run(Settings::default(), at(1)).await
+async fn revoke(folder: &Path, id: &str) -> Result<CommandOutput, CommandError> {
+    KeysCommand::Revoke { id: id.to_owned(), location: store_location(folder) }.run(Settings::default(), at(1)).await
 }
 
-fn id(key: &Said) -> String {
+fn id(key: &CommandOutput) -> String {
     ApiKey::parse(&key.result).unwrap().id().to_owned()
 }
 
@@ -87,11 +87,11 @@ async fn f150_delete_removes_user_and_keys_then_finds_none() {
     create(folder.path(), "bob", false, None).await;
     let delete = |name: &str, issuer: Option<&str>| {
         let (name, issuer) = (name.to_owned(), issuer.map(str::to_owned));
-        UsersCommand::Delete { name, issuer, place: place(folder.path()) }.run(Settings::default())
+        UsersCommand::Delete { name, issuer, location: store_location(folder.path()) }.run(Settings::default())
     };
     assert_eq!(delete("ada", Some("https://id.example")).await.unwrap_err().exit_code(), 1);
-    let said = delete("ada", None).await.unwrap();
-    assert_eq!(said.result, "deleted ada: 1 keys, 0 conversations, 0 other items");
+    let output = delete("ada", None).await.unwrap();
+    assert_eq!(output.result, "deleted ada: 1 keys, 0 conversations, 0 other items");
     assert_eq!(delete("ada", None).await.unwrap_err().exit_code(), 1);
     let left = list(folder.path(), at(0)).await;
     assert!(left.contains("bob") && !left.contains("ada"));
@@ -104,7 +104,8 @@ async fn export_writes_user_data_to_new_file() {
     let out = folder.path().join("ada.jsonl");
     let export = || {
         let (name, out) = ("ada".to_owned(), Some(out.clone()));
-        UsersCommand::Export { name, issuer: None, out, place: place(folder.path()) }.run(Settings::default())
+        UsersCommand::Export { name, issuer: None, out, location: store_location(folder.path()) }
+            .run(Settings::default())
     };
     export().await.unwrap();
     let text = std::fs::read_to_string(&out).unwrap();
@@ -122,10 +123,10 @@ async fn export_writes_user_data_to_new_file() {
 async fn exit_code_separates_wrong_use_from_store_failure() {
     let folder = TempDir::new().unwrap();
     let list = |settings: &[(&str, &str)], aws: bool| {
-        let command = KeysCommand::List { place: StorePlace { data: folder.path().to_owned(), aws } };
+        let command = KeysCommand::List { location: StoreLocation { data: folder.path().to_owned(), aws } };
         command.run(Settings::from_pairs(settings.iter().copied()), at(0))
     };
-    let code = |outcome: Result<Said, CommandError>| outcome.unwrap_err().exit_code();
+    let code = |outcome: Result<CommandOutput, CommandError>| outcome.unwrap_err().exit_code();
     assert_eq!(code(list(&[("DATA_TABLE", "a b")], false).await), 2);
     assert_eq!(code(list(&[], true).await), 2, "AWS needs a region");
     assert_eq!(code(list(&[("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")], false).await), 1);

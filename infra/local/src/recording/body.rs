@@ -6,11 +6,11 @@ use std::ops::Range;
 use redaction::Redactor;
 use serde_json::Value;
 
-use super::line::{Bytes, Entry, Line};
-use super::masking::masked_pieces;
+use super::line::{EncodedBytes, Entry, Line};
+use super::masking::mask_pieces;
 
 /// Fields whose text is complete in each line.
-const WHOLE: [&str; 10] = [
+const UNSPLIT_FIELDS: [&str; 10] = [
     "id",
     "model",
     "object",
@@ -34,10 +34,10 @@ struct Document {
 
 /// Masks personal data in the bodies of all attempts.
 pub(super) fn mask(lines: &mut [Line], redactor: &Redactor) {
-    let mut attempts: BTreeMap<(usize, usize), Vec<&mut Bytes>> = BTreeMap::new();
+    let mut attempts: BTreeMap<(usize, usize), Vec<&mut EncodedBytes>> = BTreeMap::new();
     for line in lines {
-        if let Entry::Body { ask, attempt, bytes } = &mut line.entry {
-            attempts.entry((*ask, *attempt)).or_default().push(bytes);
+        if let Entry::Body { model_call, attempt, bytes } = &mut line.entry {
+            attempts.entry((*model_call, *attempt)).or_default().push(bytes);
         }
     }
     for pieces in attempts.into_values() {
@@ -45,13 +45,13 @@ pub(super) fn mask(lines: &mut [Line], redactor: &Redactor) {
     }
 }
 
-fn mask_body(pieces: Vec<&mut Bytes>, redactor: &Redactor) {
-    let parts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.decoded().unwrap_or_default()).collect();
+fn mask_body(pieces: Vec<&mut EncodedBytes>, redactor: &Redactor) {
+    let parts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.decode().unwrap_or_default()).collect();
     let whole = parts.concat();
     let mut documents = documents(&whole);
     mask_documents(&mut documents, redactor);
     let edits: Vec<(Range<usize>, Vec<u8>)> =
-        documents.into_iter().filter(|one| one.changed).map(|one| (one.range.clone(), one.written())).collect();
+        documents.into_iter().filter(|one| one.changed).map(|one| (one.range.clone(), one.into_bytes())).collect();
     if edits.is_empty() {
         return;
     }
@@ -59,12 +59,12 @@ fn mask_body(pieces: Vec<&mut Bytes>, redactor: &Redactor) {
     for (piece, part) in pieces.into_iter().zip(parts) {
         let range = start..start + part.len();
         start = range.end;
-        *piece = edited(&whole, range, &edits).into();
+        *piece = apply_edits(&whole, range, &edits).into();
     }
 }
 
 /// Returns a part of a body after the edits; a replacement goes to the part in which the original ended.
-fn edited(whole: &[u8], part: Range<usize>, edits: &[(Range<usize>, Vec<u8>)]) -> Vec<u8> {
+fn apply_edits(whole: &[u8], part: Range<usize>, edits: &[(Range<usize>, Vec<u8>)]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = part.start;
     for (range, new) in edits.iter().filter(|(range, _)| range.start < part.end && range.end > part.start) {
@@ -102,7 +102,7 @@ fn documents(body: &[u8]) -> Vec<Document> {
 }
 
 impl Document {
-    fn written(self) -> Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
         match self.json {
             Value::String(text) if !self.is_json => text.into_bytes(),
             json => format!(" {json}").into_bytes(),
@@ -114,16 +114,16 @@ impl Document {
 fn mask_documents(documents: &mut [Document], redactor: &Redactor) {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for document in documents.iter_mut().filter(|document| document.is_json) {
-        each_text(&mut document.json, "", &mut |path, text| {
+        for_each_text(&mut document.json, "", &mut |path, text| {
             texts.entry(path.to_owned()).or_default().push(text.clone());
         });
     }
     let mask = |(path, pieces): (String, Vec<String>)| {
-        let whole = WHOLE.iter().any(|name| path.ends_with(&format!("/{name}")));
+        let whole = UNSPLIT_FIELDS.iter().any(|name| path.ends_with(&format!("/{name}")));
         let masked = if whole {
-            pieces.iter().map(|piece| redactor.text(piece).into_owned()).collect()
+            pieces.iter().map(|piece| redactor.redact_text(piece).into_owned()).collect()
         } else {
-            masked_pieces(&pieces, redactor)
+            mask_pieces(&pieces, redactor)
         };
         (path, masked.into_iter())
     };
@@ -131,13 +131,13 @@ fn mask_documents(documents: &mut [Document], redactor: &Redactor) {
     for document in documents {
         let Document { json, changed, is_json, .. } = document;
         if *is_json {
-            each_text(json, "", &mut |path, text| {
+            for_each_text(json, "", &mut |path, text| {
                 let new = masked.get_mut(path).and_then(Iterator::next).unwrap_or_default();
                 *changed |= new != *text;
                 *text = new;
             });
         } else if let Value::String(text) = json {
-            let new = redactor.text(text).into_owned();
+            let new = redactor.redact_text(text).into_owned();
             *changed = new != *text;
             *text = new;
         }
@@ -145,15 +145,15 @@ fn mask_documents(documents: &mut [Document], redactor: &Redactor) {
 }
 
 /// Visits every text with its path; the number in a field `index` selects which of several texts a piece continues.
-fn each_text(value: &mut Value, path: &str, give: &mut dyn FnMut(&str, &mut String)) {
+fn for_each_text(value: &mut Value, path: &str, give: &mut dyn FnMut(&str, &mut String)) {
     match value {
         Value::String(text) => give(path, text),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, &format!("{path}/*"), give)),
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_text(item, &format!("{path}/*"), give)),
         Value::Object(fields) => {
             let index = fields.get("index").and_then(Value::as_u64);
             let path = index.map_or_else(|| path.to_owned(), |index| format!("{path}/{index}"));
             for (name, value) in fields {
-                each_text(value, &format!("{path}/{name}"), give);
+                for_each_text(value, &format!("{path}/{name}"), give);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

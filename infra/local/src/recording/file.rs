@@ -9,7 +9,7 @@ use super::line::{Entry, Line};
 
 /// A parsed recording.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedTurn {
     pub(crate) head: Head,
     /// In order.
     pub(crate) lines: Vec<Line>,
@@ -17,7 +17,7 @@ pub(crate) struct Recorded {
 
 /// Why a file cannot be replayed; the message never quotes the file's content.
 #[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
+pub enum RecordingError {
     /// The file cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     File {
@@ -46,24 +46,24 @@ pub enum Unreadable {
 
 /// The first field of every version.
 #[derive(Deserialize)]
-struct Versioned {
+struct VersionHeader {
     recording: u32,
 }
 
-impl Recorded {
+impl RecordedTurn {
     /// Reads a file. An incomplete last line is ignored.
-    pub(crate) fn read(path: &Path) -> Result<Self, Unreadable> {
-        let bytes = fs::read(path).map_err(|source| Unreadable::File { path: path.to_owned(), source })?;
-        let broken = |line| Unreadable::Line { path: path.to_owned(), line };
+    pub(crate) fn read(path: &Path) -> Result<Self, RecordingError> {
+        let bytes = fs::read(path).map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
+        let broken = |line| RecordingError::Line { path: path.to_owned(), line };
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').zip(1..);
         let (first, _) = lines.next().ok_or_else(|| broken(1))?;
-        let Versioned { recording: version } = serde_json::from_slice(first).map_err(|_| broken(1))?;
+        let VersionHeader { recording: version } = serde_json::from_slice(first).map_err(|_| broken(1))?;
         if version != VERSION {
-            return Err(Unreadable::Version { path: path.to_owned(), version });
+            return Err(RecordingError::Version { path: path.to_owned(), version });
         }
         let head = serde_json::from_slice(first).map_err(|_| broken(1))?;
-        let lines = lines.map(|(line, number)| line_of(line).ok_or_else(|| broken(number)));
+        let lines = lines.map(|(line, number)| parse_line(line).ok_or_else(|| broken(number)));
         Ok(Self { head, lines: lines.collect::<Result<_, _>>()? })
     }
 
@@ -77,10 +77,10 @@ impl Recorded {
 }
 
 /// Parses a line and validates its bytes.
-fn line_of(text: &[u8]) -> Option<Line> {
+fn parse_line(text: &[u8]) -> Option<Line> {
     let line: Line = serde_json::from_slice(text).ok()?;
     let readable = match &line.entry {
-        Entry::Body { bytes, .. } => bytes.decoded().is_some(),
+        Entry::Body { bytes, .. } => bytes.decode().is_some(),
         _ => true,
     };
     readable.then_some(line)

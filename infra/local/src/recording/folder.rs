@@ -11,21 +11,21 @@ use settings::Settings;
 use crate::StartError;
 
 use super::head::Head;
-use super::keys::Keys;
-use super::writing::TurnRecording;
+use super::keys::KeyFilter;
+use super::writer::TurnRecording;
 
 /// Setting that names the folder.
 pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
 
 /// Folder for recordings, one file per turn.
-pub(crate) struct Folder {
+pub(crate) struct RecordingFolder {
     path: PathBuf,
-    keys: Arc<Keys>,
+    keys: Arc<KeyFilter>,
     settings: Settings,
     redactor: Redactor,
 }
 
-impl Folder {
+impl RecordingFolder {
     /// Opens the folder that the settings name, if any. It is created if needed, readable for its user only. Recordings
     /// contain neither `secrets` nor the data that `redactor` masks.
     ///
@@ -37,7 +37,7 @@ impl Folder {
         redactor: Redactor,
     ) -> Result<Option<Self>, StartError> {
         let Some(path) = settings.var(RECORD_TURNS).map(PathBuf::from) else { return Ok(None) };
-        match Self::open(path.clone(), Keys::new(secrets), settings, redactor) {
+        match Self::open(path.clone(), KeyFilter::new(secrets), settings, redactor) {
             Ok(opened) => Ok(Some(opened)),
             Err(source) => Err(StartError::Recordings { folder: path, source }),
         }
@@ -48,19 +48,19 @@ impl Folder {
         &self.path
     }
 
-    fn open(path: PathBuf, keys: Keys, settings: &Settings, redactor: Redactor) -> io::Result<Self> {
+    fn open(path: PathBuf, keys: KeyFilter, settings: &Settings, redactor: Redactor) -> io::Result<Self> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(&path)?;
-        let trial = path.join(format!(".{}.trial", conversation::new_id()));
-        create(&trial)?;
-        fs::remove_file(&trial)?;
+        let probe = path.join(format!(".{}.trial", conversation::new_id()));
+        create(&probe)?;
+        fs::remove_file(&probe)?;
         Ok(Self { path, keys: Arc::new(keys), settings: settings.clone(), redactor })
     }
 }
 
-impl Recorder for Folder {
+impl Recorder for RecordingFolder {
     fn begin(&self, agent: &Agent, turn: &Turn<'_>) -> Option<Arc<dyn Recording>> {
         let file = create(&self.path.join(format!("{}.jsonl", turn.id)));
         let file = file.inspect_err(|error| tracing::warn!(%error, "a turn cannot be recorded")).ok()?;
@@ -87,18 +87,24 @@ mod tests {
     #[test]
     fn recording_is_off_without_setting() {
         let folder = |text: &str| {
-            Folder::from_settings(&Settings::from_pairs([(RECORD_TURNS, text)]), Vec::new(), Redactor::default())
+            RecordingFolder::from_settings(
+                &Settings::from_pairs([(RECORD_TURNS, text)]),
+                Vec::new(),
+                Redactor::default(),
+            )
         };
-        assert!(Folder::from_settings(&Settings::default(), Vec::new(), Redactor::default()).unwrap().is_none());
+        assert!(
+            RecordingFolder::from_settings(&Settings::default(), Vec::new(), Redactor::default()).unwrap().is_none()
+        );
         assert!(folder(" ").unwrap().is_none());
-        let place = TempDir::new().unwrap();
-        assert!(folder(place.path().join("a/b").to_str().unwrap()).unwrap().is_some());
+        let parent = TempDir::new().unwrap();
+        assert!(folder(parent.path().join("a/b").to_str().unwrap()).unwrap().is_some());
     }
 
     #[test]
     fn existing_recording_is_never_overwritten() {
-        let place = TempDir::new().unwrap();
-        let path = place.path().join("turn.jsonl");
+        let parent = TempDir::new().unwrap();
+        let path = parent.path().join("turn.jsonl");
         fs::write(&path, "kept").unwrap();
         assert!(create(&path).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "kept");

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use fuzz::{holds, run};
+use fuzz::{ensure, run};
 
-use super::file::Recorded;
+use super::file::RecordedTurn;
 
 #[test]
 fn fuzz_recordings_are_read_or_rejected() {
@@ -15,9 +15,9 @@ fn fuzz_recordings_are_read_or_rejected() {
         files.iter().map(|file| fs::read(file).unwrap()).filter(|text| text.len() < 8_000).collect();
     let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
     assert!(!samples.is_empty(), "there are short recordings");
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("turn.jsonl");
-    let words = [
+    let parent = tempfile::tempdir().unwrap();
+    let file = parent.path().join("turn.jsonl");
+    let tokens = [
         "{\"recording\":1",
         "\"at\":",
         "\"body\":",
@@ -29,11 +29,11 @@ fn fuzz_recordings_are_read_or_rejected() {
         "null",
         "-1",
     ];
-    run("recordings", &samples, &words, |bytes| {
+    run("recordings", &samples, &tokens, |bytes| {
         fs::write(&file, bytes).map_err(|error| error.to_string())?;
-        match Recorded::read(&file) {
-            Ok(recorded) => holds(recorded.lines.len() <= bytes.len(), || "more lines than bytes".to_owned()),
-            Err(unreadable) => holds(unreadable.to_string().len() < 400, || unreadable.to_string()),
+        match RecordedTurn::read(&file) {
+            Ok(recorded) => ensure(recorded.lines.len() <= bytes.len(), || "more lines than bytes".to_owned()),
+            Err(unreadable) => ensure(unreadable.to_string().len() < 400, || unreadable.to_string()),
         }
     });
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent::{Agent, Turn};
-use conversation::{Message, PastTurn, Summary, ToolChoice, ToolExample, ToolSpec};
+use conversation::{HistoryTurn, Message, Summary, ToolChoice, ToolExample, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use settings::Settings;
@@ -11,13 +11,13 @@ use time::format_description::well_known::Rfc3339;
 use tokio::time::Instant;
 use tools::{ToolBinding, ToolRegistry};
 
-use super::model::Model;
+use super::model::RecordedModel;
 
 /// The version of the format that this program writes and reads.
 pub(crate) const VERSION: u32 = 1;
 
 /// Numeric settings that a replay needs in addition to the fields of the head.
-const TIMERS: [&str; 3] = ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"];
+const TIMEOUT_SETTINGS: [&str; 3] = ["MODEL_FIRST_BYTE_SECONDS", "MODEL_IDLE_SECONDS", "MODEL_PROGRESS_SECONDS"];
 
 /// First line of a recording: the inputs of a turn, without any key, address or user name.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,14 +35,14 @@ pub(crate) struct Head {
     /// The turn's id.
     pub(crate) turn: String,
     /// The first model, then the failover models.
-    pub(crate) models: Vec<Model>,
+    pub(crate) models: Vec<RecordedModel>,
     /// Timeout settings of model calls, if set.
     pub(crate) timers: BTreeMap<String, String>,
     /// Time until the turn's deadline, in milliseconds.
     pub(crate) left_ms: u64,
     pub(crate) system_prompt: Option<String>,
     pub(crate) tools: Vec<Tool>,
-    pub(crate) tool_choice: Choice,
+    pub(crate) tool_choice: RecordedToolChoice,
     pub(crate) max_rounds: Option<u32>,
     pub(crate) history_tokens: u64,
     pub(crate) summarise: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Head {
     pub(crate) today: String,
     pub(crate) nonce: String,
     pub(crate) summary: Option<Summary>,
-    pub(crate) history: Vec<Past>,
+    pub(crate) history: Vec<HistoryEntry>,
     pub(crate) question: String,
 }
 
@@ -76,7 +76,7 @@ struct Example {
 /// Recorded tool choice of the first round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Choice {
+pub(crate) enum RecordedToolChoice {
     Auto,
     None,
     Required,
@@ -85,9 +85,9 @@ pub(crate) enum Choice {
 
 /// An earlier turn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Past {
+pub(crate) struct HistoryEntry {
     #[serde(rename = "place")]
-    place: u64,
+    seq: u64,
     messages: Vec<Message>,
 }
 
@@ -100,7 +100,7 @@ impl Head {
             at: OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default(),
             masked: false,
             turn: turn.id.clone(),
-            models: turn.models.iter().map(Model::of).collect(),
+            models: turn.models.iter().map(RecordedModel::of).collect(),
             timers: timers(settings),
             left_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             system_prompt: agent.system_prompt.clone(),
@@ -113,7 +113,7 @@ impl Head {
             today: turn.today.clone(),
             nonce: turn.nonce.clone(),
             summary: turn.summary.clone(),
-            history: turn.history.iter().cloned().map(Past::from).collect(),
+            history: turn.history.iter().cloned().map(HistoryEntry::from).collect(),
             question: turn.text.clone(),
         }
     }
@@ -125,7 +125,7 @@ impl Head {
 }
 
 fn timers(settings: &Settings) -> BTreeMap<String, String> {
-    TIMERS.iter().filter_map(|name| Some(((*name).to_owned(), settings.var(name)?.to_owned()))).collect()
+    TIMEOUT_SETTINGS.iter().filter_map(|name| Some(((*name).to_owned(), settings.var(name)?.to_owned()))).collect()
 }
 
 impl Tool {
@@ -152,7 +152,7 @@ impl From<Tool> for ToolSpec {
     }
 }
 
-impl From<&ToolChoice> for Choice {
+impl From<&ToolChoice> for RecordedToolChoice {
     fn from(choice: &ToolChoice) -> Self {
         match choice {
             ToolChoice::Auto => Self::Auto,
@@ -163,25 +163,25 @@ impl From<&ToolChoice> for Choice {
     }
 }
 
-impl From<Choice> for ToolChoice {
-    fn from(choice: Choice) -> Self {
+impl From<RecordedToolChoice> for ToolChoice {
+    fn from(choice: RecordedToolChoice) -> Self {
         match choice {
-            Choice::Auto => Self::Auto,
-            Choice::None => Self::None,
-            Choice::Required => Self::Required,
-            Choice::Tool(name) => Self::Tool(name),
+            RecordedToolChoice::Auto => Self::Auto,
+            RecordedToolChoice::None => Self::None,
+            RecordedToolChoice::Required => Self::Required,
+            RecordedToolChoice::Tool(name) => Self::Tool(name),
         }
     }
 }
 
-impl From<PastTurn> for Past {
-    fn from(PastTurn { place, messages }: PastTurn) -> Self {
-        Self { place, messages }
+impl From<HistoryTurn> for HistoryEntry {
+    fn from(HistoryTurn { seq, messages }: HistoryTurn) -> Self {
+        Self { seq, messages }
     }
 }
 
-impl From<Past> for PastTurn {
-    fn from(Past { place, messages }: Past) -> Self {
-        Self { place, messages }
+impl From<HistoryEntry> for HistoryTurn {
+    fn from(HistoryEntry { seq, messages }: HistoryEntry) -> Self {
+        Self { seq, messages }
     }
 }

@@ -1,10 +1,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use conversation::{ToolCall, ToolFailure, ToolReport};
-use model::{AttemptEnd, ToolPath};
+use conversation::{ToolCall, ToolFailure, ToolOutcome};
+use model::{AttemptEnd, ToolMode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tools::{Ran, ToolError, ToolOutput};
+use tools::{ToolError, ToolOutput, ToolRun};
 
 /// A line of a recording after the head.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,16 +21,16 @@ pub(crate) struct Line {
 pub(crate) enum Entry {
     /// A model call began.
     #[serde(rename = "ask")]
-    Ask {
+    ModelCall {
         #[serde(rename = "ask")]
-        ask: usize,
+        model_call: usize,
         model: String,
-        path: Path,
+        path: RecordedToolMode,
     },
     /// A response began.
     Response {
         #[serde(rename = "ask")]
-        ask: usize,
+        model_call: usize,
         attempt: usize,
         status: u16,
         content_type: String,
@@ -40,20 +40,20 @@ pub(crate) enum Entry {
     /// A piece of the response body arrived.
     Body {
         #[serde(rename = "ask")]
-        ask: usize,
+        model_call: usize,
         attempt: usize,
         #[serde(flatten)]
-        bytes: Bytes,
+        bytes: EncodedBytes,
     },
     /// An attempt ended.
     End {
         #[serde(rename = "ask")]
-        ask: usize,
+        model_call: usize,
         attempt: usize,
-        how: End,
+        how: RecordedEnd,
     },
     /// A tool call ended; without a result when that ended the turn.
-    Tool { call: ToolCall, result: Option<Box<Result>> },
+    Tool { call: ToolCall, result: Option<Box<RecordedResult>> },
     /// Clients received an event.
     Event { event: Value },
 }
@@ -61,7 +61,7 @@ pub(crate) enum Entry {
 /// Recorded tool mode of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Path {
+pub(crate) enum RecordedToolMode {
     Native,
     Text,
 }
@@ -69,7 +69,7 @@ pub(crate) enum Path {
 /// Bytes, as text if they are UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Bytes {
+pub(crate) enum EncodedBytes {
     Text(String),
     Base64(String),
 }
@@ -77,7 +77,7 @@ pub(crate) enum Bytes {
 /// Recorded end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum End {
+pub(crate) enum RecordedEnd {
     Whole,
     Cut,
     Silent,
@@ -86,7 +86,7 @@ pub(crate) enum End {
 
 /// Result of a tool call, for the model and for clients.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Result {
+pub(crate) struct RecordedResult {
     content: String,
     /// The part that clients received as the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,25 +107,25 @@ struct Report {
     error: Option<ToolFailure>,
 }
 
-impl From<ToolPath> for Path {
-    fn from(path: ToolPath) -> Self {
+impl From<ToolMode> for RecordedToolMode {
+    fn from(path: ToolMode) -> Self {
         match path {
-            ToolPath::Native => Self::Native,
-            ToolPath::Text => Self::Text,
+            ToolMode::Native => Self::Native,
+            ToolMode::Prompted => Self::Text,
         }
     }
 }
 
-impl From<Path> for ToolPath {
-    fn from(path: Path) -> Self {
+impl From<RecordedToolMode> for ToolMode {
+    fn from(path: RecordedToolMode) -> Self {
         match path {
-            Path::Native => Self::Native,
-            Path::Text => Self::Text,
+            RecordedToolMode::Native => Self::Native,
+            RecordedToolMode::Text => Self::Prompted,
         }
     }
 }
 
-impl From<AttemptEnd> for End {
+impl From<AttemptEnd> for RecordedEnd {
     fn from(end: AttemptEnd) -> Self {
         match end {
             AttemptEnd::Whole => Self::Whole,
@@ -136,15 +136,15 @@ impl From<AttemptEnd> for End {
     }
 }
 
-impl From<Vec<u8>> for Bytes {
+impl From<Vec<u8>> for EncodedBytes {
     fn from(bytes: Vec<u8>) -> Self {
         String::from_utf8(bytes).map_or_else(|error| Self::Base64(STANDARD.encode(error.as_bytes())), Self::Text)
     }
 }
 
-impl Bytes {
+impl EncodedBytes {
     /// Decodes the bytes; `None` if the base 64 is invalid.
-    pub(crate) fn decoded(&self) -> Option<Vec<u8>> {
+    pub(crate) fn decode(&self) -> Option<Vec<u8>> {
         match self {
             Self::Text(text) => Some(text.clone().into_bytes()),
             Self::Base64(text) => STANDARD.decode(text).ok(),
@@ -152,20 +152,20 @@ impl Bytes {
     }
 }
 
-impl From<&Ran> for Result {
-    fn from(ran: &Ran) -> Self {
-        let ToolReport { cached, duration_ms, summary, sources, error, .. } = ran.report.clone();
+impl From<&ToolRun> for RecordedResult {
+    fn from(ran: &ToolRun) -> Self {
+        let ToolOutcome { cached, duration_ms, summary, sources, error, .. } = ran.report.clone();
         let report = Report { cached, duration_ms, summary, sources, error };
         Self { content: ran.result.content.clone(), answer: ran.answer.clone(), report, credits: ran.credits }
     }
 }
 
-impl Result {
+impl RecordedResult {
     /// Converts the recording into the result of a replayed call.
-    pub(crate) fn given(self) -> std::result::Result<ToolOutput, ToolError> {
+    pub(crate) fn into_tool_result(self) -> std::result::Result<ToolOutput, ToolError> {
         let Self { content, answer: shown, report: Report { cached, summary, sources, error, .. }, credits } = self;
         match error {
-            None => Ok(ToolOutput { content, shown, summary, sources, cached, credits }),
+            None => Ok(ToolOutput { content, user_text: shown, summary, sources, cached, credits }),
             Some(failure) => Err(ToolError::Model { failure, content }),
         }
     }
@@ -179,8 +179,8 @@ mod tests {
     fn invalid_utf8_survives_encoding() {
         let half = "天".as_bytes()[..2].to_vec();
         for bytes in [b"data: {}\n\n".to_vec(), half] {
-            assert_eq!(Bytes::from(bytes.clone()).decoded(), Some(bytes));
+            assert_eq!(EncodedBytes::from(bytes.clone()).decode(), Some(bytes));
         }
-        assert_eq!(Bytes::Base64("?".into()).decoded(), None);
+        assert_eq!(EncodedBytes::Base64("?".into()).decode(), None);
     }
 }

@@ -11,10 +11,10 @@ use super::line::{Entry, Line};
 const STREAMED: [(&str, &str); 2] = [("content", "content"), ("thinking", "thinking")];
 
 /// Events after which a new text starts.
-const BETWEEN: [&str; 2] = ["tool_call", "tool_result"];
+const TEXT_BREAKS: [&str; 2] = ["tool_call", "tool_result"];
 
 /// Replaces personal data in the lines of a turn with placeholders.
-pub(super) fn masked(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
+pub(super) fn mask_lines(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
     for (kind, field) in STREAMED {
         mask_streamed(&mut lines, redactor, kind, field);
     }
@@ -27,9 +27,9 @@ pub(super) fn masked(mut lines: Vec<Line>, redactor: &Redactor) -> Vec<Line> {
 }
 
 /// Replaces personal data in the user's texts and the operator's prompt with placeholders.
-pub(super) fn masked_head(head: Head, redactor: &Redactor) -> Head {
-    let text = |text: &str| redactor.text(text).into_owned();
-    let json = |value: Value| redactor.value(&value);
+pub(super) fn mask_head(head: Head, redactor: &Redactor) -> Head {
+    let text = |text: &str| redactor.redact_text(text).into_owned();
+    let json = |value: Value| redactor.redact_json(&value);
     let history = serde_json::to_value(&head.history).map(json).and_then(serde_json::from_value);
     let summary = serde_json::to_value(&head.summary).map(json).and_then(serde_json::from_value);
     Head {
@@ -43,7 +43,7 @@ pub(super) fn masked_head(head: Head, redactor: &Redactor) -> Head {
 }
 
 /// Masks a text that is split into pieces: the placeholder goes where personal data begins, the rest is removed.
-pub(super) fn masked_pieces(pieces: &[String], redactor: &Redactor) -> Vec<String> {
+pub(super) fn mask_pieces(pieces: &[String], redactor: &Redactor) -> Vec<String> {
     let whole = pieces.concat();
     let spans = redactor.spans(&whole);
     let mut masked = Vec::with_capacity(pieces.len());
@@ -70,11 +70,11 @@ pub(super) fn masked_pieces(pieces: &[String], redactor: &Redactor) -> Vec<Strin
 }
 
 fn mask_streamed(lines: &mut [Line], redactor: &Redactor, kind: &str, field: &str) {
-    let is_between = |line: &Line| matches!(&line.entry, Entry::Event { event } if BETWEEN.iter().any(|kind| event["type"] == *kind));
+    let is_between = |line: &Line| matches!(&line.entry, Entry::Event { event } if TEXT_BREAKS.iter().any(|kind| event["type"] == *kind));
     for part in lines.split_mut(is_between) {
         let events = || part.iter().filter_map(|line| text_of(&line.entry, kind, field));
         let pieces: Vec<String> = events().map(str::to_owned).collect();
-        let mut masked = masked_pieces(&pieces, redactor).into_iter();
+        let mut masked = mask_pieces(&pieces, redactor).into_iter();
         for line in part.iter_mut().filter(|line| text_of(&line.entry, kind, field).is_some()) {
             if let (Entry::Event { event }, Some(text)) = (&mut line.entry, masked.next()) {
                 event[field] = text.into();
@@ -94,24 +94,24 @@ fn text_of<'a>(entry: &'a Entry, kind: &str, field: &str) -> Option<&'a str> {
 fn mask_whole(entry: &mut Entry, redactor: &Redactor) {
     match entry {
         Entry::Tool { call, result } => {
-            call.arguments = redactor.value(&call.arguments);
-            let told = result.as_ref().and_then(|result| serde_json::to_value(result).ok());
-            *result = told.and_then(|told| serde_json::from_value(redactor.value(&told)).ok());
+            call.arguments = redactor.redact_json(&call.arguments);
+            let value = result.as_ref().and_then(|result| serde_json::to_value(result).ok());
+            *result = value.and_then(|value| serde_json::from_value(redactor.redact_json(&value)).ok());
         }
         Entry::Event { event } => {
             let whole = ["tool_call", "tool_result", "title", "error"].iter().any(|kind| event["type"] == *kind);
             if whole {
-                *event = redactor.value(event);
+                *event = redactor.redact_json(event);
             }
         }
-        Entry::Ask { .. } | Entry::Response { .. } | Entry::Body { .. } | Entry::End { .. } => {}
+        Entry::ModelCall { .. } | Entry::Response { .. } | Entry::Body { .. } | Entry::End { .. } => {}
     }
 }
 
 /// Whether masking left nothing of an entry.
 fn is_empty(entry: &Entry) -> bool {
     STREAMED.iter().any(|(kind, field)| text_of(entry, kind, field) == Some(""))
-        || matches!(entry, Entry::Body { bytes, .. } if bytes.decoded().is_some_and(|bytes| bytes.is_empty()))
+        || matches!(entry, Entry::Body { bytes, .. } if bytes.decode().is_some_and(|bytes| bytes.is_empty()))
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
         let redactor = Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap();
         let masked = |pieces: &[&str]| {
             let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
-            masked_pieces(&pieces, &redactor)
+            mask_pieces(&pieces, &redactor)
         };
         assert_eq!(masked(&["call 138", "0013", "8000 now"]), ["call [phone]", "", " now"]);
         assert_eq!(masked(&["a@b.example c@", "d.example", "好"]), ["[email] [email]", "", "好"]);

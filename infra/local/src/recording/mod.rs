@@ -14,12 +14,12 @@ mod line;
 mod masking;
 mod model;
 mod payloads;
-mod tape;
-mod writing;
+mod response_recorder;
+mod writer;
 
-pub(crate) use file::Recorded;
-pub use file::Unreadable;
-pub(crate) use folder::{Folder, RECORD_TURNS};
+pub(crate) use file::RecordedTurn;
+pub use file::RecordingError;
+pub(crate) use folder::{RECORD_TURNS, RecordingFolder};
 pub(crate) use head::{Head, Tool};
-pub(crate) use line::{End, Entry, Line, Path, Result};
+pub(crate) use line::{Entry, Line, RecordedEnd, RecordedResult, RecordedToolMode};
 pub(crate) use payloads::Payloads;

@@ -4,26 +4,26 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// The default provider, which a replay assumes for any address.
-const ANY: &str = "openai-compatible";
+const DEFAULT_PROVIDER: &str = "openai-compatible";
 
 const MILLION: u64 = 1_000_000;
 
 /// A model of the turn with its settings, without address and key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Model {
+pub(crate) struct RecordedModel {
     pub(crate) name: String,
     /// The endpoint's own name for it.
     #[serde(rename = "model")]
     id: String,
     wire: Wire,
-    pub(crate) options: Chosen,
+    pub(crate) options: RecordedOptions,
 }
 
 /// A value of `MODEL_OPTIONS`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Chosen {
+pub(crate) struct RecordedOptions {
     /// Name of its row in the provider table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
@@ -54,15 +54,15 @@ struct Price {
     output: Box<RawValue>,
 }
 
-impl Model {
+impl RecordedModel {
     pub(super) fn of(client: &ModelClient) -> Self {
         let config = client.config();
-        let provider = Some(client.provider()).filter(|name| *name != ANY).map(str::to_owned);
+        let provider = Some(client.provider()).filter(|name| *name != DEFAULT_PROVIDER).map(str::to_owned);
         Self {
             name: config.name.clone(),
             id: config.model.clone(),
             wire: config.wire,
-            options: Chosen::new(provider, &config.options),
+            options: RecordedOptions::new(provider, &config.options),
         }
     }
 
@@ -72,9 +72,9 @@ impl Model {
     }
 }
 
-impl Chosen {
+impl RecordedOptions {
     fn new(provider: Option<String>, options: &Options) -> Self {
-        let Options { sampling, thinking, effort, context_tokens, price, first_byte, .. } = options;
+        let Options { sampling, thinking, effort, context_tokens, price, first_byte_timeout: first_byte, .. } = options;
         Self {
             provider,
             thinking: *thinking,
@@ -105,10 +105,10 @@ mod tests {
 
     use super::*;
 
-    fn configs(models: &str, options: &str) -> Vec<(Model, ModelConfig)> {
+    fn configs(models: &str, options: &str) -> Vec<(RecordedModel, ModelConfig)> {
         let settings = Settings::from_pairs([("MODELS", models), ("MODEL_OPTIONS", options)]);
-        let models = Models::from_settings(&settings, transport::client().unwrap()).unwrap();
-        models.iter().map(|client| (Model::of(client), client.config().clone())).collect()
+        let models = Models::from_settings(&settings, transport::build_client().unwrap()).unwrap();
+        models.iter().map(|client| (RecordedModel::of(client), client.config().clone())).collect()
     }
 
     #[test]

@@ -1,13 +1,13 @@
 use conversation::Event;
-use protocols::{Native, Protocol};
+use protocols::{NativeSse, Protocol};
 use serde_json::Value;
 
 /// Encodes the events of one turn as payloads of the product's own protocol.
-pub(crate) struct Payloads(Native);
+pub(crate) struct Payloads(NativeSse);
 
 impl Default for Payloads {
     fn default() -> Self {
-        Self(Native::new("", ""))
+        Self(NativeSse::new("", ""))
     }
 }
 
@@ -19,7 +19,7 @@ impl Payloads {
             return None;
         }
         let mut frames = String::new();
-        self.0.frames(event, &mut frames);
+        self.0.write_frames(event, &mut frames);
         frames.lines().find_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
     }
 }

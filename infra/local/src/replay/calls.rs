@@ -7,35 +7,35 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 
-use super::order::Order;
-use super::score::Call;
-use super::server::Stop;
+use super::script::ScriptedCall;
+use super::sequencer::Sequencer;
+use super::server::StopReason;
 use crate::recording;
 
 /// The recorded calls that were not replayed yet.
-pub(super) struct Calls {
-    left: Mutex<Vec<Call>>,
+pub(super) struct RecordedCalls {
+    left: Mutex<Vec<ScriptedCall>>,
     /// Calls that were not recorded.
-    strange: Mutex<Vec<String>>,
-    order: Arc<Order>,
+    unrecorded: Mutex<Vec<String>>,
+    sequencer: Arc<Sequencer>,
     cut_off: bool,
-    stop: watch::Sender<Option<Stop>>,
+    stop: watch::Sender<Option<StopReason>>,
 }
 
 /// A tool that returns its recorded results.
 struct RecordedTool {
     spec: ToolSpec,
-    calls: Arc<Calls>,
+    calls: Arc<RecordedCalls>,
 }
 
-impl Calls {
+impl RecordedCalls {
     pub(super) fn new(
-        calls: Vec<Call>,
-        order: Arc<Order>,
+        calls: Vec<ScriptedCall>,
+        sequencer: Arc<Sequencer>,
         cut_off: bool,
-        stop: watch::Sender<Option<Stop>>,
+        stop: watch::Sender<Option<StopReason>>,
     ) -> Arc<Self> {
-        Arc::new(Self { left: Mutex::new(calls), strange: Mutex::default(), order, cut_off, stop })
+        Arc::new(Self { left: Mutex::new(calls), unrecorded: Mutex::default(), sequencer, cut_off, stop })
     }
 
     /// Registry of the turn's tools.
@@ -45,19 +45,19 @@ impl Calls {
             let (spec, calls) = (tool.clone().into(), Arc::clone(self));
             Arc::new(RecordedTool { spec, calls }) as Arc<dyn Tool>
         };
-        ToolRegistry::new(tools.iter().map(tool).collect()).bound(&bindings)
+        ToolRegistry::new(tools.iter().map(tool).collect()).restricted_to(&bindings)
     }
 
     /// The calls that were not recorded.
-    pub(super) fn strange(&self) -> Vec<String> {
-        self.strange.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn unrecorded(&self) -> Vec<String> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes the first remaining call of this tool with these arguments.
-    fn take(&self, spec: &ToolSpec, arguments: &Value) -> Option<Call> {
-        let fits = |call: &Call| {
-            let recorded = calls::fit(&spec.parameters, call.made.arguments.clone());
-            call.made.name == spec.name && recorded.is_ok_and(|recorded| recorded == *arguments)
+    fn take(&self, spec: &ToolSpec, arguments: &Value) -> Option<ScriptedCall> {
+        let fits = |call: &ScriptedCall| {
+            let recorded = calls::coerce_arguments(&spec.parameters, call.tool_call.arguments.clone());
+            call.tool_call.name == spec.name && recorded.is_ok_and(|recorded| recorded == *arguments)
         };
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let at = left.iter().position(fits)?;
@@ -65,12 +65,12 @@ impl Calls {
     }
 
     /// Fails a call that was not recorded. If the recording was cut off, stops the replay instead and never returns.
-    async fn not_recorded(&self, name: &str, arguments: &Value) -> ToolError {
+    async fn reject_unrecorded(&self, name: &str, arguments: &Value) -> ToolError {
         if self.cut_off {
-            self.stop.send_replace(Some(Stop::Ended));
+            self.stop.send_replace(Some(StopReason::RecordingEnded));
             return std::future::pending().await;
         }
-        self.strange.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} {arguments}"));
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} {arguments}"));
         let message = "This call was not recorded.".to_owned();
         let failure = ToolFailure { code: "failed".to_owned(), message: message.clone() };
         ToolError::Model { failure, content: message }
@@ -85,11 +85,11 @@ impl Tool for RecordedTool {
 
     async fn call(&self, arguments: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Some(call) = self.calls.take(&self.spec, &arguments) else {
-            return Err(self.calls.not_recorded(&self.spec.name, &arguments).await);
+            return Err(self.calls.reject_unrecorded(&self.spec.name, &arguments).await);
         };
-        self.calls.order.call_due(&call).await;
+        self.calls.sequencer.wait_for_call(&call).await;
         match call.result {
-            Some(result) => result.given(),
+            Some(result) => result.into_tool_result(),
             None => Err(ToolError::Fatal(std::io::Error::other("the call ended the turn when it was recorded").into())),
         }
     }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::compare::Verdict;
 use super::{ReplayError, Speed, replay};
-use crate::command_line::say;
+use crate::command_line::print_line;
 
 /// Runs a recorded turn again, without a network, and compares what clients would see.
 #[derive(Args, Debug)]
@@ -19,7 +19,8 @@ pub(crate) struct ReplayCommand {
 impl ReplayCommand {
     /// Prints the events as they arrive; returns the verdict, and whether the events are as recorded.
     pub(crate) async fn run(self) -> Result<(String, bool), ReplayError> {
-        let replayed = replay(&self.file, self.speed, |event| say(&mut std::io::stdout(), &event.to_string())).await?;
+        let replayed =
+            replay(&self.file, self.speed, |event| print_line(&mut std::io::stdout(), &event.to_string())).await?;
         let verdict = replayed.verdict();
         let lines: Vec<String> = replayed.remarks().into_iter().chain([verdict.to_string()]).collect();
         Ok((lines.join("\n"), matches!(verdict, Verdict::Same(_))))

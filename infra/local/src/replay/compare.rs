@@ -2,31 +2,31 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::server::Stop;
-use crate::recording::Recorded;
+use super::server::StopReason;
+use crate::recording::RecordedTurn;
 
 /// Fields that differ in each run and are not compared.
-const OF_THE_RUN: [&str; 2] = ["durationMs", "requestId"];
+const RUN_FIELDS: [&str; 2] = ["durationMs", "requestId"];
 
 /// Fields that depend on the prompt's wording when they are estimated.
-const OF_THE_PROMPT: [&str; 2] = ["inputTokens", "costMicros"];
+const PROMPT_FIELDS: [&str; 2] = ["inputTokens", "costMicros"];
 
 /// Field that includes the credits of a prefetched search, which is not recorded.
-const OF_THE_SEARCH: &str = "searchCredits";
+const SEARCH_FIELD: &str = "searchCredits";
 
 /// Types of the events that end a turn.
-const ENDING: [&str; 4] = ["title", "usage", "done", "error"];
+const END_EVENTS: [&str; 4] = ["title", "usage", "done", "error"];
 
 /// Result of a replay, with its recording.
 #[derive(Debug)]
-pub struct Replayed {
-    pub(super) recorded: Recorded,
+pub struct ReplayReport {
+    pub(super) recorded: RecordedTurn,
     /// The events that clients would have received.
     pub(super) events: Vec<Value>,
     /// Tool calls that were not recorded.
-    pub(super) strange: Vec<String>,
+    pub(super) unrecorded: Vec<String>,
     /// Why the replay ended before the turn did.
-    pub(super) stopped: Option<Stop>,
+    pub(super) stop_reason: Option<StopReason>,
     /// Whether the turn was cut off when it was recorded.
     pub(super) cut_off: bool,
 }
@@ -49,7 +49,7 @@ pub enum Verdict {
     },
 }
 
-impl Replayed {
+impl ReplayReport {
     /// The events that clients would have received.
     pub fn events(&self) -> &[Value] {
         &self.events
@@ -60,14 +60,14 @@ impl Replayed {
         let masked = self.recorded.head.masked;
         let (recorded, seen) = (self.recorded.events().cloned().collect(), self.events.clone());
         // Masking moves the positions at which a text is split.
-        let (recorded, seen) = if masked { (joined(recorded), joined(seen)) } else { (recorded, seen) };
+        let (recorded, seen) = if masked { (join_texts(recorded), join_texts(seen)) } else { (recorded, seen) };
         let recorded: Vec<&Value> = recorded.iter().collect();
         let ended = recorded.last().is_some_and(|last| last["type"] == "done" || last["type"] == "error");
         let expected = if self.cut_off { before_ending(&recorded) } else { &recorded };
         // The next events of a cut-off turn are unknown.
         let got = &seen[..if self.cut_off { seen.len().min(expected.len()) } else { seen.len() }];
-        let searched = self.recorded.head.pre_search;
-        let comparable = |event: &Value| comparable(event, searched, masked);
+        let pre_search = self.recorded.head.pre_search;
+        let comparable = |event: &Value| comparable(event, pre_search, masked);
         let differs = |at: &usize| expected.get(*at).map(|one| comparable(one)) != got.get(*at).map(comparable);
         match (0..expected.len().max(got.len())).find(differs) {
             Some(at) => Verdict::Differs {
@@ -82,23 +82,25 @@ impl Replayed {
 
     /// Further remarks, one line each.
     pub fn remarks(&self) -> Vec<String> {
-        let calls = self.strange.iter().map(|call| format!("a call that was not recorded: {call}"));
-        let stop = self.stopped.iter().map(|stop| match stop {
-            Stop::Ended => "the turn was ended from outside when it was recorded".to_owned(),
-            Stop::Beyond(model) => format!("the model {model} is asked once more than when the turn was recorded"),
+        let calls = self.unrecorded.iter().map(|call| format!("a call that was not recorded: {call}"));
+        let stop = self.stop_reason.iter().map(|stop| match stop {
+            StopReason::RecordingEnded => "the turn was ended from outside when it was recorded".to_owned(),
+            StopReason::ExtraModelCall(model) => {
+                format!("the model {model} is asked once more than when the turn was recorded")
+            }
         });
         calls.chain(stop).collect()
     }
 }
 
 fn before_ending<'a>(events: &'a [&'a Value]) -> &'a [&'a Value] {
-    let is_ending = |event: &&Value| ENDING.iter().any(|kind| event["type"] == *kind);
+    let is_ending = |event: &&Value| END_EVENTS.iter().any(|kind| event["type"] == *kind);
     let end = events.iter().rposition(|event| !is_ending(event)).map_or(0, |at| at + 1);
     &events[..end]
 }
 
 /// Concatenates the pieces of each text.
-fn joined(events: Vec<Value>) -> Vec<Value> {
+fn join_texts(events: Vec<Value>) -> Vec<Value> {
     let mut joined: Vec<Value> = Vec::new();
     for event in events {
         let field = ["content", "thinking"].into_iter().find(|kind| event["type"] == *kind);
@@ -113,13 +115,13 @@ fn joined(events: Vec<Value>) -> Vec<Value> {
     joined
 }
 
-fn comparable(event: &Value, searched: bool, masked: bool) -> Value {
+fn comparable(event: &Value, pre_search: bool, masked: bool) -> Value {
     let mut event = event.clone();
     let estimated = event["estimated"] == true;
     if let Some(fields) = event.as_object_mut() {
-        fields.retain(|name, _| !OF_THE_RUN.contains(&name.as_str()));
-        fields.retain(|name, _| !searched || name != OF_THE_SEARCH);
-        fields.retain(|name, _| !estimated || !OF_THE_PROMPT.contains(&name.as_str()));
+        fields.retain(|name, _| !RUN_FIELDS.contains(&name.as_str()));
+        fields.retain(|name, _| !pre_search || name != SEARCH_FIELD);
+        fields.retain(|name, _| !estimated || !PROMPT_FIELDS.contains(&name.as_str()));
         fields.retain(|name, _| !(estimated && masked && name.ends_with("Tokens")));
     }
     event

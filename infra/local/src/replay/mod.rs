@@ -13,12 +13,12 @@ mod calls;
 mod command;
 mod compare;
 mod models;
-mod order;
-mod score;
+mod observer;
+mod script;
+mod sequencer;
 mod server;
-mod stage;
 mod turn;
 
 pub(crate) use command::ReplayCommand;
-pub use compare::{Replayed, Verdict};
+pub use compare::{ReplayReport, Verdict};
 pub use turn::{ReplayError, Speed, replay};

@@ -5,52 +5,52 @@ use std::time::{Duration, SystemTime};
 use agent::ToolPaths;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use model::{EndpointHealth, ModelClient, Models, ToolPath};
+use model::{EndpointHealth, ModelClient, Models, ToolMode};
 use serde_json::Value;
 use settings::Settings;
 
-use super::score::Score;
+use super::script::Script;
 use super::server::Server;
 use super::{ReplayError, Speed};
-use crate::recording::{End, Entry, Path, Recorded};
+use crate::recording::{Entry, RecordedEnd, RecordedToolMode, RecordedTurn};
 
 /// How long a skipped endpoint counts as down: the maximum.
-const DOWN: Duration = Duration::from_secs(119);
+const DOWN_TIME: Duration = Duration::from_secs(119);
 
 /// How long ago the down time of a probed endpoint ended.
-const DOUBTFUL: Duration = Duration::from_secs(1);
+const PROBE_AGE: Duration = Duration::from_secs(1);
 
 /// The recorded tool modes of the models.
-pub(super) struct Paths(pub(super) HashMap<String, Path>);
+pub(super) struct RecordedToolModes(pub(super) HashMap<String, RecordedToolMode>);
 
-impl ToolPaths for Paths {
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath> {
-        let path = self.0.get(&model.config().name).copied().unwrap_or(Path::Text);
+impl ToolPaths for RecordedToolModes {
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
+        let path = self.0.get(&model.config().name).copied().unwrap_or(RecordedToolMode::Text);
         ready(path.into()).boxed()
     }
 }
 
 /// Creates clients of the recorded models; each has its own path on the server.
-pub(super) fn clients(recorded: &Recorded, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
+pub(super) fn clients(recorded: &RecordedTurn, server: &Server, speed: Speed) -> Result<Vec<ModelClient>, ReplayError> {
     let mut models = recorded.head.models.clone();
     let entries: Vec<Value> = models.iter().enumerate().map(|(at, model)| model.at(&server.url(at))).collect();
     let mut settings = Settings::from_pairs(recorded.head.timers.clone());
     settings.set("MODELS", Value::from(entries).to_string());
     if speed == Speed::Fast {
-        hurry(recorded, &mut settings);
+        shorten_timeouts(recorded, &mut settings);
         for model in &mut models {
             model.options.first_byte_seconds = None;
         }
     }
     let options: BTreeMap<_, _> = models.iter().map(|model| (&model.name, &model.options)).collect();
     settings.set("MODEL_OPTIONS", serde_json::to_string(&options).unwrap_or_default());
-    let all = Models::from_settings(&settings, transport::client()?)?;
+    let all = Models::from_settings(&settings, transport::build_client()?)?;
     Ok(models.iter().filter_map(|model| all.get(&model.name).cloned()).collect())
 }
 
 /// Sets timeouts that no response on loopback reaches, or short ones if a recorded attempt timed out.
-fn hurry(recorded: &Recorded, settings: &mut Settings) {
-    let silent = |entry: &Entry| matches!(entry, Entry::End { how: End::Silent, .. });
+fn shorten_timeouts(recorded: &RecordedTurn, settings: &mut Settings) {
+    let silent = |entry: &Entry| matches!(entry, Entry::End { how: RecordedEnd::Silent, .. });
     let seconds = if recorded.lines.iter().any(|line| silent(&line.entry)) { "2" } else { "30" };
     settings.set("MODEL_FIRST_BYTE_SECONDS", seconds);
     settings.set("MODEL_IDLE_SECONDS", seconds);
@@ -58,17 +58,17 @@ fn hurry(recorded: &Recorded, settings: &mut Settings) {
 
 /// Sets the recorded health of the clients' endpoints: skipped ones are down, and those attempted only once are being
 /// probed.
-pub(super) async fn advise(clients: &[ModelClient], score: &Score) {
-    let asked = |client: &ModelClient| score.paths.contains_key(&client.config().name);
-    let last = clients.iter().rposition(asked).unwrap_or_default();
+pub(super) async fn set_endpoint_health(clients: &[ModelClient], script: &Script) {
+    let was_called = |client: &ModelClient| script.paths.contains_key(&client.config().name);
+    let last = clients.iter().rposition(was_called).unwrap_or_default();
     let changed = SystemTime::now();
     for (at, client) in clients.iter().enumerate() {
-        let down_until = match asked(client) {
-            false if at < last => changed + DOWN,
-            true if score.is_attempted_once(&client.config().name) => changed - DOUBTFUL,
+        let down_until = match was_called(client) {
+            false if at < last => changed + DOWN_TIME,
+            true if script.is_attempted_once(&client.config().name) => changed - PROBE_AGE,
             _ => continue,
         };
-        let health = EndpointHealth { changed, down_until: Some(down_until) };
-        client.learn_health(changed, ready(Some(health))).await;
+        let health = EndpointHealth { changed_at: changed, down_until: Some(down_until) };
+        client.refresh_health(changed, ready(Some(health))).await;
     }
 }

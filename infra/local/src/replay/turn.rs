@@ -3,25 +3,25 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{Agent, EventLog, Measured, Turn};
-use conversation::{Event, Failure, FinishReason, Started};
+use conversation::{Event, Failure, FinishReason, TurnStart};
 use model::ModelClient;
 use serde_json::Value;
 use store::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tools::{KnownPages, Outgoing, Progress, ToolContext};
+use tools::{OutboundRedactor, Progress, ToolContext, UrlAllowlist};
 
-use super::Replayed;
-use super::calls::Calls;
-use super::models::{self, Paths};
-use super::order::Order;
-use super::score::Score;
-use super::server::{Program, Server, Stop};
-use super::stage::Stage;
-use crate::recording::{Head, Recorded, Unreadable};
+use super::ReplayReport;
+use super::calls::RecordedCalls;
+use super::models::{self, RecordedToolModes};
+use super::observer::Observer;
+use super::script::Script;
+use super::sequencer::Sequencer;
+use super::server::{Server, ServerContext, StopReason};
+use crate::recording::{Head, RecordedTurn, RecordingError};
 
 /// Deadline of a turn that needs none.
-const LONG: Duration = Duration::from_hours(1);
+const NO_DEADLINE: Duration = Duration::from_hours(1);
 
 /// Speed of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -38,7 +38,7 @@ pub enum Speed {
 pub enum ReplayError {
     /// The file is not a valid recording.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Recording(#[from] RecordingError),
     /// The recorded models cannot be configured.
     #[error("the recording's models cannot be set up: {0}")]
     Models(#[from] settings::SettingError),
@@ -59,33 +59,39 @@ pub enum ReplayError {
 pub async fn replay(
     file: &Path,
     speed: Speed,
-    show: impl Fn(&Value) + Send + Sync + 'static,
-) -> Result<Replayed, ReplayError> {
-    let recorded = Recorded::read(file)?;
-    let speed = if ran_out_of_time(&recorded) { Speed::Real } else { speed };
-    let score = Score::from(&recorded);
-    let order = Arc::new(Order::new(&score, speed));
-    let stage = Stage::new(Arc::clone(&order), Box::new(show));
-    let (stop, cut_off) = (watch::Sender::new(None), score.cut_off);
-    let calls = Calls::new(score.calls.clone(), Arc::clone(&order), cut_off, stop.clone());
+    on_event: impl Fn(&Value) + Send + Sync + 'static,
+) -> Result<ReplayReport, ReplayError> {
+    let recorded = RecordedTurn::read(file)?;
+    let speed = if hit_deadline(&recorded) { Speed::Real } else { speed };
+    let script = Script::from(&recorded);
+    let sequencer = Arc::new(Sequencer::new(&script, speed));
+    let observer = Observer::new(Arc::clone(&sequencer), Box::new(on_event));
+    let (stop, cut_off) = (watch::Sender::new(None), script.cut_off);
+    let calls = RecordedCalls::new(script.calls.clone(), Arc::clone(&sequencer), cut_off, stop.clone());
     let models = recorded.head.models.iter().map(|model| model.name.clone()).collect();
-    let attempts = Mutex::new(score.attempts.clone());
-    let program = Program { models, attempts, order, speed, cut_off, stop: stop.clone() };
-    let server = Server::start(Arc::new(program)).await?;
+    let attempts = Mutex::new(script.attempts.clone());
+    let context = ServerContext { models, attempts, sequencer, speed, cut_off, stop: stop.clone() };
+    let server = Server::start(Arc::new(context)).await?;
     let clients = models::clients(&recorded, &server, speed)?;
-    models::advise(&clients, &score).await;
-    let paths = Paths(score.paths);
-    let turn = turn(&recorded.head, &clients, &paths, &stage, speed);
-    let stopped = play(&recorded, &turn, &calls, stop.subscribe()).await;
-    Ok(Replayed { events: stage.seen(), strange: calls.strange(), stopped, cut_off, recorded })
+    models::set_endpoint_health(&clients, &script).await;
+    let paths = RecordedToolModes(script.paths);
+    let turn = build_turn(&recorded.head, &clients, &paths, &observer, speed);
+    let stop_reason = run_turn(&recorded, &turn, &calls, stop.subscribe()).await;
+    Ok(ReplayReport { events: observer.events(), unrecorded: calls.unrecorded(), stop_reason, cut_off, recorded })
 }
 
-fn ran_out_of_time(recorded: &Recorded) -> bool {
+fn hit_deadline(recorded: &RecordedTurn) -> bool {
     recorded.events().last().is_some_and(|last| last["finishReason"] == "deadline" || last["code"] == "deadline")
 }
 
-fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: &'a Stage, speed: Speed) -> Turn<'a> {
-    let length = if speed == Speed::Real { head.left() } else { LONG };
+fn build_turn<'a>(
+    head: &Head,
+    models: &'a [ModelClient],
+    paths: &'a RecordedToolModes,
+    recorder: &'a Observer,
+    speed: Speed,
+) -> Turn<'a> {
+    let length = if speed == Speed::Real { head.left() } else { NO_DEADLINE };
     Turn {
         id: head.turn.clone(),
         models,
@@ -98,10 +104,10 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
         context: ToolContext {
             owner: Owner::unverified("replay"),
             deadline: Instant::now() + length,
-            pages: KnownPages::default(),
+            allowed_urls: UrlAllowlist::default(),
             progress: Progress::default(),
-            outgoing: Outgoing::default(),
-            calculations: tools::CalculationBudget::default(),
+            redactor: OutboundRedactor::default(),
+            calculation_budget: tools::CalculationBudget::default(),
         },
         today: head.today.clone(),
         nonce: head.nonce.clone(),
@@ -110,12 +116,12 @@ fn turn<'a>(head: &Head, models: &'a [ModelClient], paths: &'a Paths, recorder: 
 }
 
 /// Runs the turn as the product does, with the events before and after the agent; returns why it stopped early.
-async fn play(
-    recorded: &Recorded,
+async fn run_turn(
+    recorded: &RecordedTurn,
     turn: &Turn<'_>,
-    calls: &Arc<Calls>,
-    mut stop: watch::Receiver<Option<Stop>>,
-) -> Option<Stop> {
+    calls: &Arc<RecordedCalls>,
+    mut stop: watch::Receiver<Option<StopReason>>,
+) -> Option<StopReason> {
     let head = &recorded.head;
     let agent = Agent {
         system_prompt: head.system_prompt.clone(),
@@ -128,27 +134,27 @@ async fn play(
         measured: Measured::default(),
     };
     let events = EventLog::default();
-    events.send(started(recorded));
+    events.send(start_event(recorded));
     let ended = tokio::select! {
         biased;
         ended = agent.run(turn, &events) => ended,
         stop = stop.wait_for(Option::is_some) => return stop.ok().and_then(|stop| stop.clone()),
     };
-    finish(recorded, &events, ended);
+    send_end_events(recorded, &events, ended);
     None
 }
 
-fn started(recorded: &Recorded) -> Event {
+fn start_event(recorded: &RecordedTurn) -> Event {
     let start = recorded.events().find(|event| event["type"] == "start").unwrap_or(&Value::Null);
     let text = |name: &str| start[name].as_str().unwrap_or_default().to_owned();
-    Event::Started(Box::new(Started {
+    Event::Started(Box::new(TurnStart {
         conversation_id: text("conversationId"),
         message_id: text("messageId"),
         model: text("model"),
     }))
 }
 
-fn finish(recorded: &Recorded, events: &EventLog, ended: Result<FinishReason, Failure>) {
+fn send_end_events(recorded: &RecordedTurn, events: &EventLog, ended: Result<FinishReason, Failure>) {
     if let Some(title) = recorded.events().find_map(|event| event["title"].as_str()) {
         events.send(Event::Title(title.to_owned()));
     }

@@ -6,19 +6,19 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::running::{Running, chat, exchange};
+use crate::running::{RunningServer, chat, exchange};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// Stops a server gracefully, so that all data is in the main file.
-fn stop(mut server: Running) -> String {
+fn stop(mut server: RunningServer) -> String {
     let id = Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
     kill_process(id, Signal::TERM).unwrap();
-    server.ended()
+    server.wait()
 }
 
-fn start(data: &Path) -> Running {
-    Running::start(&["--data", data.to_str().unwrap()], &[("CHAT_RATE_LIMIT", "100000/60s")])
+fn start(data: &Path) -> RunningServer {
+    RunningServer::start(&["--data", data.to_str().unwrap()], &[("CHAT_RATE_LIMIT", "100000/60s")])
 }
 
 /// Counts the lines of a log that contain a text.

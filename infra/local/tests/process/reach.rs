@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::running::{Answer, Running, chat, exchange};
+use crate::running::{Answer, RunningServer, chat, exchange};
 use tempfile::TempDir;
 
 /// `nobody` on every Linux.
@@ -22,7 +22,7 @@ const NOBODY: u32 = 65534;
 const TABLE: &str = "lambda-chat-data";
 
 /// Returns every address on which a process listens.
-fn listening(process: u32) -> Vec<SocketAddr> {
+fn listening_addresses(process: u32) -> Vec<SocketAddr> {
     let folder = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
     let links = folder.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
     let own: HashSet<String> =
@@ -46,18 +46,18 @@ fn rows(process: u32, kind: &str) -> Vec<(SocketAddr, String)> {
 /// Parses an address of `/proc/net`: 32-bit groups in the machine's byte order, in hexadecimal.
 fn address(text: &str) -> SocketAddr {
     let (address, port) = text.split_once(':').unwrap();
-    let words: Vec<u8> = (0..address.len() / 8)
+    let octets: Vec<u8> = (0..address.len() / 8)
         .flat_map(|at| u32::from_str_radix(&address[at * 8..at * 8 + 8], 16).unwrap().to_ne_bytes())
         .collect();
-    let ip = match <[u8; 4]>::try_from(words.as_slice()) {
+    let ip = match <[u8; 4]>::try_from(octets.as_slice()) {
         Ok(bytes) => IpAddr::V4(Ipv4Addr::from(bytes)),
-        Err(_) => IpAddr::V6(Ipv6Addr::from(<[u8; 16]>::try_from(words.as_slice()).unwrap())),
+        Err(_) => IpAddr::V6(Ipv6Addr::from(<[u8; 16]>::try_from(octets.as_slice()).unwrap())),
     };
     SocketAddr::new(ip, u16::from_str_radix(port, 16).unwrap())
 }
 
 /// Sends a `ListTables` request as the SDK does, with additional header lines.
-fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
+fn request_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
     let head = format!(
         "POST / HTTP/1.1\nhost: {host}\ncontent-type: application/x-amz-json-1.0\n\
          x-amz-target: DynamoDB_20120810.ListTables\nx-amz-date: 20260101T000000Z\n\
@@ -67,7 +67,7 @@ fn asks_for_tables(address: SocketAddr, host: &str, more: &str) -> Answer {
 }
 
 /// Asserts that no request that a page can make a browser send gets an answer that is readable or names the tables.
-fn no_page_gets_in(address: SocketAddr) {
+fn assert_pages_are_rejected(address: SocketAddr) {
     let own = address.to_string();
     let pages = ["http://evil.example", "http://127.0.0.1:1", "null", &format!("http://{own}")];
     for origin in pages {
@@ -78,8 +78,8 @@ fn no_page_gets_in(address: SocketAddr) {
         );
         let answers = [
             exchange(address, &preflight, ""),
-            asks_for_tables(address, &own, &format!("origin: {origin}")),
-            asks_for_tables(address, &own, &format!("origin: {origin}\nsec-fetch-site: cross-site")),
+            request_tables(address, &own, &format!("origin: {origin}")),
+            request_tables(address, &own, &format!("origin: {origin}\nsec-fetch-site: cross-site")),
         ];
         for answer in answers {
             assert!(!answer.head.contains("access-control-allow"), "{address} {origin}: {answer:?}");
@@ -88,9 +88,9 @@ fn no_page_gets_in(address: SocketAddr) {
     }
     for host in ["evil.example", &format!("evil.example:{}", address.port()), "evil.example@127.0.0.1", "[localhost]:1"]
     {
-        assert!(!asks_for_tables(address, host, "").body.contains(TABLE), "{address} {host}");
+        assert!(!request_tables(address, host, "").body.contains(TABLE), "{address} {host}");
     }
-    assert!(!asks_for_tables(address, &own, "host: evil.example").body.contains(TABLE), "{address}: two hosts");
+    assert!(!request_tables(address, &own, "host: evil.example").body.contains(TABLE), "{address}: two hosts");
 }
 
 /// Arguments and settings of a server.
@@ -108,23 +108,23 @@ fn f144_pages_cannot_reach_database_on_any_port() {
         (&["--ephemeral", "--dynamodb", &database], &[]),
     ];
     for (arguments, settings) in modes {
-        let server = Running::start(arguments, settings);
-        let addresses = listening(server.id());
+        let server = RunningServer::start(arguments, settings);
+        let addresses = listening_addresses(server.id());
         assert!(addresses.contains(&server.address), "{addresses:?}");
         for address in &addresses {
             assert!(address.ip().is_loopback(), "{address}");
-            no_page_gets_in(*address);
+            assert_pages_are_rejected(*address);
         }
         let open: Vec<_> = addresses
             .iter()
-            .map(|address| (address.to_string(), asks_for_tables(*address, &address.to_string(), "")))
+            .map(|address| (address.to_string(), request_tables(*address, &address.to_string(), "")))
             .filter(|(_, answer)| answer.body.contains(TABLE))
             .map(|(address, _)| address)
             .collect();
-        let asked_for = arguments.contains(&"--dynamodb");
-        assert_eq!(open, if asked_for { vec![database.clone()] } else { Vec::new() }, "{arguments:?}");
+        let is_exposed = arguments.contains(&"--dynamodb");
+        assert_eq!(open, if is_exposed { vec![database.clone()] } else { Vec::new() }, "{arguments:?}");
         let warns = server.banner.contains(&format!("OPEN at http://{database}"));
-        assert_eq!(warns, asked_for, "{}", server.banner);
+        assert_eq!(warns, is_exposed, "{}", server.banner);
     }
 }
 
@@ -144,7 +144,7 @@ fn files_in_a_shared_folder_are_private() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let data = folder.path().to_str().unwrap();
     for _ in 0..2 {
-        let server = Running::start(&["--data", data], &[]);
+        let server = RunningServer::start(&["--data", data], &[]);
         assert_eq!(chat(server.address, "canary").status, 200);
         assert!(server.banner.contains("others may look into"), "{}", server.banner);
         let files = files(folder.path());
@@ -161,12 +161,12 @@ fn files_in_a_shared_folder_are_private() {
 }
 
 /// Environment variable with the data folder, for the process that this test starts as another user.
-const TRIES: &str = "REACH_TRIES";
+const DATA_VARIABLE: &str = "REACH_TRIES";
 
 /// Only root can become another user; without root, only the modes are tested, above.
 #[test]
 fn other_user_of_the_machine_has_no_access() {
-    if let Some(data) = std::env::var_os(TRIES) {
+    if let Some(data) = std::env::var_os(DATA_VARIABLE) {
         return try_everything(Path::new(&data));
     }
     if !rustix::process::geteuid().is_root() {
@@ -179,7 +179,7 @@ fn other_user_of_the_machine_has_no_access() {
     fs::create_dir(&data).unwrap();
     open(folder.path());
     open(&data);
-    let server = Running::start(&["--data", data.to_str().unwrap()], &[]);
+    let server = RunningServer::start(&["--data", data.to_str().unwrap()], &[]);
     assert_eq!(chat(server.address, "canary").status, 200);
     // Even if the socket's mode is wrong, the server rejects other users.
     let socket = data.join("private/dynamodb.sock");
@@ -187,7 +187,7 @@ fn other_user_of_the_machine_has_no_access() {
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut child = Command::new(&program);
-    child.args(["--exact", "reach::other_user_of_the_machine_has_no_access"]).env(TRIES, &data);
+    child.args(["--exact", "reach::other_user_of_the_machine_has_no_access"]).env(DATA_VARIABLE, &data);
     let output = child.uid(NOBODY).gid(NOBODY).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");

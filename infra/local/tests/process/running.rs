@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Timeout of a wait.
-const LONG: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running `lambda-chat`; it is killed when this is dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     child: Child,
     /// The lines that it printed when it was ready.
     pub(crate) banner: String,
@@ -17,7 +17,7 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
 }
 
-impl Running {
+impl RunningServer {
     /// Starts the program on a free port, with these settings alone, and waits for its banner.
     pub(crate) fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lambda-chat"));
@@ -37,8 +37,8 @@ impl Running {
                 break;
             }
         }
-        let opened = banner.split_whitespace().find_map(|word| word.strip_prefix("http://"));
-        let address = opened.unwrap_or_else(|| panic!("no banner: {banner}")).parse().unwrap();
+        let url = banner.split_whitespace().find_map(|field| field.strip_prefix("http://"));
+        let address = url.unwrap_or_else(|| panic!("no banner: {banner}")).parse().unwrap();
         Self { child, banner, address }
     }
 
@@ -50,11 +50,11 @@ impl Running {
     /// Kills the process and returns its log.
     pub(crate) fn kill(mut self) -> String {
         let _gone = self.child.kill();
-        self.ended()
+        self.wait()
     }
 
     /// Waits until the process has ended, and returns its log.
-    pub(crate) fn ended(&mut self) -> String {
+    pub(crate) fn wait(&mut self) -> String {
         let mut log = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         self.child.wait().unwrap();
@@ -62,7 +62,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         let _gone = self.child.kill();
         let _ended = self.child.wait();
@@ -79,8 +79,8 @@ pub(crate) struct Answer {
 
 /// Sends a raw request and reads until the connection ends. Lines of `head` end with `\n`.
 pub(crate) fn exchange(address: SocketAddr, head: &str, body: &str) -> Answer {
-    let mut stream = TcpStream::connect_timeout(&address, LONG).unwrap();
-    stream.set_read_timeout(Some(LONG)).unwrap();
+    let mut stream = TcpStream::connect_timeout(&address, WAIT_TIMEOUT).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let head = head.trim_end().replace('\n', "\r\n");
     let request = format!("{head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
     stream.write_all(request.as_bytes()).unwrap();

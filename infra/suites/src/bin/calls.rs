@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use runtime_api::{Function, HttpEvent, RuntimeApi};
 use serde_json::{Value, json};
-use suites::{Recorder, World, events, given, only, shown};
+use suites::{FakeEnvironment, PermissionRecorder, events, only, print_passed, required_variable};
 use support::{Completion, Gate};
 
-const LONG: Duration = Duration::from_mins(5);
+const INVOCATION_TIME: Duration = Duration::from_mins(5);
 
 /// The function and an API key.
 struct Caller {
@@ -22,7 +22,7 @@ struct Caller {
 impl Caller {
     async fn send(&self, event: HttpEvent) -> (u16, String) {
         let event = event.header("x-api-key", &self.key);
-        let mut answer = self.api.invoke(&event, LONG).answer().await.streamed();
+        let mut answer = self.api.invoke(&event, INVOCATION_TIME).answer().await.expect_streamed();
         (answer.prelude().await.status, answer.rest().await)
     }
 
@@ -36,8 +36,8 @@ impl Caller {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let world = World::start().await;
-    let recorder = Recorder::start(&world.database).await;
+    let world = FakeEnvironment::start().await;
+    let recorder = PermissionRecorder::start(&world.database).await;
     let key = world.new_key("小王").await;
     let mut settings = world.settings();
     settings.insert("AUTH".to_owned(), "api_key".to_owned());
@@ -47,25 +47,25 @@ async fn main() {
     }
     let api = RuntimeApi::start().await;
     let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let function = Function::start(given("CHAT"), &api.address(), pairs);
+    let function = Function::start(required_variable("CHAT"), &api.address(), pairs);
     let caller = Caller { api, key, _function: function };
 
-    talk_for_long(&world, &caller, &recorder).await;
-    use_all(&world, &caller).await;
+    run_turn_with_log(&world, &caller, &recorder).await;
+    call_all_routes(&world, &caller).await;
     let mut calls = BTreeMap::<String, Vec<String>>::new();
     for (action, resource) in recorder.calls() {
         calls.entry(resource).or_default().push(format!("dynamodb:{action}"));
     }
-    std::fs::write(given("CALLS"), serde_json::to_vec(&calls).unwrap()).unwrap();
-    shown(&format!("the calls of all routes are written down: {calls:?}"));
+    std::fs::write(required_variable("CALLS"), serde_json::to_vec(&calls).unwrap()).unwrap();
+    print_passed(&format!("the calls of all routes are written down: {calls:?}"));
 }
 
 /// Runs a turn that lasts until its log is written, so that the end of the log is stored with the answer.
-async fn talk_for_long(world: &World, caller: &Caller, recorder: &Recorder) {
+async fn run_turn_with_log(world: &FakeEnvironment, caller: &Caller, recorder: &PermissionRecorder) {
     let gate = Gate::new();
-    world.model.replies([Completion::new().text("茶").wait(&gate).text("。").end()]);
+    world.model.queue_replies([Completion::new().text("茶").wait(&gate).text("。").end()]);
     let logged = async {
-        recorder.until("BatchWriteItem").await;
+        recorder.wait_for("BatchWriteItem").await;
         gate.open();
     };
     let question = json!({ "message": "什么好喝？" });
@@ -73,8 +73,8 @@ async fn talk_for_long(world: &World, caller: &Caller, recorder: &Recorder) {
     assert_eq!(only(&turn, "done")["finishReason"], "stop");
 }
 
-async fn use_all(world: &World, caller: &Caller) {
-    world.model.replies([
+async fn call_all_routes(world: &FakeEnvironment, caller: &Caller) {
+    world.model.queue_replies([
         Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
         Completion::of(["茶是一种饮料。"]),
         Completion::of(["不客气。"]),
@@ -88,15 +88,15 @@ async fn use_all(world: &World, caller: &Caller) {
     assert_eq!(only(&repeat, "start"), only(&turn, "start"), "a repeat is answered from what is stored");
     let id = only(&turn, "start")["conversationId"].as_str().unwrap().to_owned();
     caller.chat("two", &json!({ "message": "谢谢", "conversationId": id })).await;
-    let refused = json!({ "message": "谢谢", "conversationId": "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
-    let refused = HttpEvent::post("/api/chat", &refused).header("idempotency-key", "three");
-    assert_eq!(caller.send(refused).await.0, 404, "a repeat of what was refused is asked again");
+    let rejected = json!({ "message": "谢谢", "conversationId": "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
+    let rejected = HttpEvent::post("/api/chat", &rejected).header("idempotency-key", "three");
+    assert_eq!(caller.send(rejected).await.0, 404, "a repeat of what was refused is asked again");
 
-    let words = json!({ "role": "user", "parts": [{ "type": "text", "text": "你好" }] });
+    let message = json!({ "role": "user", "parts": [{ "type": "text", "text": "你好" }] });
     let path = format!("/api/conversations/{id}");
     let rename = HttpEvent::post(&path, &json!({ "title": "茶" }));
-    let kept_elsewhere = json!({ "model": "openai", "messages": [{ "role": "user", "content": "你好" }] });
-    assert_eq!(caller.send(HttpEvent::post("/v1/chat/completions", &kept_elsewhere)).await.0, 200);
+    let stateless_request = json!({ "model": "openai", "messages": [{ "role": "user", "content": "你好" }] });
+    assert_eq!(caller.send(HttpEvent::post("/v1/chat/completions", &stateless_request)).await.0, 200);
     let routes = [
         (HttpEvent::get("/api/conversations?limit=1"), 200),
         (HttpEvent::get(&path), 200),
@@ -105,7 +105,7 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::new("POST", &format!("{path}/stop")), 200),
         (HttpEvent::get(&format!("{path}/stream")).header("last-event-id", "01ARZ3NDEKTSV4RRFFQ69G5FAV-1"), 204),
         (HttpEvent::new("DELETE", &path), 204),
-        (HttpEvent::post("/api/ui/chat", &json!({ "id": "a", "message": words })), 200),
+        (HttpEvent::post("/api/ui/chat", &json!({ "id": "a", "message": message })), 200),
         (HttpEvent::get("/api/ui/chat/a/stream"), 204),
         (HttpEvent::get("/api/models"), 200),
         (HttpEvent::get("/api/tools"), 200),
@@ -133,8 +133,8 @@ async fn use_all(world: &World, caller: &Caller) {
         (HttpEvent::post("/api/me", &json!({ "confirm": "erase" })).method("DELETE"), 200),
     ];
     for (event, status) in routes {
-        let told = event.to_string();
-        assert_eq!(caller.send(event).await.0, status, "{told}");
+        let description = event.to_string();
+        assert_eq!(caller.send(event).await.0, status, "{description}");
     }
 }
 

@@ -5,58 +5,59 @@ use std::net::Ipv4Addr;
 
 use runtime_api::Function;
 use serde_json::{Value, json};
-use suites::{Tool, World, events, free_port, given, only, shown};
-use support::{Completion, Gate, within};
+use suites::{FakeEnvironment, Tool, events, free_port, only, print_passed, required_variable};
+use support::{Completion, Gate, with_timeout};
 use tokio::process::Command;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let world = World::start().await;
+    let world = FakeEnvironment::start().await;
     let address = free_port(Ipv4Addr::LOCALHOST);
     let mut command = Command::new("cargo");
     command.args(["lambda", "watch", "--only-lambda-apis", "--disable-cors"]);
     command.args(["-A", "127.0.0.1", "-P", &address.port().to_string()]);
     let mut watch = Tool::start(&mut command);
-    watch.listens_at(address).await;
+    watch.wait_until_listening(address).await;
     let settings = world.settings();
     let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let function = Function::start(given("CHAT"), &format!("http://{address}/.rt/chat"), settings);
+    let function = Function::start(required_variable("CHAT"), &format!("http://{address}/.rt/chat"), settings);
 
     let url = format!("http://{address}/lambda-url/chat");
-    progressive(&world, &url).await;
-    whole(&url).await;
+    check_streaming(&world, &url).await;
+    check_whole_responses(&url).await;
     drop(function);
     watch.stop().await;
 }
 
-async fn progressive(world: &World, url: &str) {
+async fn check_streaming(world: &FakeEnvironment, url: &str) {
     let gate = Gate::new();
-    world.model.replies([Completion::new().text("一").wait(&gate).text("二").end()]);
-    let request = transport::client().unwrap().post(format!("{url}/api/chat")).json(&json!({ "message": "数一数" }));
-    let mut answer = within("an answer to begin", request.send()).await.unwrap();
+    world.model.queue_replies([Completion::new().text("一").wait(&gate).text("二").end()]);
+    let request =
+        transport::build_client().unwrap().post(format!("{url}/api/chat")).json(&json!({ "message": "数一数" }));
+    let mut answer = with_timeout("an answer to begin", request.send()).await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["content-type"], "text/event-stream; charset=utf-8");
     let mut read = String::new();
     while !read.contains('一') {
-        let chunk = within("the first words", answer.chunk()).await.unwrap().unwrap();
+        let chunk = with_timeout("the first words", answer.chunk()).await.unwrap().unwrap();
         read += std::str::from_utf8(&chunk).unwrap();
     }
-    shown("the first words arrive while the model waits");
+    print_passed("the first words arrive while the model waits");
     gate.open();
-    while let Some(chunk) = within("the rest", answer.chunk()).await.unwrap() {
+    while let Some(chunk) = with_timeout("the rest", answer.chunk()).await.unwrap() {
         read += std::str::from_utf8(&chunk).unwrap();
     }
     assert_eq!(only(&events(&read), "done")["finishReason"], "stop");
-    shown("the rest follows, to the end of the stream");
+    print_passed("the rest follows, to the end of the stream");
 }
 
-async fn whole(url: &str) {
-    let http = transport::client().unwrap();
-    let health = within("health", http.get(format!("{url}/healthz")).send()).await.unwrap();
+async fn check_whole_responses(url: &str) {
+    let http = transport::build_client().unwrap();
+    let health = with_timeout("health", http.get(format!("{url}/healthz")).send()).await.unwrap();
     assert_eq!(health.headers()["content-type"], "application/json");
     let body: Value = health.json().await.unwrap();
     assert_eq!(body["status"], "ok");
-    let missing = within("an unknown path", http.get(format!("{url}/nowhere")).send()).await.unwrap();
+    let missing = with_timeout("an unknown path", http.get(format!("{url}/nowhere")).send()).await.unwrap();
     assert_eq!(missing.status(), 404);
-    shown("answers without a stream have status and body");
+    print_passed("answers without a stream have status and body");
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use suites::{Tool, events, forward, free_port, given, only, shown};
+use suites::{Tool, events, forward, free_port, only, print_passed, required_variable};
 use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::process::Command;
 
@@ -16,49 +16,49 @@ use tokio::process::Command;
 const TABLES: [(&str, &str); 2] = [("DATA_TABLE", "DataTable"), ("EPHEMERAL_TABLE", "EphemeralTable")];
 
 /// Host name by which containers reach their host.
-const HOST: &str = "host.docker.internal";
+const HOST_NAME: &str = "host.docker.internal";
 
 /// Timeout for the start of a container, even on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(3);
+const CONTAINER_TIMEOUT: Duration = Duration::from_mins(3);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let bridge: IpAddr = given("BRIDGE").parse().unwrap();
+    let bridge: IpAddr = required_variable("BRIDGE").parse().unwrap();
     let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
     let database = free_port(Ipv4Addr::LOCALHOST);
-    let (server, here) = local_server(database).await;
+    let (server, local_url) = start_local_server(database).await;
     let database = forward(bridge, database).await;
     let upstreams = [model.url(), search.url()];
     let mut parameters = vec![
         "Architecture=x86_64".to_owned(),
         "Auth=none".to_owned(),
-        format!("DynamodbEndpoint=http://{HOST}:{}", database.port()),
+        format!("DynamodbEndpoint=http://{HOST_NAME}:{}", database.port()),
         format!("OpenaiModel={MODEL}"),
     ];
     for (name, url) in ["OpenaiBaseUrl", "TavilyBaseUrl"].into_iter().zip(upstreams) {
-        parameters.push(format!("{name}={}", on_bridge(bridge, &url).await));
+        parameters.push(format!("{name}={}", forward_url(bridge, &url).await));
     }
     let (sam, api) = start_api(bridge, &parameters).await;
 
-    whole_answers(&api).await;
-    turn(&model, &api, &here).await;
+    check_whole_responses(&api).await;
+    check_turn(&model, &api, &local_url).await;
     sam.stop().await;
     server.stop().await;
 }
 
 /// Starts the product on this machine with a database that containers can reach.
-async fn local_server(database: SocketAddr) -> (Tool, String) {
+async fn start_local_server(database: SocketAddr) -> (Tool, String) {
     let address = free_port(Ipv4Addr::LOCALHOST);
-    let mut command = Command::new(given("SERVER"));
+    let mut command = Command::new(required_variable("SERVER"));
     command.args(["--ephemeral", "--port", &address.port().to_string(), "--dynamodb", &database.to_string()]);
     command.env_clear().envs(TABLES);
     let mut server = Tool::start(&mut command);
-    server.listens_at(address).await;
+    server.wait_until_listening(address).await;
     (server, format!("http://{address}"))
 }
 
 /// Returns the same URL for use in containers.
-async fn on_bridge(bridge: IpAddr, url: &str) -> String {
+async fn forward_url(bridge: IpAddr, url: &str) -> String {
     let rest = url.strip_prefix("http://").unwrap();
     let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
     let forwarded = forward(bridge, address.parse().unwrap()).await;
@@ -70,11 +70,11 @@ async fn start_api(bridge: IpAddr, parameters: &[String]) -> (Tool, String) {
     let mut command = Command::new("sam");
     command.args(["local", "start-api", "--skip-pull-image", "--warm-containers", "LAZY"]);
     command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
-    command.args(["--add-host", &format!("{HOST}:{bridge}")]);
-    command.arg("--template").arg(with_keys(&PathBuf::from(given("SAM_BUILD"))));
+    command.args(["--add-host", &format!("{HOST_NAME}:{bridge}")]);
+    command.arg("--template").arg(with_keys(&PathBuf::from(required_variable("SAM_BUILD"))));
     command.arg("--parameter-overrides").args(parameters);
     let mut sam = Tool::start(&mut command);
-    sam.listens_at(address).await;
+    sam.wait_until_listening(address).await;
     (sam, format!("http://{address}"))
 }
 
@@ -89,42 +89,42 @@ fn with_keys(folder: &Path) -> PathBuf {
 }
 
 fn http() -> transport::Client {
-    transport::client().unwrap()
+    transport::build_client().unwrap()
 }
 
 async fn get(url: &str) -> (u16, String) {
-    let answer = http().get(url).timeout(PATIENCE).send().await.unwrap();
+    let answer = http().get(url).timeout(CONTAINER_TIMEOUT).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-async fn whole_answers(api: &str) {
+async fn check_whole_responses(api: &str) {
     let (status, page) = get(&format!("{api}/")).await;
     assert_eq!((status, page.contains("<html")), (200, true), "{page}");
-    shown("the page comes out of the container");
+    print_passed("the page comes out of the container");
     let (status, health) = get(&format!("{api}/healthz")).await;
     assert_eq!((status, health.contains(r#""status":"ok""#)), (200, true), "{health}");
     let (status, missing) = get(&format!("{api}/api/nowhere")).await;
     assert_eq!((status, missing.contains("not_found")), (404, true), "{missing}");
-    shown("health and an unknown path are answered");
+    print_passed("health and an unknown path are answered");
 }
 
-async fn turn(model: &FakeModel, api: &str, here: &str) {
-    model.replies([
+async fn check_turn(model: &FakeModel, api: &str, local_url: &str) {
+    model.queue_replies([
         Completion::of([r#"<tool_call>{"tool": "search_web", "query": "茶"}</tool_call>"#]),
         Completion::of(["茶是一种饮料。"]),
     ]);
     let request = http().post(format!("{api}/api/chat")).header("x-user-id", "wang");
-    let answer = request.json(&json!({ "message": "茶是什么？" })).timeout(PATIENCE).send().await.unwrap();
+    let answer = request.json(&json!({ "message": "茶是什么？" })).timeout(CONTAINER_TIMEOUT).send().await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["content-type"], "text/event-stream; charset=utf-8");
     let events = events(&answer.text().await.unwrap());
     assert_eq!(only(&events, "done")["finishReason"], "stop");
     assert_eq!(only(&events, "tool_result")["ok"], true);
-    shown("a turn with a search comes whole, as an event stream");
+    print_passed("a turn with a search comes whole, as an event stream");
 
     let id = only(&events, "start")["conversationId"].as_str().unwrap();
-    let request = http().get(format!("{here}/api/conversations/{id}")).header("x-user-id", "wang");
+    let request = http().get(format!("{own}/api/conversations/{id}")).header("x-user-id", "wang");
     let stored: Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(stored["messages"][1]["content"], "茶是一种饮料。", "{stored}");
-    shown("the local server finds the conversation in its own DynamoDB");
+    print_passed("the local server finds the conversation in its own DynamoDB");
 }

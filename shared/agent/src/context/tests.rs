@@ -14,7 +14,7 @@ fn said(text: &str) -> Message {
 }
 
 fn result(id: &str, content: &str) -> Message {
-    Message::Tool(ToolResult { call_id: id.into(), name: "f".into(), ok: true, content: content.into() })
+    Message::Tool(ToolMessage { call_id: id.into(), name: "f".into(), ok: true, content: content.into() })
 }
 
 fn calling(id: &str, thinking: &str) -> Message {
@@ -22,11 +22,11 @@ fn calling(id: &str, thinking: &str) -> Message {
     Message::Assistant { text: String::new(), thinking: thinking.into(), calls: vec![call] }
 }
 
-fn past(turns: impl IntoIterator<Item = Vec<Message>>) -> Vec<PastTurn> {
-    (1..).zip(turns).map(|(number, messages)| PastTurn { place: number * 2, messages }).collect()
+fn past(turns: impl IntoIterator<Item = Vec<Message>>) -> Vec<HistoryTurn> {
+    (1..).zip(turns).map(|(number, messages)| HistoryTurn { seq: number * 2, messages }).collect()
 }
 
-fn plain(count: usize) -> Vec<PastTurn> {
+fn plain(count: usize) -> Vec<HistoryTurn> {
     past((0..count).map(|number| vec![user(&format!("question {number}")), said(&"word ".repeat(40))]))
 }
 

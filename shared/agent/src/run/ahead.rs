@@ -30,7 +30,7 @@ impl Run<'_> {
 /// Until it is known what it cost it counts as if it had been paid for: a turn that ends before it leaves a request
 /// behind for which the provider charges.
 pub(super) async fn run(session: &ToolSession, call: Option<&ToolCall>, events: &EventLog) {
-    let Some((price, running)) = call.and_then(|call| session.ahead(call)) else { return };
+    let Some((price, running)) = call.and_then(|call| session.prefetch(call)) else { return };
     events.draft().ahead = price;
     let credits = running.await;
     events.draft().ahead = credits;

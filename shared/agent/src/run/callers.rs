@@ -1,7 +1,7 @@
 //! Calls of tools that the caller runs.
 
 use conversation::{Event, FinishReason, Message, ToolCall};
-use model::Wishes;
+use model::GenerationParams;
 
 use super::Run;
 
@@ -14,13 +14,13 @@ impl Run<'_> {
         let most = if self.turn.caller.as_ref().is_some_and(|caller| caller.one_call) { 1 } else { calls.len() };
         for (number, call) in (1..).zip(calls).take(most) {
             let id = format!("call_{}_{number}", self.turn.id);
-            self.events.send(Event::CallersCall(Box::new(ToolCall { id, ..call })));
+            self.events.send(Event::ClientToolCall(Box::new(ToolCall { id, ..call })));
         }
         FinishReason::ToolCalls
     }
 
     /// What holds over the operator's options.
-    pub(super) fn wishes(&self) -> Wishes {
+    pub(super) fn wishes(&self) -> GenerationParams {
         self.turn.caller.as_ref().map(|caller| caller.wishes.clone()).unwrap_or_default()
     }
 

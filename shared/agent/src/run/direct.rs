@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use conversation::{Event, FinishReason};
-use tools::Ran;
+use tools::ToolRun;
 
 use super::Run;
 use crate::step::Round;
@@ -19,7 +19,7 @@ pub(super) fn answer(round: &Round) -> Option<String> {
     if round.malformed.is_some() || !round.callers.is_empty() || round.results.is_empty() {
         return None;
     }
-    let readable = |ran: &Ran| ran.answer.clone().filter(|text| !text.trim().is_empty());
+    let readable = |ran: &ToolRun| ran.answer.clone().filter(|text| !text.trim().is_empty());
     let texts: Option<Vec<String>> = round.results.iter().map(readable).collect();
     let mut seen = HashSet::new();
     let calls = round.calls.iter().map(|call| (&call.name, call.arguments.to_string()));

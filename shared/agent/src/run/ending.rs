@@ -1,5 +1,5 @@
 use conversation::{ErrorCode, Event, Failure, FinishReason};
-use model::{ModelError, ToolPath};
+use model::{ModelError, ToolMode};
 
 use super::Run;
 use crate::failure::{Broken, heals};
@@ -11,7 +11,7 @@ impl Run<'_> {
     pub(super) async fn broken(&mut self, broken: Broken) -> Result<Option<FinishReason>, Failure> {
         match broken {
             Broken::ToolsRefused if self.is_native() => {
-                self.path = ToolPath::Text;
+                self.path = ToolMode::Prompted;
                 self.remember().await;
                 Ok(None)
             }

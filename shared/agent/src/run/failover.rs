@@ -40,7 +40,7 @@ impl Run<'_> {
         self.remember().await;
         let model = self.model().config().name.clone();
         tracing::warn!(%model, "another model is asked");
-        self.events.send(Event::Handover { model });
+        self.events.send(Event::ModelSwitched { model });
     }
 
     /// What was shown of the reply that is being written; a model that goes on from there has to know it.
@@ -64,9 +64,9 @@ fn more_useful(before: Failure, now: Failure) -> Failure {
     let limited = |failure: &Failure| failure.code == ErrorCode::RateLimited;
     let better = if limited(&before) && limited(&now) {
         // A wait that is known is of more use than none.
-        now.retry_after.map(Reverse) > before.retry_after.map(Reverse)
+        now.retry_after_seconds.map(Reverse) > before.retry_after_seconds.map(Reverse)
     } else {
-        now.code.retryable() && !before.code.retryable()
+        now.code.is_retryable() && !before.code.is_retryable()
     };
     if better { now } else { before }
 }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_passes_is_told_and_the_shortest_wait() {
-        let wait = |seconds| Failure::from(ErrorCode::RateLimited).retry_after(seconds);
+        let wait = |seconds| Failure::from(ErrorCode::RateLimited).with_retry_after(seconds);
         let of = Failure::from;
         let cases = [
             (of(ErrorCode::UpstreamUnavailable), of(ErrorCode::UpstreamStalled), 0),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use calls::{Part, ThinkingFilter};
-use conversation::{Message, PastTurn, Summary};
-use model::{Delta, Limits, Prompt};
+use calls::{ReplyPart, ThinkingFilter};
+use conversation::{HistoryTurn, Message, Summary};
+use model::{CallOptions, Delta, Prompt};
 use tokio::time::Instant;
 
 use super::Run;
@@ -50,9 +50,9 @@ impl Run<'_> {
     }
 
     /// The earlier turns that no summary stands for.
-    fn uncovered(&self) -> &[PastTurn] {
-        let through = self.summary.as_ref().map_or(0, |summary| summary.through);
-        let first = self.turn.history.partition_point(|past| past.place <= through);
+    fn uncovered(&self) -> &[HistoryTurn] {
+        let through = self.summary.as_ref().map_or(0, |summary| summary.up_to_seq);
+        let first = self.turn.history.partition_point(|past| past.seq <= through);
         self.turn.history.get(first..).unwrap_or_default()
     }
 
@@ -103,8 +103,8 @@ impl Run<'_> {
 
     /// Has the model condense the oldest turns; when that fails they are left out.
     async fn summarise(&mut self, left_out: usize, family: Family) {
-        let Some(last) = self.uncovered().get(..left_out).and_then(<[PastTurn]>::last) else { return };
-        let through = last.place;
+        let Some(last) = self.uncovered().get(..left_out).and_then(<[HistoryTurn]>::last) else { return };
+        let through = last.seq;
         let told = context::keep(&self.uncovered()[..left_out], SUMMARISED, family).messages;
         let before = self.summary.as_ref().map(|summary| summary.text.as_str());
         let asked = Prompt {
@@ -116,7 +116,7 @@ impl Run<'_> {
             tracing::warn!(turns = left_out, "earlier turns could not be summarised and are left out");
             return;
         };
-        let summary = Summary { through, text };
+        let summary = Summary { up_to_seq: through, text };
         self.events.draft().summary = Some(summary.clone());
         self.summary = Some(summary);
     }
@@ -127,7 +127,7 @@ impl Run<'_> {
         let deadline = Instant::now() + LONGEST_SUMMARY.min(left / 4);
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
         let asked = Asked::new(self.measure(prompt), self.model().config());
-        let limits = Limits { deadline, alternative: true, tape, attempts: self.events.attempts() };
+        let limits = CallOptions { deadline, has_fallback: true, recorder: tape, attempt_log: self.events.attempts() };
         let mut reply = self.model().reply(prompt, limits).await.ok()?;
         let (mut text, mut counted, mut filter) = (String::new(), None, ThinkingFilter::default());
         while let Some(delta) = reply.next().await {
@@ -145,9 +145,9 @@ impl Run<'_> {
     }
 }
 
-fn add(text: &mut String, parts: Vec<Part>) {
+fn add(text: &mut String, parts: Vec<ReplyPart>) {
     for part in parts {
-        if let Part::Text(more) = part {
+        if let ReplyPart::Text(more) = part {
             text.push_str(&more);
         }
     }

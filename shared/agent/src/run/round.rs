@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use conversation::{FinishReason, Message, ToolChoice};
-use model::{Limits, ModelError, Prompt, ToolPath};
+use model::{CallOptions, ModelError, Prompt, ToolMode};
 use tokio::time::timeout_at;
 
 use super::count::Asked;
@@ -18,7 +18,12 @@ impl Run<'_> {
         let prompt = self.prompt(phase, &said);
         let alternative = self.at + 1 < self.turn.models.len();
         let tape = self.recording.as_ref().map(|recording| recording.asked(self.model(), self.path));
-        let limits = Limits { deadline: self.times.last, alternative, tape, attempts: self.events.attempts() };
+        let limits = CallOptions {
+            deadline: self.times.last,
+            has_fallback: alternative,
+            recorder: tape,
+            attempt_log: self.events.attempts(),
+        };
         let on = matches!(phase, Phase::Tools);
         let informed = on && self.is_informed();
         let reply = self.model().reply(&prompt, limits);
@@ -64,9 +69,9 @@ impl Run<'_> {
         let choice = if self.rounds == 0 { &self.turn.tool_choice } else { &ToolChoice::Auto };
         let on = matches!(phase, Phase::Tools);
         let offer = match self.path {
-            ToolPath::Native => Offer::Native { on },
-            ToolPath::Text if on => Offer::Text { format, tools: &self.specs, choice },
-            ToolPath::Text => Offer::Off,
+            ToolMode::Native => Offer::Native { on },
+            ToolMode::Prompted if on => Offer::Text { format, tools: &self.specs, choice },
+            ToolMode::Prompted => Offer::Off,
         };
         let mut system = prompt::system(self.agent.system_prompt.as_deref(), &self.turn.today, &offer);
         if matches!(phase, Phase::Last(FinishReason::Deadline)) {
@@ -78,9 +83,9 @@ impl Run<'_> {
         if self.is_native() && !self.specs.is_empty() {
             let tool_choice = if on { choice.clone() } else { ToolChoice::None };
             let (messages, tools) = (replay::natively(&messages), Arc::clone(&self.specs));
-            return Prompt { system, messages, tools, tool_choice, wishes: self.wishes() };
+            return Prompt { system, messages, tools, tool_choice, params: self.wishes() };
         }
         let messages = replay::as_text(&self.guarded(messages), format, &self.turn.nonce);
-        Prompt { system, messages, wishes: self.wishes(), ..Prompt::default() }
+        Prompt { system, messages, params: self.wishes(), ..Prompt::default() }
     }
 }

@@ -1,8 +1,8 @@
-use calls::{CallScanner, Defect, End, Malformed, ParsedCall, Part, Piece, ThinkingFilter};
+use calls::{CallScanner, Malformed, MalformedReason, ParsedCall, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
 use conversation::{Event, ToolCall};
-use model::{Delta, Finish, ModelError, NativeCall, TokenUsage, ToolPath};
+use model::{Delta, Finish, ModelError, NativeCall, TokenUsage, ToolMode};
 use serde_json::Value;
-use tools::Ran;
+use tools::ToolRun;
 
 use super::{Reader, Round};
 use crate::EventLog;
@@ -18,13 +18,13 @@ pub(super) struct Reading {
     /// The names of the caller's tools.
     callers_tools: Vec<String>,
     tools_on: bool,
-    path: ToolPath,
+    path: ToolMode,
     may_correct: bool,
     filter: Option<ThinkingFilter>,
     scanner: Option<CallScanner>,
     /// Empty between two deltas: so that none of them needs a list of its own.
-    parts: Vec<Part>,
-    pieces: Vec<Piece>,
+    parts: Vec<ReplyPart>,
+    pieces: Vec<Segment>,
     calls: Vec<ToolCall>,
     pub(super) callers: Vec<ToolCall>,
     /// Calls in the text of a reply that may yet bring native ones, and text that failed to be one.
@@ -74,7 +74,7 @@ impl Reading {
             Delta::Call(call) => self.native_call(call).into_iter().collect(),
             Delta::CutCall => {
                 self.called_natively = true;
-                self.malformed = Some(Malformed { raw: String::new(), defect: Defect::Cut });
+                self.malformed = Some(Malformed { raw: String::new(), reason: MalformedReason::Truncated });
                 Vec::new()
             }
             Delta::Usage(usage) => {
@@ -87,15 +87,15 @@ impl Reading {
 
     fn text(&mut self, text: String) -> Vec<ToolCall> {
         let (Some(filter), Some(scanner)) = (&mut self.filter, &mut self.scanner) else { return Vec::new() };
-        let passes = filter.passes(&text);
-        if passes && scanner.passes(&text) {
+        let passes = filter.try_passthrough(&text);
+        if passes && scanner.try_passthrough(&text) {
             let delta = self.seam.push(text);
             self.say(delta);
             return Vec::new();
         }
         let mut parts = std::mem::take(&mut self.parts);
         if passes {
-            parts.push(Part::Text(text));
+            parts.push(ReplyPart::Text(text));
         } else {
             filter.push_into(&text, &mut parts);
         }
@@ -104,13 +104,13 @@ impl Reading {
         calls
     }
 
-    fn parts(&mut self, parts: &mut Vec<Part>) -> Vec<ToolCall> {
+    fn parts(&mut self, parts: &mut Vec<ReplyPart>) -> Vec<ToolCall> {
         let mut calls = Vec::new();
         let mut pieces = std::mem::take(&mut self.pieces);
         for part in parts.drain(..) {
             match part {
-                Part::Thinking(delta) => self.events.append(Event::Thinking { delta }),
-                Part::Text(text) => {
+                ReplyPart::Thinking(delta) => self.events.append(Event::Thinking { delta }),
+                ReplyPart::Text(text) => {
                     self.scanner.iter_mut().for_each(|scanner| scanner.push_into(&text, &mut pieces));
                     calls.extend(self.pieces(&mut pieces));
                 }
@@ -120,17 +120,17 @@ impl Reading {
         calls
     }
 
-    fn pieces(&mut self, pieces: &mut Vec<Piece>) -> Vec<ToolCall> {
+    fn pieces(&mut self, pieces: &mut Vec<Segment>) -> Vec<ToolCall> {
         let mut calls = Vec::new();
         for piece in pieces.drain(..) {
             match piece {
-                Piece::Text(text) => {
+                Segment::Text(text) => {
                     let delta = self.seam.push(text);
                     self.say(delta);
                 }
-                Piece::Call(parsed) if self.path == ToolPath::Native => self.held.push(parsed),
-                Piece::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
-                Piece::Malformed(malformed) => self.refuse(malformed),
+                Segment::Call(parsed) if self.path == ToolMode::Native => self.held.push(parsed),
+                Segment::Call(parsed) => calls.extend(self.accept(String::new(), parsed.name, parsed.arguments)),
+                Segment::Malformed(malformed) => self.refuse(malformed),
             }
         }
         calls
@@ -141,7 +141,7 @@ impl Reading {
         self.finish = Some(finish);
         let mut parts = self.filter.take().map(ThinkingFilter::finish).unwrap_or_default();
         let mut calls = self.parts(&mut parts);
-        let end = if finish == Finish::Length { End::Cut } else { End::Complete };
+        let end = if finish == Finish::Length { ReplyEnd::Truncated } else { ReplyEnd::Complete };
         let mut pieces = self.scanner.take().map(|scanner| scanner.finish(end)).unwrap_or_default();
         calls.extend(self.pieces(&mut pieces));
         // A model with native calls may repeat them in its text: then the native ones hold and the text is residue.
@@ -189,13 +189,13 @@ impl Reading {
     }
 
     fn refuse(&mut self, malformed: Malformed) {
-        match &malformed.defect {
-            Defect::Cut => self.malformed = Some(malformed),
-            Defect::Unreadable(_) if self.may_correct && self.malformed.is_none() => {
+        match &malformed.reason {
+            MalformedReason::Truncated => self.malformed = Some(malformed),
+            MalformedReason::Unreadable(_) if self.may_correct && self.malformed.is_none() => {
                 self.malformed = Some(malformed);
             }
-            Defect::Unreadable(_) if self.path == ToolPath::Native => self.residue.push_str(&malformed.raw),
-            Defect::Unreadable(_) => self.show(malformed.raw),
+            MalformedReason::Unreadable(_) if self.path == ToolMode::Native => self.residue.push_str(&malformed.raw),
+            MalformedReason::Unreadable(_) => self.show(malformed.raw),
         }
     }
 
@@ -221,14 +221,14 @@ impl Reading {
     }
 
     /// What there is of a reply that was not read to its end.
-    pub(super) fn given_up(&mut self, results: Vec<Ran>) -> Broken {
+    pub(super) fn given_up(&mut self, results: Vec<ToolRun>) -> Broken {
         let round = Round { finish: Finish::Stop, usage: None, ..self.round(results) };
         Broken::Late((!round.calls.is_empty()).then(|| Box::new(round)))
     }
 
     pub(super) fn close(
         &mut self,
-        results: Vec<Ran>,
+        results: Vec<ToolRun>,
         broke: Option<ModelError>,
         alternative: bool,
     ) -> Result<Round, Broken> {
@@ -246,7 +246,7 @@ impl Reading {
     }
 
     /// What there is, which is given out once.
-    fn round(&mut self, results: Vec<Ran>) -> Round {
+    fn round(&mut self, results: Vec<ToolRun>) -> Round {
         Round {
             calls: std::mem::take(&mut self.calls),
             results,

@@ -41,52 +41,52 @@ pub(super) fn prefixed_markers() -> impl Iterator<Item = (String, Role)> {
 }
 
 /// `<tool_call><function=f><parameter=q>a</parameter></function></tool_call>` with a line for each.
-pub(super) static QWEN: Functions = Functions {
+pub(super) static QWEN: FunctionFormat = FunctionFormat {
     name: "qwen_functions",
     wrapper: ["<tool_call>", "</tool_call>"],
     function: ["<function=", ">", "</function>"],
     parameter: ["<parameter=", ">"],
 };
 /// The same in `<seed:tool_call>`.
-pub(super) static SEED: Functions =
-    Functions { name: "seed_functions", wrapper: ["<seed:tool_call>", "</seed:tool_call>"], ..QWEN };
+pub(super) static SEED: FunctionFormat =
+    FunctionFormat { name: "seed_functions", wrapper: ["<seed:tool_call>", "</seed:tool_call>"], ..QWEN };
 /// `<function_calls><invoke name="f"><parameter name="q">a</parameter></invoke></function_calls>`.
-pub(super) static INVOKE: Functions = Functions {
+pub(super) static INVOKE: FunctionFormat = FunctionFormat {
     name: "invoke",
     wrapper: ["<function_calls>", "</function_calls>"],
     function: ["<invoke name=\"", "\">", "</invoke>"],
     parameter: ["<parameter name=\"", "\">"],
 };
 /// The same in `<minimax:tool_call>`.
-pub(super) static MINIMAX: Functions =
-    Functions { name: "minimax_invoke", wrapper: ["<minimax:tool_call>", "</minimax:tool_call>"], ..INVOKE };
+pub(super) static MINIMAX: FunctionFormat =
+    FunctionFormat { name: "minimax_invoke", wrapper: ["<minimax:tool_call>", "</minimax:tool_call>"], ..INVOKE };
 
 /// A format with a function and its parameters as elements.
 #[derive(Clone, Copy)]
-pub(super) struct Functions {
+pub(super) struct FunctionFormat {
     name: &'static str,
     wrapper: [&'static str; 2],
     function: [&'static str; 3],
     parameter: [&'static str; 2],
 }
 
-impl CallFormat for Functions {
+impl CallFormat for FunctionFormat {
     fn name(&self) -> &'static str {
         self.name
     }
 
     fn render_call(&self, call: &ToolCall) -> String {
-        let ([open, close], [function, behind_name, end]) = (self.wrapper, self.function);
-        let parameters = parameters(&call.arguments, |key, value| {
-            let [parameter, behind_key] = self.parameter;
-            format!("{parameter}{key}{behind_key}\n{value}\n</parameter>\n")
+        let ([open, close], [function, after_name, end]) = (self.wrapper, self.function);
+        let parameters = render_parameters(&call.arguments, |key, value| {
+            let [parameter, after_key] = self.parameter;
+            format!("{parameter}{key}{after_key}\n{value}\n</parameter>\n")
         });
-        format!("{open}\n{function}{}{behind_name}\n{parameters}{end}\n{close}", call.name)
+        format!("{open}\n{function}{}{after_name}\n{parameters}{end}\n{close}", call.name)
     }
 }
 
 /// Renders every argument as an element; strings as they are, everything else as JSON.
-pub(super) fn parameters(arguments: &Value, element: impl Fn(&str, &str) -> String) -> String {
+pub(super) fn render_parameters(arguments: &Value, element: impl Fn(&str, &str) -> String) -> String {
     let Value::Object(arguments) = arguments else { return format!("{arguments}\n") };
     arguments
         .iter()

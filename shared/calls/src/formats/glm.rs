@@ -3,7 +3,7 @@
 use conversation::ToolCall;
 
 use super::CallFormat;
-use super::functions::parameters;
+use super::functions::render_parameters;
 use crate::markers::Role;
 
 /// Markers of this family; the wrapper is that of the tag forms.
@@ -11,18 +11,18 @@ pub(super) const MARKERS: &[(&str, Role)] =
     &[("<arg_key>", Role::Key), ("</arg_key>", Role::KeyEnd), ("</arg_value>", Role::ParameterEnd)];
 
 /// `<tool_call>f` and the pairs, a line each.
-pub(super) static GLM: Glm = Glm;
+pub(super) static GLM: GlmFormat = GlmFormat;
 
 /// The format of GLM 4.5 and later.
-pub(super) struct Glm;
+pub(super) struct GlmFormat;
 
-impl CallFormat for Glm {
+impl CallFormat for GlmFormat {
     fn name(&self) -> &'static str {
         "glm"
     }
 
     fn render_call(&self, call: &ToolCall) -> String {
-        let pairs = parameters(&call.arguments, |key, value| {
+        let pairs = render_parameters(&call.arguments, |key, value| {
             format!("<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n")
         });
         format!("<tool_call>{}\n{pairs}</tool_call>", call.name)

@@ -3,12 +3,12 @@
 use conversation::{ToolCall, ToolExample, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use crate::typed::types;
+use crate::parameter_value::schema_types;
 
 /// Builds the instructions for calling these tools, in Chinese; empty without tools.
-pub(super) fn instructions(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> String) -> String {
+pub(super) fn build_instructions(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> String) -> String {
     let Some(first) = tools.first() else { return String::new() };
-    let sections: Vec<_> = tools.iter().map(|tool| section(tool, render)).collect();
+    let sections: Vec<_> = tools.iter().map(|tool| render_section(tool, render)).collect();
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
     format!(
         "## 可用工具\n\n你可以调用下面的工具。需要时，按规定的格式把调用直接写在回复里，系统会执行它并把结果发给你。\n\n\
@@ -24,20 +24,20 @@ pub(super) fn instructions(tools: &[ToolSpec], render: &dyn Fn(&ToolCall) -> Str
          重要：需要查询或计算时必须使用工具。先输出调用，例如 {call}，等收到结果，再根据结果回答。",
         sections = sections.join("\n\n"),
         names = names.join("、"),
-        call = render(&sample(first)),
+        call = render(&sample_call(first)),
     )
 }
 
-fn section(tool: &ToolSpec, render: &dyn Fn(&ToolCall) -> String) -> String {
-    let (title, rest) = title(&tool.description);
+fn render_section(tool: &ToolSpec, render: &dyn Fn(&ToolCall) -> String) -> String {
+    let (title, rest) = split_title(&tool.description);
     let mut parts = vec![format!("### {} - {title}", tool.name)];
     if !rest.is_empty() {
         parts.push(format!("何时使用：{rest}"));
     }
-    parts.push(format!("参数：\n{}", parameters(&tool.parameters)));
-    parts.push(format!("使用格式：\n{}", render(&usage(tool))));
+    parts.push(format!("参数：\n{}", render_parameters(&tool.parameters)));
+    parts.push(format!("使用格式：\n{}", render(&usage_call(tool))));
     let example = |example: &ToolExample| {
-        format!("用户：{}\n你：{}", example.question, render(&call(tool, example.arguments.clone())))
+        format!("用户：{}\n你：{}", example.question, render(&build_call(tool, example.arguments.clone())))
     };
     let examples: Vec<_> = tool.examples.iter().map(example).collect();
     if !examples.is_empty() {
@@ -47,23 +47,23 @@ fn section(tool: &ToolSpec, render: &dyn Fn(&ToolCall) -> String) -> String {
 }
 
 /// Splits a description into its first sentence, without the full stop, and the rest.
-fn title(description: &str) -> (&str, &str) {
+fn split_title(description: &str) -> (&str, &str) {
     let description = description.trim();
     let end = description.find(['。', '\n']).or_else(|| description.find(". ")).unwrap_or(description.len());
     let rest = description[end..].trim_start_matches(['。', '.', '\n', ' ']);
     (description[..end].trim_end_matches('.'), rest)
 }
 
-fn parameters(schema: &Value) -> String {
+fn render_parameters(schema: &Value) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty()) else {
         return "无".to_owned();
     };
-    let lines = properties.iter().map(|(name, property)| parameter(name, property, is_required(schema, name)));
+    let lines = properties.iter().map(|(name, property)| render_parameter(name, property, is_required(schema, name)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn parameter(name: &str, property: &Value, required: bool) -> String {
-    let kinds = types(property).join(" | ");
+fn render_parameter(name: &str, property: &Value, required: bool) -> String {
+    let kinds = schema_types(property).join(" | ");
     let kinds = if kinds.is_empty() { "any" } else { &kinds };
     let mut facts = vec![kinds.to_owned(), if required { "必填" } else { "可选" }.to_owned()];
     if let Some(values) = property.get("enum").and_then(Value::as_array) {
@@ -83,18 +83,18 @@ fn is_required(schema: &Value, name: &str) -> bool {
 }
 
 /// A call that shows the format: every required parameter with a placeholder value.
-fn usage(tool: &ToolSpec) -> ToolCall {
+fn usage_call(tool: &ToolSpec) -> ToolCall {
     let properties = tool.parameters.get("properties").and_then(Value::as_object);
     let members = properties.into_iter().flatten().filter(|(name, _)| is_required(&tool.parameters, name));
-    let arguments: Map<_, _> = members.map(|(name, property)| (name.clone(), stand_in(property))).collect();
-    call(tool, Value::Object(arguments))
+    let arguments: Map<_, _> = members.map(|(name, property)| (name.clone(), placeholder(property))).collect();
+    build_call(tool, Value::Object(arguments))
 }
 
-fn stand_in(property: &Value) -> Value {
+fn placeholder(property: &Value) -> Value {
     if let Some(first) = property.get("enum").and_then(Value::as_array).and_then(|values| values.first()) {
         return first.clone();
     }
-    match types(property).first().copied() {
+    match schema_types(property).first().copied() {
         Some("integer" | "number") => json!(1),
         Some("boolean") => json!(true),
         Some("array") => json!(["…"]),
@@ -104,15 +104,15 @@ fn stand_in(property: &Value) -> Value {
 }
 
 /// A sample call: the first example, or the usage.
-fn sample(tool: &ToolSpec) -> ToolCall {
-    tool.examples.first().map_or_else(|| usage(tool), |example| call(tool, example.arguments.clone()))
+fn sample_call(tool: &ToolSpec) -> ToolCall {
+    tool.examples.first().map_or_else(|| usage_call(tool), |example| build_call(tool, example.arguments.clone()))
 }
 
-fn call(tool: &ToolSpec, arguments: Value) -> ToolCall {
+fn build_call(tool: &ToolSpec, arguments: Value) -> ToolCall {
     ToolCall { id: String::new(), name: tool.name.clone(), arguments }
 }
 
 /// Escapes text for an attribute.
-pub(super) fn attribute(text: &str) -> String {
+pub(super) fn escape_attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

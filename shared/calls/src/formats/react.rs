@@ -3,20 +3,20 @@
 use conversation::ToolCall;
 
 use super::CallFormat;
-use super::tag::spaced;
+use super::tag::to_spaced_json;
 
 /// The `ReAct` format. Only a scanner built with [`with_actions`](crate::CallScanner::with_actions) finds its calls,
 /// because `Action:` also begins ordinary lines.
-pub static REACT: &dyn CallFormat = &React;
+pub static REACT: &dyn CallFormat = &ReactFormat;
 
-struct React;
+struct ReactFormat;
 
-impl CallFormat for React {
+impl CallFormat for ReactFormat {
     fn name(&self) -> &'static str {
         "react"
     }
 
     fn render_call(&self, call: &ToolCall) -> String {
-        format!("Action: {}\nAction Input: {}", call.name, spaced(&call.arguments))
+        format!("Action: {}\nAction Input: {}", call.name, to_spaced_json(&call.arguments))
     }
 }

@@ -26,17 +26,17 @@ pub(super) const MARKERS: &[(&str, Role)] = &[
 ];
 
 /// `<tool_call>{"tool": "f", "q": "a"}</tool_call>`: flat, on one line. The default.
-pub(super) static TAG: Tag = Tag { name: "tag", flat: true };
+pub(super) static TAG: TagFormat = TagFormat { name: "tag", flat: true };
 /// `<tool_call>` `{"name": "f", "arguments": {"q": "a"}}` `</tool_call>` on three lines, as Hermes and Qwen are trained.
-pub(super) static HERMES: Tag = Tag { name: "hermes", flat: false };
+pub(super) static HERMES: TagFormat = TagFormat { name: "hermes", flat: false };
 
 /// A format with JSON in `<tool_call>`.
-pub(super) struct Tag {
+pub(super) struct TagFormat {
     name: &'static str,
     flat: bool,
 }
 
-impl CallFormat for Tag {
+impl CallFormat for TagFormat {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -46,15 +46,15 @@ impl CallFormat for Tag {
             Value::Object(arguments) if self.flat && may_be_flat(arguments) => {
                 let mut flat = Map::from_iter([("tool".to_owned(), json!(call.name))]);
                 flat.extend(arguments.clone());
-                format!("<tool_call>{}</tool_call>", spaced(&Value::Object(flat)))
+                format!("<tool_call>{}</tool_call>", to_spaced_json(&Value::Object(flat)))
             }
             arguments if self.flat => {
                 let nested = json!({"tool": call.name, "arguments": arguments});
-                format!("<tool_call>{}</tool_call>", spaced(&nested))
+                format!("<tool_call>{}</tool_call>", to_spaced_json(&nested))
             }
             arguments => {
                 let nested = json!({"name": call.name, "arguments": arguments});
-                format!("<tool_call>\n{}\n</tool_call>", spaced(&nested))
+                format!("<tool_call>\n{}\n</tool_call>", to_spaced_json(&nested))
             }
         }
     }
@@ -62,18 +62,18 @@ impl CallFormat for Tag {
 
 /// Whether no argument can be mistaken for a key of the call itself.
 fn may_be_flat(arguments: &Map<String, Value>) -> bool {
-    !arguments.keys().any(|key| crate::shape::is_call_key(key))
+    !arguments.keys().any(|key| crate::json_calls::is_call_key(key))
 }
 
 /// Renders JSON with a blank after each colon and comma, as people write examples.
-pub(super) fn spaced(value: &Value) -> String {
+pub(super) fn to_spaced_json(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let members: Vec<_> =
-                members.iter().map(|(key, value)| format!("{}: {}", json!(key), spaced(value))).collect();
+                members.iter().map(|(key, value)| format!("{}: {}", json!(key), to_spaced_json(value))).collect();
             format!("{{{}}}", members.join(", "))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(to_spaced_json).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),
     }
 }

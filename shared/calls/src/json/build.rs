@@ -4,7 +4,7 @@ use super::MAX_DEPTH;
 
 /// Builds a value from the tokens of well-formed JSON.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct ValueBuilder {
     open: Vec<Container>,
     done: Option<Value>,
 }
@@ -14,7 +14,7 @@ enum Container {
     Object { members: Map<String, Value>, key: Option<String> },
 }
 
-impl Builder {
+impl ValueBuilder {
     /// Opens an object or an array; returns false if the nesting is too deep.
     pub(super) fn open(&mut self, object: bool) -> bool {
         let container =
@@ -69,16 +69,16 @@ impl Builder {
 }
 
 /// Parses a literal outside strings: `true`, `false`, `null` or a number.
-pub(super) fn word(text: &str) -> Option<Value> {
+pub(super) fn parse_literal(text: &str) -> Option<Value> {
     match text {
         "true" => Some(Value::Bool(true)),
         "false" => Some(Value::Bool(false)),
         "null" => Some(Value::Null),
-        _ => number(text),
+        _ => parse_number(text),
     }
 }
 
-fn number(text: &str) -> Option<Value> {
+fn parse_number(text: &str) -> Option<Value> {
     let number: Number = serde_json::from_str(text).ok()?;
     let integer = !text.contains(['.', 'e', 'E']);
     // A float means that the digits did not fit; they must not be rounded silently.

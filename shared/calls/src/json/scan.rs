@@ -1,20 +1,20 @@
 use serde_json::{Map, Value};
 
-use super::build::{Builder, word};
+use super::build::{ValueBuilder, parse_literal};
 use super::nesting::Nesting;
-use super::text::{Read, Text};
+use super::text::{StringReader, StringStep};
 
 /// The result of [`JsonScan::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum ScanStep {
     /// The text is used up; continue from this position when more arrives.
-    More(usize),
+    NeedMore(usize),
     /// The value is complete and ends before this position.
     End(usize),
     /// A `<` that JSON does not allow is at this position: a marker, or a defect.
     Foreign(usize),
     /// With early checks: before this position a key or a value of the two outer levels ended, or the JSON deviated.
-    News(usize),
+    EarlyCheck(usize),
 }
 
 /// Reads one JSON value from text that grows at its end.
@@ -23,25 +23,25 @@ pub(crate) enum Seen {
 /// `,`, `:`, `}` or `]` did not end its string; a missing comma, foreign quotes, bare literals and comments are skipped;
 /// a bracket closes the nearest open one of its kind.
 #[derive(Default)]
-pub(crate) struct Scan {
-    pub(super) place: Place,
+pub(crate) struct JsonScan {
+    pub(super) state: LexState,
     pub(super) expect: Expect,
     nesting: Nesting,
-    build: Builder,
-    pub(super) string: Text,
-    word: String,
+    builder: ValueBuilder,
+    pub(super) string: StringReader,
+    literal: String,
     /// Whether a string ended directly before the current position.
-    pub(super) ended: bool,
+    pub(super) string_just_ended: bool,
     pub(super) broken: bool,
-    watch: Watch,
+    early_checks: EarlyChecks,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(super) enum Place {
+pub(super) enum LexState {
     #[default]
     Structure,
     String,
-    Word,
+    Literal,
     /// After a slash outside strings.
     Slash,
     LineComment,
@@ -62,127 +62,127 @@ pub(super) enum Expect {
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Watch {
+enum EarlyChecks {
     #[default]
     Off,
     On,
-    News,
+    Due,
 }
 
-impl Scan {
+impl JsonScan {
     /// Creates a scan that reports positions where the caller can decide early whether the value matters.
-    pub(crate) fn watched() -> Self {
-        Self { watch: Watch::On, ..Self::default() }
+    pub(crate) fn with_early_checks() -> Self {
+        Self { early_checks: EarlyChecks::On, ..Self::default() }
     }
 
     /// Continues at position `at` of `text`, which starts with the text read before.
-    pub(crate) fn advance(&mut self, text: &str, at: usize) -> Seen {
+    pub(crate) fn advance(&mut self, text: &str, at: usize) -> ScanStep {
         let mut at = at;
         while at < text.len() {
-            let seen = match self.place {
-                Place::Structure => self.structure(text, at),
-                Place::String => self.string(text, at),
-                Place::Word => self.word(text, at),
-                _ => self.comment(text, at),
+            let step = match self.state {
+                LexState::Structure => self.read_structure(text, at),
+                LexState::String => self.read_string(text, at),
+                LexState::Literal => self.read_literal(text, at),
+                _ => self.read_comment(text, at),
             };
-            match seen {
-                Seen::More(next) if self.is_news() => return Seen::News(next),
-                Seen::More(next) => at = next,
+            match step {
+                ScanStep::NeedMore(next) if self.take_due_check() => return ScanStep::EarlyCheck(next),
+                ScanStep::NeedMore(next) => at = next,
                 end => return end,
             }
         }
-        Seen::More(at)
+        ScanStep::NeedMore(at)
     }
 
-    fn is_news(&mut self) -> bool {
-        let news = self.watch == Watch::News || (self.watch == Watch::On && self.broken);
-        if news {
-            self.watch = if self.broken { Watch::Off } else { Watch::On };
+    fn take_due_check(&mut self) -> bool {
+        let due = self.early_checks == EarlyChecks::Due || (self.early_checks == EarlyChecks::On && self.broken);
+        if due {
+            self.early_checks = if self.broken { EarlyChecks::Off } else { EarlyChecks::On };
         }
-        news
+        due
     }
 
     /// Ends the text: a number or literal at its end is complete. Returns whether the value is.
     pub(crate) fn finish(&mut self) -> bool {
-        if self.place == Place::Word {
-            self.end_word();
+        if self.state == LexState::Literal {
+            self.end_literal();
         }
-        self.place == Place::Structure && self.nesting.depth() == 0 && self.expect == Expect::CommaOrEnd
+        self.state == LexState::Structure && self.nesting.depth() == 0 && self.expect == Expect::CommaOrEnd
     }
 
     /// Whether the text deviated from JSON.
-    pub(crate) fn broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
 
     /// Whether the current position is inside a string.
-    pub(crate) fn in_string(&self) -> bool {
-        self.place == Place::String
+    pub(crate) fn is_in_string(&self) -> bool {
+        self.state == LexState::String
     }
 
     /// Whether a quote did not end the string that it seemed to end, so the ends of strings are uncertain.
-    pub(crate) fn misled(&self) -> bool {
-        self.string.misled
+    pub(crate) fn had_false_end(&self) -> bool {
+        self.string.had_false_end
     }
 
     /// Takes the value if it is complete and well-formed.
     pub(crate) fn take(&mut self) -> Option<Value> {
-        if self.broken { None } else { self.build.take() }
+        if self.broken { None } else { self.builder.take() }
     }
 
     /// The members so far of the outermost object (in an array: of the current item), up to the first deviation.
     pub(crate) fn outer(&self) -> Option<&Map<String, Value>> {
-        self.build.outer()
+        self.builder.outer()
     }
 
     /// The key in the outermost object whose value is being read.
     pub(crate) fn outer_key(&self) -> Option<&str> {
-        self.build.outer_key()
+        self.builder.outer_key()
     }
 
-    fn structure(&mut self, text: &str, at: usize) -> Seen {
+    fn read_structure(&mut self, text: &str, at: usize) -> ScanStep {
         let byte = text.as_bytes()[at];
         match byte {
-            b' ' | b'\t' | b'\n' | b'\r' => return Seen::More(at + 1),
-            b'"' => return Seen::More(self.quote(text, at)),
-            b'{' | b'[' if self.wants_value() => self.open(byte == b'{'),
+            b' ' | b'\t' | b'\n' | b'\r' => return ScanStep::NeedMore(at + 1),
+            b'"' => return ScanStep::NeedMore(self.read_quote(text, at)),
+            b'{' | b'[' if self.expects_value() => self.open(byte == b'{'),
             b'}' | b']' => {
                 if self.close(byte == b'}') {
-                    return Seen::End(at + 1);
+                    return ScanStep::End(at + 1);
                 }
             }
-            b':' if self.expect == Expect::Colon => self.expect_now(Expect::Value),
-            b',' if self.expect == Expect::CommaOrEnd => self.comma(),
-            b'<' => return Seen::Foreign(at),
-            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' if self.wants_value() => {
-                self.place = Place::Word;
-                return Seen::More(at);
+            b':' if self.expect == Expect::Colon => self.set_expect(Expect::Value),
+            b',' if self.expect == Expect::CommaOrEnd => self.read_comma(),
+            b'<' => return ScanStep::Foreign(at),
+            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' if self.expects_value() => {
+                self.state = LexState::Literal;
+                return ScanStep::NeedMore(at);
             }
-            _ => return self.unexpected(text, at),
+            _ => return self.read_unexpected(text, at),
         }
-        Seen::More(at + 1)
+        ScanStep::NeedMore(at + 1)
     }
 
-    fn wants_value(&self) -> bool {
+    fn expects_value(&self) -> bool {
         matches!(self.expect, Expect::Value | Expect::ItemOrEnd)
     }
 
-    pub(super) fn expect_now(&mut self, expect: Expect) {
+    pub(super) fn set_expect(&mut self, expect: Expect) {
         self.expect = expect;
-        self.ended = false;
+        self.string_just_ended = false;
     }
 
-    pub(super) fn comma(&mut self) {
+    pub(super) fn read_comma(&mut self) {
         let object = self.nesting.inner() == Some(true);
-        self.expect_now(if object { Expect::Key } else { Expect::Value });
+        self.set_expect(if object { Expect::Key } else { Expect::Value });
     }
 
     pub(super) fn open(&mut self, object: bool) {
         self.nesting.open(object);
-        if !self.broken && !self.build.open(object) {
+        if !self.broken && !self.builder.open(object) {
             self.broken = true;
         }
-        self.expect_now(if object { Expect::KeyOrEnd } else { Expect::ItemOrEnd });
+        self.set_expect(if object { Expect::KeyOrEnd } else { Expect::ItemOrEnd });
     }
 
     /// Closes the innermost container, or the nearest of this kind; returns true if it was the outermost one.
@@ -196,74 +196,74 @@ impl Scan {
         self.broken |= !fits || self.nesting.inner() != Some(object);
         self.nesting.close(object);
         if !self.broken {
-            self.build.close();
+            self.builder.close();
         }
-        self.expect_now(Expect::CommaOrEnd);
+        self.set_expect(Expect::CommaOrEnd);
         self.nesting.depth() == 0
     }
 
     pub(super) fn open_string(&mut self, quote: char) {
-        self.ended = false;
+        self.string_just_ended = false;
         self.string.open(quote);
-        self.place = Place::String;
+        self.state = LexState::String;
     }
 
-    fn string(&mut self, text: &str, at: usize) -> Seen {
+    fn read_string(&mut self, text: &str, at: usize) -> ScanStep {
         let read = self.string.advance(text, at);
-        self.broken |= !self.string.sound;
+        self.broken |= !self.string.is_well_formed;
         match read {
-            Read::On(next) => Seen::More(next),
-            Read::Foreign(place) => Seen::Foreign(place),
-            Read::End(after) => self.end_string(after),
+            StringStep::Continue(next) => ScanStep::NeedMore(next),
+            StringStep::Foreign(position) => ScanStep::Foreign(position),
+            StringStep::End(after) => self.end_string(after),
         }
     }
 
-    fn end_string(&mut self, after: usize) -> Seen {
-        self.place = Place::Structure;
-        self.ended = true;
-        let content = self.string.take();
-        if self.watch == Watch::On && self.nesting.depth() <= 2 {
-            self.watch = Watch::News;
+    fn end_string(&mut self, after: usize) -> ScanStep {
+        self.state = LexState::Structure;
+        self.string_just_ended = true;
+        let content = self.string.take_content();
+        if self.early_checks == EarlyChecks::On && self.nesting.depth() <= 2 {
+            self.early_checks = EarlyChecks::Due;
         }
         if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
             self.expect = Expect::Colon;
             if !self.broken {
-                self.build.key(content);
+                self.builder.key(content);
             }
-            return Seen::More(after);
+            return ScanStep::NeedMore(after);
         }
         self.expect = Expect::CommaOrEnd;
         if !self.broken {
-            self.build.value(Value::String(content));
+            self.builder.value(Value::String(content));
         }
-        if self.nesting.depth() == 0 { Seen::End(after) } else { Seen::More(after) }
+        if self.nesting.depth() == 0 { ScanStep::End(after) } else { ScanStep::NeedMore(after) }
     }
 
-    fn word(&mut self, text: &str, at: usize) -> Seen {
+    fn read_literal(&mut self, text: &str, at: usize) -> ScanStep {
         let ends = |c: char| matches!(c, ',' | ':' | '}' | ']' | '"' | '<' | '，' | '：') || c.is_ascii_whitespace();
         // The first character is always consumed, which guarantees progress.
-        let first = if self.word.is_empty() { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
+        let first = if self.literal.is_empty() { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
         let length = text[at + first..].find(ends).map(|length| first + length);
         let stop = length.map_or(text.len(), |length| at + length);
-        self.word.push_str(&text[at..stop]);
+        self.literal.push_str(&text[at..stop]);
         if length.is_none() {
-            return Seen::More(stop);
+            return ScanStep::NeedMore(stop);
         }
-        self.end_word();
-        if self.nesting.depth() == 0 { Seen::End(stop) } else { Seen::More(stop) }
+        self.end_literal();
+        if self.nesting.depth() == 0 { ScanStep::End(stop) } else { ScanStep::NeedMore(stop) }
     }
 
-    fn end_word(&mut self) {
-        self.place = Place::Structure;
-        let text = std::mem::take(&mut self.word);
+    fn end_literal(&mut self) {
+        self.state = LexState::Structure;
+        let text = std::mem::take(&mut self.literal);
         if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
             self.broken = true;
-            self.expect_now(Expect::Colon);
+            self.set_expect(Expect::Colon);
             return;
         }
-        self.expect_now(Expect::CommaOrEnd);
-        match word(&text) {
-            Some(value) if !self.broken => self.build.value(value),
+        self.set_expect(Expect::CommaOrEnd);
+        match parse_literal(&text) {
+            Some(value) if !self.broken => self.builder.value(value),
             Some(_) => {}
             None => self.broken = true,
         }

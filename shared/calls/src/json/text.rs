@@ -1,7 +1,7 @@
 /// The result of [`StringReader::advance`].
-pub(super) enum Read {
+pub(super) enum StringStep {
     /// Continue from this position.
-    On(usize),
+    Continue(usize),
     /// The string ends before this position.
     End(usize),
     /// A `<` is at this position, in a string after a false end.
@@ -9,18 +9,18 @@ pub(super) enum Read {
 }
 
 /// Reads the content of a JSON string and decodes it while it is well-formed.
-pub(super) struct Text {
+pub(super) struct StringReader {
     quote: char,
     content: String,
-    place: Place,
+    state: StringState,
     /// Whether the content is still well-formed.
-    pub(super) sound: bool,
+    pub(super) is_well_formed: bool,
     /// Whether a quote turned out not to end its string; then an end marker also counts inside strings.
-    pub(super) misled: bool,
+    pub(super) had_false_end: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum StringState {
     Plain,
     /// After a backslash.
     Escape,
@@ -37,92 +37,98 @@ enum Place {
     },
 }
 
-impl Default for Text {
+impl Default for StringReader {
     fn default() -> Self {
-        Self { quote: '"', content: String::new(), place: Place::Plain, sound: true, misled: false }
+        Self {
+            quote: '"',
+            content: String::new(),
+            state: StringState::Plain,
+            is_well_formed: true,
+            had_false_end: false,
+        }
     }
 }
 
-impl Text {
+impl StringReader {
     /// Starts a string that this quote ends.
     pub(super) fn open(&mut self, quote: char) {
         self.quote = quote;
         self.content.clear();
-        self.place = Place::Plain;
+        self.state = StringState::Plain;
     }
 
     /// Continues the string that just ended: its quote was part of it.
     pub(super) fn reopen(&mut self) {
-        self.sound = false;
-        self.misled = true;
+        self.is_well_formed = false;
+        self.had_false_end = true;
     }
 
     /// Takes the content of the string that ended.
-    pub(super) fn take(&mut self) -> String {
+    pub(super) fn take_content(&mut self) -> String {
         std::mem::take(&mut self.content)
     }
 
     /// Continues at position `at`, which is before the end of the text.
-    pub(super) fn advance(&mut self, text: &str, at: usize) -> Read {
-        let Some(next) = text[at..].chars().next() else { return Read::On(text.len()) };
+    pub(super) fn advance(&mut self, text: &str, at: usize) -> StringStep {
+        let Some(next) = text[at..].chars().next() else { return StringStep::Continue(text.len()) };
         let after = at + next.len_utf8();
-        match self.place {
-            Place::Plain => return self.plain(text, at),
-            Place::Escape => self.escape(next),
-            Place::Hex { digits, unit, high } => {
+        match self.state {
+            StringState::Plain => return self.read_plain(text, at),
+            StringState::Escape => self.read_escape(next),
+            StringState::Hex { digits, unit, high } => {
                 let Some(digit) = next.to_digit(16).and_then(|digit| u16::try_from(digit).ok()) else {
-                    return self.bad_escape(at);
+                    return self.reject_escape(at);
                 };
-                self.hex(digits + 1, unit << 4 | digit, high);
+                self.read_hex(digits + 1, unit << 4 | digit, high);
             }
-            Place::Pair { high, backslash: false } if next == '\\' => {
-                self.place = Place::Pair { high, backslash: true };
+            StringState::Pair { high, backslash: false } if next == '\\' => {
+                self.state = StringState::Pair { high, backslash: true };
             }
-            Place::Pair { high, backslash: true } if next == 'u' => {
-                self.place = Place::Hex { digits: 0, unit: 0, high: Some(high) };
+            StringState::Pair { high, backslash: true } if next == 'u' => {
+                self.state = StringState::Hex { digits: 0, unit: 0, high: Some(high) };
             }
-            Place::Pair { backslash: true, .. } => {
-                self.sound = false;
-                self.escape(next);
+            StringState::Pair { backslash: true, .. } => {
+                self.is_well_formed = false;
+                self.read_escape(next);
             }
-            Place::Pair { .. } => return self.bad_escape(at),
+            StringState::Pair { .. } => return self.reject_escape(at),
         }
-        Read::On(after)
+        StringStep::Continue(after)
     }
 
     /// Reads up to the next special character.
-    fn plain(&mut self, text: &str, at: usize) -> Read {
+    fn read_plain(&mut self, text: &str, at: usize) -> StringStep {
         let mut lead = [0; 4];
         let lead = self.quote.encode_utf8(&mut lead).as_bytes()[0];
         let rest = &text.as_bytes()[at..];
-        let special = |&byte: &u8| byte < b' ' || byte == lead || byte == b'\\' || (byte == b'<' && self.misled);
+        let special = |&byte: &u8| byte < b' ' || byte == lead || byte == b'\\' || (byte == b'<' && self.had_false_end);
         let found = at + rest.iter().position(special).unwrap_or(rest.len());
-        let Some(next) = text[found..].chars().next() else { return self.keep(text, at, found) };
+        let Some(next) = text[found..].chars().next() else { return self.push_content(text, at, found) };
         let after = found + next.len_utf8();
-        self.keep(text, at, found);
+        self.push_content(text, at, found);
         match next {
-            '\\' => self.place = Place::Escape,
-            '<' => return Read::Foreign(found),
-            _ if next == self.quote => return Read::End(after),
+            '\\' => self.state = StringState::Escape,
+            '<' => return StringStep::Foreign(found),
+            _ if next == self.quote => return StringStep::End(after),
             _ => {
                 // A control character, or another character that shares its first byte with the quote.
-                self.sound &= next >= ' ';
-                self.keep(text, found, after);
+                self.is_well_formed &= next >= ' ';
+                self.push_content(text, found, after);
             }
         }
-        Read::On(after)
+        StringStep::Continue(after)
     }
 
-    fn keep(&mut self, text: &str, from: usize, to: usize) -> Read {
-        if self.sound {
+    fn push_content(&mut self, text: &str, from: usize, to: usize) -> StringStep {
+        if self.is_well_formed {
             self.content.push_str(&text[from..to]);
         }
-        Read::On(to)
+        StringStep::Continue(to)
     }
 
-    fn escape(&mut self, found: char) {
-        self.place = Place::Plain;
-        let meant = match found {
+    fn read_escape(&mut self, found: char) {
+        self.state = StringState::Plain;
+        let decoded = match found {
             '"' | '\\' | '/' => found,
             'b' => '\u{8}',
             'f' => '\u{c}',
@@ -130,36 +136,36 @@ impl Text {
             'r' => '\r',
             't' => '\t',
             'u' => {
-                self.place = Place::Hex { digits: 0, unit: 0, high: None };
+                self.state = StringState::Hex { digits: 0, unit: 0, high: None };
                 return;
             }
             _ => {
-                self.sound = false;
+                self.is_well_formed = false;
                 return;
             }
         };
-        self.content.push(meant);
+        self.content.push(decoded);
     }
 
-    fn hex(&mut self, digits: u8, unit: u16, high: Option<u16>) {
+    fn read_hex(&mut self, digits: u8, unit: u16, high: Option<u16>) {
         if digits < 4 {
-            self.place = Place::Hex { digits, unit, high };
+            self.state = StringState::Hex { digits, unit, high };
             return;
         }
         if high.is_none() && (0xD800..0xDC00).contains(&unit) {
-            self.place = Place::Pair { high: unit, backslash: false };
+            self.state = StringState::Pair { high: unit, backslash: false };
             return;
         }
-        self.place = Place::Plain;
+        self.state = StringState::Plain;
         match char::decode_utf16(high.into_iter().chain([unit])).next() {
             Some(Ok(decoded)) => self.content.push(decoded),
-            _ => self.sound = false,
+            _ => self.is_well_formed = false,
         }
     }
 
-    fn bad_escape(&mut self, at: usize) -> Read {
-        self.sound = false;
-        self.place = Place::Plain;
-        Read::On(at)
+    fn reject_escape(&mut self, at: usize) -> StringStep {
+        self.is_well_formed = false;
+        self.state = StringState::Plain;
+        StringStep::Continue(at)
     }
 }

@@ -4,38 +4,38 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use serde_json::{Map, Value};
 
-use super::attributes::space;
+use super::attributes::space_len;
 use super::body::Body;
-use super::candidate::{Candidate, Stage, Step, Verdict};
-use crate::declared::Declared;
-use crate::piece::ParsedCall;
+use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use crate::declared_tools::DeclaredTools;
+use crate::segment::ParsedCall;
 
 const INPUT: &str = "Action Input:";
 /// Maximum size of a call of this form whose input is not JSON, in bytes.
-const MAX_PLAIN: usize = 4096;
+const MAX_PLAIN_BYTES: usize = 4096;
 
 impl Candidate {
     /// Reads after `Action:`: the name up to the end of the line, and the input.
-    pub(super) fn action(&mut self, text: &str, declared: &Declared) -> Step {
-        self.action_up_to(text, declared, false)
+    pub(super) fn read_action(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        self.read_action_up_to(text, declared, false)
     }
 
     /// Ends the text: an input that is not JSON ends there.
-    pub(super) fn finish_action(&mut self, text: &str, declared: &Declared) -> Verdict {
-        match self.action_up_to(text, declared, true) {
+    pub(super) fn finish_action(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
+        match self.read_action_up_to(text, declared, true) {
             Break(verdict @ Verdict::Calls(..)) => verdict,
             _ => Verdict::Text,
         }
     }
 
-    fn action_up_to(&mut self, text: &str, declared: &Declared, ended: bool) -> Step {
-        let more = if text.len() > MAX_PLAIN { Break(Verdict::Text) } else { Break(Verdict::More) };
+    fn read_action_up_to(&mut self, text: &str, declared: &DeclaredTools, ended: bool) -> Step {
+        let more = if text.len() > MAX_PLAIN_BYTES { Break(Verdict::Text) } else { Break(Verdict::NeedMore) };
         let Some(line) = text[self.at..].find('\n') else { return more };
         let name = text[self.at..self.at + line].trim();
         if !declared.has(name) {
             return Break(Verdict::Text);
         }
-        let at = self.at + line + space(&text[self.at + line..]);
+        let at = self.at + line + space_len(&text[self.at + line..]);
         let Some(input) = text[at..].strip_prefix(INPUT) else {
             return if INPUT.starts_with(&text[at..]) { more } else { Break(Verdict::Text) };
         };
@@ -44,7 +44,7 @@ impl Candidate {
         if input.starts_with('{') {
             self.name = Some(name.to_owned());
             self.at = from;
-            self.stage = Stage::Body(Body::json(from, false, false));
+            self.stage = CandidateStage::Body(Body::json(from, false, false));
             return Continue(());
         }
         let end = match input.find('\n') {
@@ -52,7 +52,7 @@ impl Candidate {
             None if ended => input.len(),
             None => return more,
         };
-        let Some(parameter) = declared.only_parameter(name).filter(|_| from + end <= MAX_PLAIN) else {
+        let Some(parameter) = declared.only_parameter(name).filter(|_| from + end <= MAX_PLAIN_BYTES) else {
             return Break(Verdict::Text);
         };
         let argument = Value::String(input[..end].trim().to_owned());

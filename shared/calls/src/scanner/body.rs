@@ -4,16 +4,16 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use serde_json::Value;
 
-use super::candidate::{Candidate, Stage, Step, Verdict};
-use crate::declared::Declared;
-use crate::json::{Scan, Seen};
-use crate::markers::{CLOSERS, Look, OPENERS};
+use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use crate::declared_tools::DeclaredTools;
+use crate::json::{JsonScan, ScanStep};
+use crate::json_calls;
+use crate::markers::{CLOSERS, Match, OPENERS};
 use crate::repair::repair;
-use crate::shape;
 
 /// The JSON of a candidate and the text after it.
 pub(super) struct Body {
-    pub(super) part: Part,
+    pub(super) state: BodyState,
     /// Where the JSON begins.
     pub(super) from: usize,
     /// Whether a code fence inside of the wrapper is open.
@@ -21,9 +21,9 @@ pub(super) struct Body {
 }
 
 /// The state within a body.
-pub(super) enum Part {
+pub(super) enum BodyState {
     /// In JSON.
-    Json(Box<Scan>),
+    Json(Box<JsonScan>),
     /// After complete JSON.
     Tail,
     /// After JSON that needs repair, which ends at `end` unless it had a false end of a string.
@@ -34,107 +34,109 @@ pub(super) enum Part {
 
 impl Body {
     /// JSON that begins here; `early_checks` enables early rejection.
-    pub(super) fn json(from: usize, fenced: bool, watched: bool) -> Self {
-        let scan = if watched { Scan::watched() } else { Scan::default() };
-        Self { part: Part::Json(Box::new(scan)), from, fenced }
+    pub(super) fn json(from: usize, fenced: bool, early_checks: bool) -> Self {
+        let scan = if early_checks { JsonScan::with_early_checks() } else { JsonScan::default() };
+        Self { state: BodyState::Json(Box::new(scan)), from, fenced }
     }
 
     /// After complete calls.
     pub(super) fn tail() -> Self {
-        Self { part: Part::Tail, from: 0, fenced: false }
+        Self { state: BodyState::Tail, from: 0, fenced: false }
     }
 
     /// After unreadable content; the wrapper's end is still to be found.
     pub(super) fn unreadable(reason: &str) -> Self {
-        Self { part: Part::Unreadable { reason: reason.to_owned(), search: Some(0) }, from: 0, fenced: false }
+        Self { state: BodyState::Unreadable { reason: reason.to_owned(), search: Some(0) }, from: 0, fenced: false }
     }
 
     /// Whether the JSON has had no deviation.
-    pub(super) fn sound(&self) -> bool {
-        match &self.part {
-            Part::Json(scan) => !scan.broken(),
-            Part::Tail => true,
-            Part::Broken { .. } | Part::Unreadable { .. } => false,
+    pub(super) fn is_well_formed(&self) -> bool {
+        match &self.state {
+            BodyState::Json(scan) => !scan.is_broken(),
+            BodyState::Tail => true,
+            BodyState::Broken { .. } | BodyState::Unreadable { .. } => false,
         }
     }
 
     /// Whether the current position is in a string of well-formed JSON.
-    pub(super) fn in_sound_string(&self) -> bool {
-        matches!(&self.part, Part::Json(scan) if scan.in_string() && !scan.broken())
+    pub(super) fn is_in_well_formed_string(&self) -> bool {
+        matches!(&self.state, BodyState::Json(scan) if scan.is_in_string() && !scan.is_broken())
     }
 
     /// Whether the JSON that is being read names a declared tool.
-    pub(super) fn names_declared(&self, declared: &Declared) -> bool {
-        let Part::Json(scan) = &self.part else { return false };
+    pub(super) fn names_declared(&self, declared: &DeclaredTools) -> bool {
+        let BodyState::Json(scan) = &self.state else { return false };
         let name = |key| scan.outer()?.get(key)?.as_str();
-        shape::NAME_KEYS.into_iter().filter_map(name).any(|name| declared.has(name))
+        json_calls::NAME_KEYS.into_iter().filter_map(name).any(|name| declared.has(name))
     }
 
     /// Whether every call in it has been read.
-    pub(super) fn complete(&self) -> bool {
-        matches!(self.part, Part::Tail)
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self.state, BodyState::Tail)
     }
 }
 
 impl Candidate {
     /// Reads JSON or the text after it.
-    pub(super) fn body(&mut self, text: &str, declared: &Declared) -> Step {
-        let Stage::Body(body) = &mut self.stage else { return Continue(()) };
-        match &mut body.part {
-            Part::Json(scan) => {
-                let seen = scan.advance(text, self.at);
-                self.seen(seen, text, declared)
+    pub(super) fn read_body(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        let CandidateStage::Body(body) = &mut self.stage else { return Continue(()) };
+        match &mut body.state {
+            BodyState::Json(scan) => {
+                let step = scan.advance(text, self.at);
+                self.apply_scan_step(step, text, declared)
             }
-            Part::Tail => self.tail(text),
-            Part::Broken { end } => {
+            BodyState::Tail => self.read_tail(text),
+            BodyState::Broken { end } => {
                 let end = *end;
-                self.broken(text, end, declared)
+                self.read_broken_tail(text, end, declared)
             }
-            Part::Unreadable { search: None, .. } => self.unreadable_tail(text),
-            Part::Unreadable { search: Some(_), .. } => self.unreadable_search(text),
+            BodyState::Unreadable { search: None, .. } => self.read_unreadable_tail(text),
+            BodyState::Unreadable { search: Some(_), .. } => self.search_wrapper_end(text),
         }
     }
 
     /// Changes to another state.
-    pub(super) fn set(&mut self, next: Part) -> Step {
-        if let Stage::Body(body) = &mut self.stage {
-            body.part = next;
+    pub(super) fn set_state(&mut self, next: BodyState) -> Step {
+        if let CandidateStage::Body(body) = &mut self.stage {
+            body.state = next;
         }
         Continue(())
     }
 
     /// Where the JSON begins.
-    pub(super) fn from(&self) -> usize {
-        if let Stage::Body(body) = &self.stage { body.from } else { 0 }
+    pub(super) fn json_start(&self) -> usize {
+        if let CandidateStage::Body(body) = &self.stage { body.from } else { 0 }
     }
 
-    fn seen(&mut self, seen: Seen, text: &str, declared: &Declared) -> Step {
-        let bare = self.bare();
-        let Stage::Body(Body { part: Part::Json(scan), .. }) = &mut self.stage else { return Continue(()) };
-        match seen {
-            Seen::More(next) => {
+    fn apply_scan_step(&mut self, step: ScanStep, text: &str, declared: &DeclaredTools) -> Step {
+        let bare = self.is_bare();
+        let CandidateStage::Body(Body { state: BodyState::Json(scan), .. }) = &mut self.stage else {
+            return Continue(());
+        };
+        match step {
+            ScanStep::NeedMore(next) => {
                 self.at = next;
-                Break(Verdict::More)
+                Break(Verdict::NeedMore)
             }
-            Seen::News(next) => {
+            ScanStep::EarlyCheck(next) => {
                 self.at = next;
                 if may_be_call(scan, declared) { Continue(()) } else { Break(Verdict::Text) }
             }
-            Seen::End(end) => {
+            ScanStep::End(end) => {
                 self.at = end;
                 let value = scan.take();
-                self.value_ended(value, text, declared)
+                self.finish_value(value, text, declared)
             }
-            Seen::Foreign(_) if bare => Break(Verdict::Text),
-            Seen::Foreign(place) => {
-                self.at = place;
-                let rest = &text[place..];
-                let opener = if scan.in_string() { Look::No } else { OPENERS.look(rest) };
-                match (CLOSERS.look(rest), opener) {
-                    (Look::Is(..), _) | (_, Look::Is(..)) => self.cut_short(text, declared),
-                    (Look::Short, _) | (_, Look::Short) => Break(Verdict::More),
-                    (Look::No, Look::No) => {
-                        self.at = scan.pass(place);
+            ScanStep::Foreign(_) if bare => Break(Verdict::Text),
+            ScanStep::Foreign(position) => {
+                self.at = position;
+                let rest = &text[position..];
+                let opener = if scan.is_in_string() { Match::None } else { OPENERS.match_prefix(rest) };
+                match (CLOSERS.match_prefix(rest), opener) {
+                    (Match::Full(..), _) | (_, Match::Full(..)) => self.finish_at_marker(text, declared),
+                    (Match::Partial, _) | (_, Match::Partial) => Break(Verdict::NeedMore),
+                    (Match::None, Match::None) => {
+                        self.at = scan.skip_foreign(position);
                         Continue(())
                     }
                 }
@@ -143,85 +145,89 @@ impl Candidate {
     }
 
     /// Handles closed brackets; without a value, their content is not well-formed.
-    fn value_ended(&mut self, value: Option<Value>, text: &str, declared: &Declared) -> Step {
-        let from = self.from();
+    fn finish_value(&mut self, value: Option<Value>, text: &str, declared: &DeclaredTools) -> Step {
+        let from = self.json_start();
         match value {
             Some(value) => match self.accept(value, false, declared) {
-                Ok(()) => self.set(Part::Tail),
-                Err(reason) => self.refuse(text, &reason),
+                Ok(()) => self.set_state(BodyState::Tail),
+                Err(reason) => self.reject(text, &reason),
             },
-            None if self.bare() => match self.mend(&text[from..self.at], declared) {
-                Ok(()) => self.set(Part::Tail),
+            None if self.is_bare() => match self.repair_and_accept(&text[from..self.at], declared) {
+                Ok(()) => self.set_state(BodyState::Tail),
                 Err(_) => Break(Verdict::Text),
             },
             None => {
                 let end = self.at;
-                self.set(Part::Broken { end })
+                self.set_state(BodyState::Broken { end })
             }
         }
     }
 
     /// Handles a marker where JSON should continue.
-    fn cut_short(&mut self, text: &str, declared: &Declared) -> Step {
-        let Stage::Body(Body { part: Part::Json(scan), from, .. }) = &mut self.stage else { return Continue(()) };
-        let (from, open) = (*from, scan.in_string() || scan.misled());
+    fn finish_at_marker(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        let CandidateStage::Body(Body { state: BodyState::Json(scan), from, .. }) = &mut self.stage else {
+            return Continue(());
+        };
+        let (from, open) = (*from, scan.is_in_string() || scan.had_false_end());
         if open {
             // More than brackets may be missing: a repair would invent where a string ends.
-            return self.unreadable("a string in the JSON is not closed", true);
+            return self.mark_unreadable("a string in the JSON is not closed", true);
         }
-        match self.mend(&text[from..self.at], declared) {
-            Ok(()) => self.set(Part::Tail),
-            Err(reason) => self.refuse(text, &reason),
+        match self.repair_and_accept(&text[from..self.at], declared) {
+            Ok(()) => self.set_state(BodyState::Tail),
+            Err(reason) => self.reject(text, &reason),
         }
     }
 
     /// Accepts a value as calls; a repaired one only if its arguments are an object.
-    fn accept(&mut self, value: Value, mended: bool, declared: &Declared) -> Result<(), String> {
-        let calls = shape::calls(value, self.name.as_deref(), declared)?;
-        if mended && !calls.iter().all(|call| call.arguments.is_object()) {
+    fn accept(&mut self, value: Value, repaired: bool, declared: &DeclaredTools) -> Result<(), String> {
+        let calls = json_calls::parse_calls(value, self.name.as_deref(), declared)?;
+        if repaired && !calls.iter().all(|call| call.arguments.is_object()) {
             return Err("the arguments must be a JSON object".to_owned());
         }
-        if self.bare() && !calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) {
+        if self.is_bare() && !calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) {
             return Err("no declared tool takes this".to_owned());
         }
         self.calls.extend(calls);
-        self.settled = self.at;
+        self.calls_end = self.at;
         Ok(())
     }
 
     /// Repairs JSON and accepts it as calls.
-    pub(super) fn mend(&mut self, text: &str, declared: &Declared) -> Result<(), String> {
+    pub(super) fn repair_and_accept(&mut self, text: &str, declared: &DeclaredTools) -> Result<(), String> {
         let value = repair(text).ok_or("the JSON cannot be read")?;
         self.accept(value, true, declared)
     }
 
     /// Rejects a value that is not a call.
-    pub(super) fn refuse(&mut self, text: &str, reason: &str) -> Step {
+    pub(super) fn reject(&mut self, text: &str, reason: &str) -> Step {
         // A placeholder such as {JSON} has no member at all: prose about calls.
-        let placeholder = !text[self.from()..self.at].contains([':', '：']);
-        if self.calls.is_empty() && (self.bare() || placeholder) {
+        let placeholder = !text[self.json_start()..self.at].contains([':', '：']);
+        if self.calls.is_empty() && (self.is_bare() || placeholder) {
             return Break(Verdict::Text);
         }
-        self.unreadable(reason, false)
+        self.mark_unreadable(reason, false)
     }
 
     /// Handles an unreadable call: after other calls it becomes text, and those stay.
-    pub(super) fn unreadable(&mut self, reason: &str, search: bool) -> Step {
+    pub(super) fn mark_unreadable(&mut self, reason: &str, search: bool) -> Step {
         if self.calls.is_empty() {
             let search = search.then_some(self.at);
-            return self.set(Part::Unreadable { reason: reason.to_owned(), search });
+            return self.set_state(BodyState::Unreadable { reason: reason.to_owned(), search });
         }
-        Break(Verdict::Calls(std::mem::take(&mut self.calls), self.settled))
+        Break(Verdict::Calls(std::mem::take(&mut self.calls), self.calls_end))
     }
 }
 
 /// Whether the JSON read so far can still become a call to a declared tool.
-fn may_be_call(scan: &Scan, declared: &Declared) -> bool {
-    let Some(members) = scan.outer() else { return !scan.broken() };
-    let names = || shape::NAME_KEYS.into_iter().filter_map(|key| Some((key, members.get(key)?.as_str()?)));
+fn may_be_call(scan: &JsonScan, declared: &DeclaredTools) -> bool {
+    let Some(members) = scan.outer() else { return !scan.is_broken() };
+    let names = || json_calls::NAME_KEYS.into_iter().filter_map(|key| Some((key, members.get(key)?.as_str()?)));
     if names().any(|(_, name)| declared.has(name)) {
         return true;
     }
-    let possible = |key: &str| shape::is_call_key(key) || declared.any_has_parameter(key);
-    !scan.broken() && scan.outer_key().is_none_or(possible) && names().all(|(key, _)| declared.any_has_parameter(key))
+    let possible = |key: &str| json_calls::is_call_key(key) || declared.any_has_parameter(key);
+    !scan.is_broken()
+        && scan.outer_key().is_none_or(possible)
+        && names().all(|(key, _)| declared.any_has_parameter(key))
 }

@@ -3,23 +3,23 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::body::Body;
-use super::elements::{Elements, Inside};
-use super::pythonic::Brackets;
-use crate::declared::Declared;
+use super::elements::{ElementStep, FunctionElements};
+use super::pythonic::BracketTracker;
+use crate::declared_tools::DeclaredTools;
 use crate::markers::Role;
-use crate::piece::ParsedCall;
+use crate::segment::ParsedCall;
 
 /// Maximum size of an uncertain candidate, in bytes.
-pub(super) const MAX_UNCERTAIN: usize = 64 * 1024;
+pub(super) const MAX_UNCERTAIN_BYTES: usize = 64 * 1024;
 /// Maximum size of a call, in bytes.
-pub(super) const MAX_CALL: usize = 2 * 1024 * 1024;
+pub(super) const MAX_CALL_BYTES: usize = 2 * 1024 * 1024;
 
 /// Maximum number of markers between the opening one and the call; each may have to be scanned again as text.
 const MAX_NESTED: usize = 8;
 
 /// What opened a candidate, which determines how likely a call is intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CandidateKind {
     /// A wrapper: a call to any name.
     Wrapper,
     /// A function outside a wrapper: a call only to a declared name.
@@ -36,7 +36,7 @@ pub(super) enum Kind {
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
     /// More text is needed.
-    More,
+    NeedMore,
     /// Complete calls; they end before this position.
     Calls(Vec<ParsedCall>, usize),
     /// Not a call: its marker is text, and the text after it is scanned again.
@@ -52,27 +52,27 @@ pub(super) type Step = ControlFlow<Verdict>;
 
 /// A candidate for a call. Positions count from the opening marker's first byte.
 pub(super) struct Candidate {
-    pub(super) kind: Kind,
+    pub(super) kind: CandidateKind,
     /// The length of the opening marker.
-    pub(super) marker: usize,
+    pub(super) marker_len: usize,
     /// Whether the marker is a control token, which does not occur in prose.
-    pub(super) control: bool,
+    pub(super) is_control_token: bool,
     /// The number of markers between the opening one and the call.
     pub(super) nested: usize,
     /// In inline code: no backtick before this position ends it.
-    quoted: Option<usize>,
-    pub(super) stage: Stage,
+    quoted_up_to: Option<usize>,
+    pub(super) stage: CandidateStage,
     /// Everything before this position has been read.
     pub(super) at: usize,
     /// A name from outside the arguments.
     pub(super) name: Option<String>,
     pub(super) calls: Vec<ParsedCall>,
     /// Where the last of the calls ends.
-    pub(super) settled: usize,
+    pub(super) calls_end: usize,
 }
 
 /// The stage within a candidate.
-pub(super) enum Stage {
+pub(super) enum CandidateStage {
     /// In a wrapper's tag.
     WrapperTag,
     /// In a function's tag; its name is an attribute or follows an equals sign.
@@ -84,46 +84,46 @@ pub(super) enum Stage {
     /// In JSON, or directly after it.
     Body(Body),
     /// In a function's parameters.
-    Elements(Elements),
+    Elements(FunctionElements),
     /// In a list of calls written as Python, which began at `start`.
-    Python { brackets: Brackets, start: usize },
+    Python { brackets: BracketTracker, start: usize },
     /// After `Action:`.
     Action,
 }
 
 impl Candidate {
     /// Creates a candidate that a marker of this role opened.
-    pub(super) fn opened(role: Role, marker: &str, in_wrapper: bool) -> Self {
+    pub(super) fn from_marker(role: Role, marker: &str, in_wrapper: bool) -> Self {
         let (kind, stage) = match role {
-            Role::WrapperWithAttributes => (Kind::Wrapper, Stage::WrapperTag),
+            Role::WrapperWithAttributes => (CandidateKind::Wrapper, CandidateStage::WrapperTag),
             Role::Function | Role::FunctionWithAttributes => {
-                let kind = if in_wrapper { Kind::Wrapper } else { Kind::Function };
-                (kind, Stage::FunctionTag { attributes: role == Role::FunctionWithAttributes })
+                let kind = if in_wrapper { CandidateKind::Wrapper } else { CandidateKind::Function };
+                (kind, CandidateStage::FunctionTag { attributes: role == Role::FunctionWithAttributes })
             }
-            _ => (Kind::Wrapper, Stage::Payload),
+            _ => (CandidateKind::Wrapper, CandidateStage::Payload),
         };
-        Self { control: marker.contains(['|', '｜']), ..Self::new(kind, stage, marker.len()) }
+        Self { is_control_token: marker.contains(['|', '｜']), ..Self::new(kind, stage, marker.len()) }
     }
 
     /// Creates a candidate with a marker of this length, in bytes.
-    pub(super) fn new(kind: Kind, stage: Stage, marker: usize) -> Self {
+    pub(super) fn new(kind: CandidateKind, stage: CandidateStage, marker_len: usize) -> Self {
         Self {
             kind,
-            marker,
-            control: false,
+            marker_len,
+            is_control_token: false,
             nested: 0,
-            quoted: None,
+            quoted_up_to: None,
             stage,
-            at: marker,
+            at: marker_len,
             name: None,
             calls: Vec::new(),
-            settled: 0,
+            calls_end: 0,
         }
     }
 
     /// Marks it as inside inline code, where a backtick outside a string shows that it is only quoted.
-    pub(super) fn in_code(self) -> Self {
-        Self { quoted: Some(0), ..self }
+    pub(super) fn in_inline_code(self) -> Self {
+        Self { quoted_up_to: Some(0), ..self }
     }
 
     /// Continues with the marker that directly follows the opening one.
@@ -131,50 +131,63 @@ impl Candidate {
         if self.nested == MAX_NESTED {
             return Break(Verdict::Text);
         }
-        let (marker, control, quoted) = (self.marker, self.control && inner.control, self.quoted);
-        *self = Self { marker, control, quoted, nested: self.nested + 1, at, ..inner };
+        let (marker, control, quoted) =
+            (self.marker_len, self.is_control_token && inner.is_control_token, self.quoted_up_to);
+        *self = Self {
+            marker_len: marker,
+            is_control_token: control,
+            quoted_up_to: quoted,
+            nested: self.nested + 1,
+            at,
+            ..inner
+        };
         Continue(())
     }
 
     /// Continues reading `text`, which begins with the opening marker and all that was read before.
     ///
     /// It reads in windows whose ends do not depend on the chunking of the text.
-    pub(super) fn advance(&mut self, text: &str, declared: &Declared) -> Verdict {
+    pub(super) fn advance(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         loop {
-            let cap = if self.certain() || self.at > MAX_UNCERTAIN { MAX_CALL } else { MAX_UNCERTAIN };
+            let cap =
+                if self.is_certain() || self.at > MAX_UNCERTAIN_BYTES { MAX_CALL_BYTES } else { MAX_UNCERTAIN_BYTES };
             let end = text.floor_char_boundary(cap);
-            let window = end.min(self.next_tick(text));
+            let window = end.min(self.find_tick(text));
             match self.run(&text[..window], declared) {
-                Verdict::More if window == text.len() => return Verdict::More,
-                Verdict::More if window < end => match &self.stage {
-                    Stage::Body(body) if body.in_sound_string() => self.quoted = Some(window + 1),
+                Verdict::NeedMore if window == text.len() => return Verdict::NeedMore,
+                Verdict::NeedMore if window < end => match &self.stage {
+                    CandidateStage::Body(body) if body.is_in_well_formed_string() => {
+                        self.quoted_up_to = Some(window + 1)
+                    }
                     _ => return Verdict::Text,
                 },
-                Verdict::More if cap < MAX_CALL && self.certain() => {}
-                Verdict::More => return self.given_up(window),
+                Verdict::NeedMore if cap < MAX_CALL_BYTES && self.is_certain() => {}
+                Verdict::NeedMore => return self.give_up(window),
                 verdict => return verdict,
             }
         }
     }
 
     /// The next backtick that may end the inline code around the candidate.
-    fn next_tick(&mut self, text: &str) -> usize {
-        let Some(from) = self.quoted else { return text.len() };
+    fn find_tick(&mut self, text: &str) -> usize {
+        let Some(from) = self.quoted_up_to else { return text.len() };
         let tick = text[from..].find('`').map_or(text.len(), |found| from + found);
-        self.quoted = Some(tick);
+        self.quoted_up_to = Some(tick);
         tick
     }
 
-    fn given_up(&self, length: usize) -> Verdict {
+    fn give_up(&self, length: usize) -> Verdict {
         match self.stage {
-            Stage::Body(_) | Stage::Elements(_) | Stage::Python { .. } if !self.bare() => {
+            CandidateStage::Body(_) | CandidateStage::Elements(_) | CandidateStage::Python { .. }
+                if !self.is_bare() =>
+            {
                 Verdict::Unreadable("the call is too long".to_owned(), length)
             }
             _ => Verdict::Text,
         }
     }
 
-    fn run(&mut self, text: &str, declared: &Declared) -> Verdict {
+    fn run(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
         loop {
             if let Break(verdict) = self.step(text, declared) {
                 return verdict;
@@ -183,94 +196,94 @@ impl Candidate {
     }
 
     /// Whether it is a call only if it names a declared tool.
-    pub(super) fn bare(&self) -> bool {
-        matches!(self.kind, Kind::Json | Kind::List | Kind::Action)
+    pub(super) fn is_bare(&self) -> bool {
+        matches!(self.kind, CandidateKind::Json | CandidateKind::List | CandidateKind::Action)
     }
 
     /// Whether it is certainly intended as a call, and well-formed so far.
-    fn certain(&self) -> bool {
+    fn is_certain(&self) -> bool {
         match &self.stage {
-            _ if self.bare() => false,
-            Stage::Body(body) => body.sound(),
-            Stage::Elements(elements) => elements.begun(),
-            Stage::Python { .. } => true,
+            _ if self.is_bare() => false,
+            CandidateStage::Body(body) => body.is_well_formed(),
+            CandidateStage::Elements(elements) => elements.has_content(),
+            CandidateStage::Python { .. } => true,
             _ => false,
         }
     }
 
     /// Whether it would have become a call if the text is cut here.
-    pub(super) fn meant(&self, declared: &Declared) -> bool {
+    pub(super) fn is_meant_as_call(&self, declared: &DeclaredTools) -> bool {
         match &self.stage {
-            Stage::Body(body) if self.bare() => body.names_declared(declared),
-            _ => !self.bare(),
+            CandidateStage::Body(body) if self.is_bare() => body.names_declared(declared),
+            _ => !self.is_bare(),
         }
     }
 
     /// Whether the calls are complete and only their wrapper's end is missing.
-    pub(super) fn complete(&self) -> bool {
-        matches!(&self.stage, Stage::Body(body) if body.complete())
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(&self.stage, CandidateStage::Body(body) if body.is_complete())
     }
 
-    fn step(&mut self, text: &str, declared: &Declared) -> Step {
+    fn step(&mut self, text: &str, declared: &DeclaredTools) -> Step {
         match &mut self.stage {
-            Stage::WrapperTag => self.wrapper_tag(text),
-            Stage::FunctionTag { attributes } => {
+            CandidateStage::WrapperTag => self.read_wrapper_tag(text),
+            CandidateStage::FunctionTag { attributes } => {
                 let attributes = *attributes;
-                self.function_tag(text, attributes, declared)
+                self.read_function_tag(text, attributes, declared)
             }
-            Stage::Payload => self.payload(text, declared),
-            Stage::Named { separated } => {
+            CandidateStage::Payload => self.read_payload(text, declared),
+            CandidateStage::Named { separated } => {
                 let separated = *separated;
-                self.named(text, separated, declared)
+                self.read_after_name(text, separated, declared)
             }
-            Stage::Body(_) => self.body(text, declared),
-            Stage::Elements(elements) => {
-                let inside = elements.step(text, self.at, declared);
-                self.inside(inside)
+            CandidateStage::Body(_) => self.read_body(text, declared),
+            CandidateStage::Elements(elements) => {
+                let step = elements.step(text, self.at, declared);
+                self.apply_element_step(step)
             }
-            Stage::Python { brackets, start } => {
+            CandidateStage::Python { brackets, start } => {
                 let (start, end) = (*start, brackets.advance(text, self.at));
-                self.python(text, start, end, declared)
+                self.read_python(text, start, end, declared)
             }
-            Stage::Action => self.action(text, declared),
+            CandidateStage::Action => self.read_action(text, declared),
         }
     }
 
-    fn inside(&mut self, inside: Inside) -> Step {
-        match inside {
-            Inside::On(at) => {
+    fn apply_element_step(&mut self, step: ElementStep) -> Step {
+        match step {
+            ElementStep::Continue(at) => {
                 self.at = at;
                 Continue(())
             }
-            Inside::More(at) => {
+            ElementStep::NeedMore(at) => {
                 self.at = at;
-                Break(Verdict::More)
+                Break(Verdict::NeedMore)
             }
-            Inside::Call(call, end) => Break(Verdict::Calls(vec![call], end)),
-            Inside::Unreadable(reason, at) if self.certain() => {
+            ElementStep::Call(call, end) => Break(Verdict::Calls(vec![call], end)),
+            ElementStep::Unreadable(reason, at) if self.is_certain() => {
                 self.at = at;
-                self.stage = Stage::Body(Body::unreadable(reason));
+                self.stage = CandidateStage::Body(Body::unreadable(reason));
                 Continue(())
             }
-            Inside::Unreadable(..) => Break(Verdict::Text),
+            ElementStep::Unreadable(..) => Break(Verdict::Text),
         }
     }
 
     /// Ends the text: decides an undecided candidate.
-    pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Verdict {
-        let bare = self.bare();
+    pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
+        let bare = self.is_bare();
         match &mut self.stage {
-            Stage::Elements(elements) => match elements.finish(text, declared) {
+            CandidateStage::Elements(elements) => match elements.finish(text, declared) {
                 Ok((call, end)) => Verdict::Calls(vec![call], end),
-                Err(reason) if elements.begun() => Verdict::Unreadable(reason.to_owned(), text.len()),
+                Err(reason) if elements.has_content() => Verdict::Unreadable(reason.to_owned(), text.len()),
                 Err(_) => Verdict::Text,
             },
-            Stage::Body(_) => self.finish_body(text, declared),
-            Stage::Action => self.finish_action(text, declared),
-            Stage::Python { .. } if !bare => {
+            CandidateStage::Body(_) => self.finish_body(text, declared),
+            CandidateStage::Action => self.finish_action(text, declared),
+            CandidateStage::Python { .. } if !bare => {
                 Verdict::Unreadable("the list of calls ends before it is complete".to_owned(), text.len())
             }
-            Stage::Payload if self.control && text[self.at..].trim().is_empty() => Verdict::Residue,
+            CandidateStage::Payload if self.is_control_token && text[self.at..].trim().is_empty() => Verdict::Residue,
             _ => Verdict::Text,
         }
     }

@@ -1,26 +1,26 @@
 use serde_json::{Map, Value};
 
-use super::attributes::{attributes, name, space};
-use super::parameter::{PAIR, Parameter, prefix};
-use crate::declared::Declared;
-use crate::json::{Scan, Seen};
-use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role};
-use crate::piece::ParsedCall;
+use super::attributes::{read_attributes, read_name, space_len};
+use super::parameter::{GLM_PREFIX, Parameter, element_prefix};
+use crate::declared_tools::DeclaredTools;
+use crate::json::{JsonScan, ScanStep};
+use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, Role};
+use crate::parameter_value;
 use crate::repair::repair;
-use crate::typed;
+use crate::segment::ParsedCall;
 
 /// The content of a function written as XML: parameters one by one, or its arguments as one JSON object.
-pub(super) struct Elements {
+pub(super) struct FunctionElements {
     name: String,
     arguments: Map<String, Value>,
-    stage: Stage,
+    stage: ElementStage,
     /// Where the last argument ends.
-    closed_at: usize,
+    last_argument_end: usize,
     /// Whether a wrapper's end tag closes the function, as in `<tool_call>f<arg_key>…`, instead of its own end tag.
-    wrapped: bool,
+    closed_by_wrapper: bool,
 }
 
-enum Stage {
+enum ElementStage {
     /// Before a parameter or the end.
     Between,
     /// In the tag of a parameter whose element has this prefix.
@@ -30,166 +30,184 @@ enum Stage {
     /// In a value.
     Value(Parameter),
     /// In a JSON object that began at `start`.
-    Json { scan: Box<Scan>, start: usize },
+    Json { scan: Box<JsonScan>, start: usize },
 }
 
 /// The result of [`FunctionElements::step`].
-pub(super) enum Inside {
+pub(super) enum ElementStep {
     /// Continue from this position.
-    On(usize),
+    Continue(usize),
     /// More text is needed; then continue from this position.
-    More(usize),
+    NeedMore(usize),
     /// The call is complete and ends before this position.
     Call(ParsedCall, usize),
     /// From this position on the text is not a valid function.
     Unreadable(&'static str, usize),
 }
 
-impl Elements {
-    pub(super) fn new(name: String, wrapped: bool) -> Self {
-        Self { name, arguments: Map::new(), stage: Stage::Between, closed_at: 0, wrapped }
+impl FunctionElements {
+    pub(super) fn new(name: String, closed_by_wrapper: bool) -> Self {
+        Self { name, arguments: Map::new(), stage: ElementStage::Between, last_argument_end: 0, closed_by_wrapper }
     }
 
     /// Whether any content after the function's name has been read.
-    pub(super) fn begun(&self) -> bool {
-        !self.arguments.is_empty() || !matches!(self.stage, Stage::Between)
+    pub(super) fn has_content(&self) -> bool {
+        !self.arguments.is_empty() || !matches!(self.stage, ElementStage::Between)
     }
 
     /// Continues at position `at`.
-    pub(super) fn step(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
+    pub(super) fn step(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
         match &self.stage {
-            Stage::Between => self.between(text, at, declared),
-            Stage::Tag { .. } => self.tag(text, at),
-            Stage::Key => self.key(text, at),
-            Stage::Value(_) => self.value(text, at, declared),
-            Stage::Json { .. } => self.json(text, at),
+            ElementStage::Between => self.read_between(text, at, declared),
+            ElementStage::Tag { .. } => self.read_tag(text, at),
+            ElementStage::Key => self.read_key(text, at),
+            ElementStage::Value(_) => self.read_value(text, at, declared),
+            ElementStage::Json { .. } => self.read_json(text, at),
         }
     }
 
     /// Ends the text: returns a call if everything in it was closed, else the reason why not.
     ///
     /// A value closed only by a wrapper's end tag counts as closed.
-    pub(super) fn finish(&mut self, text: &str, declared: &Declared) -> Result<(ParsedCall, usize), &'static str> {
+    pub(super) fn finish(&mut self, text: &str, declared: &DeclaredTools) -> Result<(ParsedCall, usize), &'static str> {
         match &self.stage {
-            Stage::Between if self.closed(declared) => Ok((self.call(), self.closed_at)),
-            Stage::Between => Err("the function is not closed"),
-            Stage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
-                Ok((end, _, _)) if !parameter.in_string() => {
+            ElementStage::Between if self.may_end_unclosed(declared) => Ok((self.take_call(), self.last_argument_end)),
+            ElementStage::Between => Err("the function is not closed"),
+            ElementStage::Value(parameter) => match CLOSERS.find(text, parameter.start) {
+                Ok((end, _, _)) if !parameter.is_in_string() => {
                     let start = parameter.start;
-                    self.set(&text[start..end], declared);
-                    Ok((self.call(), end))
+                    self.set_argument(&text[start..end], declared);
+                    Ok((self.take_call(), end))
                 }
                 _ => Err("a parameter is not closed"),
             },
-            Stage::Tag { .. } | Stage::Key => Err("the tag of a parameter is not complete"),
-            Stage::Json { .. } => Err("the JSON ends before it is complete"),
+            ElementStage::Tag { .. } | ElementStage::Key => Err("the tag of a parameter is not complete"),
+            ElementStage::Json { .. } => Err("the JSON ends before it is complete"),
         }
     }
 
-    fn between(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
-        let at = at + space(&text[at..]);
+    fn read_between(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let at = at + space_len(&text[at..]);
         let rest = &text[at..];
         if rest.starts_with('{') && self.arguments.is_empty() {
-            self.stage = Stage::Json { scan: Box::default(), start: at };
-            return Inside::On(at);
+            self.stage = ElementStage::Json { scan: Box::default(), start: at };
+            return ElementStep::Continue(at);
         }
-        match PARAMETERS.look(rest) {
-            Look::Is(Role::FunctionEnd, length) => return Inside::Call(self.call(), at + length),
-            Look::Is(Role::ParameterEnd, length) => return Inside::On(at + length),
-            Look::Is(role, length) => {
+        match PARAMETERS.match_prefix(rest) {
+            Match::Full(Role::FunctionEnd, length) => return ElementStep::Call(self.take_call(), at + length),
+            Match::Full(Role::ParameterEnd, length) => return ElementStep::Continue(at + length),
+            Match::Full(role, length) => {
                 self.stage = match role {
-                    Role::Key => Stage::Key,
-                    role => Stage::Tag {
+                    Role::Key => ElementStage::Key,
+                    role => ElementStage::Tag {
                         attributes: role == Role::ParameterWithAttributes,
-                        prefix: prefix(&rest[..length]).to_owned(),
+                        prefix: element_prefix(&rest[..length]).to_owned(),
                     },
                 };
-                return Inside::On(at + length);
+                return ElementStep::Continue(at + length);
             }
-            Look::Short => return Inside::More(at),
-            Look::No => {}
+            Match::Partial => return ElementStep::NeedMore(at),
+            Match::None => {}
         }
-        match CLOSERS.look(rest) {
-            Look::Is(_, length) => return Inside::Call(self.call(), at + length),
-            Look::Short => return Inside::More(at),
-            Look::No => {}
+        match CLOSERS.match_prefix(rest) {
+            Match::Full(_, length) => return ElementStep::Call(self.take_call(), at + length),
+            Match::Partial => return ElementStep::NeedMore(at),
+            Match::None => {}
         }
-        match OPENERS.look(rest) {
-            Look::Short => Inside::More(at),
-            Look::Is(..) if !self.arguments.is_empty() => Inside::Call(self.call(), self.closed_at),
-            Look::No if self.closed(declared) => Inside::Call(self.call(), self.closed_at),
-            _ => Inside::Unreadable("a parameter or the end of the function is expected", at),
+        match OPENERS.match_prefix(rest) {
+            Match::Partial => ElementStep::NeedMore(at),
+            Match::Full(..) if !self.arguments.is_empty() => {
+                ElementStep::Call(self.take_call(), self.last_argument_end)
+            }
+            Match::None if self.may_end_unclosed(declared) => {
+                ElementStep::Call(self.take_call(), self.last_argument_end)
+            }
+            _ => ElementStep::Unreadable("a parameter or the end of the function is expected", at),
         }
     }
 
-    fn tag(&mut self, text: &str, at: usize) -> Inside {
-        let Stage::Tag { attributes: with_attributes, prefix } = &mut self.stage else { return Inside::On(at) };
+    fn read_tag(&mut self, text: &str, at: usize) -> ElementStep {
+        let ElementStage::Tag { attributes: with_attributes, prefix } = &mut self.stage else {
+            return ElementStep::Continue(at);
+        };
         let rest = &text[at..];
         let (key, string, length) = if *with_attributes {
-            match attributes(rest) {
-                Look::Is(found, length) => (found.name, found.string, length),
-                Look::Short => return Inside::More(at),
-                Look::No => (None, None, 0),
+            match read_attributes(rest) {
+                Match::Full(found, length) => (found.name, found.string, length),
+                Match::Partial => return ElementStep::NeedMore(at),
+                Match::None => (None, None, 0),
             }
         } else {
-            match name(rest) {
-                Look::Is((found, _), length) => (Some(found), None, length),
-                Look::Short => return Inside::More(at),
-                Look::No => (None, None, 0),
+            match read_name(rest) {
+                Match::Full((found, _), length) => (Some(found), None, length),
+                Match::Partial => return ElementStep::NeedMore(at),
+                Match::None => (None, None, 0),
             }
         };
-        let Some(key) = key else { return Inside::Unreadable("a parameter has no name", at) };
+        let Some(key) = key else { return ElementStep::Unreadable("a parameter has no name", at) };
         let prefix = std::mem::take(prefix);
-        self.stage = Stage::Value(Parameter::new(key, string, at + length, prefix));
-        Inside::On(at + length)
+        self.stage = ElementStage::Value(Parameter::new(key, string, at + length, prefix));
+        ElementStep::Continue(at + length)
     }
 
-    fn key(&mut self, text: &str, at: usize) -> Inside {
+    fn read_key(&mut self, text: &str, at: usize) -> ElementStep {
         const VALUE: &str = "<arg_value>";
-        let Some(end) = text[at..].find('<') else { return Inside::More(at) };
+        let Some(end) = text[at..].find('<') else { return ElementStep::NeedMore(at) };
         let key = text[at..at + end].trim().to_owned();
         let at_end = at + end;
-        let Look::Is(Role::KeyEnd, length) = PARAMETERS.look(&text[at_end..]) else {
-            let short = PARAMETERS.look(&text[at_end..]) == Look::Short;
-            return if short { Inside::More(at) } else { Inside::Unreadable("a parameter has no name", at) };
+        let Match::Full(Role::KeyEnd, length) = PARAMETERS.match_prefix(&text[at_end..]) else {
+            let short = PARAMETERS.match_prefix(&text[at_end..]) == Match::Partial;
+            return if short {
+                ElementStep::NeedMore(at)
+            } else {
+                ElementStep::Unreadable("a parameter has no name", at)
+            };
         };
-        let value = at_end + length + space(&text[at_end + length..]);
+        let value = at_end + length + space_len(&text[at_end + length..]);
         let rest = &text[value..];
         if let Some(inside) = rest.strip_prefix(VALUE) {
             let start = text.len() - inside.len();
-            self.stage = Stage::Value(Parameter::new(key, None, start, PAIR.to_owned()));
-            return Inside::On(start);
+            self.stage = ElementStage::Value(Parameter::new(key, None, start, GLM_PREFIX.to_owned()));
+            return ElementStep::Continue(start);
         }
-        if VALUE.starts_with(rest) { Inside::More(at) } else { Inside::Unreadable("a parameter has no value", at) }
+        if VALUE.starts_with(rest) {
+            ElementStep::NeedMore(at)
+        } else {
+            ElementStep::Unreadable("a parameter has no value", at)
+        }
     }
 
-    fn value(&mut self, text: &str, at: usize, declared: &Declared) -> Inside {
-        let Stage::Value(parameter) = &mut self.stage else { return Inside::On(at) };
+    fn read_value(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> ElementStep {
+        let ElementStage::Value(parameter) = &mut self.stage else { return ElementStep::Continue(at) };
         match PARAMETERS.find(text, at) {
-            Ok((end, _, after)) if prefix(&text[end..after]) != parameter.prefix => Inside::On(after),
-            Ok((end, _, after)) if parameter.in_json_string(&text[..end], &self.name, declared) => Inside::On(after),
+            Ok((end, _, after)) if element_prefix(&text[end..after]) != parameter.prefix => {
+                ElementStep::Continue(after)
+            }
+            Ok((end, _, after)) if parameter.ends_in_json_string(&text[..end], &self.name, declared) => {
+                ElementStep::Continue(after)
+            }
             Ok((end, role, after)) => {
                 let start = parameter.start;
-                self.set(&text[start..end], declared);
-                self.closed_at = if role == Role::ParameterEnd { after } else { end };
-                Inside::On(self.closed_at)
+                self.set_argument(&text[start..end], declared);
+                self.last_argument_end = if role == Role::ParameterEnd { after } else { end };
+                ElementStep::Continue(self.last_argument_end)
             }
-            Err(next) => Inside::More(next),
+            Err(next) => ElementStep::NeedMore(next),
         }
     }
 
     /// Whether a missing end tag is tolerated: no required argument is missing.
-    fn closed(&self, declared: &Declared) -> bool {
-        !self.arguments.is_empty() && (self.wrapped || declared.requires_no_more(&self.name, &self.arguments))
+    fn may_end_unclosed(&self, declared: &DeclaredTools) -> bool {
+        !self.arguments.is_empty() && (self.closed_by_wrapper || declared.has_required(&self.name, &self.arguments))
     }
 
-    fn set(&mut self, text: &str, declared: &Declared) {
-        let Stage::Value(parameter) = std::mem::replace(&mut self.stage, Stage::Between) else { return };
+    fn set_argument(&mut self, text: &str, declared: &DeclaredTools) {
+        let ElementStage::Value(parameter) = std::mem::replace(&mut self.stage, ElementStage::Between) else { return };
         let Parameter { key, string, .. } = parameter;
         let schema = declared.parameter(&self.name, &key);
-        let value = typed::value(text, string, schema, declared.untyped(&self.name));
+        let value = parameter_value::parse_parameter(text, string, schema, declared.is_untyped(&self.name));
         // A repeated parameter extends a list, unless its schema allows no list.
-        let list = schema.is_none_or(|schema| typed::types(schema).contains(&"array"));
+        let list = schema.is_none_or(|schema| parameter_value::schema_types(schema).contains(&"array"));
         match self.arguments.get_mut(&key) {
             Some(Value::Array(values)) if list => values.push(value),
             Some(first) if list => *first = Value::Array(vec![first.take(), value]),
@@ -199,26 +217,28 @@ impl Elements {
         }
     }
 
-    fn json(&mut self, text: &str, at: usize) -> Inside {
-        let Stage::Json { scan, start } = &mut self.stage else { return Inside::On(at) };
+    fn read_json(&mut self, text: &str, at: usize) -> ElementStep {
+        let ElementStage::Json { scan, start } = &mut self.stage else { return ElementStep::Continue(at) };
         let end = match scan.advance(text, at) {
-            Seen::More(next) | Seen::News(next) => return Inside::More(next),
-            Seen::End(end) => end,
-            Seen::Foreign(place) => match CLOSERS.look(&text[place..]) {
-                Look::Is(..) => place,
-                Look::Short => return Inside::More(place),
-                Look::No => return Inside::On(scan.pass(place)),
+            ScanStep::NeedMore(next) | ScanStep::EarlyCheck(next) => return ElementStep::NeedMore(next),
+            ScanStep::End(end) => end,
+            ScanStep::Foreign(position) => match CLOSERS.match_prefix(&text[position..]) {
+                Match::Full(..) => position,
+                Match::Partial => return ElementStep::NeedMore(position),
+                Match::None => return ElementStep::Continue(scan.skip_foreign(position)),
             },
         };
-        let value = scan.take().or_else(|| if scan.in_string() { None } else { repair(&text[*start..end]) });
-        let Some(Value::Object(arguments)) = value else { return Inside::Unreadable("the JSON cannot be read", end) };
+        let value = scan.take().or_else(|| if scan.is_in_string() { None } else { repair(&text[*start..end]) });
+        let Some(Value::Object(arguments)) = value else {
+            return ElementStep::Unreadable("the JSON cannot be read", end);
+        };
         self.arguments = arguments;
-        self.stage = Stage::Between;
-        self.closed_at = end;
-        Inside::On(end)
+        self.stage = ElementStage::Between;
+        self.last_argument_end = end;
+        ElementStep::Continue(end)
     }
 
-    fn call(&mut self) -> ParsedCall {
+    fn take_call(&mut self) -> ParsedCall {
         ParsedCall {
             name: std::mem::take(&mut self.name),
             arguments: Value::Object(std::mem::take(&mut self.arguments)),

@@ -1,7 +1,7 @@
-use crate::piece::{Malformed, ParsedCall, Piece};
+use crate::segment::{Malformed, ParsedCall, Segment};
 
 /// Maximum number of bytes held because the following text may confirm calls, and of white space around calls.
-const MAX_HELD: usize = 64 * 1024;
+const MAX_HELD_BYTES: usize = 64 * 1024;
 
 /// The output in order, and the unconfirmed calls.
 ///
@@ -13,39 +13,39 @@ pub(super) struct Output {
     gap: String,
     gap_from: usize,
     /// Whether text was shown since the last call or the beginning.
-    shown: bool,
+    text_shown: bool,
     /// Calls that count only if nothing but calls and white space follows, and the text after them.
-    held: Vec<Held>,
+    held: Vec<HeldSegment>,
     held_bytes: usize,
 }
 
 /// A stretch of the reply after the first unconfirmed call.
-struct Held {
+struct HeldSegment {
     raw: String,
     calls: Vec<ParsedCall>,
     /// Whether the calls count regardless of the following text.
-    sure: bool,
+    confirmed: bool,
 }
 
 impl Output {
     /// Whether no text was shown since the last call or the beginning.
-    pub(super) fn fresh(&self) -> bool {
-        !self.shown
+    pub(super) fn no_text_shown(&self) -> bool {
+        !self.text_shown
     }
 
     /// Whether there are unconfirmed calls.
-    pub(super) fn waiting(&self) -> bool {
+    pub(super) fn has_unconfirmed(&self) -> bool {
         !self.held.is_empty()
     }
 
-    pub(super) fn text(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+    pub(super) fn push_text(&mut self, text: &str, segments: &mut Vec<Segment>) {
         if self.held.is_empty() {
-            self.show(text, pieces);
+            self.emit_text(text, segments);
         } else if text.trim().is_empty() {
-            self.hold(text, Vec::new(), false, pieces);
+            self.hold(text, Vec::new(), false, segments);
         } else {
-            self.reject(pieces);
-            self.show(text, pieces);
+            self.reject(segments);
+            self.emit_text(text, segments);
         }
     }
 
@@ -55,79 +55,79 @@ impl Output {
     }
 
     /// Adds calls that count regardless of the following text.
-    pub(super) fn calls(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
+    pub(super) fn push_calls(&mut self, raw: &str, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
         if !self.held.is_empty() {
-            return self.hold(raw, calls, true, pieces);
+            return self.hold(raw, calls, true, segments);
         }
-        self.give(calls, pieces);
+        self.emit_calls(calls, segments);
     }
 
     /// Adds content that becomes text unless only calls and white space follow.
-    pub(super) fn unconfirmed(&mut self, raw: &str, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
-        self.hold(raw, calls, false, pieces);
+    pub(super) fn push_unconfirmed(&mut self, raw: &str, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
+        self.hold(raw, calls, false, segments);
     }
 
-    pub(super) fn malformed(&mut self, malformed: Malformed, pieces: &mut Vec<Piece>) {
-        self.reject(pieces);
+    pub(super) fn push_malformed(&mut self, malformed: Malformed, segments: &mut Vec<Segment>) {
+        self.reject(segments);
         self.gap.clear();
-        self.give(Vec::new(), pieces);
-        pieces.push(Piece::Malformed(malformed));
+        self.emit_calls(Vec::new(), segments);
+        segments.push(Segment::Malformed(malformed));
     }
 
     /// Ends the reply: unconfirmed calls are confirmed.
-    pub(super) fn finish(&mut self, pieces: &mut Vec<Piece>) {
+    pub(super) fn finish(&mut self, segments: &mut Vec<Segment>) {
         let calls = self.held.drain(..).flat_map(|held| held.calls);
-        pieces.extend(calls.map(Piece::Call));
+        segments.extend(calls.map(Segment::Call));
     }
 
-    fn hold(&mut self, raw: &str, calls: Vec<ParsedCall>, sure: bool, pieces: &mut Vec<Piece>) {
+    fn hold(&mut self, raw: &str, calls: Vec<ParsedCall>, confirmed: bool, segments: &mut Vec<Segment>) {
         self.held_bytes += raw.len();
         match self.held.last_mut() {
             Some(last) if calls.is_empty() && last.calls.is_empty() => last.raw.push_str(raw),
-            _ => self.held.push(Held { raw: raw.to_owned(), calls, sure }),
+            _ => self.held.push(HeldSegment { raw: raw.to_owned(), calls, confirmed }),
         }
-        if self.held_bytes > MAX_HELD {
-            self.reject(pieces);
+        if self.held_bytes > MAX_HELD_BYTES {
+            self.reject(segments);
         }
     }
 
     /// Handles other content: the held text is shown, and only confirmed calls are emitted.
-    fn reject(&mut self, pieces: &mut Vec<Piece>) {
+    fn reject(&mut self, segments: &mut Vec<Segment>) {
         self.held_bytes = 0;
         for held in std::mem::take(&mut self.held) {
-            if held.sure {
-                self.give(held.calls, pieces);
+            if held.confirmed {
+                self.emit_calls(held.calls, segments);
             } else {
-                self.show(&held.raw, pieces);
+                self.emit_text(&held.raw, segments);
             }
         }
     }
 
-    fn give(&mut self, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
-        self.shown = false;
+    fn emit_calls(&mut self, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
+        self.text_shown = false;
         self.gap_from = self.gap.len();
-        pieces.extend(calls.into_iter().map(Piece::Call));
+        segments.extend(calls.into_iter().map(Segment::Call));
     }
 
-    fn show(&mut self, text: &str, pieces: &mut Vec<Piece>) {
-        if self.shown {
-            return append(text, pieces);
+    fn emit_text(&mut self, text: &str, segments: &mut Vec<Segment>) {
+        if self.text_shown {
+            return append_text(text, segments);
         }
         let space = text.len() - text.trim_start().len();
         self.gap.push_str(&text[..space]);
-        if space < text.len() || self.gap.len() > MAX_HELD {
-            self.shown = true;
+        if space < text.len() || self.gap.len() > MAX_HELD_BYTES {
+            self.text_shown = true;
             self.gap_from = 0;
-            append(&std::mem::take(&mut self.gap), pieces);
-            append(&text[space..], pieces);
+            append_text(&std::mem::take(&mut self.gap), segments);
+            append_text(&text[space..], segments);
         }
     }
 }
 
-fn append(text: &str, pieces: &mut Vec<Piece>) {
-    match pieces.last_mut() {
+fn append_text(text: &str, segments: &mut Vec<Segment>) {
+    match segments.last_mut() {
         _ if text.is_empty() => {}
-        Some(Piece::Text(last)) => last.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
+        Some(Segment::Text(last)) => last.push_str(text),
+        _ => segments.push(Segment::Text(text.to_owned())),
     }
 }

@@ -1,12 +1,12 @@
-use crate::declared::Declared;
-use crate::json::{Scan, Seen};
-use crate::typed;
+use crate::declared_tools::DeclaredTools;
+use crate::json::{JsonScan, ScanStep};
+use crate::parameter_value;
 
 /// The prefix of the markers of GLM's pairs.
-pub(super) const PAIR: &str = "arg_";
+pub(super) const GLM_PREFIX: &str = "arg_";
 
 /// Returns the part of a marker before its element's name, which differs between families.
-pub(super) fn prefix(marker: &str) -> &str {
+pub(super) fn element_prefix(marker: &str) -> &str {
     let name = marker.trim_start_matches(['<', '/']);
     let element =
         ["parameter", "function", "invoke", "key", "value"].into_iter().find_map(|element| name.find(element));
@@ -23,7 +23,7 @@ pub(super) struct Parameter {
     /// Only markers with this prefix are recognised in the value.
     pub(super) prefix: String,
     /// JSON in the value, read up to a position; created at the first marker.
-    json: Option<(Box<Scan>, usize)>,
+    json: Option<(Box<JsonScan>, usize)>,
 }
 
 impl Parameter {
@@ -32,31 +32,31 @@ impl Parameter {
     }
 
     /// Whether the last marker was inside a JSON string.
-    pub(super) fn in_string(&self) -> bool {
-        self.json.as_ref().is_some_and(|(json, _)| json.in_string())
+    pub(super) fn is_in_string(&self) -> bool {
+        self.json.as_ref().is_some_and(|(json, _)| json.is_in_string())
     }
 
     /// Whether the text ends inside a JSON string of the value, where no marker counts.
-    pub(super) fn in_json_string(&mut self, text: &str, tool: &str, declared: &Declared) -> bool {
+    pub(super) fn ends_in_json_string(&mut self, text: &str, tool: &str, declared: &DeclaredTools) -> bool {
         if self.json.is_none() && !self.may_be_json(text, tool, declared) {
             return false;
         }
         let (json, at) = self.json.get_or_insert_with(|| (Box::default(), self.start));
-        while let Seen::More(next) | Seen::Foreign(next) = json.advance(text, *at) {
+        while let ScanStep::NeedMore(next) | ScanStep::Foreign(next) = json.advance(text, *at) {
             if next == text.len() {
                 *at = next;
-                return json.in_string() && !json.broken();
+                return json.is_in_string() && !json.is_broken();
             }
-            *at = json.pass(next);
+            *at = json.skip_foreign(next);
         }
         false
     }
 
-    fn may_be_json(&self, text: &str, tool: &str, declared: &Declared) -> bool {
+    fn may_be_json(&self, text: &str, tool: &str, declared: &DeclaredTools) -> bool {
         let list_or_object = |kind: &&str| matches!(*kind, "object" | "array");
         let schema = declared.parameter(tool, &self.key);
-        let typed = schema.is_some_and(|schema| typed::types(schema).iter().any(list_or_object));
-        let json = self.string.map_or(typed || declared.untyped(tool), |string| !string);
+        let typed = schema.is_some_and(|schema| parameter_value::schema_types(schema).iter().any(list_or_object));
+        let json = self.string.map_or(typed || declared.is_untyped(tool), |string| !string);
         json && text[self.start..].trim_start().starts_with(['{', '['])
     }
 }

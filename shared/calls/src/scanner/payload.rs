@@ -2,65 +2,67 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::attributes::space;
+use super::attributes::space_len;
 use super::body::Body;
-use super::candidate::{Candidate, Kind, Stage, Step, Verdict};
-use super::elements::Elements;
-use super::fence::payload_fence;
-use super::pythonic::Brackets;
+use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
+use super::elements::FunctionElements;
+use super::fence::match_payload_fence;
+use super::pythonic::BracketTracker;
 use super::tag::without_arguments;
-use crate::declared::Declared;
-use crate::markers::{CLOSERS, Look, OPENERS, PARAMETERS, Role, SEPARATORS};
+use crate::declared_tools::DeclaredTools;
+use crate::markers::{CLOSERS, Match, OPENERS, PARAMETERS, Role, SEPARATORS};
 
 /// Maximum length of a name before its arguments, in bytes.
-const MAX_NAME: usize = 128;
+const MAX_NAME_BYTES: usize = 128;
 
 impl Candidate {
     /// Reads after the opening marker: JSON, a list, a fence around JSON, another marker, parameters, or a name.
-    pub(super) fn payload(&mut self, text: &str, declared: &Declared) -> Step {
-        let at = self.at + space(&text[self.at..]);
+    pub(super) fn read_payload(&mut self, text: &str, declared: &DeclaredTools) -> Step {
+        let at = self.at + space_len(&text[self.at..]);
         let rest = &text[at..];
-        let Some(first) = rest.chars().next() else { return Break(Verdict::More) };
+        let Some(first) = rest.chars().next() else { return Break(Verdict::NeedMore) };
         match first {
-            '{' => self.json(at, false),
-            '"' if self.name.is_some() => self.json(at, false),
-            '[' => self.list(text, at, declared),
-            '`' => match payload_fence(rest) {
-                Look::Is((), length) => self.json(at + length, true),
-                Look::Short => Break(Verdict::More),
-                Look::No => Break(Verdict::Text),
+            '{' => self.begin_json(at, false),
+            '"' if self.name.is_some() => self.begin_json(at, false),
+            '[' => self.read_list(text, at, declared),
+            '`' => match match_payload_fence(rest) {
+                Match::Full((), length) => self.begin_json(at + length, true),
+                Match::Partial => Break(Verdict::NeedMore),
+                Match::None => Break(Verdict::Text),
             },
-            '<' => self.marker(rest, at),
-            _ if self.name.is_none() && is_name(first) => self.name_first(text, at, declared),
+            '<' => self.read_marker(rest, at),
+            _ if self.name.is_none() && is_name(first) => self.read_name_first(text, at, declared),
             _ => Break(Verdict::Text),
         }
     }
 
-    fn json(&mut self, at: usize, fenced: bool) -> Step {
+    fn begin_json(&mut self, at: usize, fenced: bool) -> Step {
         self.at = at;
-        self.stage = Stage::Body(Body::json(at, fenced, self.bare()));
+        self.stage = CandidateStage::Body(Body::json(at, fenced, self.is_bare()));
         Continue(())
     }
 
-    fn list(&mut self, text: &str, at: usize, declared: &Declared) -> Step {
+    fn read_list(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
         let inside = &text[at + 1..];
-        let inside = &inside[space(inside)..];
-        let Some(first) = inside.chars().next() else { return Break(Verdict::More) };
+        let inside = &inside[space_len(inside)..];
+        let Some(first) = inside.chars().next() else { return Break(Verdict::NeedMore) };
         if first == '{' {
-            if self.kind == Kind::List {
-                self.kind = Kind::Json;
+            if self.kind == CandidateKind::List {
+                self.kind = CandidateKind::Json;
             }
-            return self.json(at, false);
+            return self.begin_json(at, false);
         }
         let end = inside.find(|c| !is_name(c));
         let name = &inside[..end.unwrap_or(inside.len())];
-        let known = self.kind == Kind::Wrapper || declared.has_prefix(name);
+        let known = self.kind == CandidateKind::Wrapper || declared.has_prefix(name);
         match inside[name.len()..].chars().next() {
-            _ if name.is_empty() || name.len() > MAX_NAME || !known || self.kind == Kind::Json => Break(Verdict::Text),
-            None => Break(Verdict::More),
-            Some('(') if self.kind == Kind::Wrapper || declared.has(name) => {
+            _ if name.is_empty() || name.len() > MAX_NAME_BYTES || !known || self.kind == CandidateKind::Json => {
+                Break(Verdict::Text)
+            }
+            None => Break(Verdict::NeedMore),
+            Some('(') if self.kind == CandidateKind::Wrapper || declared.has(name) => {
                 self.at = at;
-                self.stage = Stage::Python { brackets: Brackets::default(), start: at };
+                self.stage = CandidateStage::Python { brackets: BracketTracker::default(), start: at };
                 Continue(())
             }
             Some(_) => Break(Verdict::Text),
@@ -69,79 +71,79 @@ impl Candidate {
 
     /// Reads a marker directly after the opening one: a wrapper in a wrapper, a function, or parameters of a named
     /// call.
-    fn marker(&mut self, rest: &str, at: usize) -> Step {
-        match OPENERS.look(rest) {
-            Look::Is(role, length) if self.name.is_none() => {
-                return self.nest(Self::opened(role, &rest[..length], true), at + length);
+    fn read_marker(&mut self, rest: &str, at: usize) -> Step {
+        match OPENERS.match_prefix(rest) {
+            Match::Full(role, length) if self.name.is_none() => {
+                return self.nest(Self::from_marker(role, &rest[..length], true), at + length);
             }
-            Look::Short => return Break(Verdict::More),
+            Match::Partial => return Break(Verdict::NeedMore),
             _ => {}
         }
         let Some(name) = self.name.clone() else { return Break(Verdict::Text) };
-        match (PARAMETERS.look(rest), CLOSERS.look(rest)) {
-            (_, Look::Is(_, length)) => without_arguments(name, at + length),
-            (Look::Is(..), _) => {
+        match (PARAMETERS.match_prefix(rest), CLOSERS.match_prefix(rest)) {
+            (_, Match::Full(_, length)) => without_arguments(name, at + length),
+            (Match::Full(..), _) => {
                 self.at = at;
-                self.stage = Stage::Elements(Elements::new(name, true));
+                self.stage = CandidateStage::Elements(FunctionElements::new(name, true));
                 Continue(())
             }
-            (Look::Short, _) | (_, Look::Short) => Break(Verdict::More),
-            (Look::No, Look::No) => Break(Verdict::Text),
+            (Match::Partial, _) | (_, Match::Partial) => Break(Verdict::NeedMore),
+            (Match::None, Match::None) => Break(Verdict::Text),
         }
     }
 
     /// Reads a name before its arguments. After a blank the name must be declared, because it may be prose.
-    fn name_first(&mut self, text: &str, at: usize, declared: &Declared) -> Step {
+    fn read_name_first(&mut self, text: &str, at: usize, declared: &DeclaredTools) -> Step {
         let rest = &text[at..];
         let end = rest.find(|c| !is_name(c));
         let name = &rest[..end.unwrap_or(rest.len())];
-        if name.len() > MAX_NAME {
+        if name.len() > MAX_NAME_BYTES {
             return Break(Verdict::Text);
         }
         if end.is_none() {
-            return Break(Verdict::More);
+            return Break(Verdict::NeedMore);
         }
         let space = &text[self.at..at];
-        let prose = !space.is_empty() && !space.contains('\n') && text.starts_with('<') && !self.control;
-        if prose && !declared.has(bare_name(name)) {
+        let prose = !space.is_empty() && !space.contains('\n') && text.starts_with('<') && !self.is_control_token;
+        if prose && !declared.has(undecorated_name(name)) {
             return Break(Verdict::Text);
         }
-        self.name = Some(bare_name(name).to_owned());
+        self.name = Some(undecorated_name(name).to_owned());
         self.at = at + name.len();
-        self.stage = Stage::Named { separated: false };
+        self.stage = CandidateStage::Named { separated: false };
         Continue(())
     }
 
     /// Reads after a name: a separator, JSON, parameters, or the wrapper's end.
-    pub(super) fn named(&mut self, text: &str, separated: bool, declared: &Declared) -> Step {
-        let at = self.at + space(&text[self.at..]);
+    pub(super) fn read_after_name(&mut self, text: &str, separated: bool, declared: &DeclaredTools) -> Step {
+        let at = self.at + space_len(&text[self.at..]);
         let rest = &text[at..];
-        let Some(first) = rest.chars().next() else { return Break(Verdict::More) };
-        match SEPARATORS.look(rest) {
-            Look::Is(role, length) => {
+        let Some(first) = rest.chars().next() else { return Break(Verdict::NeedMore) };
+        match SEPARATORS.match_prefix(rest) {
+            Match::Full(role, length) => {
                 if role == Role::CallId {
-                    return self.call_id(text, at + length);
+                    return self.skip_call_id(text, at + length);
                 }
                 self.at = at + length;
-                self.stage = Stage::Named { separated: true };
+                self.stage = CandidateStage::Named { separated: true };
                 return Continue(());
             }
-            Look::Short => return Break(Verdict::More),
-            Look::No => {}
+            Match::Partial => return Break(Verdict::NeedMore),
+            Match::None => {}
         }
         match first {
-            '{' => self.json(at, false),
-            '`' if separated || text[self.at..at].contains('\n') => match payload_fence(rest) {
-                Look::Is((), length) => self.json(at + length, true),
-                Look::Short => Break(Verdict::More),
-                Look::No => Break(Verdict::Text),
+            '{' => self.begin_json(at, false),
+            '`' if separated || text[self.at..at].contains('\n') => match match_payload_fence(rest) {
+                Match::Full((), length) => self.begin_json(at + length, true),
+                Match::Partial => Break(Verdict::NeedMore),
+                Match::None => Break(Verdict::Text),
             },
-            '<' => self.named_marker(rest, at, declared),
+            '<' => self.read_marker_after_name(rest, at, declared),
             _ if separated && is_name(first) => {
                 // DeepSeek V3 writes the kind of call first; the name follows.
                 self.at = at;
                 self.name = None;
-                self.stage = Stage::Payload;
+                self.stage = CandidateStage::Payload;
                 Continue(())
             }
             _ => Break(Verdict::Text),
@@ -149,28 +151,28 @@ impl Candidate {
     }
 
     /// Reads a marker after a name. Without arguments only a declared name is a call, because a tag may be prose.
-    fn named_marker(&mut self, rest: &str, at: usize, declared: &Declared) -> Step {
+    fn read_marker_after_name(&mut self, rest: &str, at: usize, declared: &DeclaredTools) -> Step {
         let name = self.name.clone().unwrap_or_default();
-        match (PARAMETERS.look(rest), CLOSERS.look(rest)) {
-            (Look::Is(Role::Key | Role::Parameter | Role::ParameterWithAttributes, _), _) => {
+        match (PARAMETERS.match_prefix(rest), CLOSERS.match_prefix(rest)) {
+            (Match::Full(Role::Key | Role::Parameter | Role::ParameterWithAttributes, _), _) => {
                 self.at = at;
-                self.stage = Stage::Elements(Elements::new(name, true));
+                self.stage = CandidateStage::Elements(FunctionElements::new(name, true));
                 Continue(())
             }
-            (_, Look::Is(_, length)) if declared.has(&name) => without_arguments(name, at + length),
-            (Look::Short, _) | (_, Look::Short) => Break(Verdict::More),
+            (_, Match::Full(_, length)) if declared.has(&name) => without_arguments(name, at + length),
+            (Match::Partial, _) | (_, Match::Partial) => Break(Verdict::NeedMore),
             _ => Break(Verdict::Text),
         }
     }
 
-    fn call_id(&mut self, text: &str, at: usize) -> Step {
+    fn skip_call_id(&mut self, text: &str, at: usize) -> Step {
         let rest = &text[at..];
         match rest.find(|c| !is_name(c)) {
-            Some(end) if end <= MAX_NAME => {
+            Some(end) if end <= MAX_NAME_BYTES => {
                 self.at = at + end;
                 Continue(())
             }
-            None if rest.len() <= MAX_NAME => Break(Verdict::More),
+            None if rest.len() <= MAX_NAME_BYTES => Break(Verdict::NeedMore),
             _ => Break(Verdict::Text),
         }
     }
@@ -181,7 +183,7 @@ fn is_name(c: char) -> bool {
 }
 
 /// A name without the decoration of Kimi K2 and harmony: `functions.f:0`.
-fn bare_name(name: &str) -> &str {
+fn undecorated_name(name: &str) -> &str {
     let name = name.strip_prefix("functions.").unwrap_or(name);
     match name.rsplit_once(':') {
         Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -1,36 +1,36 @@
 //! Ordinary text: where a call may begin.
 
-use super::fence::{closing, reply_fence};
-use crate::code::Code;
-use crate::markers::{CLOSERS, Look, OPENERS, Role};
+use super::fence::{match_closing, match_reply_fence};
+use crate::code::CodeTracker;
+use crate::markers::{CLOSERS, Match, OPENERS, Role};
 
 /// The scanner's context besides the text itself.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
-pub(super) struct Around {
+pub(super) struct ScanContext {
     /// Whether tools are declared, without which no ambiguous form is a call.
-    pub(super) tools: bool,
+    pub(super) has_tools: bool,
     /// Whether `Action:` begins a call.
-    pub(super) actions: bool,
+    pub(super) allow_actions: bool,
     /// Whether there are unconfirmed calls.
-    pub(super) waiting: bool,
+    pub(super) has_unconfirmed: bool,
     /// Whether no text was shown since the last call or the beginning.
-    pub(super) fresh: bool,
+    pub(super) no_text_shown: bool,
     /// Whether an end marker at this position would be the rest of a call.
-    pub(super) residue: bool,
+    pub(super) after_open_call: bool,
     /// Before this position no bracket begins a call.
     pub(super) bare_from: usize,
     /// Whether the text is complete.
-    pub(super) ended: bool,
+    pub(super) is_end: bool,
 }
 
 /// The event after the scanned text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ProseEvent {
     /// Nothing, or a possible start of something.
     Nothing,
     /// Visible text that changes the context.
-    Text,
+    ContextChanged,
     /// A marker of this role and length that opens a call.
     Opener(Role, usize),
     /// A marker of this role and length that belongs to a call before it.
@@ -46,7 +46,7 @@ pub(super) enum Found {
     /// The end of that fence, of this length.
     FenceEnd(usize),
     /// An incomplete marker of this length at the end of the text.
-    Half(usize),
+    PartialMarker(usize),
 }
 
 /// Bytes at which a construct may begin in the middle of a line.
@@ -63,103 +63,104 @@ const FUNCTOOLS: &str = "functools[";
 const ACTION: &str = "Action:";
 
 /// Skips text up to the next event; returns the length of that text.
-pub(super) fn scan(code: &mut Code, text: &str, around: Around) -> (usize, Found) {
+pub(super) fn scan_text(code: &mut CodeTracker, text: &str, context: ScanContext) -> (usize, ProseEvent) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] != b'`' {
             code.end_run(Some(bytes[at]));
         }
-        match found(code, &text[at..], at, around) {
-            Look::Is(found, _) => return (at, found),
-            Look::Short => return (at, short(code, &text[at..], around)),
-            Look::No => {}
+        match match_at(code, &text[at..], at, context) {
+            Match::Full(found, _) => return (at, found),
+            Match::Partial => return (at, resolve_partial(code, &text[at..], context)),
+            Match::None => {}
         }
-        code.pass(bytes[at]);
+        code.advance(bytes[at]);
         let before = at;
         at += 1;
         if code.is_plain() {
             at += bytes[at..].iter().position(|&byte| SPECIAL[byte as usize]).unwrap_or(bytes.len() - at);
         }
-        let changed = around.fresh || around.waiting;
+        let changed = context.no_text_shown || context.has_unconfirmed;
         if changed && !text[before..at].trim().is_empty() {
-            return (at, Found::Text);
+            return (at, ProseEvent::ContextChanged);
         }
     }
-    (at, Found::Nothing)
+    (at, ProseEvent::Nothing)
 }
 
-fn found(code: &Code, rest: &str, at: usize, around: Around) -> Look<Found> {
+fn match_at(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
     let byte = rest.as_bytes()[0];
-    let plain = !matches!(byte, b'<' | b'[') && (!code.line_start() || byte.is_ascii_whitespace());
-    if plain || !open(code, around) {
-        return Look::No;
+    let plain = !matches!(byte, b'<' | b'[') && (!code.is_line_start() || byte.is_ascii_whitespace());
+    if plain || !allows_calls(code, context) {
+        return Match::None;
     }
-    let marker = if matches!(byte, b'<' | b'[') { marker(code, rest, around) } else { Look::No };
+    let marker = if matches!(byte, b'<' | b'[') { match_marker(code, rest, context) } else { Match::None };
     match marker {
-        Look::No if code.line_start() => at_line_start(code, rest, at, around),
+        Match::None if code.is_line_start() => match_at_line_start(code, rest, at, context),
         marker => marker,
     }
 }
 
 /// Whether calls are possible at the current position: not in code, except in a fence that may hold one.
-fn open(code: &Code, around: Around) -> bool {
-    code.fence().is_none() || (code.tentative() && around.waiting)
+fn allows_calls(code: &CodeTracker, context: ScanContext) -> bool {
+    code.fence().is_none() || (code.fence_may_hold_call() && context.has_unconfirmed)
 }
 
-fn brackets(at: usize, around: Around) -> bool {
-    around.tools && at >= around.bare_from
+fn allows_brackets(at: usize, context: ScanContext) -> bool {
+    context.has_tools && at >= context.bare_from
 }
 
-fn at_line_start(code: &Code, rest: &str, at: usize, around: Around) -> Look<Found> {
+fn match_at_line_start(code: &CodeTracker, rest: &str, at: usize, context: ScanContext) -> Match<ProseEvent> {
     match rest.as_bytes()[0] {
-        b'{' | b'[' if brackets(at, around) => Look::Is(Found::Bracket, 1),
-        b'`' if !code.in_run() => fence(code, rest, around),
-        b'f' => word(rest, FUNCTOOLS, Found::Functools(FUNCTOOLS.len() - 1)),
-        b'A' if around.actions => word(rest, ACTION, Found::Action(ACTION.len())),
-        _ => Look::No,
+        b'{' | b'[' if allows_brackets(at, context) => Match::Full(ProseEvent::Bracket, 1),
+        b'`' if !code.is_in_run() => match_fence(code, rest, context),
+        b'f' => match_literal(rest, FUNCTOOLS, ProseEvent::Functools(FUNCTOOLS.len() - 1)),
+        b'A' if context.allow_actions => match_literal(rest, ACTION, ProseEvent::Action(ACTION.len())),
+        _ => Match::None,
     }
 }
 
-fn fence(code: &Code, rest: &str, around: Around) -> Look<Found> {
+fn match_fence(code: &CodeTracker, rest: &str, context: ScanContext) -> Match<ProseEvent> {
     match code.fence() {
-        Some(ticks) => match closing(rest, ticks) {
-            Look::Is((), length) => Look::Is(Found::FenceEnd(length), length),
-            Look::Short => Look::Short,
-            Look::No => Look::No,
+        Some(ticks) => match match_closing(rest, ticks) {
+            Match::Full((), length) => Match::Full(ProseEvent::FenceEnd(length), length),
+            Match::Partial => Match::Partial,
+            Match::None => Match::None,
         },
-        None if !around.tools => Look::No,
-        None => match reply_fence(rest) {
-            Look::Is(ticks, length) => Look::Is(Found::Fence(ticks, length), length),
-            Look::Short => Look::Short,
-            Look::No => Look::No,
+        None if !context.has_tools => Match::None,
+        None => match match_reply_fence(rest) {
+            Match::Full(ticks, length) => Match::Full(ProseEvent::Fence(ticks, length), length),
+            Match::Partial => Match::Partial,
+            Match::None => Match::None,
         },
     }
 }
 
-fn marker(code: &Code, rest: &str, around: Around) -> Look<Found> {
-    let closer = if around.residue && !code.in_line() { CLOSERS.look(rest) } else { Look::No };
-    match (OPENERS.look(rest), closer) {
-        (Look::Is(role, length), _) => Look::Is(Found::Opener(role, length), length),
-        (_, Look::Is(role, length)) => Look::Is(Found::Closer(role, length), length),
-        (Look::Short, _) | (_, Look::Short) => Look::Short,
-        (Look::No, Look::No) => Look::No,
+fn match_marker(code: &CodeTracker, rest: &str, context: ScanContext) -> Match<ProseEvent> {
+    let closer =
+        if context.after_open_call && !code.is_in_inline_code() { CLOSERS.match_prefix(rest) } else { Match::None };
+    match (OPENERS.match_prefix(rest), closer) {
+        (Match::Full(role, length), _) => Match::Full(ProseEvent::Opener(role, length), length),
+        (_, Match::Full(role, length)) => Match::Full(ProseEvent::Closer(role, length), length),
+        (Match::Partial, _) | (_, Match::Partial) => Match::Partial,
+        (Match::None, Match::None) => Match::None,
     }
 }
 
 /// Resolves a partial match at the end of the text.
-fn short(code: &Code, rest: &str, around: Around) -> Found {
+fn resolve_partial(code: &CodeTracker, rest: &str, context: ScanContext) -> ProseEvent {
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     match code.fence() {
-        _ if !around.ended => Found::Nothing,
-        Some(wanted) if code.line_start() && ticks >= wanted => Found::FenceEnd(rest.len()),
-        _ => Found::Half(rest.len()),
+        _ if !context.is_end => ProseEvent::Nothing,
+        Some(wanted) if code.is_line_start() && ticks >= wanted => ProseEvent::FenceEnd(rest.len()),
+        _ => ProseEvent::PartialMarker(rest.len()),
     }
 }
 
-fn word(rest: &str, wanted: &str, found: Found) -> Look<Found> {
+fn match_literal(rest: &str, wanted: &str, found: ProseEvent) -> Match<ProseEvent> {
     if rest.starts_with(wanted) {
-        return Look::Is(found, wanted.len());
+        return Match::Full(found, wanted.len());
     }
-    if wanted.starts_with(rest) { Look::Short } else { Look::No }
+    if wanted.starts_with(rest) { Match::Partial } else { Match::None }
 }

@@ -5,25 +5,33 @@ use std::ops::ControlFlow::{Break, Continue};
 use serde_json::{Map, Value};
 
 use super::body::Body;
-use super::candidate::{Candidate, Stage, Step, Verdict};
-use crate::declared::Declared;
+use super::candidate::{Candidate, CandidateStage, Step, Verdict};
+use crate::declared_tools::DeclaredTools;
 use crate::json;
-use crate::piece::ParsedCall;
+use crate::segment::ParsedCall;
 
 impl Candidate {
     /// Reads a list that began at `start`; `end` is its end, or the position up to which it was read.
-    pub(super) fn python(&mut self, text: &str, start: usize, end: Result<usize, usize>, declared: &Declared) -> Step {
+    pub(super) fn read_python(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: Result<usize, usize>,
+        declared: &DeclaredTools,
+    ) -> Step {
         self.at = end.unwrap_or_else(|at| at);
-        let Ok(end) = end else { return Break(Verdict::More) };
-        match calls(&text[start..end]) {
-            Some(calls) if !self.bare() || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) => {
+        let Ok(end) = end else { return Break(Verdict::NeedMore) };
+        match parse_calls(&text[start..end]) {
+            Some(calls)
+                if !self.is_bare() || calls.iter().all(|call| declared.accepts(&call.name, &call.arguments)) =>
+            {
                 self.calls = calls;
-                self.settled = end;
-                self.stage = Stage::Body(Body::tail());
+                self.calls_end = end;
+                self.stage = CandidateStage::Body(Body::tail());
                 Continue(())
             }
-            None if !self.bare() => {
-                self.stage = Stage::Body(Body::unreadable("the list of calls cannot be read"));
+            None if !self.is_bare() => {
+                self.stage = CandidateStage::Body(Body::unreadable("the list of calls cannot be read"));
                 Continue(())
             }
             _ => Break(Verdict::Text),
@@ -33,13 +41,13 @@ impl Candidate {
 
 /// Finds the end of a list of calls written as Python: `[f(q='a'), g(n=1)]`.
 #[derive(Default)]
-pub(super) struct Brackets {
+pub(super) struct BracketTracker {
     depth: usize,
     quote: Option<u8>,
     escaped: bool,
 }
 
-impl Brackets {
+impl BracketTracker {
     /// Continues at position `at`; returns the position after the last bracket, or the end of the text.
     pub(super) fn advance(&mut self, text: &str, at: usize) -> Result<usize, usize> {
         for (offset, &byte) in text.as_bytes()[at..].iter().enumerate() {
@@ -65,9 +73,9 @@ impl Brackets {
 }
 
 /// Parses a whole list of calls; `None` for anything else.
-pub(super) fn calls(text: &str) -> Option<Vec<ParsedCall>> {
-    let mut reader = Reader { rest: text, depth: 0 };
-    let calls = reader.list(b'[', b']', Reader::call)?;
+pub(super) fn parse_calls(text: &str) -> Option<Vec<ParsedCall>> {
+    let mut reader = PythonReader { rest: text, depth: 0 };
+    let calls = reader.read_list(b'[', b']', PythonReader::read_call)?;
     (reader.rest.trim().is_empty() && !calls.is_empty()).then_some(calls)
 }
 
@@ -75,18 +83,18 @@ pub(super) fn calls(text: &str) -> Option<Vec<ParsedCall>> {
 const MAX_DEPTH: usize = 64;
 
 /// Parses the subset of Python for calls with constant arguments.
-struct Reader<'a> {
+struct PythonReader<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn space(&mut self) {
+impl<'a> PythonReader<'a> {
+    fn skip_space(&mut self) {
         self.rest = self.rest.trim_start();
     }
 
     fn eat(&mut self, byte: u8) -> bool {
-        self.space();
+        self.skip_space();
         let found = self.rest.as_bytes().first() == Some(&byte);
         if found {
             self.rest = &self.rest[1..];
@@ -95,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads items between two brackets, separated by commas, with an optional trailing comma.
-    fn list<T>(&mut self, open: u8, close: u8, item: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    fn read_list<T>(&mut self, open: u8, close: u8, item: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         if self.depth > MAX_DEPTH || !self.eat(open) {
             return None;
         }
@@ -111,56 +119,58 @@ impl<'a> Reader<'a> {
         Some(items)
     }
 
-    fn call(&mut self) -> Option<ParsedCall> {
-        let name = self.word()?.to_owned();
-        let arguments = self.list(b'(', b')', Self::argument)?;
+    fn read_call(&mut self) -> Option<ParsedCall> {
+        let name = self.read_atom()?.to_owned();
+        let arguments = self.read_list(b'(', b')', Self::read_argument)?;
         Some(ParsedCall { name, arguments: Value::Object(arguments.into_iter().collect::<Map<_, _>>()) })
     }
 
-    fn argument(&mut self) -> Option<(String, Value)> {
-        let name = self.word()?.to_owned();
+    fn read_argument(&mut self) -> Option<(String, Value)> {
+        let name = self.read_atom()?.to_owned();
         if !self.eat(b'=') {
             return None;
         }
-        Some((name, self.value()?))
+        Some((name, self.read_value()?))
     }
 
-    fn member(&mut self) -> Option<(String, Value)> {
-        self.space();
-        let name = self.string()?;
+    fn read_member(&mut self) -> Option<(String, Value)> {
+        self.skip_space();
+        let name = self.read_string()?;
         if !self.eat(b':') {
             return None;
         }
-        Some((name, self.value()?))
+        Some((name, self.read_value()?))
     }
 
-    fn value(&mut self) -> Option<Value> {
-        self.space();
+    fn read_value(&mut self) -> Option<Value> {
+        self.skip_space();
         match self.rest.as_bytes().first()? {
-            b'"' | b'\'' => self.string().map(Value::String),
-            b'[' => self.list(b'[', b']', Self::value).map(Value::Array),
-            b'(' => self.list(b'(', b')', Self::value).map(Value::Array),
-            b'{' => self.list(b'{', b'}', Self::member).map(|members| Value::Object(members.into_iter().collect())),
-            _ => match self.word()? {
+            b'"' | b'\'' => self.read_string().map(Value::String),
+            b'[' => self.read_list(b'[', b']', Self::read_value).map(Value::Array),
+            b'(' => self.read_list(b'(', b')', Self::read_value).map(Value::Array),
+            b'{' => self
+                .read_list(b'{', b'}', Self::read_member)
+                .map(|members| Value::Object(members.into_iter().collect())),
+            _ => match self.read_atom()? {
                 "True" => Some(Value::Bool(true)),
                 "False" => Some(Value::Bool(false)),
                 "None" => Some(Value::Null),
-                word => json::parse(word),
+                atom => json::parse(atom),
             },
         }
     }
 
     /// Reads a name, a number or a constant.
-    fn word(&mut self) -> Option<&'a str> {
-        self.space();
+    fn read_atom(&mut self) -> Option<&'a str> {
+        self.skip_space();
         let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');
         let end = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
+        let (atom, rest) = self.rest.split_at(end);
         self.rest = rest;
-        (!word.is_empty()).then_some(word)
+        (!atom.is_empty()).then_some(atom)
     }
 
-    fn string(&mut self) -> Option<String> {
+    fn read_string(&mut self) -> Option<String> {
         let quote = self.rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let mut text = String::new();
         let mut chars = self.rest[1..].chars();
@@ -187,10 +197,10 @@ impl<'a> Reader<'a> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Brackets, calls};
+    use super::{BracketTracker, parse_calls};
 
     fn read(text: &str) -> Option<Vec<Value>> {
-        Some(calls(text)?.into_iter().map(|call| json!([call.name, call.arguments])).collect())
+        Some(parse_calls(text)?.into_iter().map(|call| json!([call.name, call.arguments])).collect())
     }
 
     #[test]
@@ -216,7 +226,7 @@ mod tests {
     fn list_ends_at_bracket_outside_strings() {
         let text = "[f(a=']', b=\"\\\"]\")] rest";
         for cut in 0..text.len() {
-            let mut brackets = Brackets::default();
+            let mut brackets = BracketTracker::default();
             let end = match brackets.advance(&text[..cut], 0) {
                 Ok(end) => Ok(end),
                 Err(at) => brackets.advance(text, at),

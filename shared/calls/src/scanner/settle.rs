@@ -1,160 +1,177 @@
 //! Acts on scan results: shows text, emits calls, hides residue, or holds content until more is known.
 
-use super::candidate::{Candidate, Kind, Stage, Verdict};
-use super::prose::{self, Around, Found};
-use super::{CallScanner, State};
-use crate::markers::{CLOSERS, Look, OPENERS, Role};
-use crate::piece::{Defect, End, Malformed, ParsedCall, Piece};
+use super::candidate::{Candidate, CandidateKind, CandidateStage, Verdict};
+use super::prose::{self, ProseEvent, ScanContext};
+use super::{CallScanner, ScannerState};
+use crate::markers::{CLOSERS, Match, OPENERS, Role};
+use crate::segment::{Malformed, MalformedReason, ParsedCall, ReplyEnd, Segment};
 
 /// Minimum length of a partial marker that is hidden when the text ends in it, in bytes.
-const MIN_HALF: usize = 6;
+const MIN_PARTIAL_MARKER_BYTES: usize = 6;
 
 impl CallScanner {
     /// Scans ordinary text; returns false if it needs more text.
-    pub(super) fn prose(&mut self, end: Option<End>, pieces: &mut Vec<Piece>) -> bool {
-        let around = Around {
-            tools: !self.declared.is_empty(),
-            actions: self.actions,
-            waiting: self.output.waiting(),
-            fresh: self.output.fresh(),
-            residue: self.behind_call || self.unclosed,
+    pub(super) fn advance_prose(&mut self, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) -> bool {
+        let context = ScanContext {
+            has_tools: !self.declared.is_empty(),
+            allow_actions: self.allow_actions,
+            has_unconfirmed: self.output.has_unconfirmed(),
+            no_text_shown: self.output.no_text_shown(),
+            after_open_call: self.after_call || self.unclosed,
             bare_from: self.bare_from.saturating_sub(self.start),
-            ended: end.is_some(),
+            is_end: end.is_some(),
         };
-        let (length, found) = prose::scan(&mut self.code, &self.buffer[self.start..], around);
-        self.show(length, pieces);
+        let (length, found) = prose::scan_text(&mut self.code, &self.buffer[self.start..], context);
+        self.emit_text(length, segments);
         match found {
-            Found::Nothing => return false,
-            Found::Text => {}
-            Found::Opener(role, length) => {
+            ProseEvent::Nothing => return false,
+            ProseEvent::ContextChanged => {}
+            ProseEvent::Opener(role, length) => {
                 let marker = &self.buffer[self.start..self.start + length];
-                let candidate = Candidate::opened(role, marker, self.unclosed);
-                self.open(if self.code.in_line() { candidate.in_code() } else { candidate });
+                let candidate = Candidate::from_marker(role, marker, self.unclosed);
+                self.open_candidate(if self.code.is_in_inline_code() { candidate.in_inline_code() } else { candidate });
             }
-            Found::Functools(length) => {
+            ProseEvent::Functools(length) => {
                 let marker = &self.buffer[self.start..self.start + length];
-                self.open(Candidate::opened(Role::Wrapper, marker, false));
+                self.open_candidate(Candidate::from_marker(Role::Wrapper, marker, false));
             }
-            Found::Bracket => {
-                let list = self.output.fresh() && self.buffer[self.start..].starts_with('[');
-                self.open(Candidate::new(if list { Kind::List } else { Kind::Json }, Stage::Payload, 0));
+            ProseEvent::Bracket => {
+                let list = self.output.no_text_shown() && self.buffer[self.start..].starts_with('[');
+                self.open_candidate(Candidate::new(
+                    if list { CandidateKind::List } else { CandidateKind::Json },
+                    CandidateStage::Payload,
+                    0,
+                ));
             }
-            Found::Action(length) => self.open(Candidate::new(Kind::Action, Stage::Action, length)),
-            Found::Closer(role, length) => {
-                self.residue(length, pieces);
+            ProseEvent::Action(length) => {
+                self.open_candidate(Candidate::new(CandidateKind::Action, CandidateStage::Action, length))
+            }
+            ProseEvent::Closer(role, length) => {
+                self.hide_residue(length, segments);
                 self.unclosed &= role != Role::Close;
             }
-            Found::Fence(ticks, length) => {
-                self.code.enter_fence(ticks);
-                self.unconfirmed(length, Vec::new(), pieces);
+            ProseEvent::Fence(ticks, length) => {
+                self.code.open_fence(ticks);
+                self.hold_unconfirmed(length, Vec::new(), segments);
             }
-            Found::FenceEnd(length) => {
-                self.code.leave_fence();
-                self.unconfirmed(length, Vec::new(), pieces);
+            ProseEvent::FenceEnd(length) => {
+                self.code.close_fence();
+                self.hold_unconfirmed(length, Vec::new(), segments);
             }
-            Found::Half(length) => self.half(length, end, pieces),
+            ProseEvent::PartialMarker(length) => self.settle_partial_marker(length, end, segments),
         }
         true
     }
 
-    fn open(&mut self, candidate: Candidate) {
-        self.state = State::Open(Box::new(candidate));
+    fn open_candidate(&mut self, candidate: Candidate) {
+        self.state = ScannerState::Open(Box::new(candidate));
     }
 
     /// Shows scanned text.
-    fn show(&mut self, length: usize, pieces: &mut Vec<Piece>) {
+    fn emit_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
         let text = &self.buffer[self.start..self.start + length];
         if !text.trim().is_empty() {
-            self.behind_call = false;
+            self.after_call = false;
         }
-        self.output.text(text, pieces);
+        self.output.push_text(text, segments);
         self.start += length;
     }
 
     /// Shows text that was held as a possible call.
-    fn release(&mut self, length: usize, pieces: &mut Vec<Piece>) {
-        self.code.pass_text(&self.buffer[self.start..self.start + length]);
-        self.show(length, pieces);
+    fn release_text(&mut self, length: usize, segments: &mut Vec<Segment>) {
+        self.code.advance_text(&self.buffer[self.start..self.start + length]);
+        self.emit_text(length, segments);
     }
 
-    fn unconfirmed(&mut self, length: usize, calls: Vec<ParsedCall>, pieces: &mut Vec<Piece>) {
-        self.output.unconfirmed(&self.buffer[self.start..self.start + length], calls, pieces);
+    fn hold_unconfirmed(&mut self, length: usize, calls: Vec<ParsedCall>, segments: &mut Vec<Segment>) {
+        self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], calls, segments);
         self.start += length;
     }
 
     /// Hides the remains of a call.
-    fn residue(&mut self, length: usize, pieces: &mut Vec<Piece>) {
-        if self.output.waiting() {
-            self.output.unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), pieces);
-        } else if self.behind_call {
+    fn hide_residue(&mut self, length: usize, segments: &mut Vec<Segment>) {
+        if self.output.has_unconfirmed() {
+            self.output.push_unconfirmed(&self.buffer[self.start..self.start + length], Vec::new(), segments);
+        } else if self.after_call {
             self.output.drop_gap();
         }
         self.start += length;
-        self.code.pass_hidden();
+        self.code.advance_hidden();
     }
 
     /// Handles a partial marker at the end of the text.
-    fn half(&mut self, length: usize, end: Option<End>, pieces: &mut Vec<Piece>) {
+    fn settle_partial_marker(&mut self, length: usize, end: Option<ReplyEnd>, segments: &mut Vec<Segment>) {
         let rest = &self.buffer[self.start..self.start + length];
-        let tag = rest.starts_with(['<', '[']) && length >= MIN_HALF;
-        let opener = OPENERS.look(rest) == Look::Short;
-        if !opener && CLOSERS.look(rest) == Look::Short || tag && rest.contains(['|', '｜', '‖']) {
-            self.residue(length, pieces);
-        } else if tag && opener && end == Some(End::Cut) {
-            self.malformed(length, Defect::Cut, pieces);
+        let tag = rest.starts_with(['<', '[']) && length >= MIN_PARTIAL_MARKER_BYTES;
+        let opener = OPENERS.match_prefix(rest) == Match::Partial;
+        if !opener && CLOSERS.match_prefix(rest) == Match::Partial || tag && rest.contains(['|', '｜', '‖']) {
+            self.hide_residue(length, segments);
+        } else if tag && opener && end == Some(ReplyEnd::Truncated) {
+            self.emit_malformed(length, MalformedReason::Truncated, segments);
         } else {
-            self.release(length, pieces);
+            self.release_text(length, segments);
         }
     }
 
     /// Applies the verdict to a candidate.
-    pub(super) fn settle(&mut self, candidate: &Candidate, verdict: Verdict, pieces: &mut Vec<Piece>) {
+    pub(super) fn settle(&mut self, candidate: &Candidate, verdict: Verdict, segments: &mut Vec<Segment>) {
         match verdict {
-            Verdict::Calls(calls, length) => self.calls(candidate, calls, length, pieces),
-            Verdict::Unreadable(reason, length) => self.malformed(length, Defect::Unreadable(reason), pieces),
-            Verdict::Residue if self.code.fence().is_none() => self.residue(self.buffer.len() - self.start, pieces),
-            Verdict::Text | Verdict::Residue | Verdict::More => {
-                if candidate.bare() {
+            Verdict::Calls(calls, length) => self.settle_calls(candidate, calls, length, segments),
+            Verdict::Unreadable(reason, length) => {
+                self.emit_malformed(length, MalformedReason::Unreadable(reason), segments)
+            }
+            Verdict::Residue if self.code.fence().is_none() => {
+                self.hide_residue(self.buffer.len() - self.start, segments)
+            }
+            Verdict::Text | Verdict::Residue | Verdict::NeedMore => {
+                if candidate.is_bare() {
                     self.bare_from = self.start + candidate.at.max(1);
                 }
-                self.release(candidate.marker.max(1), pieces);
+                self.release_text(candidate.marker_len.max(1), segments);
             }
         }
     }
 
-    fn calls(&mut self, candidate: &Candidate, calls: Vec<ParsedCall>, length: usize, pieces: &mut Vec<Piece>) {
+    fn settle_calls(
+        &mut self,
+        candidate: &Candidate,
+        calls: Vec<ParsedCall>,
+        length: usize,
+        segments: &mut Vec<Segment>,
+    ) {
         let (raw, rest) = self.buffer[self.start..].split_at(length);
-        let quoted = self.code.in_line() && rest.starts_with('`');
+        let quoted = self.code.is_in_inline_code() && rest.starts_with('`');
         let fenced = self.code.fence().is_some();
         if quoted || (fenced && !calls.iter().all(|call| self.declared.accepts(&call.name, &call.arguments))) {
-            return self.release(length, pieces);
+            return self.release_text(length, segments);
         }
-        let in_list = self.behind_call && self.unclosed;
+        let in_list = self.after_call && self.unclosed;
         if in_list {
             self.output.drop_gap();
         }
-        self.unclosed = in_list || (!candidate.bare() && (candidate.nested > 0 || !ends_closed(raw)));
-        self.behind_call = true;
-        self.code.pass_hidden();
-        if fenced || candidate.kind == Kind::Json {
-            self.output.unconfirmed(raw, calls, pieces);
+        self.unclosed = in_list || (!candidate.is_bare() && (candidate.nested > 0 || !ends_closed(raw)));
+        self.after_call = true;
+        self.code.advance_hidden();
+        if fenced || candidate.kind == CandidateKind::Json {
+            self.output.push_unconfirmed(raw, calls, segments);
         } else {
-            self.output.calls(raw, calls, pieces);
+            self.output.push_calls(raw, calls, segments);
         }
         self.start += length;
     }
 
     /// Emits a malformed call.
-    pub(super) fn malformed(&mut self, length: usize, defect: Defect, pieces: &mut Vec<Piece>) {
-        let quoted = self.code.in_line() || (self.code.fence().is_some() && defect != Defect::Cut);
+    pub(super) fn emit_malformed(&mut self, length: usize, reason: MalformedReason, segments: &mut Vec<Segment>) {
+        let quoted =
+            self.code.is_in_inline_code() || (self.code.fence().is_some() && reason != MalformedReason::Truncated);
         if quoted {
-            return self.release(length, pieces);
+            return self.release_text(length, segments);
         }
         let raw = self.buffer[self.start..self.start + length].to_owned();
         self.unclosed = !ends_closed(&raw);
-        self.behind_call = true;
-        self.code.pass_hidden();
-        self.output.malformed(Malformed { raw, defect }, pieces);
+        self.after_call = true;
+        self.code.advance_hidden();
+        self.output.push_malformed(Malformed { raw, reason }, segments);
         self.start += length;
     }
 }
@@ -162,5 +179,5 @@ impl CallScanner {
 /// Whether a call's text includes the end of its wrapper.
 fn ends_closed(raw: &str) -> bool {
     let Some(at) = raw.rfind(['<', '[']) else { return false };
-    CLOSERS.look(&raw[at..]) == Look::Is(Role::Close, raw.len() - at)
+    CLOSERS.match_prefix(&raw[at..]) == Match::Full(Role::Close, raw.len() - at)
 }

@@ -4,56 +4,56 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use serde_json::{Map, Value};
 
-use super::attributes::{attributes, name};
-use super::candidate::{Candidate, Kind, Stage, Step, Verdict};
-use super::elements::Elements;
-use crate::declared::Declared;
-use crate::markers::Look;
-use crate::piece::ParsedCall;
+use super::attributes::{read_attributes, read_name};
+use super::candidate::{Candidate, CandidateKind, CandidateStage, Step, Verdict};
+use super::elements::FunctionElements;
+use crate::declared_tools::DeclaredTools;
+use crate::markers::Match;
+use crate::segment::ParsedCall;
 
 impl Candidate {
     /// Reads `<tool_call name="f">`.
-    pub(super) fn wrapper_tag(&mut self, text: &str) -> Step {
-        match attributes(&text[self.at..]) {
-            Look::Is(found, length) => {
+    pub(super) fn read_wrapper_tag(&mut self, text: &str) -> Step {
+        match read_attributes(&text[self.at..]) {
+            Match::Full(found, length) => {
                 let Some(name) = found.name else { return Break(Verdict::Text) };
                 self.at += length;
                 if found.empty {
                     return without_arguments(name, self.at);
                 }
                 self.name = Some(name);
-                self.stage = Stage::Payload;
+                self.stage = CandidateStage::Payload;
                 Continue(())
             }
-            Look::Short => Break(Verdict::More),
-            Look::No => Break(Verdict::Text),
+            Match::Partial => Break(Verdict::NeedMore),
+            Match::None => Break(Verdict::Text),
         }
     }
 
     /// Reads `<function=f>` or `<function name="f">`; outside a wrapper the name must be declared.
-    pub(super) fn function_tag(&mut self, text: &str, with_attributes: bool, declared: &Declared) -> Step {
+    pub(super) fn read_function_tag(&mut self, text: &str, with_attributes: bool, declared: &DeclaredTools) -> Step {
         let rest = &text[self.at..];
-        let found = if with_attributes { named_by_attribute(rest) } else { name(rest) };
+        let found = if with_attributes { read_name_attribute(rest) } else { read_name(rest) };
         match found {
-            Look::Is((name, empty), length) if self.kind == Kind::Wrapper || declared.has(&name) => {
+            Match::Full((name, empty), length) if self.kind == CandidateKind::Wrapper || declared.has(&name) => {
                 self.at += length;
                 if empty {
                     return without_arguments(name, self.at);
                 }
-                self.stage = Stage::Elements(Elements::new(name, false));
+                self.stage = CandidateStage::Elements(FunctionElements::new(name, false));
                 Continue(())
             }
-            Look::Short => Break(Verdict::More),
+            Match::Partial => Break(Verdict::NeedMore),
             _ => Break(Verdict::Text),
         }
     }
 }
 
-fn named_by_attribute(text: &str) -> Look<(String, bool)> {
-    match attributes(text) {
-        Look::Is(found, length) => found.name.map_or(Look::No, |name| Look::Is((name, found.empty), length)),
-        Look::Short => Look::Short,
-        Look::No => Look::No,
+fn read_name_attribute(text: &str) -> Match<(String, bool)> {
+    match read_attributes(text) {
+        Match::Full(found, length) => found.name.map_or(Match::None, |name| Match::Full((name, found.empty), length)),
+        Match::Partial => Match::Partial,
+        Match::None => Match::None,
     }
 }
 

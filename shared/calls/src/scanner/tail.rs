@@ -2,130 +2,135 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::attributes::space;
-use super::body::{Body, Part};
-use super::candidate::{Candidate, Stage, Step, Verdict};
+use super::attributes::space_len;
+use super::body::{Body, BodyState};
+use super::candidate::{Candidate, CandidateStage, Step, Verdict};
 use super::fence::TICKS;
-use crate::declared::Declared;
-use crate::markers::{CLOSERS, Look};
+use crate::declared_tools::DeclaredTools;
+use crate::markers::{CLOSERS, Match};
 
 /// Maximum distance to search for the end of a wrapper with unreadable content, in bytes.
-const MAX_SEARCH: usize = 4096;
+const MAX_SEARCH_BYTES: usize = 4096;
 
 /// The kind of text after a JSON value.
-enum Next {
+enum TailKind {
     /// The wrapper's end, which ends before this position.
     Close(usize),
     /// Another value begins at this position.
     Value(usize),
     /// Residue up to this position; scan again there.
-    Skip(usize),
+    Residue(usize),
     /// More text is needed to decide.
-    Short,
+    NeedMore,
     /// Nothing that belongs to the call.
     Other,
 }
 
 impl Candidate {
     /// Reads after complete JSON.
-    pub(super) fn tail(&mut self, text: &str) -> Step {
-        match self.next(text) {
-            Next::Close(end) => Break(Verdict::Calls(std::mem::take(&mut self.calls), end)),
-            Next::Value(at) => {
+    pub(super) fn read_tail(&mut self, text: &str) -> Step {
+        match self.classify_tail(text) {
+            TailKind::Close(end) => Break(Verdict::Calls(std::mem::take(&mut self.calls), end)),
+            TailKind::Value(at) => {
                 self.at = at;
-                self.stage = Stage::Body(Body::json(at, false, false));
+                self.stage = CandidateStage::Body(Body::json(at, false, false));
                 Continue(())
             }
-            Next::Skip(at) => {
+            TailKind::Residue(at) => {
                 self.at = at;
                 Continue(())
             }
-            Next::Short => Break(Verdict::More),
-            Next::Other => Break(Verdict::Calls(std::mem::take(&mut self.calls), self.at)),
+            TailKind::NeedMore => Break(Verdict::NeedMore),
+            TailKind::Other => Break(Verdict::Calls(std::mem::take(&mut self.calls), self.at)),
         }
     }
 
-    fn next(&mut self, text: &str) -> Next {
-        let explicit = !self.bare();
-        let Stage::Body(Body { fenced, .. }) = &mut self.stage else { return Next::Other };
-        let at = self.at + space(&text[self.at..]);
+    fn classify_tail(&mut self, text: &str) -> TailKind {
+        let explicit = !self.is_bare();
+        let CandidateStage::Body(Body { fenced, .. }) = &mut self.stage else { return TailKind::Other };
+        let at = self.at + space_len(&text[self.at..]);
         let rest = &text[at..];
         match rest.chars().next() {
-            None => Next::Short,
-            Some('}' | ']') if explicit => Next::Skip(at + 1),
+            None => TailKind::NeedMore,
+            Some('}' | ']') if explicit => TailKind::Residue(at + 1),
             Some('`') if *fenced && rest.starts_with(TICKS) => {
                 *fenced = false;
-                Next::Skip(at + TICKS.len())
+                TailKind::Residue(at + TICKS.len())
             }
-            Some('`') if *fenced && TICKS.starts_with(rest) => Next::Short,
-            Some('{') if explicit => Next::Value(at),
+            Some('`') if *fenced && TICKS.starts_with(rest) => TailKind::NeedMore,
+            Some('{') if explicit => TailKind::Value(at),
             Some(',' | ';') => match rest[1..].trim_start().chars().next() {
-                None => Next::Short,
-                Some('{') => Next::Value(at + 1),
-                Some(_) => Next::Other,
+                None => TailKind::NeedMore,
+                Some('{') => TailKind::Value(at + 1),
+                Some(_) => TailKind::Other,
             },
-            Some('<' | '[') if explicit => match CLOSERS.look(rest) {
-                Look::Is(_, length) => Next::Close(at + length),
-                Look::Short => Next::Short,
-                Look::No => Next::Other,
+            Some('<' | '[') if explicit => match CLOSERS.match_prefix(rest) {
+                Match::Full(_, length) => TailKind::Close(at + length),
+                Match::Partial => TailKind::NeedMore,
+                Match::None => TailKind::Other,
             },
-            Some(_) => Next::Other,
+            Some(_) => TailKind::Other,
         }
     }
 
     /// Reads after JSON that needs repair: the wrapper's end decides what belongs to the JSON.
-    pub(super) fn broken(&mut self, text: &str, end: usize, declared: &Declared) -> Step {
-        let from = self.from();
-        match self.next(text) {
-            Next::Short => return Break(Verdict::More),
-            Next::Skip(at) => {
+    pub(super) fn read_broken_tail(&mut self, text: &str, end: usize, declared: &DeclaredTools) -> Step {
+        let from = self.json_start();
+        match self.classify_tail(text) {
+            TailKind::NeedMore => return Break(Verdict::NeedMore),
+            TailKind::Residue(at) => {
                 self.at = at;
                 return Continue(());
             }
-            Next::Close(_) | Next::Value(_) | Next::Other => {}
+            TailKind::Close(_) | TailKind::Value(_) | TailKind::Other => {}
         }
         let whole = self.at;
-        match self.mend(&text[from..end], declared).or_else(|_| self.mend(&text[from..whole], declared)) {
-            Ok(()) => self.set(Part::Tail),
-            Err(reason) if text[from..whole].contains([':', '：']) => self.unreadable(&reason, true),
-            Err(reason) => self.refuse(text, &reason),
+        match self
+            .repair_and_accept(&text[from..end], declared)
+            .or_else(|_| self.repair_and_accept(&text[from..whole], declared))
+        {
+            Ok(()) => self.set_state(BodyState::Tail),
+            Err(reason) if text[from..whole].contains([':', '：']) => self.mark_unreadable(&reason, true),
+            Err(reason) => self.reject(text, &reason),
         }
     }
 
     /// Reads directly after unreadable content.
-    pub(super) fn unreadable_tail(&mut self, text: &str) -> Step {
-        let end = match self.next(text) {
-            Next::Short => return Break(Verdict::More),
-            Next::Skip(at) => {
+    pub(super) fn read_unreadable_tail(&mut self, text: &str) -> Step {
+        let end = match self.classify_tail(text) {
+            TailKind::NeedMore => return Break(Verdict::NeedMore),
+            TailKind::Residue(at) => {
                 self.at = at;
                 return Continue(());
             }
-            Next::Close(end) => end,
-            Next::Value(_) | Next::Other => self.at,
+            TailKind::Close(end) => end,
+            TailKind::Value(_) | TailKind::Other => self.at,
         };
-        Break(self.give_reason(end))
+        Break(self.take_unreadable(end))
     }
 
     /// Searches unreadable content for the wrapper's end, within [`MAX_SEARCH_BYTES`].
-    pub(super) fn unreadable_search(&mut self, text: &str) -> Step {
-        let Stage::Body(Body { part: Part::Unreadable { search: Some(search), .. }, .. }) = &mut self.stage else {
+    pub(super) fn search_wrapper_end(&mut self, text: &str) -> Step {
+        let CandidateStage::Body(Body { state: BodyState::Unreadable { search: Some(search), .. }, .. }) =
+            &mut self.stage
+        else {
             return Continue(());
         };
-        let limit = text.floor_char_boundary(self.at.saturating_add(MAX_SEARCH));
+        let limit = text.floor_char_boundary(self.at.saturating_add(MAX_SEARCH_BYTES));
         let end = match CLOSERS.find(&text[..limit], (*search).max(self.at)) {
             Ok((_, _, end)) => end,
             Err(_) if limit < text.len() => self.at,
             Err(next) => {
                 *search = next;
-                return Break(Verdict::More);
+                return Break(Verdict::NeedMore);
             }
         };
-        Break(self.give_reason(end))
+        Break(self.take_unreadable(end))
     }
 
-    fn give_reason(&mut self, end: usize) -> Verdict {
+    fn take_unreadable(&mut self, end: usize) -> Verdict {
         match &mut self.stage {
-            Stage::Body(Body { part: Part::Unreadable { reason, .. }, .. }) => {
+            CandidateStage::Body(Body { state: BodyState::Unreadable { reason, .. }, .. }) => {
                 Verdict::Unreadable(std::mem::take(reason), end)
             }
             _ => Verdict::Text,
@@ -133,28 +138,28 @@ impl Candidate {
     }
 
     /// Ends the text in or after JSON.
-    pub(super) fn finish_body(&mut self, text: &str, declared: &Declared) -> Verdict {
-        let (from, bare) = (self.from(), self.bare());
-        let Stage::Body(body) = &mut self.stage else { return Verdict::Text };
-        match &body.part {
-            Part::Tail => Verdict::Calls(std::mem::take(&mut self.calls), self.at),
-            _ if !self.calls.is_empty() => Verdict::Calls(std::mem::take(&mut self.calls), self.settled),
-            Part::Json(_) if bare || !text[from..].contains([':', '：']) => Verdict::Text,
-            Part::Json(scan) if scan.in_string() => {
+    pub(super) fn finish_body(&mut self, text: &str, declared: &DeclaredTools) -> Verdict {
+        let (from, bare) = (self.json_start(), self.is_bare());
+        let CandidateStage::Body(body) = &mut self.stage else { return Verdict::Text };
+        match &body.state {
+            BodyState::Tail => Verdict::Calls(std::mem::take(&mut self.calls), self.at),
+            _ if !self.calls.is_empty() => Verdict::Calls(std::mem::take(&mut self.calls), self.calls_end),
+            BodyState::Json(_) if bare || !text[from..].contains([':', '：']) => Verdict::Text,
+            BodyState::Json(scan) if scan.is_in_string() => {
                 let end = CLOSERS.find(text, from).map_or(text.len(), |(_, _, end)| end);
                 Verdict::Unreadable("a string in the JSON is not closed".to_owned(), end)
             }
-            Part::Json(_) => Verdict::Unreadable("the JSON ends before it is complete".to_owned(), text.len()),
-            Part::Broken { end } => {
+            BodyState::Json(_) => Verdict::Unreadable("the JSON ends before it is complete".to_owned(), text.len()),
+            BodyState::Broken { end } => {
                 let end = *end;
-                match self.mend(&text[from..end], declared) {
+                match self.repair_and_accept(&text[from..end], declared) {
                     Ok(()) => Verdict::Calls(std::mem::take(&mut self.calls), self.at),
                     Err(reason) => Verdict::Unreadable(reason, text.len()),
                 }
             }
-            Part::Unreadable { .. } => {
+            BodyState::Unreadable { .. } => {
                 let end = self.at;
-                self.give_reason(end)
+                self.take_unreadable(end)
             }
         }
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use calls::End;
+use calls::ReplyEnd;
 use conversation::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -55,7 +55,7 @@ impl Case {
     }
 
     fn outcome(&self) -> Outcome {
-        scan(&self.specs(), [self.text.as_str()], End::Complete)
+        scan(&self.specs(), [self.text.as_str()], ReplyEnd::Complete)
     }
 
     fn calls_are(&self, outcome: &Outcome) -> bool {

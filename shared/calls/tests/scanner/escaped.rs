@@ -2,7 +2,7 @@
 
 use std::io;
 
-use calls::{End, escape};
+use calls::{ReplyEnd, escape};
 
 use crate::corpus::{extra_cases, own_cases};
 use crate::support::{scan, tools, transcript};
@@ -12,7 +12,7 @@ fn f135_no_marker_of_any_case_opens_a_call() -> io::Result<()> {
     let mut left = Vec::new();
     for case in own_cases()?.into_iter().chain(extra_cases()?) {
         let safe = escape(&case.text);
-        let outcome = scan(&case.specs(), [safe.as_str()], End::Complete);
+        let outcome = scan(&case.specs(), [safe.as_str()], ReplyEnd::Complete);
         // JSON that begins a line is a separate call, independent of the text before it: see below.
         let is_bare = safe.lines().any(|line| line.trim_start().starts_with(['{', '[']));
         if safe != case.text && !is_bare && !outcome.calls().is_empty() {
@@ -34,10 +34,10 @@ fn f135_bracketed_markers_open_no_call() {
         format!("[TOOL_REQUEST]{call}[END_TOOL_REQUEST]"),
         format!("functools[{call}]"),
     ] {
-        assert!(!scan(&tools(), [text.as_str()], End::Complete).calls().is_empty(), "{text}");
+        assert!(!scan(&tools(), [text.as_str()], ReplyEnd::Complete).calls().is_empty(), "{text}");
         let safe = escape(&text);
         for repeated in [safe.clone(), format!("I found:\n{safe}"), format!("{safe}\n")] {
-            assert!(scan(&tools(), [repeated.as_str()], End::Complete).calls().is_empty(), "{repeated}");
+            assert!(scan(&tools(), [repeated.as_str()], ReplyEnd::Complete).calls().is_empty(), "{repeated}");
         }
     }
 }

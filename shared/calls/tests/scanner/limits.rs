@@ -2,11 +2,11 @@
 
 use calls::CallScanner;
 
-use crate::support::{cut, tools, transcript, whole};
+use crate::support::{tools, transcript, truncated_transcript, whole};
 
 const CALL: &str = "<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call>";
 const BARE: &str = "{\"tool\": \"search_web\", \"query\": \"x\"}";
-const READ: &str = "search_web({\"query\":\"x\"})";
+const READ_CALL: &str = "search_web({\"query\":\"x\"})";
 
 #[test]
 fn unreadable_call_is_malformed_with_a_reason() {
@@ -58,17 +58,17 @@ fn f031_truncated_call_is_malformed() {
         "<seed:tool_call><function=search_web><parameter=query>x</parameter>",
         "<tool_call>search_web",
     ] {
-        assert_eq!(cut(&format!("a\n{text}")), ["a\n".to_owned(), format!("[cut] {text}")], "{text}");
+        assert_eq!(truncated_transcript(&format!("a\n{text}")), ["a\n".to_owned(), format!("[cut] {text}")], "{text}");
     }
 }
 
 #[test]
 fn truncation_outside_a_call_changes_nothing() {
-    assert_eq!(cut(CALL), [READ]);
-    assert_eq!(cut(&format!("<tool_call>{BARE}")), [READ]);
-    assert_eq!(cut(BARE), [READ]);
-    assert_eq!(cut("a < b and <to"), ["a < b and <to"]);
-    assert_eq!(cut("{\"name\": \"Ada\", \"ag"), ["{\"name\": \"Ada\", \"ag"]);
+    assert_eq!(truncated_transcript(CALL), [READ_CALL]);
+    assert_eq!(truncated_transcript(&format!("<tool_call>{BARE}")), [READ_CALL]);
+    assert_eq!(truncated_transcript(BARE), [READ_CALL]);
+    assert_eq!(truncated_transcript("a < b and <to"), ["a < b and <to"]);
+    assert_eq!(truncated_transcript("{\"name\": \"Ada\", \"ag"), ["{\"name\": \"Ada\", \"ag"]);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Ordinary text around calls: no text lost, no part of a call shown, no delay.
 
-use calls::{CallScanner, End, Piece, ThinkingFilter};
+use calls::{CallScanner, ReplyEnd, Segment, ThinkingFilter};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{scan, tools};
 
 /// Snippets that resemble the beginning of a construct and are not.
-const WORDS: &[&str] = &[
+const SNIPPETS: &[&str] = &[
     "text",
     "天气",
     "a < b",
@@ -45,7 +45,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Renders a call of `search_web` with this query in the given form.
-fn written(form: usize, query: &str) -> String {
+fn render_call(form: usize, query: &str) -> String {
     let flat = json!({"tool": "search_web", "query": query});
     let nested = json!({"name": "search_web", "arguments": {"query": query}});
     let arguments = json!({"query": query});
@@ -111,8 +111,8 @@ fn query() -> impl Strategy<Value = String> {
 }
 
 fn prose() -> impl Strategy<Value = String> {
-    let words = prop::collection::vec(prop::sample::select(WORDS), 1..8);
-    words.prop_map(|words| format!("A {} z", words.join(" ")))
+    let snippets = prop::collection::vec(prop::sample::select(SNIPPETS), 1..8);
+    snippets.prop_map(|snippets| format!("A {} z", snippets.join(" ")))
 }
 
 proptest! {
@@ -128,7 +128,7 @@ proptest! {
         let mut shown = String::new();
         let mut calls: Vec<Value> = Vec::new();
         for (prose, form, query) in &parts {
-            text.extend([prose, "\n", &written(*form, query), "\n"]);
+            text.extend([prose, "\n", &render_call(*form, query), "\n"]);
             shown.extend([prose, "\n\n"]);
             calls.push(json!(["search_web", {"query": query}]));
         }
@@ -136,7 +136,7 @@ proptest! {
         shown += &last;
         let chars: Vec<char> = text.chars().collect();
         let chunks: Vec<String> = chars.chunks(size).map(|chunk| chunk.iter().collect()).collect();
-        let outcome = scan(&tools(), chunks.iter().map(String::as_str), End::Complete);
+        let outcome = scan(&tools(), chunks.iter().map(String::as_str), ReplyEnd::Complete);
         prop_assert_eq!(outcome.calls(), calls, "{}", text);
         prop_assert_eq!(outcome.content(), shown, "{}", text);
     }
@@ -144,8 +144,8 @@ proptest! {
     #[test]
     fn text_without_calls_is_shown_exactly(lines in prop::collection::vec(prose(), 1..6)) {
         let text = lines.join("\n");
-        let outcome = scan(&tools(), [text.as_str()], End::Complete);
-        prop_assert_eq!(outcome.pieces, vec![Piece::Text(text)]);
+        let outcome = scan(&tools(), [text.as_str()], ReplyEnd::Complete);
+        prop_assert_eq!(outcome.segments, vec![Segment::Text(text)]);
     }
 
     #[test]
@@ -155,7 +155,7 @@ proptest! {
         let mut shown = String::new();
         for (at, c) in text.char_indices() {
             for piece in scanner.push(&text[at..at + c.len_utf8()]) {
-                let Piece::Text(piece) = piece else { panic!("there is no call in {text}") };
+                let Segment::Text(piece) = piece else { panic!("there is no call in {text}") };
                 shown += &piece;
             }
             let held = &text[shown.len()..at + c.len_utf8()];
@@ -195,37 +195,41 @@ fn may_become_a_marker(held: &str) -> bool {
 #[test]
 fn passthrough_accepts_only_plain_text_within_a_line() {
     let (mut filter, mut scanner) = (ThinkingFilter::default(), CallScanner::new(&tools()));
-    assert_eq!((filter.passes("根据"), scanner.passes("根据")), (false, false), "a reply may begin with anything");
+    assert_eq!(
+        (filter.try_passthrough("根据"), scanner.try_passthrough("根据")),
+        (false, false),
+        "a reply may begin with anything"
+    );
     filter.push("根据");
     scanner.push("根据");
-    for word in ["搜索", " {", "\"a\": ", "A", "functools"] {
-        assert_eq!((filter.passes(word), scanner.passes(word)), (true, true), "{word}");
+    for delta in ["搜索", " {", "\"a\": ", "A", "functools"] {
+        assert_eq!((filter.try_passthrough(delta), scanner.try_passthrough(delta)), (true, true), "{delta}");
     }
     for other in ["a\nb", "`", "a <", "[1]"] {
-        assert_eq!((filter.passes(other), scanner.passes(other)), (false, false), "{other}");
+        assert_eq!((filter.try_passthrough(other), scanner.try_passthrough(other)), (false, false), "{other}");
     }
     scanner.push("<");
-    assert!(!scanner.passes("tool_call>"), "what waits decides");
-    assert!(filter.push("<think>").is_empty() && !filter.passes("a"), "reasoning is no answer");
+    assert!(!scanner.try_passthrough("tool_call>"), "what waits decides");
+    assert!(filter.push("<think>").is_empty() && !filter.try_passthrough("a"), "reasoning is no answer");
 }
 
 #[test]
 fn plain_text_is_emitted_at_once() {
     let mut scanner = CallScanner::new(&tools());
     for chunk in ["根据", "搜索", "结果", "，", "a ", "{ b", " `c` ", "* d\n", "e"] {
-        assert_eq!(scanner.push(chunk), [Piece::Text(chunk.to_owned())]);
+        assert_eq!(scanner.push(chunk), [Segment::Text(chunk.to_owned())]);
     }
 }
 
 #[test]
 fn leading_bracket_is_held_while_possibly_a_call() {
     let mut scanner = CallScanner::new(&tools());
-    assert_eq!(scanner.push("a\n{\"qu"), [Piece::Text("a\n".to_owned())]);
+    assert_eq!(scanner.push("a\n{\"qu"), [Segment::Text("a\n".to_owned())]);
     assert_eq!(scanner.push("ery\": 1, "), []);
-    assert_eq!(scanner.push("\"city\""), [Piece::Text("{\"query\": 1, \"city\"".to_owned())]);
-    assert_eq!(scanner.push(": 2}"), [Piece::Text(": 2}".to_owned())]);
+    assert_eq!(scanner.push("\"city\""), [Segment::Text("{\"query\": 1, \"city\"".to_owned())]);
+    assert_eq!(scanner.push(": 2}"), [Segment::Text(": 2}".to_owned())]);
     let mut without_tools = CallScanner::new(&[]);
-    assert_eq!(without_tools.push("{\"tool\""), [Piece::Text("{\"tool\"".to_owned())]);
+    assert_eq!(without_tools.push("{\"tool\""), [Segment::Text("{\"tool\"".to_owned())]);
 }
 
 #[test]
@@ -233,5 +237,5 @@ fn complete_call_is_emitted_at_once() {
     let mut scanner = CallScanner::new(&tools());
     assert_eq!(scanner.push("<tool_call>{\"tool\": \"search_web\", \"query\": \"x\"}</tool_call"), []);
     let pieces = scanner.push(">");
-    assert!(matches!(pieces.as_slice(), [Piece::Call(call)] if call.name == "search_web"));
+    assert!(matches!(pieces.as_slice(), [Segment::Call(call)] if call.name == "search_web"));
 }

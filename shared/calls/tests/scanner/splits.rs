@@ -2,7 +2,7 @@
 
 use std::io;
 
-use calls::End;
+use calls::ReplyEnd;
 use proptest::prelude::*;
 
 use crate::corpus::{extra_cases, own_cases};
@@ -25,7 +25,7 @@ fn chars(text: &str) -> impl Iterator<Item = &str> {
 fn f030_result_is_independent_of_chunking() -> io::Result<()> {
     for case in own_cases()?.iter().chain(&extra_cases()?) {
         let tools = case.specs();
-        for end in [End::Complete, End::Cut] {
+        for end in [ReplyEnd::Complete, ReplyEnd::Truncated] {
             let whole = scan(&tools, [case.text.as_str()], end);
             assert_eq!(scan(&tools, chars(&case.text), end), whole, "{} {end:?}", case.id);
             for parts in cuts(&case.text) {
@@ -37,7 +37,7 @@ fn f030_result_is_independent_of_chunking() -> io::Result<()> {
 }
 
 /// Fragments that combine to texts close to calls.
-const BITS: &[&str] = &[
+const FRAGMENTS: &[&str] = &[
     "<tool_call>",
     "</tool_call>",
     "<tool_call name=\"search_web\">",
@@ -114,14 +114,14 @@ const BITS: &[&str] = &[
 
 /// A text of fragments, and positions at which to cut it.
 fn close_call() -> impl Strategy<Value = (String, Vec<prop::sample::Index>)> {
-    let text = prop::collection::vec(prop::sample::select(BITS), 1..24).prop_map(|bits| bits.concat());
+    let text = prop::collection::vec(prop::sample::select(FRAGMENTS), 1..24).prop_map(|bits| bits.concat());
     (text, prop::collection::vec(any::<prop::sample::Index>(), 0..12))
 }
 
 /// The text cut at the characters that the positions select.
-fn cut_at<'a>(text: &'a str, places: &[prop::sample::Index]) -> Vec<&'a str> {
+fn cut_at<'a>(text: &'a str, positions: &[prop::sample::Index]) -> Vec<&'a str> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let mut at: Vec<usize> = places.iter().map(|place| *place.get(&starts)).collect();
+    let mut at: Vec<usize> = positions.iter().map(|position| *position.get(&starts)).collect();
     at.extend([0, text.len()]);
     at.sort_unstable();
     at.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
@@ -131,18 +131,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn random_text_result_is_independent_of_chunking((text, places) in close_call(), cut in any::<bool>()) {
-        let end = if cut { End::Cut } else { End::Complete };
+    fn random_text_result_is_independent_of_chunking((text, positions) in close_call(), cut in any::<bool>()) {
+        let end = if cut { ReplyEnd::Truncated } else { ReplyEnd::Complete };
         for tools in [tools(), Vec::new()] {
             let whole = scan(&tools, [text.as_str()], end);
-            prop_assert_eq!(&scan(&tools, cut_at(&text, &places), end), &whole);
+            prop_assert_eq!(&scan(&tools, cut_at(&text, &positions), end), &whole);
             prop_assert_eq!(&scan(&tools, chars(&text), end), &whole);
         }
     }
 
     #[test]
     fn shown_text_is_a_subsequence_of_input((text, _) in close_call()) {
-        let outcome = scan(&tools(), [text.as_str()], End::Complete);
+        let outcome = scan(&tools(), [text.as_str()], ReplyEnd::Complete);
         let mut rest = text.chars();
         let kept = outcome.content().chars().all(|shown| rest.any(|c| c == shown));
         prop_assert!(kept, "{:?}", outcome);

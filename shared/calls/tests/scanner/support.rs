@@ -1,4 +1,4 @@
-use calls::{CallScanner, Defect, End, Part, Piece, ThinkingFilter};
+use calls::{CallScanner, MalformedReason, ReplyEnd, ReplyPart, Segment, ThinkingFilter};
 use conversation::ToolSpec;
 use serde_json::{Value, json};
 
@@ -6,68 +6,69 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) thinking: String,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) segments: Vec<Segment>,
 }
 
 impl Outcome {
-    fn add(&mut self, pieces: Vec<Piece>) {
-        for piece in pieces {
-            match (self.pieces.last_mut(), piece) {
-                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-                (_, piece) => self.pieces.push(piece),
+    fn add(&mut self, segments: Vec<Segment>) {
+        for piece in segments {
+            match (self.segments.last_mut(), piece) {
+                (Some(Segment::Text(last)), Segment::Text(text)) => last.push_str(&text),
+                (_, piece) => self.segments.push(piece),
             }
         }
     }
 
     /// The text that a user sees in the end, including malformed calls.
     pub(crate) fn content(&self) -> String {
-        let shown = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Malformed(malformed) => malformed.raw.clone(),
-            Piece::Call(_) => String::new(),
+        let shown = |piece: &Segment| match piece {
+            Segment::Text(text) => text.clone(),
+            Segment::Malformed(malformed) => malformed.raw.clone(),
+            Segment::Call(_) => String::new(),
         };
-        self.pieces.iter().map(shown).collect()
+        self.segments.iter().map(shown).collect()
     }
 
     /// The calls as `[name, arguments]`.
     pub(crate) fn calls(&self) -> Vec<Value> {
-        let call = |piece: &Piece| match piece {
-            Piece::Call(call) => Some(json!([call.name, call.arguments])),
+        let call = |piece: &Segment| match piece {
+            Segment::Call(call) => Some(json!([call.name, call.arguments])),
             _ => None,
         };
-        self.pieces.iter().filter_map(call).collect()
+        self.segments.iter().filter_map(call).collect()
     }
 
     /// Everything in order: text as it is, calls as `name(arguments)`, defects in brackets.
     pub(crate) fn transcript(&self) -> Vec<String> {
-        let line = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Call(call) => format!("{}({})", call.name, call.arguments),
-            Piece::Malformed(malformed) => match &malformed.defect {
-                Defect::Cut => format!("[cut] {}", malformed.raw),
-                Defect::Unreadable(reason) => format!("[{reason}] {}", malformed.raw),
+        let line = |piece: &Segment| match piece {
+            Segment::Text(text) => text.clone(),
+            Segment::Call(call) => format!("{}({})", call.name, call.arguments),
+            Segment::Malformed(malformed) => match &malformed.reason {
+                MalformedReason::Truncated => format!("[cut] {}", malformed.raw),
+                MalformedReason::Unreadable(reason) => format!("[{reason}] {}", malformed.raw),
             },
         };
-        self.pieces.iter().map(line).collect()
+        self.segments.iter().map(line).collect()
     }
 }
 
 /// Scans chunks as the agent loop does: the filter first.
-pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a str>, end: End) -> Outcome {
+pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a str>, end: ReplyEnd) -> Outcome {
     let mut outcome = Outcome::default();
     let mut filter = ThinkingFilter::default();
     let mut scanner = CallScanner::new(tools);
-    let mut take = |parts: Vec<Part>, outcome: &mut Outcome| {
+    let mut take = |parts: Vec<ReplyPart>, outcome: &mut Outcome| {
         for part in parts {
             match part {
-                Part::Text(text) if scanner.passes(&text) => outcome.add(vec![Piece::Text(text)]),
-                Part::Text(text) => outcome.add(scanner.push(&text)),
-                Part::Thinking(text) => outcome.thinking.push_str(&text),
+                ReplyPart::Text(text) if scanner.try_passthrough(&text) => outcome.add(vec![Segment::Text(text)]),
+                ReplyPart::Text(text) => outcome.add(scanner.push(&text)),
+                ReplyPart::Thinking(text) => outcome.thinking.push_str(&text),
             }
         }
     };
     for chunk in chunks {
-        let parts = if filter.passes(chunk) { vec![Part::Text(chunk.to_owned())] } else { filter.push(chunk) };
+        let parts =
+            if filter.try_passthrough(chunk) { vec![ReplyPart::Text(chunk.to_owned())] } else { filter.push(chunk) };
         take(parts, &mut outcome);
     }
     take(filter.finish(), &mut outcome);
@@ -77,7 +78,7 @@ pub(crate) fn scan<'a>(tools: &[ToolSpec], chunks: impl IntoIterator<Item = &'a 
 
 /// Scans a whole, complete text with the default tools.
 pub(crate) fn whole(text: &str) -> Outcome {
-    scan(&tools(), [text], End::Complete)
+    scan(&tools(), [text], ReplyEnd::Complete)
 }
 
 /// The transcript of a whole, complete text.
@@ -86,8 +87,8 @@ pub(crate) fn transcript(text: &str) -> Vec<String> {
 }
 
 /// The transcript of a whole text that the output limit cut.
-pub(crate) fn cut(text: &str) -> Vec<String> {
-    scan(&tools(), [text], End::Cut).transcript()
+pub(crate) fn truncated_transcript(text: &str) -> Vec<String> {
+    scan(&tools(), [text], ReplyEnd::Truncated).transcript()
 }
 
 /// A tool with these parameters, the first `required` of which are required.

@@ -1,6 +1,6 @@
 //! Reasoning: removed from the text, and never a source of calls.
 
-use calls::{Part, ThinkingFilter};
+use calls::{ReplyPart, ThinkingFilter};
 use proptest::prelude::*;
 
 use crate::support::{transcript, whole};
@@ -10,9 +10,9 @@ fn filtered(text: &str) -> String {
     let mut filter = ThinkingFilter::default();
     let mut parts = filter.push(text);
     parts.extend(filter.finish());
-    let part = |part: Part| match part {
-        Part::Text(text) => text,
-        Part::Thinking(text) => format!("[{text}]"),
+    let part = |part: ReplyPart| match part {
+        ReplyPart::Text(text) => text,
+        ReplyPart::Thinking(text) => format!("[{text}]"),
     };
     parts.into_iter().map(part).collect()
 }
@@ -89,11 +89,11 @@ fn end_tag_after_unclosed_call_is_hidden() {
 #[test]
 fn only_possible_tags_are_held_back() {
     let mut filter = ThinkingFilter::default();
-    assert_eq!(filter.push("a <th"), [Part::Text("a ".to_owned())]);
-    assert_eq!(filter.push("e>"), [Part::Text("<the>".to_owned())]);
-    assert_eq!(filter.push("<think>b<"), [Part::Thinking("b".to_owned())]);
+    assert_eq!(filter.push("a <th"), [ReplyPart::Text("a ".to_owned())]);
+    assert_eq!(filter.push("e>"), [ReplyPart::Text("<the>".to_owned())]);
+    assert_eq!(filter.push("<think>b<"), [ReplyPart::Thinking("b".to_owned())]);
     assert_eq!(filter.push("/thin"), []);
-    assert_eq!(filter.finish(), [Part::Thinking("</thin".to_owned())]);
+    assert_eq!(filter.finish(), [ReplyPart::Thinking("</thin".to_owned())]);
 }
 
 proptest! {
@@ -101,11 +101,11 @@ proptest! {
     fn text_and_reasoning_together_equal_the_input(text in "[a-z<>/ `\n天]{0,40}") {
         let mut filter = ThinkingFilter::default();
         let mut all = String::new();
-        let mut parts: Vec<Part> = text.chars().flat_map(|c| filter.push(&c.to_string())).collect();
+        let mut parts: Vec<ReplyPart> = text.chars().flat_map(|c| filter.push(&c.to_string())).collect();
         parts.extend(filter.finish());
         for part in parts {
             match part {
-                Part::Text(text) | Part::Thinking(text) => all += &text,
+                ReplyPart::Text(text) | ReplyPart::Thinking(text) => all += &text,
             }
         }
         prop_assert_eq!(all, text);

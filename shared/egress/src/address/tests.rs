@@ -40,7 +40,7 @@ const REFUSED: [&str; 33] = [
 ];
 
 /// First and last address of a range, as numbers.
-fn ends(range: &str) -> (IpAddr, u128, u128) {
+fn bounds(range: &str) -> (IpAddr, u128, u128) {
     let (first, length) = range.split_once('/').unwrap();
     let (first, length): (IpAddr, u32) = (first.parse().unwrap(), length.parse().unwrap());
     let (bits, width) = match first {
@@ -58,13 +58,13 @@ fn address(like: IpAddr, bits: u128) -> Option<IpAddr> {
     }
 }
 
-fn refused(address: IpAddr) -> bool {
+fn is_refused(address: IpAddr) -> bool {
     let bits = match address {
         IpAddr::V4(address) => u128::from(address.to_bits()),
         IpAddr::V6(address) => address.to_bits(),
     };
     let within = REFUSED.iter().any(|range| {
-        let (first, low, high) = ends(range);
+        let (first, low, high) = bounds(range);
         first.is_ipv4() == address.is_ipv4() && (low..=high).contains(&bits)
     });
     within || matches!(address, IpAddr::V6(address) if !(0x2000..0x4000).contains(&address.segments()[0]))
@@ -73,13 +73,13 @@ fn refused(address: IpAddr) -> bool {
 #[test]
 fn f125_range_bounds_are_refused_and_adjacent_addresses_checked() {
     for range in REFUSED {
-        let (first, low, high) = ends(range);
+        let (first, low, high) = bounds(range);
         for bits in [low, low + (high - low) / 2, high] {
             assert!(!is_public(address(first, bits).unwrap()), "{bits:x} of {range}");
         }
         for bits in [low.checked_sub(1), high.checked_add(1)].into_iter().flatten() {
-            let Some(neighbour) = address(first, bits) else { continue };
-            assert_eq!(is_public(neighbour), !refused(neighbour), "{neighbour} next to {range}");
+            let Some(adjacent) = address(first, bits) else { continue };
+            assert_eq!(is_public(adjacent), !is_refused(adjacent), "{adjacent} next to {range}");
         }
     }
 }
@@ -95,7 +95,7 @@ fn f125_isatap_tunnel_to_private_host_is_refused() {
 proptest! {
     #[test]
     fn f125_addresses_within_a_range_are_refused(range in prop::sample::select(&REFUSED[..]), at in any::<u128>()) {
-        let (first, low, high) = ends(range);
+        let (first, low, high) = bounds(range);
         let bits = (high - low).checked_add(1).map_or(at, |size| low + at % size);
         prop_assert!(!is_public(address(first, bits).unwrap()));
     }
@@ -104,10 +104,10 @@ proptest! {
     fn f125_addresses_near_a_range_match_the_registries(
         range in prop::sample::select(&REFUSED[..]), off in -70_000_i128..70_000,
     ) {
-        let (first, low, high) = ends(range);
+        let (first, low, high) = bounds(range);
         for end in [low, high] {
             if let Some(near) = end.checked_add_signed(off).and_then(|bits| address(first, bits)) {
-                prop_assert_eq!(is_public(near), !refused(near), "{}", near);
+                prop_assert_eq!(is_public(near), !is_refused(near), "{}", near);
             }
         }
     }
@@ -115,11 +115,11 @@ proptest! {
     #[test]
     fn f125_any_address_matches_the_registries(v4 in any::<u32>(), v6 in any::<u128>()) {
         let four = IpAddr::from(Ipv4Addr::from_bits(v4));
-        prop_assert_eq!(is_public(four), !refused(four));
+        prop_assert_eq!(is_public(four), !is_refused(four));
         // Half of the samples are in the range that may be public.
         for bits in [v6, v6 >> 3 | 1 << 125] {
             let six = Ipv6Addr::from_bits(bits);
-            prop_assert_eq!(is_public(six.into()), !refused(six.into()) && tunnelled(six).is_none_or(is_public_v4));
+            prop_assert_eq!(is_public(six.into()), !is_refused(six.into()) && tunnelled_ipv4(six).is_none_or(is_public_v4));
         }
     }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test stands on must hold, or the test has failed")]
 
-mod answers;
+mod limits;
 mod reach;
 mod redirects;
 mod support;

@@ -17,27 +17,27 @@ pub(crate) const OPEN: Policy = Policy::public().with_http().with_any_port();
 
 /// The names of a test, each with the results of successive lookups; the last one repeats.
 #[derive(Clone, Default)]
-pub(crate) struct Names {
-    answers: Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>,
-    asked: Arc<Mutex<Vec<String>>>,
-    ways: Arc<Mutex<HashMap<IpAddr, SocketAddr>>>,
+pub(crate) struct FakeNetwork {
+    records: Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>,
+    lookups: Arc<Mutex<Vec<String>>>,
+    routes: Arc<Mutex<HashMap<IpAddr, SocketAddr>>>,
 }
 
-impl Names {
-    pub(crate) fn with(self, name: &str, answers: &[&[&str]]) -> Self {
-        let parsed = answers.iter().map(|answer| answer.iter().map(|address| address.parse().unwrap()).collect());
-        self.answers.lock().unwrap().insert(name.to_owned(), parsed.collect());
+impl FakeNetwork {
+    pub(crate) fn with(self, name: &str, results: &[&[&str]]) -> Self {
+        let parsed = results.iter().map(|answer| answer.iter().map(|address| address.parse().unwrap()).collect());
+        self.records.lock().unwrap().insert(name.to_owned(), parsed.collect());
         self
     }
 
     /// Routes connections to this address to a server of the test.
-    pub(crate) fn leading(self, address: &str, server: &Server) -> Self {
-        self.ways.lock().unwrap().insert(address.parse().unwrap(), server.address);
+    pub(crate) fn with_route(self, address: &str, server: &Server) -> Self {
+        self.routes.lock().unwrap().insert(address.parse().unwrap(), server.address);
         self
     }
 
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn lookups(&self) -> Vec<String> {
+        self.lookups.lock().unwrap().clone()
     }
 
     pub(crate) fn egress(&self, policy: Policy) -> Egress {
@@ -46,17 +46,17 @@ impl Names {
 }
 
 #[async_trait]
-impl Network for Names {
+impl Network for FakeNetwork {
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        self.asked.lock().unwrap().push(name.to_owned());
-        let mut names = self.answers.lock().unwrap();
-        let answers = names.get_mut(name).ok_or(io::ErrorKind::NotFound)?;
-        if answers.len() > 1 { Ok(answers.remove(0)) } else { Ok(answers[0].clone()) }
+        self.lookups.lock().unwrap().push(name.to_owned());
+        let mut names = self.records.lock().unwrap();
+        let results = names.get_mut(name).ok_or(io::ErrorKind::NotFound)?;
+        if results.len() > 1 { Ok(results.remove(0)) } else { Ok(results[0].clone()) }
     }
 
     /// Without a route the address itself is used, as in production.
-    fn way(&self, checked: SocketAddr) -> SocketAddr {
-        self.ways.lock().unwrap().get(&checked.ip()).copied().unwrap_or(checked)
+    fn connect_address(&self, checked: SocketAddr) -> SocketAddr {
+        self.routes.lock().unwrap().get(&checked.ip()).copied().unwrap_or(checked)
     }
 }
 
@@ -67,28 +67,28 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn answering(answer: impl Into<Vec<u8>>) -> Self {
-        Self::with(answer.into(), true).await
+    pub(crate) async fn start(response: impl Into<Vec<u8>>) -> Self {
+        Self::serve(response.into(), true).await
     }
 
     /// Answers and never closes the connection.
-    pub(crate) async fn hanging(answer: impl Into<Vec<u8>>) -> Self {
-        Self::with(answer.into(), false).await
+    pub(crate) async fn start_hanging(response: impl Into<Vec<u8>>) -> Self {
+        Self::serve(response.into(), false).await
     }
 
-    async fn with(answer: Vec<u8>, closes: bool) -> Self {
+    async fn serve(response: Vec<u8>, closes: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = received.clone();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
-                let (answer, seen) = (answer.clone(), seen.clone());
+                let (response, seen) = (response.clone(), seen.clone());
                 tokio::spawn(async move {
                     let mut request = vec![0; 65536];
                     let read = stream.read(&mut request).await.unwrap_or(0);
                     seen.lock().unwrap().push(String::from_utf8_lossy(&request[..read]).into_owned());
-                    let _ = stream.write_all(&answer).await;
+                    let _ = stream.write_all(&response).await;
                     if !closes {
                         std::future::pending::<()>().await;
                     }
@@ -111,17 +111,17 @@ pub(crate) fn ok(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-pub(crate) fn to(location: &str) -> String {
+pub(crate) fn redirect_to(location: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
 }
 
 pub(crate) fn get(url: &str) -> Request {
-    let limits = Limits { total: Duration::from_secs(5), ..Limits::default() };
+    let limits = Limits { total_timeout: Duration::from_secs(5), ..Limits::default() };
     Request::new(Method::GET, url.parse().unwrap()).limits(limits)
 }
 
 /// Sends a request; returns the status and the text of the response.
-pub(crate) async fn answer(egress: &Egress, request: Request) -> Result<(u16, String), EgressError> {
+pub(crate) async fn fetch(egress: &Egress, request: Request) -> Result<(u16, String), EgressError> {
     let response = egress.send(request).await?;
     Ok((response.status.as_u16(), response.text().into_owned()))
 }

@@ -13,24 +13,24 @@ fn open() -> Breaker {
 
 /// Makes `times` failing attempts, one after the other.
 fn fail(breaker: &Breaker, times: u64, seconds: u64) {
-    (0..times).for_each(|_| breaker.failed(breaker.begin_attempt(), false, at(seconds)));
+    (0..times).for_each(|_| breaker.count_failure(breaker.next_attempt(), false, at(seconds)));
 }
 
 /// Makes a failing call, as the probe if possible.
 fn probe_fails(breaker: &Breaker, seconds: u64) {
     let probes = breaker.begin_probe();
-    breaker.failed(breaker.begin_attempt(), probes, at(seconds));
+    breaker.count_failure(breaker.next_attempt(), probes, at(seconds));
     if probes {
         breaker.end_probe();
     }
 }
 
-fn down(changed: u64, until: u64) -> EndpointHealth {
-    EndpointHealth { changed: at(changed), down_until: Some(at(until)) }
+fn down(changed_at: u64, until: u64) -> EndpointHealth {
+    EndpointHealth { changed_at: at(changed_at), down_until: Some(at(until)) }
 }
 
-fn up(changed: u64) -> EndpointHealth {
-    EndpointHealth { changed: at(changed), down_until: None }
+fn up(changed_at: u64) -> EndpointHealth {
+    EndpointHealth { changed_at: at(changed_at), down_until: None }
 }
 
 #[test]
@@ -48,11 +48,11 @@ fn f004_success_keeps_breaker_closed_or_closes_it() {
     let breaker = Breaker::default();
     for _ in 0..9 {
         fail(&breaker, 2, 0);
-        (0..4).for_each(|_| assert!(breaker.begin_attempt() > 0));
+        (0..4).for_each(|_| assert!(breaker.next_attempt() > 0));
     }
     assert!(!breaker.is_open());
     let breaker = open();
-    breaker.worked(at(1));
+    breaker.close(at(1));
     assert!(breaker.is_available(at(1)) && !breaker.is_open());
     fail(&breaker, 4, 2);
     assert!(!breaker.is_open(), "the count begins anew");
@@ -98,65 +98,65 @@ fn clock_set_back_does_not_extend_outage() {
 #[test]
 fn changes_stay_pending_until_published() {
     let breaker = Breaker::default();
-    breaker.worked(at(0));
-    assert_eq!(breaker.untold(), None);
+    breaker.close(at(0));
+    assert_eq!(breaker.pending_change(), None);
     let breaker = open();
-    assert_eq!(breaker.untold(), Some(down(0, 10)));
+    assert_eq!(breaker.pending_change(), Some(down(0, 10)));
     probe_fails(&breaker, 12);
-    breaker.told(down(0, 10));
-    assert_eq!(breaker.untold(), Some(down(12, 32)), "what changed meanwhile is still to be told");
-    breaker.told(down(12, 32));
-    assert_eq!(breaker.untold(), None);
-    breaker.worked(at(33));
-    assert_eq!(breaker.untold(), Some(up(33)));
+    breaker.mark_published(down(0, 10));
+    assert_eq!(breaker.pending_change(), Some(down(12, 32)), "what changed meanwhile is still to be told");
+    breaker.mark_published(down(12, 32));
+    assert_eq!(breaker.pending_change(), None);
+    breaker.close(at(33));
+    assert_eq!(breaker.pending_change(), Some(up(33)));
 }
 
 #[tokio::test]
 async fn next_change_waits_for_a_change() {
     let breaker = open();
-    assert_eq!(breaker.news().await, down(0, 10));
-    breaker.told(down(0, 10));
-    let (news, ()) = tokio::join!(breaker.news(), async { breaker.worked(at(5)) });
-    assert_eq!(news, up(5));
+    assert_eq!(breaker.next_change().await, down(0, 10));
+    breaker.mark_published(down(0, 10));
+    let (change, ()) = tokio::join!(breaker.next_change(), async { breaker.close(at(5)) });
+    assert_eq!(change, up(5));
 }
 
 #[test]
 fn f004_remote_state_applies_until_a_later_change() {
     let breaker = Breaker::default();
-    breaker.learn(down(0, 40), at(1));
+    breaker.apply_remote(down(0, 40), at(1));
     assert_eq!((breaker.is_available(at(39)), breaker.is_available(at(40))), (false, true));
-    assert_eq!(breaker.untold(), None, "others know it already");
+    assert_eq!(breaker.pending_change(), None, "others know it already");
     probe_fails(&breaker, 40);
-    assert_eq!(breaker.untold(), Some(down(40, 120)), "its time doubles here too");
-    breaker.learn(up(39), at(41));
+    assert_eq!(breaker.pending_change(), Some(down(40, 120)), "its time doubles here too");
+    breaker.apply_remote(up(39), at(41));
     assert!(breaker.is_open(), "what was found before counts less");
-    breaker.learn(up(50), at(51));
+    breaker.apply_remote(up(50), at(51));
     assert!(!breaker.is_open());
 }
 
 #[test]
 fn expired_remote_outage_is_ignored() {
     let breaker = Breaker::default();
-    breaker.learn(down(0, 10), at(130));
+    breaker.apply_remote(down(0, 10), at(130));
     assert!(!breaker.is_open());
-    let forged = EndpointHealth { changed: at(200), down_until: Some(at(100_000)) };
-    breaker.learn(forged, at(200));
+    let forged = EndpointHealth { changed_at: at(200), down_until: Some(at(100_000)) };
+    breaker.apply_remote(forged, at(200));
     assert!(breaker.is_available(at(200)), "nothing is down for longer than two minutes");
 }
 
 #[test]
 fn published_state_is_polled_every_three_seconds() {
     let breaker = Breaker::default();
-    assert_eq!([0, 1, 2, 3, 4, 6].map(|now| breaker.may_look(at(now))), [true, false, false, true, false, true]);
-    assert!(breaker.may_look(at(0)), "a clock that was set back");
+    assert_eq!([0, 1, 2, 3, 4, 6].map(|now| breaker.should_poll(at(now))), [true, false, false, true, false, true]);
+    assert!(breaker.should_poll(at(0)), "a clock that was set back");
 }
 
 #[test]
 fn models_of_one_endpoint_share_a_breaker() {
     let breakers = Breakers::default();
-    let one = breakers.of(Wire::Openai, "http://a");
-    assert!(Arc::ptr_eq(&one, &breakers.of(Wire::Openai, "http://a")));
+    let one = breakers.for_endpoint(Wire::Openai, "http://a");
+    assert!(Arc::ptr_eq(&one, &breakers.for_endpoint(Wire::Openai, "http://a")));
     for (wire, base_url) in [(Wire::Ollama, "http://a"), (Wire::Openai, "http://b")] {
-        assert!(!Arc::ptr_eq(&one, &breakers.of(wire, base_url)));
+        assert!(!Arc::ptr_eq(&one, &breakers.for_endpoint(wire, base_url)));
     }
 }

@@ -11,43 +11,43 @@ impl ModelClient {
     ///
     /// A call to an unavailable model is still made, but with a single attempt while the endpoint is down.
     pub fn is_available(&self, now: SystemTime) -> bool {
-        self.shared.health.is_available(now)
+        self.state.health.is_available(now)
     }
 
     /// Whether the last call was rejected permanently (request, key or quota), or the endpoint is down, without a
     /// success since.
     pub fn is_failing(&self) -> bool {
-        self.shared.health.is_failing()
+        self.state.health.is_failing()
     }
 
     /// Returns a key that models of one endpoint share; it contains no secret.
     pub fn endpoint(&self) -> String {
-        let config = &self.shared.config;
-        breaker::endpoint(config.wire, &config.base_url)
+        let config = &self.state.config;
+        breaker::endpoint_key(config.wire, &config.base_url)
     }
 
     /// Applies the state that other processes published. `published` is polled only when the poll interval has passed.
-    pub async fn learn_health(&self, now: SystemTime, told: impl Future<Output = Option<EndpointHealth>>) {
-        let breaker = &self.shared.health.breaker;
-        if breaker.may_look(now)
-            && let Some(health) = told.await
+    pub async fn refresh_health(&self, now: SystemTime, published: impl Future<Output = Option<EndpointHealth>>) {
+        let breaker = &self.state.health.breaker;
+        if breaker.should_poll(now)
+            && let Some(health) = published.await
         {
-            breaker.learn(health, now);
+            breaker.apply_remote(health, now);
         }
     }
 
     /// Returns the change of this process that is not yet published.
-    pub fn untold_health(&self) -> Option<EndpointHealth> {
-        self.shared.health.breaker.untold()
+    pub fn pending_health_change(&self) -> Option<EndpointHealth> {
+        self.state.health.breaker.pending_change()
     }
 
     /// Waits for a change to publish.
-    pub async fn health_news(&self) -> EndpointHealth {
-        self.shared.health.breaker.news().await
+    pub async fn next_health_change(&self) -> EndpointHealth {
+        self.state.health.breaker.next_change().await
     }
 
     /// Marks a change as published.
-    pub fn health_told(&self, health: EndpointHealth) {
-        self.shared.health.breaker.told(health);
+    pub fn mark_health_published(&self, health: EndpointHealth) {
+        self.state.health.breaker.mark_published(health);
     }
 }

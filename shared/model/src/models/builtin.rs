@@ -1,7 +1,7 @@
 use settings::{SettingError, Settings};
 
-use super::{Found, key, url};
-use crate::{ModelConfig, Options, ToolsMode, Wire};
+use super::{ParsedModels, read_key, url};
+use crate::{ModelConfig, Options, ToolsSetting, Wire};
 
 /// A model with its own variables.
 struct Builtin {
@@ -42,28 +42,28 @@ const BUILTIN: [Builtin; 3] = [
 ];
 
 /// Adds the built-in models that have a model and a key or a base URL.
-pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
-    BUILTIN.iter().try_for_each(|builtin| builtin.read(settings, found))
+pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
+    BUILTIN.iter().try_for_each(|builtin| builtin.add_to(settings, parsed))
 }
 
 impl Builtin {
-    fn read(&self, settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
-        let api_key = self.key.map(|variable| key(settings, variable)).transpose()?.flatten();
-        let base = settings.parsed(self.base, url::ACCEPTED, |text| url::base(text, self.wire))?;
+    fn add_to(&self, settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
+        let api_key = self.key.map(|variable| read_key(settings, variable)).transpose()?.flatten();
+        let base = settings.parse(self.base, url::ACCEPTED, |text| url::parse_base(text, self.wire))?;
         let reachable = api_key.is_some() || base.is_some();
         let base = base.or_else(|| self.default_base.map(str::to_owned));
         let (Some(model), Some(base_url), true) = (settings.var(self.model), base, reachable) else {
-            found.notes.extend(self.note(settings));
-            found.left_out.push(self.name.to_owned());
+            parsed.notes.extend(self.partial_note(settings));
+            parsed.left_out.push(self.name.to_owned());
             return Ok(());
         };
-        found.configs.push(ModelConfig {
+        parsed.configs.push(ModelConfig {
             name: self.name.to_owned(),
             base_url,
             api_key,
             model: model.to_owned(),
             wire: self.wire,
-            tools: ToolsMode::Auto,
+            tools: ToolsSetting::Auto,
             fallback: None,
             only_for: None,
             options: Options::default(),
@@ -73,11 +73,11 @@ impl Builtin {
     }
 
     /// Returns a note if only a part of the variables is set.
-    fn note(&self, settings: &Settings) -> Option<String> {
+    fn partial_note(&self, settings: &Settings) -> Option<String> {
         let is_set = |name: &&str| settings.var(name).is_some();
         let key = self.key.map(|key| [key.to_owned(), format!("{key}_PARAMETER"), format!("{key}_SECRET")]);
-        let kept = key.as_ref().and_then(|forms| forms[1..].iter().map(String::as_str).find(is_set));
-        let address: Vec<&str> = kept.or(self.key).into_iter().chain([self.base]).collect();
+        let external = key.as_ref().and_then(|forms| forms[1..].iter().map(String::as_str).find(is_set));
+        let address: Vec<&str> = external.or(self.key).into_iter().chain([self.base]).collect();
         let set = address.iter().copied().find(is_set).or_else(|| Some(self.model).filter(is_set))?;
         let missing = if set == self.model { address.join(" or ") } else { self.model.to_owned() };
         Some(format!("{set} is set without {missing}: there is no model `{}`", self.name))

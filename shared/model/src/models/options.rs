@@ -8,9 +8,9 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use settings::{SettingError, Settings};
 
-use super::{Found, fallback};
-use crate::parameters::Parameters;
+use super::{ParsedModels, fallback};
 use crate::providers::{self, PROVIDERS};
+use crate::resolved_params::ResolvedParams;
 use crate::{Effort, ModelConfig, Options, Price, Sampling, Thinking, Wire};
 
 const VARIABLE: &str = "MODEL_OPTIONS";
@@ -23,10 +23,10 @@ const ACCEPTED: &str = "a JSON object that gives names of models objects with an
 const NAMES: &str = "as keys the names of models: volcano, openai, local or those in MODELS and EXTRA_MODELS";
 
 /// The maximum price of a million tokens, in whole units of a currency; more is a mistake.
-const DEAREST: u64 = 1_000_000;
+const MAX_PRICE: u64 = 1_000_000;
 
 /// More tokens than any model reads or writes.
-const MOST_TOKENS: u64 = 100_000_000;
+const MAX_TOKENS: u64 = 100_000_000;
 
 const MILLION: u64 = 1_000_000;
 
@@ -89,49 +89,51 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 }
 
 /// Applies `MODEL_OPTIONS` to the configured models.
-pub(super) fn read(settings: &Settings, found: &mut Found) -> Result<(), SettingError> {
+pub(super) fn read(settings: &Settings, parsed: &mut ParsedModels) -> Result<(), SettingError> {
     let Some(text) = settings.var(VARIABLE) else { return Ok(()) };
-    let entries: Entries<'_> = serde_json::from_str(text).map_err(|_| mistake(ACCEPTED))?;
+    let entries: Entries<'_> = serde_json::from_str(text).map_err(|_| setting_error(ACCEPTED))?;
     for (name, entry) in entries.0 {
-        let Found { configs, notes, left_out } = &mut *found;
+        let ParsedModels { configs, notes, left_out } = &mut *parsed;
         match configs.iter_mut().find(|config| config.name == name) {
-            Some(config) => notes.extend(entry.choose(config)?),
+            Some(config) => notes.extend(entry.apply_to(config)?),
             None if left_out.contains(&name) => notes.push(format!("{VARIABLE}: there is no model `{name}`")),
-            None => return Err(mistake(NAMES)),
+            None => return Err(setting_error(NAMES)),
         }
     }
     // The fallbacks of the rows were checked when they were read.
-    match fallback::wrong(&found.configs) {
-        Some(config) => Err(config.mistake("fallback", fallback::ACCEPTED)),
+    match fallback::first_invalid(&parsed.configs) {
+        Some(config) => Err(config.option_error("fallback", fallback::ACCEPTED)),
         None => Ok(()),
     }
 }
 
 impl Entry<'_> {
     /// Sets the options of a model; returns a note if its endpoint does not support some of them.
-    fn choose(self, config: &mut ModelConfig) -> Result<Option<String>, SettingError> {
+    fn apply_to(self, config: &mut ModelConfig) -> Result<Option<String>, SettingError> {
         if let Some(fallback) = &self.fallback {
             if config.fallback.is_some() {
-                return Err(config.mistake("fallback", "nothing where the model's row gives one"));
+                return Err(config.option_error("fallback", "nothing where the model's row gives one"));
             }
             config.fallback = Some(fallback.trim().to_owned());
         }
         config.options = Options { provider: self.provider(config)?, ..Options::default() };
-        let dialect = providers::of(config).dialect_of(&config.model);
+        let dialect = providers::provider_of(config).dialect_of(&config.model);
         config.options = Options {
-            sampling: self.sampling(config, dialect.hottest)?,
+            sampling: self.sampling(config, dialect.max_temperature)?,
             thinking: self.thinking,
             effort: self.effort,
-            context_tokens: config.whole("contextTokens", self.context_tokens, 1..=MOST_TOKENS)?,
+            context_tokens: config.check_range("contextTokens", self.context_tokens, 1..=MAX_TOKENS)?,
             price: self.price(config)?,
-            first_byte: config.whole("firstByteSeconds", self.first_byte_seconds, 1..=900)?.map(Duration::from_secs),
+            first_byte_timeout: config
+                .check_range("firstByteSeconds", self.first_byte_seconds, 1..=900)?
+                .map(Duration::from_secs),
             provider: config.options.provider,
         };
-        let unsaid = Parameters::new(&config.options, dialect).unsaid(&config.options);
+        let unsupported = ResolvedParams::new(&config.options, dialect).unsupported(&config.options);
         let name = &config.name;
-        Ok((!unsaid.is_empty()).then(|| {
-            let unsaid = unsaid.join(", ");
-            format!("{VARIABLE}: the endpoint of `{name}` takes no {unsaid}, as far as is known: not sent")
+        Ok((!unsupported.is_empty()).then(|| {
+            let unsupported = unsupported.join(", ");
+            format!("{VARIABLE}: the endpoint of `{name}` takes no {unsupported}, as far as is known: not sent")
         }))
     }
 
@@ -140,20 +142,20 @@ impl Entry<'_> {
         let rows = || PROVIDERS.iter().filter(|row| row.wire == config.wire).map(|row| row.name);
         let row = rows().find(|name| *name == wanted.trim());
         row.map(Some).ok_or_else(|| {
-            let speak = if config.wire == Wire::Openai { "one of " } else { "" };
-            config.mistake("provider", &format!("{speak}{}", rows().collect::<Vec<_>>().join(", ")))
+            let prefix = if config.wire == Wire::Openai { "one of " } else { "" };
+            config.option_error("provider", &format!("{prefix}{}", rows().collect::<Vec<_>>().join(", ")))
         })
     }
 
-    fn sampling(&self, config: &ModelConfig, hottest: u8) -> Result<Sampling, SettingError> {
-        let within = |value: Option<f64>, most: f64| value.is_none_or(|value| (0.0..=most).contains(&value));
-        if !within(self.temperature, f64::from(hottest)) {
-            return Err(config.mistake("temperature", &format!("a number from 0 to {hottest}")));
+    fn sampling(&self, config: &ModelConfig, max_temperature: u8) -> Result<Sampling, SettingError> {
+        let within = |value: Option<f64>, max: f64| value.is_none_or(|value| (0.0..=max).contains(&value));
+        if !within(self.temperature, f64::from(max_temperature)) {
+            return Err(config.option_error("temperature", &format!("a number from 0 to {max_temperature}")));
         }
         if !within(self.top_p, 1.0) {
-            return Err(config.mistake("topP", "a number from 0 to 1"));
+            return Err(config.option_error("topP", "a number from 0 to 1"));
         }
-        let max_tokens = config.whole("maxTokens", self.max_tokens, 1..=MOST_TOKENS)?;
+        let max_tokens = config.check_range("maxTokens", self.max_tokens, 1..=MAX_TOKENS)?;
         let max_tokens = max_tokens.and_then(|tokens| u32::try_from(tokens).ok());
         Ok(Sampling { temperature: self.temperature, top_p: self.top_p, max_tokens })
     }
@@ -166,25 +168,33 @@ impl Entry<'_> {
             Some(Price { input, cached_input, output: millionths(prices.output)? })
         };
         price().map(Some).ok_or_else(|| {
-            config.mistake("price", "decimal numbers from 0 to 1000000 with at most six places, for a million tokens")
+            config.option_error(
+                "price",
+                "decimal numbers from 0 to 1000000 with at most six places, for a million tokens",
+            )
         })
     }
 }
 
 impl ModelConfig {
-    fn whole(&self, field: &str, number: Option<u64>, range: RangeInclusive<u64>) -> Result<Option<u64>, SettingError> {
+    fn check_range(
+        &self,
+        field: &str,
+        number: Option<u64>,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<u64>, SettingError> {
         if number.is_none_or(|number| range.contains(&number)) {
             return Ok(number);
         }
-        Err(self.mistake(field, &format!("a whole number from {} to {}", range.start(), range.end())))
+        Err(self.option_error(field, &format!("a whole number from {} to {}", range.start(), range.end())))
     }
 
-    fn mistake(&self, field: &str, accepted: &str) -> SettingError {
-        mistake(&format!("as \"{field}\" of `{}` {accepted}", self.name))
+    fn option_error(&self, field: &str, accepted: &str) -> SettingError {
+        setting_error(&format!("as \"{field}\" of `{}` {accepted}", self.name))
     }
 }
 
-fn mistake(accepted: &str) -> SettingError {
+fn setting_error(accepted: &str) -> SettingError {
     SettingError::new(VARIABLE, accepted)
 }
 
@@ -193,9 +203,9 @@ fn millionths(number: &RawValue) -> Option<u64> {
     let (whole, fraction) = number.get().split_once('.').unwrap_or((number.get(), "0"));
     let fraction = fraction.trim_end_matches('0');
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let whole: u64 = whole.parse().ok().filter(|_| digits(whole) && digits(fraction) && fraction.len() <= 6)?;
-    let amount = whole.checked_mul(MILLION)?.checked_add(format!("{fraction:0<6}").parse().ok()?)?;
-    (amount <= DEAREST * MILLION).then_some(amount)
+    let units: u64 = whole.parse().ok().filter(|_| digits(whole) && digits(fraction) && fraction.len() <= 6)?;
+    let amount = units.checked_mul(MILLION)?.checked_add(format!("{fraction:0<6}").parse().ok()?)?;
+    (amount <= MAX_PRICE * MILLION).then_some(amount)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 
 fn read(pairs: &[(&str, &str)]) -> Result<Models, SettingError> {
-    Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), transport::client().unwrap())
+    Models::from_settings(&Settings::from_pairs(pairs.iter().copied()), transport::build_client().unwrap())
 }
 
 /// Returns name, base URL, model and wire of each model, and the name of the default.
@@ -68,9 +68,9 @@ fn partial_settings_give_notes_without_values() {
 #[test]
 fn keys_may_come_from_external_stores() {
     let aws = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
-    let kept = [("ARK_API_KEY_PARAMETER", "/chat/ark"), ("KEY_SECRET", "chat"), ("OPENAI_API_KEY_SECRET", "chat")];
+    let external = [("ARK_API_KEY_PARAMETER", "/chat/ark"), ("KEY_SECRET", "chat"), ("OPENAI_API_KEY_SECRET", "chat")];
     let named = [("ARK_MODEL", "m"), ("MODELS", r#"[{"name":"x","model":"m","apiKeyVar":"KEY"}]"#)];
-    let models = read(&[&aws[..], &kept, &named].concat()).unwrap();
+    let models = read(&[&aws[..], &external, &named].concat()).unwrap();
     let keys: Vec<_> =
         models.iter().map(|client| (&*client.config().name, client.config().api_key.is_some())).collect();
     assert_eq!(keys, [("volcano", true), ("x", true)]);
@@ -94,10 +94,10 @@ fn models_entry_keeps_all_fields() {
         "tools":"native","fallback":"b"},{"name":"b","baseUrl":"http://[::1]:8080","model":"n"}]"#;
     let models = entry(json).unwrap();
     let a = models.get("a").unwrap().config();
-    assert_eq!((a.base_url.as_str(), a.wire, a.tools), ("https://x.example/v1", Wire::Gemini, ToolsMode::Native));
+    assert_eq!((a.base_url.as_str(), a.wire, a.tools), ("https://x.example/v1", Wire::Gemini, ToolsSetting::Native));
     assert_eq!((a.fallback.as_deref(), a.api_key.is_some(), a.demo), (Some("b"), true, false));
     let b = models.get("b").unwrap().config();
-    assert_eq!((b.base_url.as_str(), b.wire, b.tools), ("http://[::1]:8080", Wire::Openai, ToolsMode::Auto));
+    assert_eq!((b.base_url.as_str(), b.wire, b.tools), ("http://[::1]:8080", Wire::Openai, ToolsSetting::Auto));
     assert!(models.get("c").is_none());
 }
 
@@ -111,9 +111,9 @@ fn extra_models_have_the_same_format() {
     assert_eq!((names, models.get("b").unwrap().config().only_for.as_deref()), (vec!["a", "b"], Some("ann")));
     assert_eq!(both("a").err().unwrap().variable, "EXTRA_MODELS");
     assert_eq!(read(&[("EXTRA_MODELS", "[1]")]).err().unwrap().variable, "EXTRA_MODELS");
-    let astray = self::rows([("b", "ann", "nobody")]);
+    let invalid = self::rows([("b", "ann", "nobody")]);
     for (models, wrong) in [(rows("a"), "EXTRA_MODELS"), (self::rows([("a", "ann", "nobody")]), "MODELS")] {
-        let error = read(&[("MODELS", &models), ("EXTRA_MODELS", &astray)]).err().unwrap();
+        let error = read(&[("MODELS", &models), ("EXTRA_MODELS", &invalid)]).err().unwrap();
         assert_eq!(error.variable, wrong);
     }
 }

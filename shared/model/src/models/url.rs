@@ -11,8 +11,8 @@ const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
 const OLLAMA_PORT: &str = "11434";
 
 /// Parses a base URL and removes the trailing slash; `None` if it is not accepted.
-pub(super) fn base(text: &str, wire: Wire) -> Option<String> {
-    let text = if wire == Wire::Ollama { with_port(text) } else { text.to_owned() };
+pub(super) fn parse_base(text: &str, wire: Wire) -> Option<String> {
+    let text = if wire == Wire::Ollama { with_ollama_port(text) } else { text.to_owned() };
     let url = Url::parse(&text).ok()?;
     let has_user = !url.username().is_empty() || url.password().is_some();
     let has_query = url.query().is_some() || url.fragment().is_some();
@@ -37,7 +37,7 @@ pub(super) fn default_base(wire: Wire) -> Option<&'static str> {
 }
 
 /// Adds Ollama's port if there is none. It works on the text: a parsed URL loses an explicit `:80`.
-fn with_port(text: &str) -> String {
+fn with_ollama_port(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);

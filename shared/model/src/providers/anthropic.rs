@@ -1,14 +1,14 @@
-use super::{OTHER, Provider};
-use crate::ToolPath::Native;
-use crate::dialect::{Dialect, PLAIN, Switch};
+use super::{Provider, UNKNOWN};
+use crate::ToolMode::Native;
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 use crate::{Effort, Wire};
 
-const BUDGET: Dialect = Dialect { thinking: Switch::Budget { least: 1024 }, hottest: 1, ..PLAIN };
+const BUDGET: Dialect = Dialect { thinking: ThinkingControl::Budget { min_tokens: 1024 }, max_temperature: 1, ..PLAIN };
 
 const ADAPTIVE: Dialect = Dialect {
-    thinking: Switch::Adaptive,
-    efforts: &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "max")],
-    hottest: 1,
+    thinking: ThinkingControl::Adaptive,
+    effort_names: &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "max")],
+    max_temperature: 1,
     ..PLAIN
 };
 
@@ -17,7 +17,7 @@ pub(super) const ROW: Provider = Provider {
     name: "anthropic",
     wire: Wire::Anthropic,
     tools: &[("", Native)],
-    contexts: &[("claude-", 200_000)],
+    context_tokens: &[("claude-", 200_000)],
     dialects: &[
         ("claude-3", BUDGET),
         ("claude-haiku-4", BUDGET),
@@ -28,7 +28,7 @@ pub(super) const ROW: Provider = Provider {
         ("claude-sonnet-4-6", ADAPTIVE),
         ("claude-sonnet-4", BUDGET),
         ("claude-", ADAPTIVE),
-        ("", Dialect { hottest: 1, ..PLAIN }),
+        ("", Dialect { max_temperature: 1, ..PLAIN }),
     ],
-    ..OTHER
+    ..UNKNOWN
 };

@@ -1,11 +1,11 @@
 use super::Provider;
-use crate::ToolPath::Native;
+use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, Switch};
-use crate::listing::Listing;
+use crate::dialect::{Dialect, MINIMAL_TO_HIGH, PLAIN, ThinkingControl};
+use crate::model_list::ModelListApi;
 
 /// `max_tokens` limits the answer without its reasoning; it is rejected together with `max_completion_tokens`.
-const THINKING: Dialect = Dialect { thinking: Switch::Type { auto: true }, hottest: 1, ..PLAIN };
+const THINKING: Dialect = Dialect { thinking: ThinkingControl::Type { auto: true }, max_temperature: 1, ..PLAIN };
 
 /// Volcengine's Ark, and `ModelArk` of `BytePlus` outside China. An endpoint id (`ep-…`) does not identify its model.
 pub(super) const ROW: Provider = Provider {
@@ -15,8 +15,8 @@ pub(super) const ROW: Provider = Provider {
     usage_option: true,
     echo_reasoning: false,
     tools: &[("doubao-seed", Native), ("deepseek-v3", Native)],
-    listing: Some(Listing::Ark),
-    contexts: &[
+    model_list: Some(ModelListApi::Ark),
+    context_tokens: &[
         ("doubao-seed", 256_000),
         ("doubao-1-5-pro-256k", 256_000),
         ("doubao-1-5-pro-32k", 32_000),
@@ -28,6 +28,6 @@ pub(super) const ROW: Provider = Provider {
         ("doubao-seed-1-6", THINKING),
         ("doubao-1-5", THINKING),
         ("deepseek-", THINKING),
-        ("", Dialect { efforts: MINIMAL_TO_HIGH, ..THINKING }),
+        ("", Dialect { effort_names: MINIMAL_TO_HIGH, ..THINKING }),
     ],
 };

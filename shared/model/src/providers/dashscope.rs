@@ -1,7 +1,7 @@
 use super::Provider;
-use crate::ToolPath::Native;
+use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, Switch};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 
 /// Alibaba Model Studio in its OpenAI-compatible mode.
 pub(super) const ROW: Provider = Provider {
@@ -18,8 +18,8 @@ pub(super) const ROW: Provider = Provider {
         ("qwen3-max", Native),
         ("qwen3-coder", Native),
     ],
-    listing: None,
-    contexts: &[
+    model_list: None,
+    context_tokens: &[
         ("qwen-max", 32_000),
         ("qwen-plus", 128_000),
         ("qwen-turbo", 128_000),
@@ -27,5 +27,5 @@ pub(super) const ROW: Provider = Provider {
         ("qwen3-max", 256_000),
         ("qwen3-coder", 256_000),
     ],
-    dialects: &[("", Dialect { thinking: Switch::Enable, ..PLAIN })],
+    dialects: &[("", Dialect { thinking: ThinkingControl::Enable, ..PLAIN })],
 };

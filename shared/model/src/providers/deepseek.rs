@@ -1,12 +1,12 @@
 use super::Provider;
-use crate::ToolPath::Native;
-use crate::dialect::{Dialect, PLAIN, Switch};
+use crate::ToolMode::Native;
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 use crate::{Effort, Wire};
 
 /// With thinking on, the endpoint silently ignores sampling parameters.
 const DIALECT: Dialect = Dialect {
-    thinking: Switch::Type { auto: false },
-    efforts: &[(Effort::Low, "low"), (Effort::High, "high"), (Effort::Max, "max")],
+    thinking: ThinkingControl::Type { auto: false },
+    effort_names: &[(Effort::Low, "low"), (Effort::High, "high"), (Effort::Max, "max")],
     ..PLAIN
 };
 
@@ -18,7 +18,7 @@ pub(super) const ROW: Provider = Provider {
     usage_option: true,
     echo_reasoning: true,
     tools: &[("", Native)],
-    listing: None,
-    contexts: &[("deepseek-v4", 1_000_000), ("deepseek-", 128_000)],
+    model_list: None,
+    context_tokens: &[("deepseek-v4", 1_000_000), ("deepseek-", 128_000)],
     dialects: &[("", DIALECT)],
 };

@@ -1,9 +1,9 @@
 use super::Provider;
-use crate::ToolPath::Native;
+use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, Switch};
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, PLAIN, ThinkingControl};
 
-const COMPLETION: Dialect = Dialect { limit: LimitName::MaxCompletionTokens, ..PLAIN };
+const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
 
 /// Groq.
 pub(super) const ROW: Provider = Provider {
@@ -20,8 +20,8 @@ pub(super) const ROW: Provider = Provider {
         ("openai/gpt-oss-", Native),
         ("qwen/qwen3-", Native),
     ],
-    listing: None,
-    contexts: &[
+    model_list: None,
+    context_tokens: &[
         ("llama-3.1-", 131_072),
         ("llama-3.3-", 131_072),
         ("meta-llama/llama-4-", 131_072),
@@ -32,9 +32,16 @@ pub(super) const ROW: Provider = Provider {
     dialects: &[
         (
             "openai/gpt-oss-",
-            Dialect { thinking: Switch::Effort { on: None, off: None }, efforts: LOW_TO_HIGH, ..COMPLETION },
+            Dialect {
+                thinking: ThinkingControl::Effort { on: None, off: None },
+                effort_names: LOW_TO_HIGH,
+                ..COMPLETION
+            },
         ),
-        ("qwen/qwen3-", Dialect { thinking: Switch::Effort { on: Some("default"), off: Some("none") }, ..COMPLETION }),
+        (
+            "qwen/qwen3-",
+            Dialect { thinking: ThinkingControl::Effort { on: Some("default"), off: Some("none") }, ..COMPLETION },
+        ),
         ("", COMPLETION),
     ],
 };

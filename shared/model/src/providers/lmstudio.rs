@@ -1,5 +1,5 @@
-use super::{OTHER, Provider};
+use super::{Provider, UNKNOWN};
 use crate::dialect::PLAIN;
 
 /// LM Studio; thinking is set in its user interface, not in requests.
-pub(super) const ROW: Provider = Provider { name: "lmstudio", dialects: &[("", PLAIN)], ..OTHER };
+pub(super) const ROW: Provider = Provider { name: "lmstudio", dialects: &[("", PLAIN)], ..UNKNOWN };

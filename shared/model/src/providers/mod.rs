@@ -21,8 +21,8 @@ mod zhipu;
 use reqwest::Url;
 
 use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN};
-use crate::listing::Listing;
-use crate::{ModelConfig, ToolPath, Wire};
+use crate::model_list::ModelListApi;
+use crate::{ModelConfig, ToolMode, Wire};
 
 /// Facts about the endpoints of one provider.
 ///
@@ -41,51 +41,51 @@ pub(crate) struct Provider {
     /// Whether assistant messages must include their reasoning once tools are used.
     pub(crate) echo_reasoning: bool,
     /// How tools are passed to models.
-    pub(crate) tools: &'static [(&'static str, ToolPath)],
+    pub(crate) tools: &'static [(&'static str, ToolMode)],
     /// The list that shows the tool support of all other models.
-    pub(crate) listing: Option<Listing>,
+    pub(crate) model_list: Option<ModelListApi>,
     /// Context sizes in tokens.
-    pub(crate) contexts: &'static [(&'static str, u64)],
+    pub(crate) context_tokens: &'static [(&'static str, u64)],
     /// The supported generation parameters.
     pub(crate) dialects: &'static [(&'static str, Dialect)],
 }
 
 impl Provider {
     /// Returns how tools are passed to a model, if its id is in the table.
-    pub(crate) fn path_of(&self, model: &str) -> Option<ToolPath> {
-        by_beginning(self.tools, model)
+    pub(crate) fn tool_mode_of(&self, model: &str) -> Option<ToolMode> {
+        find_by_prefix(self.tools, model)
     }
 
     /// Returns the context size in tokens (prompt and reply together), if the model's id is in the table.
-    pub(crate) fn context_of(&self, model: &str) -> Option<u64> {
-        by_beginning(self.contexts, model)
+    pub(crate) fn context_tokens_of(&self, model: &str) -> Option<u64> {
+        find_by_prefix(self.context_tokens, model)
     }
 
     /// Returns the supported generation parameters of a model.
     pub(crate) fn dialect_of(&self, model: &str) -> Dialect {
-        by_beginning(self.dialects, model).unwrap_or(PLAIN)
+        find_by_prefix(self.dialects, model).unwrap_or(PLAIN)
     }
 }
 
 /// Finds the first entry whose prefix matches the model's id; ignores case.
-fn by_beginning<T: Copy>(table: &[(&str, T)], model: &str) -> Option<T> {
+fn find_by_prefix<T: Copy>(table: &[(&str, T)], model: &str) -> Option<T> {
     let model = model.to_lowercase();
-    table.iter().find(|(beginning, _)| model.starts_with(beginning)).map(|(_, known)| *known)
+    table.iter().find(|(prefix, _)| model.starts_with(prefix)).map(|(_, value)| *value)
 }
 
 /// An unknown endpoint: requests use common parameters first and omit those that the endpoint rejects.
 ///
 /// It may ignore tools silently, so its models write their calls as text unless the settings demand native calls.
-pub(crate) const OTHER: Provider = Provider {
+pub(crate) const UNKNOWN: Provider = Provider {
     name: "openai-compatible",
     wire: Wire::Openai,
     hosts: &[],
     usage_option: true,
     echo_reasoning: false,
     tools: &[],
-    listing: None,
-    contexts: &[],
-    dialects: &[("", Dialect { efforts: LOW_TO_HIGH, ..PLAIN })],
+    model_list: None,
+    context_tokens: &[],
+    dialects: &[("", Dialect { effort_names: LOW_TO_HIGH, ..PLAIN })],
 };
 
 /// All rows.
@@ -107,21 +107,21 @@ pub(crate) const PROVIDERS: &[&Provider] = &[
 ];
 
 /// Returns the provider of a model: as configured, else by host or protocol.
-pub(crate) fn of(config: &ModelConfig) -> &'static Provider {
+pub(crate) fn provider_of(config: &ModelConfig) -> &'static Provider {
     let named = config.options.provider.and_then(|name| PROVIDERS.iter().find(|row| row.name == name).copied());
     named.unwrap_or_else(|| match config.wire {
         Wire::Openai => {
-            let host = Url::parse(&config.base_url).ok().and_then(|url| url.host_str().map(of_host));
-            host.unwrap_or(&OTHER)
+            let host = Url::parse(&config.base_url).ok().and_then(|url| url.host_str().map(provider_of_host));
+            host.unwrap_or(&UNKNOWN)
         }
-        wire => PROVIDERS.iter().find(|row| row.wire == wire).copied().unwrap_or(&OTHER),
+        wire => PROVIDERS.iter().find(|row| row.wire == wire).copied().unwrap_or(&UNKNOWN),
     })
 }
 
 /// Returns the provider of `host`.
-fn of_host(host: &str) -> &'static Provider {
+fn provider_of_host(host: &str) -> &'static Provider {
     let belongs = |known: &str| host.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    PROVIDERS.iter().find(|row| row.hosts.iter().any(|known| belongs(known))).copied().unwrap_or(&OTHER)
+    PROVIDERS.iter().find(|row| row.hosts.iter().any(|known| belongs(known))).copied().unwrap_or(&UNKNOWN)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::Provider;
-use crate::ToolPath::Native;
+use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, Switch};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 
 /// Moonshot; like DeepSeek, its thinking models reject calls without their reasoning.
 pub(super) const ROW: Provider = Provider {
@@ -11,8 +11,8 @@ pub(super) const ROW: Provider = Provider {
     usage_option: true,
     echo_reasoning: true,
     tools: &[("kimi-", Native), ("moonshot-v1-", Native)],
-    listing: None,
-    contexts: &[
+    model_list: None,
+    context_tokens: &[
         ("moonshot-v1-8k", 8192),
         ("moonshot-v1-32k", 32_768),
         ("moonshot-v1-128k", 131_072),
@@ -21,8 +21,8 @@ pub(super) const ROW: Provider = Provider {
     ],
     dialects: &[
         // These models either never think or always do.
-        ("moonshot-v1", Dialect { hottest: 1, ..PLAIN }),
-        ("kimi-k2-", Dialect { hottest: 1, ..PLAIN }),
-        ("kimi-", Dialect { thinking: Switch::Type { auto: false }, hottest: 1, ..PLAIN }),
+        ("moonshot-v1", Dialect { max_temperature: 1, ..PLAIN }),
+        ("kimi-k2-", Dialect { max_temperature: 1, ..PLAIN }),
+        ("kimi-", Dialect { thinking: ThinkingControl::Type { auto: false }, max_temperature: 1, ..PLAIN }),
     ],
 };

@@ -1,12 +1,12 @@
-use super::{OTHER, Provider};
-use crate::dialect::{Dialect, PLAIN, Switch};
-use crate::listing::Listing;
+use super::{Provider, UNKNOWN};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::model_list::ModelListApi;
 use crate::{Effort, Wire};
 
 /// The efforts are for models with levels; other models treat each of them as "on".
 const DIALECT: Dialect = Dialect {
-    thinking: Switch::Think,
-    efforts: &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "max")],
+    thinking: ThinkingControl::Think,
+    effort_names: &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high"), (Effort::Max, "max")],
     ..PLAIN
 };
 
@@ -14,7 +14,7 @@ const DIALECT: Dialect = Dialect {
 pub(super) const ROW: Provider = Provider {
     name: "ollama",
     wire: Wire::Ollama,
-    listing: Some(Listing::Ollama),
+    model_list: Some(ModelListApi::Ollama),
     dialects: &[("", DIALECT)],
-    ..OTHER
+    ..UNKNOWN
 };

@@ -1,23 +1,23 @@
 use super::Provider;
-use crate::ToolPath::{Native, Text};
-use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, Sampling, Switch};
+use crate::ToolMode::{Native, Prompted};
+use crate::dialect::{Dialect, LOW_TO_HIGH, LimitName, MINIMAL_TO_HIGH, PLAIN, SamplingSupport, ThinkingControl};
 use crate::{Effort, Wire};
 
 /// All models of OpenAI accept the newer name of the limit.
-const COMPLETION: Dialect = Dialect { limit: LimitName::MaxCompletionTokens, ..PLAIN };
+const COMPLETION: Dialect = Dialect { limit_name: LimitName::MaxCompletionTokens, ..PLAIN };
 
 /// Models that always think.
 const REASONING: Dialect = Dialect {
-    thinking: Switch::Effort { on: None, off: None },
-    efforts: LOW_TO_HIGH,
-    sampling: Sampling::Refused,
+    thinking: ThinkingControl::Effort { on: None, off: None },
+    effort_names: LOW_TO_HIGH,
+    sampling: SamplingSupport::Unsupported,
     ..COMPLETION
 };
 
 /// Models that think on request.
 const SWITCHED: Dialect = Dialect {
-    thinking: Switch::Effort { on: Some("medium"), off: Some("none") },
-    sampling: Sampling::WithoutThinking,
+    thinking: ThinkingControl::Effort { on: Some("medium"), off: Some("none") },
+    sampling: SamplingSupport::WithoutThinking,
     ..REASONING
 };
 
@@ -33,16 +33,16 @@ pub(super) const ROW: Provider = Provider {
     echo_reasoning: false,
     // The first reasoning models did not support tools.
     tools: &[
-        ("o1-mini", Text),
-        ("o1-preview", Text),
+        ("o1-mini", Prompted),
+        ("o1-preview", Prompted),
         ("gpt-", Native),
-        ("chatgpt-", Text),
+        ("chatgpt-", Prompted),
         ("o1", Native),
         ("o3", Native),
         ("o4", Native),
     ],
-    listing: None,
-    contexts: &[
+    model_list: None,
+    context_tokens: &[
         ("gpt-5-chat", 128_000),
         ("gpt-5", 400_000),
         ("gpt-4.1", 1_047_576),
@@ -58,21 +58,21 @@ pub(super) const ROW: Provider = Provider {
     ],
     dialects: &[
         // `GPT-5 pro` supports high effort only.
-        ("gpt-5-pro", Dialect { efforts: &[(Effort::High, "high")], ..REASONING }),
+        ("gpt-5-pro", Dialect { effort_names: &[(Effort::High, "high")], ..REASONING }),
         ("gpt-5-chat", COMPLETION),
         ("gpt-5-codex", REASONING),
         ("gpt-5.1", SWITCHED),
-        ("gpt-5.", Dialect { efforts: LOW_TO_XHIGH, ..SWITCHED }),
+        ("gpt-5.", Dialect { effort_names: LOW_TO_XHIGH, ..SWITCHED }),
         (
             "gpt-5",
             Dialect {
-                thinking: Switch::Effort { on: None, off: Some("minimal") },
-                efforts: MINIMAL_TO_HIGH,
+                thinking: ThinkingControl::Effort { on: None, off: Some("minimal") },
+                effort_names: MINIMAL_TO_HIGH,
                 ..REASONING
             },
         ),
-        ("o1-mini", Dialect { sampling: Sampling::Refused, ..COMPLETION }),
-        ("o1-preview", Dialect { sampling: Sampling::Refused, ..COMPLETION }),
+        ("o1-mini", Dialect { sampling: SamplingSupport::Unsupported, ..COMPLETION }),
+        ("o1-preview", Dialect { sampling: SamplingSupport::Unsupported, ..COMPLETION }),
         ("o1", REASONING),
         ("o3", REASONING),
         ("o4", REASONING),

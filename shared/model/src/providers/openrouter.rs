@@ -1,6 +1,6 @@
 use super::Provider;
-use crate::dialect::{Dialect, PLAIN, Switch};
-use crate::listing::Listing;
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
+use crate::model_list::ModelListApi;
 use crate::{Effort, Wire};
 
 /// OpenRouter.
@@ -11,13 +11,13 @@ pub(super) const ROW: Provider = Provider {
     usage_option: true,
     echo_reasoning: false,
     tools: &[],
-    listing: Some(Listing::OpenRouter),
-    contexts: &[],
+    model_list: Some(ModelListApi::OpenRouter),
+    context_tokens: &[],
     dialects: &[(
         "",
         Dialect {
-            thinking: Switch::Reasoning,
-            efforts: &[
+            thinking: ThinkingControl::Reasoning,
+            effort_names: &[
                 (Effort::Minimal, "minimal"),
                 (Effort::Low, "low"),
                 (Effort::Medium, "medium"),

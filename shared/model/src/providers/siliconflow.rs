@@ -1,6 +1,6 @@
 use super::Provider;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, Switch};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 
 /// `SiliconFlow`.
 pub(super) const ROW: Provider = Provider {
@@ -10,7 +10,7 @@ pub(super) const ROW: Provider = Provider {
     usage_option: true,
     echo_reasoning: false,
     tools: &[],
-    listing: None,
-    contexts: &[],
-    dialects: &[("", Dialect { thinking: Switch::Enable, ..PLAIN })],
+    model_list: None,
+    context_tokens: &[],
+    dialects: &[("", Dialect { thinking: ThinkingControl::Enable, ..PLAIN })],
 };

@@ -3,7 +3,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::dialect::Switch;
+use crate::dialect::ThinkingControl;
 
 #[test]
 fn provider_list_matches_folder() {
@@ -20,23 +20,23 @@ fn provider_list_matches_folder() {
 fn host_and_subdomains_belong_to_one_provider() {
     for row in PROVIDERS {
         for host in row.hosts {
-            assert_eq!(of_host(host), *row);
-            assert_eq!(of_host(&format!("eu.{host}")), *row);
-            assert_eq!(of_host(&format!("not{host}")), &OTHER);
+            assert_eq!(provider_of_host(host), *row);
+            assert_eq!(provider_of_host(&format!("eu.{host}")), *row);
+            assert_eq!(provider_of_host(&format!("not{host}")), &UNKNOWN);
         }
     }
-    assert_eq!(of_host("ark.cn-beijing.volces.com").name, "ark");
-    assert_eq!(of_host("localhost"), &OTHER);
+    assert_eq!(provider_of_host("ark.cn-beijing.volces.com").name, "ark");
+    assert_eq!(provider_of_host("localhost"), &UNKNOWN);
 }
 
 #[test]
 fn tool_mode_is_found_by_id_prefix() {
-    use ToolPath::{Native, Text};
-    let path = |host: &str, model: &str| of_host(host).path_of(model);
+    use ToolMode::{Native, Prompted};
+    let tool_mode = |host: &str, model: &str| provider_of_host(host).tool_mode_of(model);
     for (host, model, expected) in [
         ("api.openai.com", "gpt-4.1-mini", Some(Native)),
         ("api.openai.com", "GPT-5", Some(Native)),
-        ("api.openai.com", "o1-mini-2024-09-12", Some(Text)),
+        ("api.openai.com", "o1-mini-2024-09-12", Some(Prompted)),
         ("api.openai.com", "o1", Some(Native)),
         ("api.openai.com", "text-davinci-003", None),
         ("ark.cn-beijing.volces.com", "doubao-seed-1-6-250615", Some(Native)),
@@ -47,24 +47,24 @@ fn tool_mode_is_found_by_id_prefix() {
         ("openrouter.ai", "openai/gpt-5", None),
         ("localhost", "gpt-4.1-mini", None),
     ] {
-        assert_eq!(path(host, model), expected, "{host} {model}");
+        assert_eq!(tool_mode(host, model), expected, "{host} {model}");
     }
-    assert_eq!((anthropic::ROW.path_of("claude-x"), ollama::ROW.path_of("qwen3")), (Some(Native), None));
+    assert_eq!((anthropic::ROW.tool_mode_of("claude-x"), ollama::ROW.tool_mode_of("qwen3")), (Some(Native), None));
 }
 
 #[test]
 fn every_table_entry_is_reachable() {
     for row in PROVIDERS {
         reachable(row.name, row.tools);
-        reachable(row.name, row.contexts);
+        reachable(row.name, row.context_tokens);
         reachable(row.name, row.dialects);
     }
 }
 
 fn reachable<T>(name: &str, table: &[(&str, T)]) {
-    for (at, (beginning, _)) in table.iter().enumerate() {
-        let hidden = table[..at].iter().any(|(earlier, _)| beginning.starts_with(earlier));
-        assert!(!hidden && beginning.to_lowercase() == *beginning, "{name}: {beginning}");
+    for (at, (prefix, _)) in table.iter().enumerate() {
+        let hidden = table[..at].iter().any(|(earlier, _)| prefix.starts_with(earlier));
+        assert!(!hidden && prefix.to_lowercase() == *prefix, "{name}: {prefix}");
     }
 }
 
@@ -84,10 +84,10 @@ fn context_size_is_found_by_id_prefix() {
         ("api.groq.com", "llama-3.3-70b-versatile", Some(131_072)),
         ("localhost", "gpt-5", None),
     ] {
-        assert_eq!(of_host(host).context_of(model), expected, "{host} {model}");
+        assert_eq!(provider_of_host(host).context_tokens_of(model), expected, "{host} {model}");
     }
-    assert_eq!(anthropic::ROW.context_of("claude-sonnet-4-5"), Some(200_000));
-    assert_eq!(gemini::ROW.context_of("gemini-2.5-pro"), Some(1_048_576));
+    assert_eq!(anthropic::ROW.context_tokens_of("claude-sonnet-4-5"), Some(200_000));
+    assert_eq!(gemini::ROW.context_tokens_of("gemini-2.5-pro"), Some(1_048_576));
 }
 
 #[test]
@@ -98,18 +98,18 @@ fn providers_requiring_reasoning_echo_are_listed() {
 
 #[test]
 fn thinking_control_fits_wire_and_efforts_increase() {
-    for row in PROVIDERS.iter().copied().chain([&OTHER]) {
-        for (beginning, dialect) in row.dialects {
+    for row in PROVIDERS.iter().copied().chain([&UNKNOWN]) {
+        for (prefix, dialect) in row.dialects {
             let wires: &[Wire] = match dialect.thinking {
-                Switch::Unknown => &[row.wire],
-                Switch::Think => &[Wire::Ollama],
-                Switch::Adaptive => &[Wire::Anthropic],
-                Switch::Budget { .. } => &[Wire::Anthropic, Wire::Gemini],
-                Switch::Level { .. } => &[Wire::Gemini],
+                ThinkingControl::Unknown => &[row.wire],
+                ThinkingControl::Think => &[Wire::Ollama],
+                ThinkingControl::Adaptive => &[Wire::Anthropic],
+                ThinkingControl::Budget { .. } => &[Wire::Anthropic, Wire::Gemini],
+                ThinkingControl::Level { .. } => &[Wire::Gemini],
                 _ => &[Wire::Openai],
             };
-            assert!(wires.contains(&row.wire), "{}: {beginning}", row.name);
-            assert!(dialect.efforts.is_sorted_by_key(|(effort, _)| *effort as u8), "{}: {beginning}", row.name);
+            assert!(wires.contains(&row.wire), "{}: {prefix}", row.name);
+            assert!(dialect.effort_names.is_sorted_by_key(|(effort, _)| *effort as u8), "{}: {prefix}", row.name);
         }
     }
 }
@@ -122,12 +122,12 @@ fn self_hosted_server_is_named_by_operator() {
         api_key: None,
         model: "m".to_owned(),
         wire: Wire::Openai,
-        tools: crate::ToolsMode::Auto,
+        tools: crate::ToolsSetting::Auto,
         fallback: None,
         only_for: None,
         options: crate::Options { provider, ..crate::Options::default() },
         demo: false,
     };
-    let named = [None, Some("vllm"), Some("lmstudio"), Some("ark")].map(|name| of(&config(name)).name);
+    let named = [None, Some("vllm"), Some("lmstudio"), Some("ark")].map(|name| provider_of(&config(name)).name);
     assert_eq!(named, ["openai-compatible", "vllm", "lmstudio", "ark"]);
 }

@@ -1,11 +1,11 @@
-use super::{OTHER, Provider};
-use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, Switch};
+use super::{Provider, UNKNOWN};
+use crate::dialect::{Dialect, LOW_TO_HIGH, PLAIN, ThinkingControl};
 
 /// vLLM, and `SGLang` with the same fields; thinking is controlled by an argument of the model's chat template.
 ///
 /// Tool support depends on the server's options; a rejection of tools shows that they are missing.
 pub(super) const ROW: Provider = Provider {
     name: "vllm",
-    dialects: &[("", Dialect { thinking: Switch::Template, efforts: LOW_TO_HIGH, ..PLAIN })],
-    ..OTHER
+    dialects: &[("", Dialect { thinking: ThinkingControl::Template, effort_names: LOW_TO_HIGH, ..PLAIN })],
+    ..UNKNOWN
 };

@@ -1,9 +1,9 @@
 use super::Provider;
-use crate::ToolPath::Native;
+use crate::ToolMode::Native;
 use crate::Wire;
-use crate::dialect::{Dialect, PLAIN, Switch};
+use crate::dialect::{Dialect, PLAIN, ThinkingControl};
 
-const THINKING: Dialect = Dialect { thinking: Switch::Type { auto: false }, hottest: 1, ..PLAIN };
+const THINKING: Dialect = Dialect { thinking: ThinkingControl::Type { auto: false }, max_temperature: 1, ..PLAIN };
 
 /// Zhipu, and Z.ai outside China.
 pub(super) const ROW: Provider = Provider {
@@ -13,13 +13,13 @@ pub(super) const ROW: Provider = Provider {
     usage_option: true,
     echo_reasoning: false,
     tools: &[("glm-4.5", Native), ("glm-4.6", Native), ("glm-4.7", Native), ("glm-5", Native)],
-    listing: None,
-    contexts: &[("glm-4.5", 128_000), ("glm-4.6", 200_000), ("glm-4.7", 200_000), ("glm-5", 200_000)],
+    model_list: None,
+    context_tokens: &[("glm-4.5", 128_000), ("glm-4.6", 200_000), ("glm-4.7", 200_000), ("glm-5", 200_000)],
     dialects: &[
         ("glm-4.5", THINKING),
         ("glm-4.6", THINKING),
         ("glm-4.7", THINKING),
         ("glm-5", THINKING),
-        ("", Dialect { hottest: 1, ..PLAIN }),
+        ("", Dialect { max_temperature: 1, ..PLAIN }),
     ],
 };

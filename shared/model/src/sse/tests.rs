@@ -4,12 +4,12 @@
 use super::*;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
+enum OwnedFrame {
     Event(String, String),
     Bare(String),
 }
 
-impl From<Frame<'_>> for Found {
+impl From<Frame<'_>> for OwnedFrame {
     fn from(frame: Frame<'_>) -> Self {
         match frame {
             Frame::Event { kind, data } => Self::Event(kind.to_owned(), data.to_owned()),
@@ -18,24 +18,24 @@ impl From<Frame<'_>> for Found {
     }
 }
 
-fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Found>, TooLong> {
-    let mut found = Vec::new();
+fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<OwnedFrame>, TooLong> {
+    let mut frames = Vec::new();
     let mut decoder = SseDecoder::default();
-    let mut keep = |frame: Frame<'_>| {
-        found.push(Found::from(frame));
+    let mut collect = |frame: Frame<'_>| {
+        frames.push(OwnedFrame::from(frame));
         Ok(())
     };
     for chunk in chunks {
-        decoder.push::<TooLong>(chunk, &mut keep)?;
+        decoder.push::<TooLong>(chunk, &mut collect)?;
     }
-    decoder.finish::<TooLong>(&mut keep)?;
-    Ok(found)
+    decoder.finish::<TooLong>(&mut collect)?;
+    Ok(frames)
 }
 
 /// Decodes the whole stream, split at each position, and byte by byte; expects the same result each time.
 fn expect(stream: &[u8], events: &[(&str, &str)]) {
-    let events: Vec<Found> =
-        events.iter().map(|(kind, data)| Found::Event((*kind).to_owned(), (*data).to_owned())).collect();
+    let events: Vec<OwnedFrame> =
+        events.iter().map(|(kind, data)| OwnedFrame::Event((*kind).to_owned(), (*data).to_owned())).collect();
     let name = String::from_utf8_lossy(stream);
     for cut in 0..=stream.len() {
         let (before, after) = stream.split_at(cut);
@@ -107,8 +107,10 @@ fn final_event_without_blank_line_is_emitted() {
 #[test]
 fn line_starting_with_brace_is_emitted_unchanged() {
     let stream = "data: x\n\n{\"error\":{\"code\":\"A\"}}\n\r\n";
-    let expected =
-        vec![Found::Event(String::new(), "x".to_owned()), Found::Bare("{\"error\":{\"code\":\"A\"}}".to_owned())];
+    let expected = vec![
+        OwnedFrame::Event(String::new(), "x".to_owned()),
+        OwnedFrame::Bare("{\"error\":{\"code\":\"A\"}}".to_owned()),
+    ];
     for cut in 0..=stream.len() {
         let (before, after) = stream.as_bytes().split_at(cut);
         assert_eq!(decode([before, after]), Ok(expected.clone()), "cut at {cut}");
@@ -123,22 +125,22 @@ fn f034_f035_split_utf8_is_joined_and_invalid_replaced() {
 
 #[test]
 fn f041_line_or_event_over_limit_is_rejected() {
-    let line = format!("data: {}", "x".repeat(EVENT_LIMIT + 1));
+    let line = format!("data: {}", "x".repeat(MAX_EVENT_BYTES + 1));
     assert_eq!(decode([line.as_bytes()]), Err(TooLong));
     assert_eq!(decode(line.as_bytes().chunks(1000)), Err(TooLong));
-    let event = format!("data: {}\n", "x".repeat(1000)).repeat(EVENT_LIMIT / 1000 + 1);
+    let event = format!("data: {}\n", "x".repeat(1000)).repeat(MAX_EVENT_BYTES / 1000 + 1);
     assert_eq!(decode([event.as_bytes()]), Err(TooLong));
-    let comment = format!(":{}", "x".repeat(EVENT_LIMIT + 1));
+    let comment = format!(":{}", "x".repeat(MAX_EVENT_BYTES + 1));
     assert_eq!(decode(comment.as_bytes().chunks(1000)), Err(TooLong));
-    let many = format!("data: {}\n\n", "x".repeat(1000)).repeat(EVENT_LIMIT / 500);
-    assert_eq!(decode([many.as_bytes()]).map(|found| found.len()), Ok(EVENT_LIMIT / 500));
+    let many = format!("data: {}\n\n", "x".repeat(1000)).repeat(MAX_EVENT_BYTES / 500);
+    assert_eq!(decode([many.as_bytes()]).map(|frames| frames.len()), Ok(MAX_EVENT_BYTES / 500));
 }
 
 #[test]
 fn f045_hundred_thousand_events_survive_any_split() {
     let stream = "data: {\"a\":1}\r\n\r\n".repeat(100_000);
     for chunk in [1, 7, usize::MAX] {
-        let found = decode(stream.as_bytes().chunks(chunk.min(stream.len()))).unwrap();
-        assert_eq!(found.len(), 100_000, "by {chunk}");
+        let frames = decode(stream.as_bytes().chunks(chunk.min(stream.len()))).unwrap();
+        assert_eq!(frames.len(), 100_000, "by {chunk}");
     }
 }

@@ -1,6 +1,6 @@
 //! Anthropic Messages: `POST {base}/v1/messages`; the response is a stream of typed server-sent events.
 
-mod chosen;
+mod param_fields;
 mod request;
 
 use std::borrow::Cow;
@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fault::Fault;
-use crate::refusal::Refusal;
+use crate::attempt_error::AttemptError;
+use crate::endpoint_error::EndpointError;
 use crate::sse::Frame;
-use crate::wire::lax::{Words, fitting, nullable};
-use crate::wire::tool_calls::{Calls, Piece};
-use crate::wire::{Decode, Deltas, Phase};
+use crate::wire::lax::{ContentParts, nullable, ok_or_none};
+use crate::wire::tool_calls::{CallAssembler, CallFragment};
+use crate::wire::{Decode, DeltaQueue, Phase};
 use crate::{Finish, ModelError, TokenUsage};
 
 pub(crate) use request::encode;
@@ -40,7 +40,7 @@ struct Message<'a> {
     #[serde(borrow, default)]
     content: Vec<Block<'a>>,
     #[serde(borrow, default)]
-    stop_reason: Words<'a>,
+    stop_reason: ContentParts<'a>,
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
 }
@@ -50,19 +50,19 @@ struct Message<'a> {
 #[serde(default)]
 struct Block<'a> {
     #[serde(borrow)]
-    id: Words<'a>,
+    id: ContentParts<'a>,
     #[serde(borrow)]
-    name: Words<'a>,
+    name: ContentParts<'a>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
     #[serde(borrow)]
-    partial_json: Words<'a>,
+    partial_json: ContentParts<'a>,
     #[serde(borrow)]
-    text: Words<'a>,
+    text: ContentParts<'a>,
     #[serde(borrow)]
-    thinking: Words<'a>,
+    thinking: ContentParts<'a>,
     #[serde(borrow)]
-    stop_reason: Words<'a>,
+    stop_reason: ContentParts<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -82,65 +82,65 @@ struct Usage {
 /// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    calls: Calls,
+    calls: CallAssembler,
     usage: TokenUsage,
     finish: Option<Finish>,
 }
 
 impl Decode for Decoder {
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
         match frame {
-            Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
+            Frame::Event { kind: "error", data } => return Err(EndpointError::parse(data).to_stream_error()),
             Frame::Event { data, .. } if data.trim().is_empty() => {}
             Frame::Event { data, .. } => return self.event(data, out),
-            Frame::Bare(line) if line.contains("\"error\"") => return Err(Refusal::parse(line).in_stream()),
+            Frame::Bare(line) if line.contains("\"error\"") => return Err(EndpointError::parse(line).to_stream_error()),
             Frame::Bare(_) => {}
         }
         Ok(Phase::Open)
     }
 
-    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault> {
+    fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         let message: Message<'_> = parse(text)?;
         if message.content.is_empty() && message.stop_reason.text.is_empty() {
-            return Err(Refusal::parse(text).in_stream());
+            return Err(EndpointError::parse(text).to_stream_error());
         }
         for (index, block) in (0..).zip(&message.content) {
             self.block(index, block, out)?;
         }
-        self.count(message.usage);
+        self.update_usage(message.usage);
         self.finish = Some(finish(&message.stop_reason.text));
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault> {
-        let finish = self.finish.ok_or_else(|| Fault::passing(ModelError::Disconnected))?;
-        self.calls.give_out(Some(self.usage), finish, out);
+    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
+        self.calls.emit(Some(self.usage), finish, out);
         Ok(())
     }
 }
 
 impl Decoder {
-    fn event(&mut self, data: &str, out: &mut Deltas) -> Result<Phase, Fault> {
+    fn event(&mut self, data: &str, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
         let event: Event<'_> = parse(data)?;
         match &*event.kind {
-            "message_start" => self.count(event.message.and_then(|message| message.usage)),
+            "message_start" => self.update_usage(event.message.and_then(|message| message.usage)),
             "content_block_start" => self.block(event.index, &event.content_block, out)?,
             "content_block_delta" => self.block(event.index, &event.delta, out)?,
             "message_delta" => {
-                self.count(event.usage);
+                self.update_usage(event.usage);
                 let reason = &event.delta.stop_reason.text;
                 self.finish = if reason.is_empty() { self.finish } else { Some(finish(reason)) };
             }
-            "error" => return Err(Refusal::parse(data).in_stream()),
+            "error" => return Err(EndpointError::parse(data).to_stream_error()),
             "message_stop" => return Ok(Phase::Done),
             _ => {}
         }
         Ok(if self.finish.is_some() { Phase::Finished } else { Phase::Open })
     }
 
-    fn block(&mut self, index: u64, block: &Block<'_>, out: &mut Deltas) -> Result<(), Fault> {
-        out.thinking(&block.thinking.text)?;
-        out.text(&block.text.text)?;
+    fn block(&mut self, index: u64, block: &Block<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        out.push_thinking(&block.thinking.text)?;
+        out.push_text(&block.text.text)?;
         // In a stream a call starts with an empty input, and deltas add to it; a complete message contains the whole input.
         let input = block.input.map(RawValue::get).filter(|input| *input != "{}").unwrap_or_default();
         let arguments = if input.is_empty() { &*block.partial_json.text } else { input };
@@ -148,13 +148,13 @@ impl Decoder {
         if name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
-        self.calls.add(&Piece { index: Some(index), id, name, arguments }, out)
+        self.calls.add(&CallFragment { index: Some(index), id, name, arguments }, out)
     }
 
     /// Updates the token usage with later counts, but never with zero. The wire's `input_tokens` excludes tokens that were
     /// read from the cache or written to it.
-    fn count(&mut self, usage: Option<&RawValue>) {
-        let Some(usage) = fitting::<Usage>(usage) else { return };
+    fn update_usage(&mut self, usage: Option<&RawValue>) {
+        let Some(usage) = ok_or_none::<Usage>(usage) else { return };
         let input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
         self.usage.input = self.usage.input.max(input);
         self.usage.cached = self.usage.cached.max(usage.cache_read_input_tokens);
@@ -162,8 +162,8 @@ impl Decoder {
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Fault> {
-    serde_json::from_str(data).map_err(|_| Fault::last(ModelError::BadResponse))
+fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, AttemptError> {
+    serde_json::from_str(data).map_err(|_| AttemptError::fatal(ModelError::BadResponse))
 }
 
 fn finish(reason: &str) -> Finish {

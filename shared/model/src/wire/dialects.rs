@@ -36,15 +36,15 @@ impl Case {
         options.extend(row.map(|row| ("provider".to_owned(), row.name.into())));
         let options = json!({ "x": options });
         let settings = Settings::from_pairs([("MODELS", models.to_string()), ("MODEL_OPTIONS", options.to_string())]);
-        let models = Models::from_settings(&settings, transport::client().unwrap()).unwrap();
+        let models = Models::from_settings(&settings, transport::build_client().unwrap()).unwrap();
         models.default_model().unwrap().config().clone()
     }
 
     /// Returns the fields of a request except the conversation.
     fn sent(&self) -> Value {
         let config = self.config();
-        let quirks = Quirks::new(providers::of(&config), &config, &Wishes::default());
-        let encoded = encode(config.wire, Ask { model: "m", prompt: &Prompt::default(), quirks }).unwrap();
+        let quirks = Quirks::new(providers::provider_of(&config), &config, &GenerationParams::default());
+        let encoded = encode(config.wire, WireRequest { model: "m", prompt: &Prompt::default(), quirks }).unwrap();
         let mut fields: Map<String, Value> = serde_json::from_slice(&encoded.body).unwrap();
         for name in ["model", "messages", "contents", "stream", "stream_options"] {
             fields.remove(name);
@@ -62,7 +62,7 @@ fn every_provider_receives_options_in_its_dialect() {
 
 #[test]
 fn every_provider_has_cases() {
-    let told: BTreeSet<_> = cases().into_iter().filter_map(|case| case.provider).collect();
+    let covered: BTreeSet<_> = cases().into_iter().filter_map(|case| case.provider).collect();
     let rows: BTreeSet<_> = PROVIDERS.iter().map(|row| row.name.to_owned()).collect();
-    assert_eq!(told, rows);
+    assert_eq!(covered, rows);
 }

@@ -28,7 +28,7 @@ impl<'a> From<&'a ToolSpec> for Tool<'a> {
 
 /// Returns the arguments of a past call for wires that require an object, else an empty object. Calls with other
 /// arguments never ran.
-pub(crate) fn object(arguments: &Value) -> &Value {
+pub(crate) fn object_or_empty(arguments: &Value) -> &Value {
     static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
     if arguments.is_object() { arguments } else { &EMPTY }
 }

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use ::fuzz::{Outcome, cuts, holds, run};
+use ::fuzz::{Outcome, ensure, run, split_bytes};
 
 use super::tests::decode;
 use super::*;
 use crate::Delta;
 use crate::sse::{SseDecoder, TooLong};
 
-const WORDS: [&str; 18] = [
+const FRAGMENTS: [&str; 18] = [
     "data: ",
     "data:",
     "\n\n",
@@ -42,21 +42,21 @@ fn samples(folder: &str) -> Vec<Vec<u8>> {
 
 /// Checks that the deltas do not depend on chunk boundaries, and that there is not more text than input.
 fn check(wire: Wire, json: bool, bytes: &[u8]) -> Outcome {
-    let (whole, cut) = (decode(wire, json, [bytes]), decode(wire, json, cuts(bytes)));
-    holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
+    let (whole, cut) = (decode(wire, json, [bytes]), decode(wire, json, split_bytes(bytes)));
+    ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))?;
     let size = |delta: &Result<Delta, ModelError>| match delta {
         Ok(Delta::Text(text) | Delta::Thinking(text)) => text.len(),
         _ => 0,
     };
     // An invalid byte becomes a character of three bytes.
     let size: usize = whole.iter().map(size).sum();
-    holds(size <= 3 * bytes.len(), || format!("{size} bytes of {}", bytes.len()))
+    ensure(size <= 3 * bytes.len(), || format!("{size} bytes of {}", bytes.len()))
 }
 
-fn fuzzed(target: &str, folder: &str, wire: Wire) {
+fn fuzz_wire(target: &str, folder: &str, wire: Wire) {
     let samples = samples(folder);
     let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-    run(target, &samples, &WORDS, |bytes| {
+    run(target, &samples, &FRAGMENTS, |bytes| {
         check(wire, false, bytes)?;
         check(wire, true, bytes)
     });
@@ -64,22 +64,22 @@ fn fuzzed(target: &str, folder: &str, wire: Wire) {
 
 #[test]
 fn fuzz_chat_completions_at_any_chunk_boundary() {
-    fuzzed("chat completions", "openai", Wire::Openai);
+    fuzz_wire("chat completions", "openai", Wire::Openai);
 }
 
 #[test]
 fn fuzz_ollama_lines_at_any_chunk_boundary() {
-    fuzzed("ollama", "ollama", Wire::Ollama);
+    fuzz_wire("ollama", "ollama", Wire::Ollama);
 }
 
 #[test]
 fn fuzz_anthropic_events_at_any_chunk_boundary() {
-    fuzzed("anthropic", "anthropic", Wire::Anthropic);
+    fuzz_wire("anthropic", "anthropic", Wire::Anthropic);
 }
 
 #[test]
 fn fuzz_gemini_chunks_at_any_chunk_boundary() {
-    fuzzed("gemini", "gemini", Wire::Gemini);
+    fuzz_wire("gemini", "gemini", Wire::Gemini);
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn fuzz_event_streams_at_any_chunk_boundary() {
     }
     let samples = samples("openai");
     let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-    run("event stream", &samples, &WORDS, |bytes| {
-        let (whole, cut) = (frames([bytes]), frames(cuts(bytes)));
-        holds(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))
+    run("event stream", &samples, &FRAGMENTS, |bytes| {
+        let (whole, cut) = (frames([bytes]), frames(split_bytes(bytes)));
+        ensure(whole == cut, || format!("whole {whole:?}\ncut {cut:?}"))
     });
 }

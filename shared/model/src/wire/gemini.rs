@@ -7,11 +7,11 @@ mod request;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fault::Fault;
-use crate::refusal::Refusal;
+use crate::attempt_error::AttemptError;
+use crate::endpoint_error::EndpointError;
 use crate::sse::Frame;
-use crate::wire::lax::{Words, arguments, fitting, nullable};
-use crate::wire::{Decode, Deltas, Phase};
+use crate::wire::lax::{ContentParts, arguments, nullable, ok_or_none};
+use crate::wire::{Decode, DeltaQueue, Phase};
 use crate::{Finish, ModelError, NativeCall, TokenUsage};
 
 pub(crate) use request::encode;
@@ -37,7 +37,7 @@ struct Candidate<'a> {
     #[serde(borrow, default)]
     content: Option<Content<'a>>,
     #[serde(borrow, default)]
-    finish_reason: Words<'a>,
+    finish_reason: ContentParts<'a>,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ struct Content<'a> {
 #[serde(rename_all = "camelCase")]
 struct Part<'a> {
     #[serde(borrow, default)]
-    text: Words<'a>,
+    text: ContentParts<'a>,
     /// Whether the text is reasoning.
     #[serde(default)]
     thought: bool,
@@ -61,9 +61,9 @@ struct Part<'a> {
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(borrow, default)]
-    id: Words<'a>,
+    id: ContentParts<'a>,
     #[serde(borrow, default)]
-    name: Words<'a>,
+    name: ContentParts<'a>,
     #[serde(borrow, default)]
     args: Option<&'a RawValue>,
 }
@@ -72,7 +72,7 @@ struct Call<'a> {
 #[serde(rename_all = "camelCase")]
 struct Feedback<'a> {
     #[serde(borrow, default)]
-    block_reason: Words<'a>,
+    block_reason: ContentParts<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -89,15 +89,15 @@ struct Usage {
 /// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    called: bool,
+    has_calls: bool,
     usage: Option<TokenUsage>,
     finish: Option<Finish>,
 }
 
 impl Decode for Decoder {
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
         match frame {
-            Frame::Event { kind: "error", data } => return Err(Refusal::parse(data).in_stream()),
+            Frame::Event { kind: "error", data } => return Err(EndpointError::parse(data).to_stream_error()),
             Frame::Event { data, .. } if data.trim().is_empty() => {}
             Frame::Event { data, .. } => self.chunk(&parse(data)?, out)?,
             Frame::Bare(line) => {
@@ -109,29 +109,29 @@ impl Decode for Decoder {
         Ok(if self.finish.is_some() { Phase::Finished } else { Phase::Open })
     }
 
-    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault> {
+    fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
             return parse::<Vec<Chunk<'_>>>(text)?.iter().try_for_each(|chunk| self.chunk(chunk, out));
         }
         self.chunk(&parse(text)?, out)
     }
 
-    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault> {
-        let finish = self.finish.ok_or_else(|| Fault::passing(ModelError::Disconnected))?;
-        out.finish(self.usage, if self.called && finish == Finish::Stop { Finish::ToolCalls } else { finish });
+    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        let finish = self.finish.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
+        out.push_finish(self.usage, if self.has_calls && finish == Finish::Stop { Finish::ToolCalls } else { finish });
         Ok(())
     }
 }
 
 impl Decoder {
-    fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Deltas) -> Result<(), Fault> {
+    fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if let Some(error) = chunk.error {
-            return Err(Refusal::parse(error.get()).in_stream());
+            return Err(EndpointError::parse(error.get()).to_stream_error());
         }
         if chunk.prompt_feedback.as_ref().is_some_and(|feedback| !feedback.block_reason.text.is_empty()) {
-            return Err(Fault::last(ModelError::ContentFiltered));
+            return Err(AttemptError::fatal(ModelError::ContentFiltered));
         }
-        self.usage = fitting::<Usage>(chunk.usage_metadata).map(TokenUsage::from).or(self.usage);
+        self.usage = ok_or_none::<Usage>(chunk.usage_metadata).map(TokenUsage::from).or(self.usage);
         let Some(candidate) = chunk.candidates.iter().find(|candidate| candidate.index == 0) else { return Ok(()) };
         candidate.content.iter().flat_map(|content| &content.parts).try_for_each(|part| self.part(part, out))?;
         if !candidate.finish_reason.text.is_empty() {
@@ -140,19 +140,19 @@ impl Decoder {
         Ok(())
     }
 
-    fn part(&mut self, part: &Part<'_>, out: &mut Deltas) -> Result<(), Fault> {
+    fn part(&mut self, part: &Part<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         if part.thought {
-            out.thinking(&part.text.text)?;
+            out.push_thinking(&part.text.text)?;
         } else {
-            out.text(&part.text.text)?;
+            out.push_text(&part.text.text)?;
         }
         let Some(call) = part.function_call.as_ref().filter(|call| !call.name.text.trim().is_empty()) else {
             return Ok(());
         };
         let arguments = arguments(call.args);
-        out.grow(call.name.text.len() + arguments.len())?;
-        self.called = true;
-        out.call(NativeCall::new(&call.id.text, &call.name.text, &arguments));
+        out.count_bytes(call.name.text.len() + arguments.len())?;
+        self.has_calls = true;
+        out.push_call(NativeCall::new(&call.id.text, &call.name.text, &arguments));
         Ok(())
     }
 }
@@ -167,18 +167,18 @@ impl From<Usage> for TokenUsage {
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Fault> {
-    serde_json::from_str(data).map_err(|_| Fault::last(ModelError::BadResponse))
+fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, AttemptError> {
+    serde_json::from_str(data).map_err(|_| AttemptError::fatal(ModelError::BadResponse))
 }
 
 /// Converts a finish reason. A malformed call is a mistake of the model, so a retry may succeed.
-fn finish(reason: &str) -> Result<Finish, Fault> {
+fn finish(reason: &str) -> Result<Finish, AttemptError> {
     match reason {
         "MAX_TOKENS" => Ok(Finish::Length),
         "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
             Ok(Finish::ContentFilter)
         }
-        "MALFORMED_FUNCTION_CALL" => Err(Fault::passing(ModelError::BadResponse)),
+        "MALFORMED_FUNCTION_CALL" => Err(AttemptError::transient(ModelError::BadResponse)),
         _ => Ok(Finish::Stop),
     }
 }

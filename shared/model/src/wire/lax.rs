@@ -10,86 +10,86 @@ use serde_json::value::RawValue;
 
 /// Text as a string, as `null`, or as an array of parts, some of which are reasoning.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Words<'a> {
+pub(crate) struct ContentParts<'a> {
     /// The text of the answer.
     pub(crate) text: Cow<'a, str>,
     /// The text in parts of type `thinking`.
     pub(crate) thinking: String,
 }
 
-impl Words<'_> {
-    fn all(self) -> String {
+impl ContentParts<'_> {
+    fn into_text(self) -> String {
         if self.thinking.is_empty() { self.text.into_owned() } else { self.thinking + &self.text }
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ContentParts<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordsVisitor)
+        deserializer.deserialize_any(ContentPartsVisitor)
     }
 }
 
-struct WordsVisitor;
+struct ContentPartsVisitor;
 
-impl<'de> Visitor<'de> for WordsVisitor {
-    type Value = Words<'de>;
+impl<'de> Visitor<'de> for ContentPartsVisitor {
+    type Value = ContentParts<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("text or parts of text")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Words { text: Cow::Borrowed(text), thinking: String::new() })
+        Ok(ContentParts { text: Cow::Borrowed(text), thinking: String::new() })
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Words { text: Cow::Owned(text.to_owned()), thinking: String::new() })
+        Ok(ContentParts { text: Cow::Owned(text.to_owned()), thinking: String::new() })
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Words::default())
+        Ok(ContentParts::default())
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Words::default())
+        Ok(ContentParts::default())
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Words::default())
+        Ok(ContentParts::default())
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Words::default())
+        Ok(ContentParts::default())
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Words::default())
+        Ok(ContentParts::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        let mut words = Words::default();
-        while let Some(part) = parts.next_element::<Words<'de>>()? {
-            words.text.to_mut().push_str(&part.text);
-            words.thinking.push_str(&part.thinking);
+        let mut content = ContentParts::default();
+        while let Some(part) = parts.next_element::<ContentParts<'de>>()? {
+            content.text.to_mut().push_str(&part.text);
+            content.thinking.push_str(&part.thinking);
         }
-        Ok(words)
+        Ok(content)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut part: A) -> Result<Self::Value, A::Error> {
-        let mut words = Words::default();
+        let mut content = ContentParts::default();
         while let Some(name) = part.next_key::<Cow<'de, str>>()? {
             match &*name {
-                "text" => words.text = Cow::Owned(part.next_value::<Words<'de>>()?.all()),
-                "thinking" => words.thinking = part.next_value::<Words<'de>>()?.all(),
+                "text" => content.text = Cow::Owned(part.next_value::<ContentParts<'de>>()?.into_text()),
+                "thinking" => content.thinking = part.next_value::<ContentParts<'de>>()?.into_text(),
                 _ => drop(part.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(words)
+        Ok(content)
     }
 }
 
 /// Parses a value; `None` if it has another type.
-pub(crate) fn fitting<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+pub(crate) fn ok_or_none<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn fitting<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Opti
 pub(crate) fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
     match raw.map(RawValue::get) {
         None => Cow::Borrowed(""),
-        Some(json) if json.starts_with('"') => fitting(raw).map(Cow::Owned).unwrap_or_default(),
+        Some(json) if json.starts_with('"') => ok_or_none(raw).map(Cow::Owned).unwrap_or_default(),
         Some(json) => Cow::Borrowed(json),
     }
 }
@@ -125,8 +125,8 @@ mod tests {
             (r#"[{"type":"thinking","thinking":"t"}]"#, "", "t"),
         ];
         for (json, text, thinking) in cases {
-            let words: Words<'_> = serde_json::from_str(json).unwrap();
-            assert_eq!((&*words.text, &*words.thinking), (text, thinking), "{json}");
+            let content: ContentParts<'_> = serde_json::from_str(json).unwrap();
+            assert_eq!((&*content.text, &*content.thinking), (text, thinking), "{json}");
         }
     }
 }

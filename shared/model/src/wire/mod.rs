@@ -5,32 +5,32 @@
 
 mod anthropic;
 mod chat_completions;
-mod decoding;
-mod deltas;
+mod delta_queue;
 mod functions;
 mod gemini;
 pub(crate) mod lax;
 mod ollama;
+mod response_decoder;
+mod sides;
 mod tool_calls;
-mod turns;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
-use crate::fault::Fault;
-use crate::parameters::Parameters;
+use crate::attempt_error::AttemptError;
 use crate::providers::Provider;
+use crate::resolved_params::ResolvedParams;
 use crate::sse::Frame;
-use crate::{ModelConfig, ModelError, Prompt, Wire, Wishes};
+use crate::{GenerationParams, ModelConfig, ModelError, Prompt, Wire};
 
-pub(crate) use decoding::Decoding;
-pub(crate) use deltas::Deltas;
+pub(crate) use delta_queue::DeltaQueue;
+pub(crate) use response_decoder::ResponseDecoder;
 
 /// The input of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct WireRequest<'a> {
     /// The endpoint's name for the model.
     pub(crate) model: &'a str,
     pub(crate) prompt: &'a Prompt,
@@ -51,21 +51,21 @@ pub(crate) struct Quirks {
     /// Whether past calls must carry a signature.
     pub(crate) signatures: bool,
     /// The supported generation parameters.
-    pub(crate) parameters: Parameters,
+    pub(crate) parameters: ResolvedParams,
 }
 
 impl Quirks {
     /// Creates the quirks for a request with these parameters, before any rejection by the endpoint.
-    pub(crate) fn new(provider: &Provider, config: &ModelConfig, wishes: &Wishes) -> Self {
+    pub(crate) fn new(provider: &Provider, config: &ModelConfig, params: &GenerationParams) -> Self {
         let Provider { usage_option, echo_reasoning, .. } = *provider;
-        let parameters = Parameters::new(&wishes.over(&config.options), provider.dialect_of(&config.model));
+        let parameters = ResolvedParams::new(&params.merge_over(&config.options), provider.dialect_of(&config.model));
         Self { usage_option, forced_choice: true, echo_reasoning, signatures: false, parameters }
     }
 }
 
 /// The wire-specific parts of an HTTP request.
 #[derive(Debug)]
-pub(crate) struct Encoded {
+pub(crate) struct HttpRequestParts {
     /// Appended to the base URL; starts with a slash.
     pub(crate) path: String,
     /// JSON.
@@ -74,9 +74,9 @@ pub(crate) struct Encoded {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Encoded {
-    fn new(path: impl Into<String>, body: &impl Serialize) -> Result<Self, Fault> {
-        let body = serde_json::to_vec(body).map_err(|_| Fault::last(ModelError::Rejected))?;
+impl HttpRequestParts {
+    fn new(path: impl Into<String>, body: &impl Serialize) -> Result<Self, AttemptError> {
+        let body = serde_json::to_vec(body).map_err(|_| AttemptError::fatal(ModelError::Rejected))?;
         Ok(Self { path: path.into(), body, headers: Vec::new() })
     }
 }
@@ -95,34 +95,34 @@ pub(crate) enum Phase {
 /// Decodes the frames of one response.
 pub(crate) trait Decode: Send {
     /// Decodes a frame of a stream.
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault>;
+    fn frame(&mut self, frame: Frame<'_>, out: &mut DeltaQueue) -> Result<Phase, AttemptError>;
 
     /// Decodes a response that is one JSON document.
-    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault>;
+    fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError>;
 
     /// Handles the end of the response and emits the pending calls, the usage and the finish.
-    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault>;
+    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError>;
 }
 
 /// Encodes `request` for `wire`.
-pub(crate) fn encode(wire: Wire, ask: Ask<'_>) -> Result<Encoded, Fault> {
+pub(crate) fn encode(wire: Wire, request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
     match wire {
-        Wire::Openai => chat_completions::encode(ask),
-        Wire::Ollama => ollama::encode(ask),
-        Wire::Anthropic => anthropic::encode(ask),
-        Wire::Gemini => gemini::encode(ask),
+        Wire::Openai => chat_completions::encode(request),
+        Wire::Ollama => ollama::encode(request),
+        Wire::Anthropic => anthropic::encode(request),
+        Wire::Gemini => gemini::encode(request),
     }
 }
 
 /// The decoder of any wire; an enum instead of a `Box`, because every delta uses it.
-pub(crate) enum Decoder {
+pub(crate) enum WireDecoder {
     Openai(chat_completions::Decoder),
     Ollama(ollama::Decoder),
     Anthropic(anthropic::Decoder),
     Gemini(gemini::Decoder),
 }
 
-impl Decoder {
+impl WireDecoder {
     /// Creates the decoder of `wire`.
     pub(crate) fn new(wire: Wire) -> Self {
         match wire {
@@ -145,14 +145,14 @@ impl Decoder {
 }
 
 /// Returns the header that carries `key` over `wire`.
-pub(crate) fn authorisation(wire: Wire, key: &SecretString) -> Result<(HeaderName, HeaderValue), Fault> {
+pub(crate) fn auth_header(wire: Wire, key: &SecretString) -> Result<(HeaderName, HeaderValue), AttemptError> {
     let key = key.expose_secret();
     let (name, value) = match wire {
         Wire::Openai | Wire::Ollama => (AUTHORIZATION, format!("Bearer {key}")),
         Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
         Wire::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
     };
-    let mut value = HeaderValue::try_from(value).map_err(|_| Fault::last(ModelError::Auth))?;
+    let mut value = HeaderValue::try_from(value).map_err(|_| AttemptError::fatal(ModelError::Auth))?;
     value.set_sensitive(true);
     Ok((name, value))
 }

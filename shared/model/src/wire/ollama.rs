@@ -7,11 +7,11 @@ mod request;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fault::Fault;
-use crate::refusal::Refusal;
+use crate::attempt_error::AttemptError;
+use crate::endpoint_error::EndpointError;
 use crate::sse::Frame;
-use crate::wire::lax::{Words, arguments, fitting, nullable};
-use crate::wire::{Decode, Deltas, Phase};
+use crate::wire::lax::{ContentParts, arguments, nullable, ok_or_none};
+use crate::wire::{Decode, DeltaQueue, Phase};
 use crate::{Finish, ModelError, NativeCall, TokenUsage};
 
 pub(crate) use request::encode;
@@ -23,7 +23,7 @@ struct Line<'a> {
     #[serde(default)]
     done: bool,
     #[serde(borrow, default)]
-    done_reason: Words<'a>,
+    done_reason: ContentParts<'a>,
     #[serde(borrow, default)]
     prompt_eval_count: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -35,9 +35,9 @@ struct Line<'a> {
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(borrow, default)]
-    content: Words<'a>,
+    content: ContentParts<'a>,
     #[serde(borrow, default)]
-    thinking: Words<'a>,
+    thinking: ContentParts<'a>,
     #[serde(borrow, default, deserialize_with = "nullable")]
     tool_calls: Vec<Call<'a>>,
 }
@@ -45,7 +45,7 @@ struct Message<'a> {
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(borrow, default)]
-    id: Words<'a>,
+    id: ContentParts<'a>,
     #[serde(borrow)]
     function: Function<'a>,
 }
@@ -53,7 +53,7 @@ struct Call<'a> {
 #[derive(Deserialize)]
 struct Function<'a> {
     #[serde(borrow, default)]
-    name: Words<'a>,
+    name: ContentParts<'a>,
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
 }
@@ -61,59 +61,59 @@ struct Function<'a> {
 /// The state of one response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    called: bool,
+    has_calls: bool,
     end: Option<(Finish, TokenUsage)>,
 }
 
 impl Decode for Decoder {
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Deltas) -> Result<Phase, Fault> {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut DeltaQueue) -> Result<Phase, AttemptError> {
         let (Frame::Bare(line) | Frame::Event { data: line, .. }) = frame;
         self.line(line, out)?;
         Ok(if self.end.is_some() { Phase::Done } else { Phase::Open })
     }
 
-    fn document(&mut self, text: &str, out: &mut Deltas) -> Result<(), Fault> {
+    fn document(&mut self, text: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
         self.line(text, out)
     }
 
-    fn end(&mut self, out: &mut Deltas) -> Result<(), Fault> {
-        let (finish, usage) = self.end.ok_or_else(|| Fault::passing(ModelError::Disconnected))?;
-        let finish = if self.called && finish == Finish::Stop { Finish::ToolCalls } else { finish };
-        out.finish(Some(usage), finish);
+    fn end(&mut self, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        let (finish, usage) = self.end.ok_or_else(|| AttemptError::transient(ModelError::Disconnected))?;
+        let finish = if self.has_calls && finish == Finish::Stop { Finish::ToolCalls } else { finish };
+        out.push_finish(Some(usage), finish);
         Ok(())
     }
 }
 
 impl Decoder {
-    fn line(&mut self, line: &str, out: &mut Deltas) -> Result<(), Fault> {
-        let line: Line<'_> = serde_json::from_str(line).map_err(|_| Fault::last(ModelError::BadResponse))?;
+    fn line(&mut self, line: &str, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        let line: Line<'_> = serde_json::from_str(line).map_err(|_| AttemptError::fatal(ModelError::BadResponse))?;
         if let Some(error) = line.error {
-            return Err(Refusal::parse(error.get()).in_stream());
+            return Err(EndpointError::parse(error.get()).to_stream_error());
         }
         if let Some(message) = &line.message {
             self.message(message, out)?;
         }
         if line.done {
             let finish = if line.done_reason.text == "length" { Finish::Length } else { Finish::Stop };
-            let count = |raw| fitting(raw).unwrap_or_default();
+            let count = |raw| ok_or_none(raw).unwrap_or_default();
             let usage = TokenUsage { input: count(line.prompt_eval_count), cached: 0, output: count(line.eval_count) };
             self.end = Some((finish, usage));
         }
         Ok(())
     }
 
-    fn message(&mut self, message: &Message<'_>, out: &mut Deltas) -> Result<(), Fault> {
-        out.thinking(&message.thinking.text)?;
-        out.text(&message.content.text)?;
+    fn message(&mut self, message: &Message<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        out.push_thinking(&message.thinking.text)?;
+        out.push_text(&message.content.text)?;
         for call in &message.tool_calls {
             let name = call.function.name.text.trim();
             if name.is_empty() {
                 continue;
             }
             let arguments = arguments(call.function.arguments);
-            out.grow(name.len() + arguments.len())?;
-            self.called = true;
-            out.call(NativeCall::new(&call.id.text, name, &arguments));
+            out.count_bytes(name.len() + arguments.len())?;
+            self.has_calls = true;
+            out.push_call(NativeCall::new(&call.id.text, name, &arguments));
         }
         Ok(())
     }

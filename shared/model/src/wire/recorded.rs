@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::tests::{call_stream, decode, decode_in_all_cuts};
 use super::*;
 use crate::Delta;
-use crate::refusal::Refusal;
+use crate::endpoint_error::EndpointError;
 
 #[test]
 fn recorded_streams_decode_the_same_in_parts() {
@@ -69,7 +69,7 @@ impl Recording {
         if self.status == 200 {
             check(wire, &self.body, name);
         } else {
-            let fault = Refusal::parse(&self.body).with_status(self.status, None);
+            let fault = EndpointError::parse(&self.body).to_attempt_error(self.status, None);
             eprintln!("{name}: {fault:?}");
             assert_ne!(fault.error, ModelError::BadResponse, "{name}");
         }

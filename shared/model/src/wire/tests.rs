@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use conversation::{Message, ToolCall, ToolChoice, ToolResult, ToolSpec};
+use conversation::{Message, ToolCall, ToolChoice, ToolMessage, ToolSpec};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::*;
 use crate::providers;
-use crate::{Delta, Finish, NativeCall, Options, ToolsMode, Wishes};
+use crate::{Delta, Finish, GenerationParams, NativeCall, Options, ToolsSetting};
 
 /// Decodes a response in `chunks`: its deltas, with adjacent ones of one kind joined, and the final error.
 pub(super) fn decode<'a>(
@@ -17,23 +17,23 @@ pub(super) fn decode<'a>(
     json: bool,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Result<Delta, ModelError>> {
-    let mut decoding = Decoding::new(wire, json);
+    let mut decoder = ResponseDecoder::new(wire, json);
     let mut found = Vec::new();
     let mut result = Ok(());
     for chunk in chunks {
-        if result.is_ok() && decoding.phase() < Phase::Done {
-            result = decoding.push(chunk);
-            collect(&mut decoding, &mut found);
+        if result.is_ok() && decoder.phase() < Phase::Done {
+            result = decoder.push(chunk);
+            collect(&mut decoder, &mut found);
         }
     }
-    let result = result.and_then(|()| decoding.end());
-    collect(&mut decoding, &mut found);
+    let result = result.and_then(|()| decoder.end());
+    collect(&mut decoder, &mut found);
     found.extend(result.err().map(|fault| Err(fault.error)));
     found
 }
 
-fn collect(decoding: &mut Decoding, found: &mut Vec<Result<Delta, ModelError>>) {
-    while let Some(delta) = decoding.pop() {
+fn collect(decoder: &mut ResponseDecoder, found: &mut Vec<Result<Delta, ModelError>>) {
+    while let Some(delta) = decoder.pop() {
         match (found.last_mut(), delta) {
             (Some(Ok(Delta::Text(text))), Delta::Text(more))
             | (Some(Ok(Delta::Thinking(text))), Delta::Thinking(more)) => text.push_str(&more),
@@ -70,47 +70,47 @@ fn random_cuts(mut bytes: &[u8], seed: u64) -> Vec<&[u8]> {
 }
 
 /// Returns the quirks of a model with `options`.
-pub(super) fn chosen(model: &str, wire: Wire, base_url: &str, options: Options) -> Quirks {
+pub(super) fn quirks_with(model: &str, wire: Wire, base_url: &str, options: Options) -> Quirks {
     let config = ModelConfig {
         name: "x".to_owned(),
         base_url: base_url.to_owned(),
         api_key: None,
         model: model.to_owned(),
         wire,
-        tools: ToolsMode::Auto,
+        tools: ToolsSetting::Auto,
         fallback: None,
         only_for: None,
         options,
         demo: false,
     };
-    Quirks::new(providers::of(&config), &config, &Wishes::default())
+    Quirks::new(providers::provider_of(&config), &config, &GenerationParams::default())
 }
 
 pub(super) fn quirks() -> Quirks {
-    chosen("m", Wire::Openai, "http://localhost", Options::default())
+    quirks_with("m", Wire::Openai, "http://localhost", Options::default())
 }
 
 /// Returns path and body of the encoded request.
 pub(super) fn body(
-    encode: fn(Ask<'_>) -> Result<Encoded, Fault>,
+    encode: fn(WireRequest<'_>) -> Result<HttpRequestParts, AttemptError>,
     prompt: &Prompt,
     quirks: Quirks,
 ) -> (String, serde_json::Value) {
-    let encoded = encode(Ask { model: "m", prompt, quirks }).unwrap();
+    let encoded = encode(WireRequest { model: "m", prompt, quirks }).unwrap();
     (encoded.path, serde_json::from_slice(&encoded.body).unwrap())
 }
 
 /// A conversation with every kind of message: an empty one, two calls, one of them malformed, and a failed result.
 pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
     let user = |text: &str| Message::User { text: text.to_owned() };
-    let said = |text: &str, thinking: &str, calls| {
+    let assistant = |text: &str, thinking: &str, calls| {
         let (text, thinking) = (text.to_owned(), thinking.to_owned());
         Message::Assistant { text, thinking, calls }
     };
     let call = |id: &str, arguments| ToolCall { id: id.to_owned(), name: "now".to_owned(), arguments };
     let result = |id: &str, ok, content: &str| {
         let (call_id, name, content) = (id.to_owned(), "now".to_owned(), content.to_owned());
-        Message::Tool(ToolResult { call_id, name, ok, content })
+        Message::Tool(ToolMessage { call_id, name, ok, content })
     };
     let tool = ToolSpec {
         name: "now".to_owned(),
@@ -121,10 +121,10 @@ pub(super) fn conversation(tool_choice: ToolChoice) -> Prompt {
     let calls = vec![call("a", json!({"zone": "CET"})), call("b", json!("broken"))];
     let messages = vec![
         user("hi"),
-        said("hello", "greet", vec![]),
-        said("", "", vec![]),
+        assistant("hello", "greet", vec![]),
+        assistant("", "", vec![]),
         user("time?"),
-        said("", "look", calls),
+        assistant("", "look", calls),
         result("a", true, "noon"),
         result("b", false, "no such zone"),
     ];

@@ -5,13 +5,13 @@
 
 use serde_json::value::RawValue;
 
-use crate::fault::Fault;
-use crate::wire::deltas::Deltas;
+use crate::attempt_error::AttemptError;
+use crate::wire::delta_queue::DeltaQueue;
 use crate::{Finish, NativeCall, TokenUsage};
 
 /// A fragment of a call; an empty string means that the field was absent.
 #[derive(Debug, Default)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct CallFragment<'a> {
     pub(crate) index: Option<u64>,
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct Piece<'a> {
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct PendingCall {
     index: Option<u64>,
     id: String,
     name: String,
@@ -28,97 +28,99 @@ struct Slot {
 
 /// The pending calls of one reply, in the order of their start.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
-    slots: Vec<Slot>,
+pub(crate) struct CallAssembler {
+    pending: Vec<PendingCall>,
     /// The index of the call that received the last fragment.
-    open: usize,
+    current: usize,
 }
 
-impl Calls {
+impl CallAssembler {
     /// Adds a fragment and counts it as progress.
-    pub(crate) fn add(&mut self, piece: &Piece<'_>, out: &mut Deltas) -> Result<(), Fault> {
-        self.open = self.route(piece).unwrap_or_else(|| {
-            self.slots.push(Slot::default());
-            self.slots.len() - 1
+    pub(crate) fn add(&mut self, fragment: &CallFragment<'_>, out: &mut DeltaQueue) -> Result<(), AttemptError> {
+        self.current = self.route(fragment).unwrap_or_else(|| {
+            self.pending.push(PendingCall::default());
+            self.pending.len() - 1
         });
-        if let Some(slot) = self.slots.get_mut(self.open) {
-            slot.take(piece);
+        if let Some(slot) = self.pending.get_mut(self.current) {
+            slot.append(fragment);
         }
-        out.grow(piece.id.len() + piece.name.len() + piece.arguments.len())
+        out.count_bytes(fragment.id.len() + fragment.name.len() + fragment.arguments.len())
     }
 
     /// Emits the end of a reply: its calls, the token usage, and a finish that agrees with the calls.
-    pub(crate) fn give_out(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut Deltas) {
-        let (calls, cut) = self.finish(matches!(finish, Finish::Length | Finish::ContentFilter));
+    pub(crate) fn emit(&mut self, usage: Option<TokenUsage>, finish: Finish, out: &mut DeltaQueue) {
+        let (calls, has_dropped) = self.take_calls(matches!(finish, Finish::Length | Finish::ContentFilter));
         let finish = match finish {
             Finish::Stop | Finish::ToolCalls if calls.is_empty() => Finish::Stop,
             Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
             cut => cut,
         };
         for call in calls {
-            out.call(call);
+            out.push_call(call);
         }
-        if cut && finish == Finish::Length {
-            out.cut_call();
+        if has_dropped && finish == Finish::Length {
+            out.push_cut_call();
         }
-        out.finish(usage, finish);
+        out.push_finish(usage, finish);
     }
 
     /// Returns the calls that have a name, and whether calls were dropped. Of a `truncated` reply, only calls with complete
     /// arguments are kept.
-    fn finish(&mut self, cut: bool) -> (Vec<NativeCall>, bool) {
-        self.open = 0;
-        let named = std::mem::take(&mut self.slots).into_iter().filter(|slot| !slot.name.trim().is_empty());
-        let (whole, rest): (Vec<Slot>, Vec<Slot>) = named.partition(|slot| !cut || is_object(&slot.arguments));
-        (whole.into_iter().map(Slot::call).collect(), !rest.is_empty())
+    fn take_calls(&mut self, truncated: bool) -> (Vec<NativeCall>, bool) {
+        self.current = 0;
+        let named = std::mem::take(&mut self.pending).into_iter().filter(|slot| !slot.name.trim().is_empty());
+        let (complete, rest): (Vec<PendingCall>, Vec<PendingCall>) =
+            named.partition(|slot| !truncated || is_object(&slot.arguments));
+        (complete.into_iter().map(PendingCall::into_native).collect(), !rest.is_empty())
     }
 
-    fn route(&self, piece: &Piece<'_>) -> Option<usize> {
-        if piece.id.is_empty() {
-            return self.route_without_id(piece);
+    fn route(&self, fragment: &CallFragment<'_>) -> Option<usize> {
+        if fragment.id.is_empty() {
+            return self.route_without_id(fragment);
         }
         // A repeated id at another index is a new call only if the fragment cannot belong to this one.
-        let same = |slot: &Slot| slot.id == piece.id && !(slot.index != piece.index && slot.is_over(piece));
-        self.slots.iter().rposition(same).or_else(|| {
+        let is_same =
+            |slot: &PendingCall| slot.id == fragment.id && !(slot.index != fragment.index && slot.is_over(fragment));
+        self.pending.iter().rposition(is_same).or_else(|| {
             // The late id of a call that started without one.
-            self.route_without_id(piece).filter(|&at| self.slots.get(at).is_some_and(|slot| slot.id.is_empty()))
+            self.route_without_id(fragment).filter(|&at| self.pending.get(at).is_some_and(|slot| slot.id.is_empty()))
         })
     }
 
-    fn route_without_id(&self, piece: &Piece<'_>) -> Option<usize> {
-        let by_index = piece.index.and_then(|_| self.slots.iter().rposition(|slot| slot.index == piece.index));
-        let at = by_index.or_else(|| self.open_for(piece))?;
-        self.slots.get(at).filter(|slot| !slot.is_over(piece)).map(|_| at)
+    fn route_without_id(&self, fragment: &CallFragment<'_>) -> Option<usize> {
+        let by_index = fragment.index.and_then(|_| self.pending.iter().rposition(|slot| slot.index == fragment.index));
+        let at = by_index.or_else(|| self.current_for(fragment))?;
+        self.pending.get(at).filter(|slot| !slot.is_over(fragment)).map(|_| at)
     }
 
     /// Returns the current call, if a fragment without a known index may belong to it. A name with a new index starts a
     /// call; so do arguments with a new index once those of the current call are complete.
-    fn open_for(&self, piece: &Piece<'_>) -> Option<usize> {
-        let open = self.slots.get(self.open)?;
-        let elsewhere = piece.index.is_some() && (!piece.name.is_empty() || is_object(&open.arguments));
-        (!elsewhere).then_some(self.open)
+    fn current_for(&self, fragment: &CallFragment<'_>) -> Option<usize> {
+        let current = self.pending.get(self.current)?;
+        let is_new_call = fragment.index.is_some() && (!fragment.name.is_empty() || is_object(&current.arguments));
+        (!is_new_call).then_some(self.current)
     }
 }
 
-impl Slot {
+impl PendingCall {
     /// Whether `fragment` cannot belong to this call: it has another name, or arguments after complete ones.
-    fn is_over(&self, piece: &Piece<'_>) -> bool {
-        let named = !piece.name.is_empty() && !self.name.is_empty();
-        named && (piece.name != self.name || (!piece.arguments.trim().is_empty() && is_object(&self.arguments)))
+    fn is_over(&self, fragment: &CallFragment<'_>) -> bool {
+        let named = !fragment.name.is_empty() && !self.name.is_empty();
+        named && (fragment.name != self.name || (!fragment.arguments.trim().is_empty() && is_object(&self.arguments)))
     }
 
-    fn take(&mut self, piece: &Piece<'_>) {
-        self.index = piece.index.or(self.index);
+    fn append(&mut self, fragment: &CallFragment<'_>) {
+        self.index = fragment.index.or(self.index);
         if self.id.is_empty() {
-            piece.id.clone_into(&mut self.id);
+            fragment.id.clone_into(&mut self.id);
         }
         if self.name.is_empty() {
-            piece.name.clone_into(&mut self.name);
+            fragment.name.clone_into(&mut self.name);
         }
-        self.arguments.push_str(piece.arguments);
+        self.arguments.push_str(fragment.arguments);
     }
 
-    fn call(self) -> NativeCall {
+    fn into_native(self) -> NativeCall {
         NativeCall::new(&self.id, &self.name, &self.arguments)
     }
 }

@@ -7,14 +7,15 @@ use model::{Delta, Finish, ModelError, TokenUsage};
 use tokio::time::Instant;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::server::{Answer, Server, Step, ask, later, question};
+use crate::server::{Answer, Server, Step, far_deadline, hello_prompt, read_reply};
 
 /// Calls a server that always sends `answer`; returns the error and the number of requests.
 async fn refused(answer: Answer) -> (Option<ModelError>, usize) {
     let server = Server::start([answer]).await;
-    let (deltas, error) = ask(&server.client(&[("OPENAI_API_KEY", "key-canary")]), &question(), later()).await;
+    let (deltas, error) =
+        read_reply(&server.client(&[("OPENAI_API_KEY", "key-canary")]), &hello_prompt(), far_deadline()).await;
     assert_eq!(deltas, []);
-    (error, server.asked().len())
+    (error, server.requests().len())
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +124,7 @@ async fn f013_json_completion_is_a_complete_reply() {
     for headers in [&[][..], &[("content-type", "application/json; charset=utf-8")], &[("content-type", "text/plain")]]
     {
         let server = Server::start([Answer::new(200, headers, body)]).await;
-        assert_eq!(ask(&server.client(&[]), &question(), later()).await, (expected.clone(), None));
+        assert_eq!(read_reply(&server.client(&[]), &hello_prompt(), far_deadline()).await, (expected.clone(), None));
     }
 }
 
@@ -132,14 +133,14 @@ async fn f013_events_declared_as_json_are_decoded() {
     let answer = Answer::streaming("application/json").text("hello").finish("stop").done();
     let server = Server::start([answer]).await;
     let expected = vec![Delta::Text("hello".to_owned()), Delta::Finish(Finish::Stop)];
-    assert_eq!(ask(&server.client(&[]), &question(), later()).await, (expected, None));
+    assert_eq!(read_reply(&server.client(&[]), &hello_prompt(), far_deadline()).await, (expected, None));
 }
 
 #[tokio::test(start_paused = true)]
 async fn f013_json_error_uses_its_status_and_html_fails() {
     let json = |body| Answer::json(200, body);
     let page = |kind| Answer::new(200, &[("content-type", kind)], "<!doctype html><title>Sign in</title>");
-    for (answer, error, asked) in [
+    for (answer, error, requests) in [
         (json(r#"{"error":{"code":401,"message":"x"}}"#), ModelError::Auth, 1),
         (json(r#"{"error":{"code":503,"message":"x"}}"#), ModelError::Unavailable, 3),
         (json(r#"{"error":{"code":"InternalServiceError","message":"x"}}"#), ModelError::Unavailable, 3),
@@ -149,18 +150,18 @@ async fn f013_json_error_uses_its_status_and_html_fails() {
         (page("text/event-stream"), ModelError::BadResponse, 1),
         (page("application/json"), ModelError::BadResponse, 1),
     ] {
-        assert_eq!(refused(answer).await, (Some(error), asked));
+        assert_eq!(refused(answer).await, (Some(error), requests));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn f014_redirect_is_not_followed() {
-    let elsewhere = Server::start([Answer::hello()]).await;
+    let target = Server::start([Answer::hello()]).await;
     for status in [301, 302, 303, 307, 308] {
-        let answer = Answer::new(status, &[("location", &elsewhere.root)], "");
+        let answer = Answer::new(status, &[("location", &target.root)], "");
         assert_eq!(refused(answer).await, (Some(ModelError::BadResponse), 1), "{status}");
     }
-    assert!(elsewhere.asked().is_empty());
+    assert!(target.requests().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -229,20 +230,20 @@ async fn f007_log_has_status_and_attempt_without_content() {
         let models =
             r#"[{"name":"logged","model":"m","baseUrl":"BASE","apiKeyVar":"KEY"}]"#.replace("BASE", &server.root);
         let client = server.client(&[("MODELS", &models), ("KEY", "key-canary"), ("DEFAULT_MODEL", "logged")]);
-        let (_, error) = ask(&client, &question(), later()).await;
+        let (_, error) = read_reply(&client, &hello_prompt(), far_deadline()).await;
         let error = error.unwrap();
         assert!(!format!("{error:?} {error}").contains("canary"));
     }
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let log: Vec<_> = log.lines().filter(|line| line.contains("model=logged")).collect();
     assert_eq!(log.len(), 4, "{log:?}");
-    for (line, words) in log.iter().zip([
+    for (line, expected) in log.iter().zip([
         ["attempt=1", "status=503", "code=\"ServerOverloaded\""],
         ["attempt=2", "status=503", "code=\"ServerOverloaded\""],
         ["attempt=3", "status=503", "code=\"ServerOverloaded\""],
         ["attempt=1", "status=401", "error=not authorised"],
     ]) {
-        assert!(words.iter().all(|word| line.contains(word)), "{words:?} in {line}");
+        assert!(expected.iter().all(|text| line.contains(text)), "{expected:?} in {line}");
         assert!(!line.contains("canary") && !line.contains("127.0.0.1"), "{line}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Delta, Finish, Limits, ModelClient, ModelError, Models};
+use model::{CallOptions, Delta, Finish, ModelClient, ModelError, Models};
 use rcgen::CertifiedKey;
 use reqwest::dns::{Name, Resolve, Resolving};
 use settings::Settings;
@@ -12,14 +12,14 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-use crate::server::{Answer, Server, Step, ask, later, question};
+use crate::server::{Answer, Server, Step, far_deadline, hello_prompt, read_reply};
 
 fn hello() -> (Vec<Delta>, Option<ModelError>) {
     (vec![Delta::Text("hello".to_owned()), Delta::Finish(Finish::Stop)], None)
 }
 
 fn connections(server: &Server) -> Vec<usize> {
-    server.asked().iter().map(|asked| asked.connection).collect()
+    server.requests().iter().map(|request| request.connection).collect()
 }
 
 fn client_of(http: transport::Client, base: &str) -> ModelClient {
@@ -31,9 +31,9 @@ fn client_of(http: transport::Client, base: &str) -> ModelClient {
 async fn f009_refused_connection_is_retried() {
     // A port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let client = client_of(transport::client().unwrap(), &format!("http://127.0.0.1:{port}"));
+    let client = client_of(transport::build_client().unwrap(), &format!("http://127.0.0.1:{port}"));
     let begun = Instant::now();
-    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, (vec![], Some(ModelError::Unavailable)));
     assert!(begun.elapsed() >= Duration::from_millis(1125), "two waits");
 }
 
@@ -50,9 +50,9 @@ impl Resolve for NoNames {
 async fn f009_unresolved_name_is_retried() {
     let nameless =
         || Ok(reqwest::Client::builder().tls_backend_preconfigured(trusting_nobody()).dns_resolver(NoNames).build()?);
-    let client = client_of(transport::Client::made_by(nameless).unwrap(), "http://model.invalid");
+    let client = client_of(transport::Client::with_pool_factory(nameless).unwrap(), "http://model.invalid");
     let begun = Instant::now();
-    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, (vec![], Some(ModelError::Unavailable)));
     assert!(begun.elapsed() >= Duration::from_millis(1125), "two waits");
 }
 
@@ -80,9 +80,9 @@ async fn f009_untrusted_certificate_is_not_retried() {
             assert!(refused && accepted == 1);
         }
     });
-    let client = client_of(transport::client().unwrap(), &format!("https://127.0.0.1:{port}"));
+    let client = client_of(transport::build_client().unwrap(), &format!("https://127.0.0.1:{port}"));
     let begun = Instant::now();
-    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, (vec![], Some(ModelError::Unavailable)));
     assert!(begun.elapsed().is_zero(), "no wait");
     assert!(!accepting.is_finished());
 }
@@ -95,9 +95,9 @@ async fn f010_hanging_connection_times_out_after_five_seconds() {
     let listener = socket.listen(1).unwrap();
     let address = listener.local_addr().unwrap();
     let _queued = [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
-    let client = client_of(transport::client().unwrap(), &format!("http://{address}"));
+    let client = client_of(transport::build_client().unwrap(), &format!("http://{address}"));
     let begun = Instant::now();
-    assert_eq!(ask(&client, &question(), later()).await, (vec![], Some(ModelError::Unavailable)));
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, (vec![], Some(ModelError::Unavailable)));
     assert_eq!(begun.elapsed().as_secs(), 16, "three times five seconds and the waits between");
 }
 
@@ -107,9 +107,9 @@ async fn f012_dead_idle_connection_is_replaced_at_once() {
         let dead = Answer::default().step(death);
         let server = Server::start([Answer::hello(), dead, Answer::hello()]).await;
         let client = server.client(&[]);
-        assert_eq!(ask(&client, &question(), later()).await, hello());
+        assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
         let begun = Instant::now();
-        assert_eq!(ask(&client, &question(), later()).await, hello());
+        assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
         assert!(begun.elapsed() < Duration::from_millis(100), "{:?}", begun.elapsed());
         assert_eq!(connections(&server), [0, 0, 1]);
     }
@@ -119,7 +119,7 @@ async fn f012_dead_idle_connection_is_replaced_at_once() {
 async fn f012_dead_new_connection_counts_as_attempt() {
     for death in [Step::Close, Step::Reset] {
         let server = Server::start([Answer::default().step(death)]).await;
-        let outcome = ask(&server.client(&[]), &question(), later()).await;
+        let outcome = read_reply(&server.client(&[]), &hello_prompt(), far_deadline()).await;
         assert_eq!(outcome, (vec![], Some(ModelError::Disconnected)));
         assert_eq!(connections(&server), [0, 1, 2]);
     }
@@ -130,7 +130,7 @@ async fn connection_of_complete_reply_is_reused() {
     let server = Server::start([Answer::hello()]).await;
     let client = server.client(&[]);
     for _ in 0..3 {
-        assert_eq!(ask(&client, &question(), later()).await, hello());
+        assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
     }
     assert_eq!(connections(&server), [0, 0, 0]);
 }
@@ -138,7 +138,8 @@ async fn connection_of_complete_reply_is_reused() {
 #[tokio::test(start_paused = true)]
 async fn dropped_reply_closes_its_connection() {
     let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
-    let mut reply = server.client(&[]).reply(&question(), Limits::until(later())).await.unwrap();
+    let mut reply =
+        server.client(&[]).reply(&hello_prompt(), CallOptions::with_deadline(far_deadline())).await.unwrap();
     assert_eq!(reply.next().await, Some(Ok(Delta::Text("hello".to_owned()))));
     drop(reply);
     server.disconnected().await;

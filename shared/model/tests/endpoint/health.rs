@@ -6,14 +6,14 @@ use model::{EndpointHealth, ModelClient, ModelError, Models};
 use settings::Settings;
 use tokio::time::Duration;
 
-use crate::server::{Answer, Server, Step, ask, later, question};
+use crate::server::{Answer, Server, Step, far_deadline, hello_prompt, read_reply};
 
 fn is_available(client: &ModelClient) -> bool {
     client.is_available(SystemTime::now())
 }
 
 async fn error(client: &ModelClient) -> Option<ModelError> {
-    ask(client, &question(), later()).await.1
+    read_reply(client, &hello_prompt(), far_deadline()).await.1
 }
 
 #[tokio::test(start_paused = true)]
@@ -25,7 +25,7 @@ async fn f004_down_endpoint_gets_single_attempts_until_success() {
     let mut seen = Vec::new();
     for _ in 0..5 {
         let failed = error(&client).await.is_some();
-        seen.push((failed, server.asked().len(), is_available(&client), client.is_failing()));
+        seen.push((failed, server.requests().len(), is_available(&client), client.is_failing()));
     }
     let expected = [
         (true, 3, true, false),
@@ -47,7 +47,7 @@ async fn f019_f020_f021_interrupted_replies_open_the_breaker() {
             assert!(error(&client).await.is_some());
             available.push(is_available(&client));
         }
-        assert_eq!((available, server.asked().len()), (vec![true, true, true, true, false], 5));
+        assert_eq!((available, server.requests().len()), (vec![true, true, true, true, false], 5));
     }
 }
 
@@ -59,7 +59,8 @@ async fn f004_models_of_one_endpoint_share_an_outage() {
             {{"name":"c","model":"x","baseUrl":"{1}"}}]"#,
         down.root, up.root
     );
-    let models = Models::from_settings(&Settings::from_pairs([("MODELS", &*models)]), transport::client().unwrap());
+    let models =
+        Models::from_settings(&Settings::from_pairs([("MODELS", &*models)]), transport::build_client().unwrap());
     let models = models.unwrap();
     let client = |name| models.get(name).unwrap();
     for _ in 0..2 {
@@ -88,9 +89,9 @@ async fn f004_abandoned_reply_does_not_affect_health() {
     let server = Server::start([Answer::stream().text("hello").step(Step::Stall)]).await;
     let client = server.client(&[]);
     let now = SystemTime::now();
-    let told = EndpointHealth { changed: now, down_until: Some(now + Duration::from_mins(1)) };
-    client.learn_health(now, std::future::ready(Some(told))).await;
+    let published = EndpointHealth { changed_at: now, down_until: Some(now + Duration::from_mins(1)) };
+    client.refresh_health(now, std::future::ready(Some(published))).await;
     assert!(!is_available(&client));
-    drop(client.reply(&question(), model::Limits::until(later())).await.unwrap());
-    assert!(client.is_failing() && client.untold_health().is_none());
+    drop(client.reply(&hello_prompt(), model::CallOptions::with_deadline(far_deadline())).await.unwrap());
+    assert!(client.is_failing() && client.pending_health_change().is_none());
 }

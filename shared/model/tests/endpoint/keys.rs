@@ -2,7 +2,7 @@
 
 use model::ModelError;
 
-use crate::server::{Answer, Server, ask, later, question};
+use crate::server::{Answer, Server, far_deadline, hello_prompt, read_reply};
 
 const REFUSED: &str = r#"{"error":{"code":"AuthenticationError","message":"no"}}"#;
 
@@ -11,31 +11,32 @@ fn parameter(value: &str) -> Answer {
 }
 
 /// Calls an endpoint with a key from an external store; returns the error and the keys that were sent.
-async fn sent(endpoint: Vec<Answer>, place: &Server) -> (Option<ModelError>, Vec<String>) {
+async fn sent(endpoint: Vec<Answer>, key_store: &Server) -> (Option<ModelError>, Vec<String>) {
     let server = Server::start(endpoint).await;
-    let client = server.client(&[("OPENAI_API_KEY_PARAMETER", "/chat/key"), ("AWS_ENDPOINT_URL_SSM", &place.root)]);
-    let (_, error) = ask(&client, &question(), later()).await;
-    let keys = server.asked().into_iter().map(|asked| asked.header("authorization").unwrap_or_default().to_owned());
+    let client = server.client(&[("OPENAI_API_KEY_PARAMETER", "/chat/key"), ("AWS_ENDPOINT_URL_SSM", &key_store.root)]);
+    let (_, error) = read_reply(&client, &hello_prompt(), far_deadline()).await;
+    let keys =
+        server.requests().into_iter().map(|request| request.header("authorization").unwrap_or_default().to_owned());
     (error, keys.collect())
 }
 
 #[tokio::test]
 async fn rejected_key_is_read_again_from_store() {
-    let place = Server::start([parameter("old"), parameter("new")]).await;
-    let outcome = sent(vec![Answer::json(401, REFUSED), Answer::hello()], &place).await;
+    let key_store = Server::start([parameter("old"), parameter("new")]).await;
+    let outcome = sent(vec![Answer::json(401, REFUSED), Answer::hello()], &key_store).await;
     assert_eq!(outcome, (None, vec!["Bearer old".to_owned(), "Bearer new".to_owned()]));
 }
 
 #[tokio::test]
 async fn f007_repeatedly_rejected_key_is_read_again_once() {
-    let place = Server::start([parameter("old")]).await;
-    let (error, keys) = sent(vec![Answer::json(401, REFUSED)], &place).await;
-    assert_eq!((error, keys.len(), place.asked().len()), (Some(ModelError::Auth), 2, 2));
+    let key_store = Server::start([parameter("old")]).await;
+    let (error, keys) = sent(vec![Answer::json(401, REFUSED)], &key_store).await;
+    assert_eq!((error, keys.len(), key_store.requests().len()), (Some(ModelError::Auth), 2, 2));
 }
 
 #[tokio::test]
 async fn unreadable_key_sends_no_request() {
-    let place = Server::start([Answer::json(400, r#"{"__type":"AccessDeniedException"}"#)]).await;
-    let (error, keys) = sent(vec![Answer::hello()], &place).await;
+    let key_store = Server::start([Answer::json(400, r#"{"__type":"AccessDeniedException"}"#)]).await;
+    let (error, keys) = sent(vec![Answer::hello()], &key_store).await;
     assert_eq!((error, keys.len()), (Some(ModelError::Unavailable), 0));
 }

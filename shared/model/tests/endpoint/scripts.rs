@@ -3,7 +3,7 @@
 use model::{Delta, ModelError};
 use tokio::time::{Duration, Instant};
 
-use crate::server::{Answer, Server, Step, ask, question};
+use crate::server::{Answer, Server, Step, hello_prompt, read_reply};
 
 /// A deterministic random number generator.
 struct Random(u64);
@@ -45,10 +45,10 @@ async fn random_failures_respect_deadline_and_attempt_limit() {
         let client = server.client(&[]);
         let begun = Instant::now();
         let deadline = begun + Duration::from_millis(1000 + random.below(120_000));
-        let (deltas, error) = ask(&client, &question(), deadline).await;
+        let (deltas, error) = read_reply(&client, &hello_prompt(), deadline).await;
         let over = Instant::now().saturating_duration_since(deadline);
         assert!(over <= Duration::from_millis(2), "seed {seed}: {over:?} past the deadline");
-        assert!((1..=3).contains(&server.asked().len()), "seed {seed}: {} requests", server.asked().len());
+        assert!((1..=3).contains(&server.requests().len()), "seed {seed}: {} requests", server.requests().len());
         let finished = matches!(deltas.last(), Some(Delta::Finish(_)));
         assert_ne!(finished, error.is_some(), "seed {seed}: {deltas:?} {error:?}");
         assert!(!matches!(error, Some(ModelError::Rejected)), "seed {seed}");

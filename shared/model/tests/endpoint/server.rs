@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use model::{Delta, Limits, ModelClient, ModelError, Models, Prompt};
+use model::{CallOptions, Delta, ModelClient, ModelError, Models, Prompt};
 use serde_json::Value;
 use settings::Settings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,7 +19,7 @@ pub(crate) enum Step {
     /// Pauses until the test notifies.
     Wait(Arc<Notify>),
     /// Sleeps.
-    After(Duration),
+    Sleep(Duration),
     /// Writes nothing more until the client disconnects.
     Stall,
     /// Closes the connection.
@@ -36,7 +36,7 @@ pub(crate) struct Answer {
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     /// Counts connections from 0.
     pub connection: usize,
     /// Method and path.
@@ -46,7 +46,7 @@ pub(crate) struct Asked {
     pub body: Value,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -134,7 +134,7 @@ impl Answer {
                     }
                 }
                 Step::Wait(gate) => gate.notified().await,
-                Step::After(time) => tokio::time::sleep(*time).await,
+                Step::Sleep(time) => tokio::time::sleep(*time).await,
                 Step::Stall => {
                     let _ = socket.read(&mut [0; 1]).await;
                     return false;
@@ -153,8 +153,8 @@ impl Answer {
 /// A running server.
 pub(crate) struct Server {
     pub root: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    gone: Arc<Notify>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
+    closed: Arc<Notify>,
 }
 
 impl Server {
@@ -162,18 +162,18 @@ impl Server {
     pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let root = format!("http://{}", listener.local_addr().unwrap());
-        let server = Self { root, asked: Arc::default(), gone: Arc::default() };
+        let server = Self { root, requests: Arc::default(), closed: Arc::default() };
         let script = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
-        let (asked, gone) = (Arc::clone(&server.asked), Arc::clone(&server.gone));
+        let (requests, closed) = (Arc::clone(&server.requests), Arc::clone(&server.closed));
         tokio::spawn(async move {
             for connection in 0.. {
                 let Ok((socket, _)) = listener.accept().await else { return };
                 // Waiting for an acknowledgement takes real time, while virtual time advances.
                 socket.set_nodelay(true).unwrap();
-                let (script, asked, gone) = (Arc::clone(&script), Arc::clone(&asked), Arc::clone(&gone));
+                let (script, requests, closed) = (Arc::clone(&script), Arc::clone(&requests), Arc::clone(&closed));
                 tokio::spawn(async move {
-                    serve(socket, connection, &script, &asked).await;
-                    gone.notify_one();
+                    serve(socket, connection, &script, &requests).await;
+                    closed.notify_one();
                 });
             }
         });
@@ -181,13 +181,13 @@ impl Server {
     }
 
     /// Returns the requests so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Waits until a connection is closed.
     pub(crate) async fn disconnected(&self) {
-        self.gone.notified().await;
+        self.closed.notified().await;
     }
 
     /// Returns the model `openai` at this server, with additional settings.
@@ -196,14 +196,19 @@ impl Server {
         for (name, value) in more {
             settings.set(*name, *value);
         }
-        Models::from_settings(&settings, transport::client().unwrap()).unwrap().default_model().unwrap().clone()
+        Models::from_settings(&settings, transport::build_client().unwrap()).unwrap().default_model().unwrap().clone()
     }
 }
 
-async fn serve(mut socket: TcpStream, connection: usize, script: &Mutex<VecDeque<Answer>>, asked: &Mutex<Vec<Asked>>) {
+async fn serve(
+    mut socket: TcpStream,
+    connection: usize,
+    script: &Mutex<VecDeque<Answer>>,
+    requests: &Mutex<Vec<ReceivedRequest>>,
+) {
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut socket, &mut buffer, connection).await {
-        asked.lock().unwrap().push(request);
+        requests.lock().unwrap().push(request);
         let answer = {
             let mut script = script.lock().unwrap();
             if script.len() > 1 { script.pop_front().unwrap() } else { script.front().unwrap().clone() }
@@ -214,11 +219,11 @@ async fn serve(mut socket: TcpStream, connection: usize, script: &Mutex<VecDeque
     }
 }
 
-async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: usize) -> Option<Asked> {
+async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: usize) -> Option<ReceivedRequest> {
     let end = loop {
         match buffer.windows(4).position(|four| four == b"\r\n\r\n") {
             Some(at) => break at,
-            None => more(socket, buffer).await?,
+            None => read_more(socket, buffer).await?,
         }
     };
     let head = String::from_utf8(buffer[..end].to_vec()).unwrap();
@@ -231,31 +236,35 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>, connection: 
     let length =
         headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, length)| length.parse().unwrap());
     while buffer.len() < end + 4 + length {
-        more(socket, buffer).await?;
+        read_more(socket, buffer).await?;
     }
     let body = &buffer[end + 4..end + 4 + length];
     let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(body).unwrap() };
     buffer.drain(..end + 4 + length);
-    Some(Asked { connection, line, headers, body })
+    Some(ReceivedRequest { connection, line, headers, body })
 }
 
-async fn more(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
+async fn read_more(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
     socket.read_buf(buffer).await.ok().filter(|count| *count > 0).map(drop)
 }
 
 /// A prompt with one user message.
-pub(crate) fn question() -> Prompt {
+pub(crate) fn hello_prompt() -> Prompt {
     Prompt { messages: vec![conversation::Message::User { text: "hi".to_owned() }], ..Prompt::default() }
 }
 
 /// A deadline that is far away.
-pub(crate) fn later() -> Instant {
+pub(crate) fn far_deadline() -> Instant {
     Instant::now() + Duration::from_mins(5)
 }
 
 /// Reads all deltas of a reply, and the final error.
-pub(crate) async fn ask(client: &ModelClient, prompt: &Prompt, deadline: Instant) -> (Vec<Delta>, Option<ModelError>) {
-    let mut reply = match client.reply(prompt, Limits::until(deadline)).await {
+pub(crate) async fn read_reply(
+    client: &ModelClient,
+    prompt: &Prompt,
+    deadline: Instant,
+) -> (Vec<Delta>, Option<ModelError>) {
+    let mut reply = match client.reply(prompt, CallOptions::with_deadline(deadline)).await {
         Ok(reply) => reply,
         Err(error) => return (Vec::new(), Some(error)),
     };

@@ -4,14 +4,14 @@ use model::{Delta, Finish, ModelClient, ModelError, Models, Prompt};
 use serde_json::{Value, json};
 use settings::Settings;
 
-use crate::server::{Answer, Server, ask, later, question};
+use crate::server::{Answer, Server, far_deadline, hello_prompt, read_reply};
 
 fn client(server: &Server, wire: &str, model: &str) -> ModelClient {
-    chosen(server, wire, model, &json!({}))
+    client_with(server, wire, model, &json!({}))
 }
 
 /// Returns a client with options.
-fn chosen(server: &Server, wire: &str, model: &str, options: &Value) -> ModelClient {
+fn client_with(server: &Server, wire: &str, model: &str, options: &Value) -> ModelClient {
     let entry = json!([{"name": "x", "wire": wire, "baseUrl": server.root, "model": model, "apiKeyVar": "X_KEY"}]);
     let options = json!({ "x": options });
     let settings = Settings::from_pairs([
@@ -19,7 +19,7 @@ fn chosen(server: &Server, wire: &str, model: &str, options: &Value) -> ModelCli
         ("X_KEY", "k".to_owned()),
         ("MODEL_OPTIONS", options.to_string()),
     ]);
-    Models::from_settings(&settings, transport::client().unwrap()).unwrap().get("x").unwrap().clone()
+    Models::from_settings(&settings, transport::build_client().unwrap()).unwrap().get("x").unwrap().clone()
 }
 
 fn hello() -> (Vec<Delta>, Option<ModelError>) {
@@ -30,10 +30,10 @@ fn hello() -> (Vec<Delta>, Option<ModelError>) {
 async fn openai_request_has_path_and_bearer_key() {
     let server = Server::start([Answer::hello()]).await;
     let client = client(&server, "openai", "m");
-    assert_eq!(ask(&client, &question(), later()).await, hello());
-    let asked = server.asked();
-    assert_eq!(asked[0].line, "POST /chat/completions");
-    assert_eq!(asked[0].header("authorization"), Some("Bearer k"));
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
+    let requests = server.requests();
+    assert_eq!(requests[0].line, "POST /chat/completions");
+    assert_eq!(requests[0].header("authorization"), Some("Bearer k"));
     assert_eq!(client.provider(), "openai-compatible");
 }
 
@@ -46,8 +46,8 @@ async fn ollama_request_has_path_and_any_content_type() {
             .end();
         let server = Server::start([answer]).await;
         let client = client(&server, "ollama", "m");
-        assert_eq!(ask(&client, &question(), later()).await, hello());
-        assert_eq!(server.asked()[0].line, "POST /api/chat");
+        assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
+        assert_eq!(server.requests()[0].line, "POST /api/chat");
         assert_eq!(client.provider(), "ollama");
     }
 }
@@ -62,8 +62,8 @@ async fn ollama_rejection_of_tools_is_recognised() {
         parameters: json!({"type": "object"}),
         examples: vec![],
     };
-    let prompt = Prompt { tools: [tool].into(), ..question() };
-    let outcome = ask(&client(&server, "ollama", "m"), &prompt, later()).await;
+    let prompt = Prompt { tools: [tool].into(), ..hello_prompt() };
+    let outcome = read_reply(&client(&server, "ollama", "m"), &prompt, far_deadline()).await;
     assert_eq!(outcome, (vec![], Some(ModelError::ToolsUnsupported)));
 }
 
@@ -75,12 +75,12 @@ async fn anthropic_request_has_path_and_headers() {
         .bytes(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
         .end();
     let server = Server::start([answer]).await;
-    assert_eq!(ask(&client(&server, "anthropic", "m"), &question(), later()).await, hello());
-    let asked = server.asked();
-    assert_eq!(asked[0].line, "POST /v1/messages");
-    assert_eq!(asked[0].header("x-api-key"), Some("k"));
-    assert_eq!(asked[0].header("anthropic-version"), Some("2023-06-01"));
-    assert_eq!(asked[0].header("authorization"), None);
+    assert_eq!(read_reply(&client(&server, "anthropic", "m"), &hello_prompt(), far_deadline()).await, hello());
+    let requests = server.requests();
+    assert_eq!(requests[0].line, "POST /v1/messages");
+    assert_eq!(requests[0].header("x-api-key"), Some("k"));
+    assert_eq!(requests[0].header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(requests[0].header("authorization"), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,10 +89,10 @@ async fn gemini_request_has_path_and_key_header() {
         .data(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP"}]}"#)
         .end();
     let server = Server::start([answer]).await;
-    assert_eq!(ask(&client(&server, "gemini", "models/g"), &question(), later()).await, hello());
-    let asked = server.asked();
-    assert_eq!(asked[0].line, "POST /models/g:streamGenerateContent?alt=sse");
-    assert_eq!(asked[0].header("x-goog-api-key"), Some("k"));
+    assert_eq!(read_reply(&client(&server, "gemini", "models/g"), &hello_prompt(), far_deadline()).await, hello());
+    let requests = server.requests();
+    assert_eq!(requests[0].line, "POST /models/g:streamGenerateContent?alt=sse");
+    assert_eq!(requests[0].header("x-goog-api-key"), Some("k"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,7 +108,7 @@ async fn rejected_thinking_is_omitted_on_every_wire() {
         .bytes(b"{\"message\":{\"content\":\"hello\"},\"done\":true,\"done_reason\":\"stop\"}\n")
         .end();
     let config = json!({"thinkingConfig": {"thinkingLevel": "low", "includeThoughts": true}});
-    for (wire, model, refusal, answer, field, said) in [
+    for (wire, model, refusal, answer, field, value) in [
         ("ollama", "gemma", r#"{"error":"\"gemma\" does not support thinking"}"#, ollama, "think", json!("low")),
         (
             "anthropic",
@@ -128,10 +128,10 @@ async fn rejected_thinking_is_omitted_on_every_wire() {
         ),
     ] {
         let server = Server::start([Answer::json(400, refusal), answer]).await;
-        let client = chosen(&server, wire, model, &json!({"thinking": "on", "effort": "low"}));
-        assert_eq!(ask(&client, &question(), later()).await, hello(), "{wire}");
-        let sent: Vec<Value> = server.asked().iter().map(|asked| asked.body[field].clone()).collect();
-        assert_eq!(sent, [said, Value::Null], "{wire}");
+        let client = client_with(&server, wire, model, &json!({"thinking": "on", "effort": "low"}));
+        assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello(), "{wire}");
+        let sent: Vec<Value> = server.requests().iter().map(|request| request.body[field].clone()).collect();
+        assert_eq!(sent, [value, Value::Null], "{wire}");
     }
 }
 
@@ -142,8 +142,8 @@ async fn ollama_rejected_level_keeps_thinking() {
         .bytes(b"{\"message\":{\"content\":\"hello\"},\"done\":true,\"done_reason\":\"stop\"}\n")
         .end();
     let server = Server::start([Answer::json(400, refusal), answer]).await;
-    let client = chosen(&server, "ollama", "m", &json!({"thinking": "on", "effort": "max"}));
-    assert_eq!(ask(&client, &question(), later()).await, hello());
-    let sent: Vec<Value> = server.asked().iter().map(|asked| asked.body["think"].clone()).collect();
+    let client = client_with(&server, "ollama", "m", &json!({"thinking": "on", "effort": "max"}));
+    assert_eq!(read_reply(&client, &hello_prompt(), far_deadline()).await, hello());
+    let sent: Vec<Value> = server.requests().iter().map(|request| request.body["think"].clone()).collect();
     assert_eq!(sent, [json!("max"), json!(true)]);
 }

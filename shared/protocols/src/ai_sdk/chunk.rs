@@ -5,10 +5,10 @@ use serde_json::Value;
 /// A chunk of the stream, as `uiMessageChunkSchema` of the package `ai` takes it from version 5 on.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub(super) enum Chunk<'a> {
+pub(super) enum UiChunk<'a> {
     Start {
         message_id: &'a str,
-        message_metadata: Begun<'a>,
+        message_metadata: StartMetadata<'a>,
     },
     StartStep,
     FinishStep,
@@ -37,21 +37,21 @@ pub(super) enum Chunk<'a> {
         tool_name: &'a str,
         input: &'a Value,
         #[serde(flatten)]
-        kind: Kind,
+        kind: ToolKind,
     },
     ToolOutputAvailable {
         tool_call_id: &'a str,
-        output: Output<'a>,
+        output: ToolOutput<'a>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         preliminary: bool,
         #[serde(flatten)]
-        kind: Kind,
+        kind: ToolKind,
     },
     ToolOutputError {
         tool_call_id: &'a str,
         error_text: &'a str,
         #[serde(flatten)]
-        kind: Kind,
+        kind: ToolKind,
     },
     SourceUrl {
         source_id: &'a str,
@@ -59,11 +59,11 @@ pub(super) enum Chunk<'a> {
         title: &'a str,
     },
     MessageMetadata {
-        message_metadata: Ended<'a>,
+        message_metadata: EndMetadata<'a>,
     },
     Finish {
         finish_reason: &'static str,
-        message_metadata: Ended<'a>,
+        message_metadata: EndMetadata<'a>,
     },
     Abort,
     Error {
@@ -75,26 +75,26 @@ pub(super) enum Chunk<'a> {
 /// send a follow-up by themselves.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Kind {
+pub(super) struct ToolKind {
     dynamic: bool,
     provider_executed: bool,
 }
 
 /// The only kind of call in use.
-pub(super) const OURS: Kind = Kind { dynamic: true, provider_executed: true };
+pub(super) const SERVER_TOOL: ToolKind = ToolKind { dynamic: true, provider_executed: true };
 
 /// A call's output, complete or in progress.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-pub(super) enum Output<'a> {
-    Whole { summary: &'a str, cached: bool, duration_ms: u64, sources: &'a [Source] },
-    SoFar { progress: &'a str },
+pub(super) enum ToolOutput<'a> {
+    Complete { summary: &'a str, cached: bool, duration_ms: u64, sources: &'a [Source] },
+    InProgress { progress: &'a str },
 }
 
 /// Message metadata of the first chunk.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Begun<'a> {
+pub(super) struct StartMetadata<'a> {
     pub(super) conversation_id: &'a str,
     pub(super) model: &'a str,
 }
@@ -102,7 +102,7 @@ pub(super) struct Begun<'a> {
 /// Message metadata added at the end.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ended<'a> {
+pub(super) struct EndMetadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) finish_reason: Option<FinishReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,13 +112,13 @@ pub(super) struct Ended<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(super) models: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Why<'a>>,
+    pub(super) error: Option<ErrorMetadata<'a>>,
 }
 
 /// The details of an error besides its message.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Why<'a> {
+pub(super) struct ErrorMetadata<'a> {
     pub(super) code: ErrorCode,
     pub(super) retryable: bool,
     pub(super) request_id: &'a str,
@@ -127,7 +127,7 @@ pub(super) struct Why<'a> {
 }
 
 /// The SDK's name of a finish reason. The SDK knows fewer; the exact one is in the metadata.
-pub(super) fn finish_reason(reason: FinishReason) -> &'static str {
+pub(super) fn sdk_finish_reason(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Stop => "stop",
         FinishReason::Length => "length",

@@ -1,13 +1,13 @@
-use conversation::{ErrorCode, Started, ToolFailure, ToolProgress};
+use conversation::{ErrorCode, ToolFailure, ToolProgress, TurnStart};
 use serde_json::json;
 
 use super::*;
 
 fn frames(events: &[Event]) -> String {
-    let mut protocol = UiMessageStream::new("req-1");
+    let mut protocol = AiSdkStream::new("req-1");
     let mut out = String::new();
     for event in events {
-        protocol.frames(event, &mut out);
+        protocol.write_frames(event, &mut out);
     }
     out
 }
@@ -21,7 +21,7 @@ fn lines(events: &[Event]) -> Vec<String> {
 }
 
 fn started() -> Event {
-    Event::Started(Box::new(Started {
+    Event::Started(Box::new(TurnStart {
         conversation_id: "01C".into(),
         message_id: "01M".into(),
         model: "volcano".into(),
@@ -46,7 +46,7 @@ fn call(id: &str) -> Event {
 
 fn result(id: &str, urls: &[&str], error: Option<&str>) -> Event {
     let source = |(at, url): (usize, &&str)| Source { index: at + 1, title: "天气".into(), url: (*url).into() };
-    Event::ToolResult(Box::new(ToolReport {
+    Event::ToolResult(Box::new(ToolOutcome {
         id: id.into(),
         name: "search_web".into(),
         ok: error.is_none(),
@@ -171,7 +171,7 @@ fn open_blocks_and_calls_close_before_turn_end() {
         call("1"),
         thinking("想"),
         Event::Usage(Box::new(USAGE)),
-        Event::Failed(Box::new(Failure::from(ErrorCode::RateLimited).retry_after(7))),
+        Event::Failed(Box::new(Failure::from(ErrorCode::RateLimited).with_retry_after(7))),
     ];
     let expected = [
         r#"{"type":"reasoning-end","id":"reasoning-2"}"#,
@@ -198,8 +198,8 @@ fn stopped_turn_is_aborted_with_metadata() {
 fn empty_and_failed_over_answers_finish() {
     let end = r#"{"type":"finish","finishReason":"length","messageMetadata":{"finishReason":"length"}}"#;
     assert_eq!(lines(&[text(""), done(FinishReason::Length)]), [end]);
-    let over = Event::Handover { model: "backup".into() };
-    let last = lines(&[text("a"), over, text("b"), done(FinishReason::ContentFilter)]).pop();
+    let switched = Event::ModelSwitched { model: "backup".into() };
+    let last = lines(&[text("a"), switched, text("b"), done(FinishReason::ContentFilter)]).pop();
     let expected = r#"{"type":"finish","finishReason":"content-filter","messageMetadata":{"finishReason":"content_filter","models":["volcano","backup"]}}"#;
     assert_eq!(last.as_deref(), Some(expected));
 }

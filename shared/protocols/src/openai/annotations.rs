@@ -19,15 +19,15 @@ struct Citation<'a> {
 
 /// Returns a citation for each mark such as `[1]` or `[1, 2]` outside code, in text order. Then each page without a
 /// mark follows, with an empty span at the end of the text.
-pub(super) fn annotations<'a>(text: &str, sources: &'a [Source]) -> Vec<Annotation<'a>> {
-    let marks = marks(text);
+pub(super) fn annotate<'a>(text: &str, sources: &'a [Source]) -> Vec<Annotation<'a>> {
+    let marks = find_marks(text);
     let length = text.chars().count();
     let cited = marks.iter().flat_map(|mark| {
         let named = mark.numbers.iter().filter_map(|number| sources.iter().find(|source| source.index == *number));
         named.map(|source| Annotation::new(source, mark.start, mark.end))
     });
-    let silent = sources.iter().filter(|source| marks.iter().all(|mark| !mark.numbers.contains(&source.index)));
-    cited.chain(silent.map(|source| Annotation::new(source, length, length))).collect()
+    let uncited = sources.iter().filter(|source| marks.iter().all(|mark| !mark.numbers.contains(&source.index)));
+    cited.chain(uncited.map(|source| Annotation::new(source, length, length))).collect()
 }
 
 impl<'a> Annotation<'a> {
@@ -44,14 +44,15 @@ struct Mark {
 }
 
 /// Finds all marks; text between backticks is code.
-fn marks(text: &str) -> Vec<Mark> {
+fn find_marks(text: &str) -> Vec<Mark> {
     let (mut marks, mut open, mut code) = (Vec::new(), None, false);
     for (at, (byte, character)) in text.char_indices().enumerate() {
         match character {
             '`' => code = !code,
             '[' if !code => open = Some((at, byte + 1)),
             ']' => {
-                let numbers = open.take().and_then(|(start, from)| Some((start, numbers(text.get(from..byte)?)?)));
+                let numbers =
+                    open.take().and_then(|(start, from)| Some((start, parse_numbers(text.get(from..byte)?)?)));
                 marks.extend(numbers.map(|(start, numbers)| Mark { start, end: at + 1, numbers }));
             }
             _ => {}
@@ -60,7 +61,7 @@ fn marks(text: &str) -> Vec<Mark> {
     marks
 }
 
-fn numbers(text: &str) -> Option<Vec<usize>> {
+fn parse_numbers(text: &str) -> Option<Vec<usize>> {
     text.split([',', '，', '、']).map(|number| number.trim().parse().ok()).collect()
 }
 
@@ -71,7 +72,7 @@ mod tests {
     fn spans(text: &str) -> Vec<(usize, usize, &'static str)> {
         let source = |index, url: &str| Source { index, title: String::new(), url: url.into() };
         let sources = [source(1, "a"), source(2, "b")];
-        let all = annotations(text, &sources);
+        let all = annotate(text, &sources);
         let url = |url: &str| if url == "a" { "a" } else { "b" };
         all.iter().map(|one| &one.url_citation).map(|one| (one.start_index, one.end_index, url(one.url))).collect()
     }

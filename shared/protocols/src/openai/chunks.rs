@@ -1,45 +1,45 @@
 use conversation::{Event, FinishReason, ToolCall};
 use serde::Serialize;
 
-use super::annotations::{Annotation, annotations};
+use super::annotations::{Annotation, annotate};
 use super::error::ErrorDocument;
-use super::{Call, Head, Usage, word};
-use crate::{Document, Protocol};
+use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use crate::{Protocol, TurnDocument};
 
 /// A streamed answer: `chat.completion.chunk` objects, then `data: [DONE]`.
 ///
 /// A failure is an object with `error`, which clients raise; the end marker follows it too.
-pub struct Chunks {
-    head: Head,
+pub struct CompletionChunks {
+    head: CompletionMeta,
     include_usage: bool,
     /// The turn so far, for the last chunks: sources and usage.
-    said: Document,
-    calls: usize,
+    document: TurnDocument,
+    call_count: usize,
 }
 
 #[derive(Serialize)]
-struct Chunk<'a> {
+struct CompletionChunk<'a> {
     id: &'a str,
     object: &'static str,
     created: u64,
     model: &'a str,
-    choices: &'a [Choice<'a>],
+    choices: &'a [ChunkChoice<'a>],
     /// Present if requested; `null` in all chunks but the last.
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Counted>,
+    usage: Option<UsageField>,
 }
 
 /// The usage, once it is known.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Counted {
+enum UsageField {
     /// `null`.
-    Later(()),
-    Now(Usage),
+    Pending(()),
+    Final(TokenUsage),
 }
 
 #[derive(Default, Serialize)]
-struct Choice<'a> {
+struct ChunkChoice<'a> {
     index: u32,
     delta: Delta<'a>,
     logprobs: Option<()>,
@@ -55,68 +55,80 @@ struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call<'a>>,
+    tool_calls: Vec<CallObject<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     annotations: Vec<Annotation<'a>>,
 }
 
-impl Chunks {
+impl CompletionChunks {
     /// Every chunk starts with `head`; the last one reports the usage if requested.
-    pub fn new(head: Head, include_usage: bool) -> Self {
-        Self { head, include_usage, said: Document::default(), calls: 0 }
+    pub fn new(head: CompletionMeta, include_usage: bool) -> Self {
+        Self { head, include_usage, document: TurnDocument::default(), call_count: 0 }
     }
 
-    fn delta(&self, delta: Delta<'_>, out: &mut String) {
-        self.chunk(&[Choice { delta, ..Choice::default() }], None, out);
+    fn write_delta(&self, delta: Delta<'_>, out: &mut String) {
+        self.write_chunk(&[ChunkChoice { delta, ..ChunkChoice::default() }], None, out);
     }
 
-    fn call(&mut self, call: &ToolCall, out: &mut String) {
-        self.delta(Delta { tool_calls: vec![Call::new(Some(self.calls), call)], ..Delta::default() }, out);
-        self.calls += 1;
+    fn write_call(&mut self, call: &ToolCall, out: &mut String) {
+        self.write_delta(
+            Delta { tool_calls: vec![CallObject::new(Some(self.call_count), call)], ..Delta::default() },
+            out,
+        );
+        self.call_count += 1;
     }
 
-    fn done(&self, reason: FinishReason, out: &mut String) {
-        let annotations = annotations(&self.said.content, &self.said.sources);
+    fn write_done(&self, reason: FinishReason, out: &mut String) {
+        let annotations = annotate(&self.document.content, &self.document.sources);
         if !annotations.is_empty() {
-            self.delta(Delta { annotations, ..Delta::default() }, out);
+            self.write_delta(Delta { annotations, ..Delta::default() }, out);
         }
-        self.chunk(&[Choice { finish_reason: Some(word(reason)), ..Choice::default() }], None, out);
+        self.write_chunk(
+            &[ChunkChoice { finish_reason: Some(finish_reason_name(reason)), ..ChunkChoice::default() }],
+            None,
+            out,
+        );
         if self.include_usage {
-            self.chunk(&[], Some((&self.said.usage).into()), out);
+            self.write_chunk(&[], Some((&self.document.usage).into()), out);
         }
         out.push_str("data: [DONE]\n\n");
     }
 
-    fn chunk(&self, choices: &[Choice<'_>], usage: Option<Usage>, out: &mut String) {
-        let Head { id, created, model } = &self.head;
-        let usage = self.include_usage.then(|| usage.map_or(Counted::Later(()), Counted::Now));
-        write(&Chunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage }, out);
+    fn write_chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<TokenUsage>, out: &mut String) {
+        let CompletionMeta { id, created, model } = &self.head;
+        let usage = self.include_usage.then(|| usage.map_or(UsageField::Pending(()), UsageField::Final));
+        write_frame(
+            &CompletionChunk { id, object: "chat.completion.chunk", created: *created, model, choices, usage },
+            out,
+        );
     }
 }
 
-fn write(payload: &impl Serialize, out: &mut String) {
+fn write_frame(payload: &impl Serialize, out: &mut String) {
     out.push_str("data: ");
     // Serialising plain data cannot fail.
     out.push_str(&serde_json::to_string(payload).unwrap_or_default());
     out.push_str("\n\n");
 }
 
-impl Protocol for Chunks {
-    fn frames(&mut self, event: &Event, out: &mut String) {
-        self.said.add(event);
+impl Protocol for CompletionChunks {
+    fn write_frames(&mut self, event: &Event, out: &mut String) {
+        self.document.add(event);
         match event {
             Event::Started(_) => {
-                self.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
+                self.write_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }, out);
             }
-            Event::Text { delta } => self.delta(Delta { content: Some(delta), ..Delta::default() }, out),
-            Event::Thinking { delta } => self.delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out),
-            Event::CallersCall(call) => self.call(call, out),
-            Event::Done { finish_reason } => self.done(*finish_reason, out),
+            Event::Text { delta } => self.write_delta(Delta { content: Some(delta), ..Delta::default() }, out),
+            Event::Thinking { delta } => {
+                self.write_delta(Delta { reasoning_content: Some(delta), ..Delta::default() }, out)
+            }
+            Event::ClientToolCall(call) => self.write_call(call, out),
+            Event::Done { finish_reason } => self.write_done(*finish_reason, out),
             Event::Failed(failure) => {
-                write(&ErrorDocument::of(failure), out);
+                write_frame(&ErrorDocument::new(failure), out);
                 out.push_str("data: [DONE]\n\n");
             }
-            Event::Handover { .. }
+            Event::ModelSwitched { .. }
             | Event::ToolCall(_)
             | Event::ToolProgress(_)
             | Event::ToolResult(_)
@@ -128,23 +140,23 @@ impl Protocol for Chunks {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{ErrorCode, Failure, Started};
+    use conversation::{ErrorCode, Failure, TurnStart};
     use serde_json::json;
 
     use super::*;
 
     fn frames(include_usage: bool, events: &[Event]) -> String {
-        let head = Head { id: "chatcmpl-1".into(), created: 7, model: "volcano".into() };
-        let mut protocol = Chunks::new(head, include_usage);
+        let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "volcano".into() };
+        let mut protocol = CompletionChunks::new(head, include_usage);
         let mut out = String::new();
         for event in events {
-            protocol.frames(event, &mut out);
+            protocol.write_frames(event, &mut out);
         }
         out
     }
 
     fn started() -> Event {
-        Event::Started(Box::new(Started {
+        Event::Started(Box::new(TurnStart {
             conversation_id: String::new(),
             message_id: "m".into(),
             model: "volcano".into(),
@@ -183,8 +195,8 @@ data: [DONE]
         let call = |id: &str, arguments| ToolCall { id: id.into(), name: "f".into(), arguments };
         let events = [
             started(),
-            Event::CallersCall(Box::new(call("a", json!({"x": 1})))),
-            Event::CallersCall(Box::new(call("b", json!("{broken")))),
+            Event::ClientToolCall(Box::new(call("a", json!({"x": 1})))),
+            Event::ClientToolCall(Box::new(call("b", json!("{broken")))),
             usage(),
             Event::Done { finish_reason: FinishReason::ToolCalls },
         ];

@@ -1,9 +1,9 @@
 use conversation::FinishReason;
 use serde::Serialize;
 
-use super::annotations::{Annotation, annotations};
-use super::{Call, Head, Usage, word};
-use crate::Document;
+use super::annotations::{Annotation, annotate};
+use super::{CallObject, CompletionMeta, TokenUsage, finish_reason_name};
+use crate::TurnDocument;
 
 #[derive(Serialize)]
 struct Completion<'a> {
@@ -11,20 +11,20 @@ struct Completion<'a> {
     object: &'static str,
     created: u64,
     model: &'a str,
-    choices: [Choice<'a>; 1],
-    usage: Usage,
+    choices: [CompletionChoice<'a>; 1],
+    usage: TokenUsage,
 }
 
 #[derive(Serialize)]
-struct Choice<'a> {
+struct CompletionChoice<'a> {
     index: u32,
-    message: Message<'a>,
+    message: CompletionMessage<'a>,
     logprobs: Option<()>,
     finish_reason: &'static str,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct CompletionMessage<'a> {
     role: &'static str,
     /// `null` if there are only calls.
     content: Option<&'a str>,
@@ -33,26 +33,26 @@ struct Message<'a> {
     reasoning_content: &'a str,
     annotations: Vec<Annotation<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call<'a>>,
+    tool_calls: Vec<CallObject<'a>>,
 }
 
 /// Renders a whole answer as one `chat.completion` object in JSON.
-pub fn completion(head: &Head, said: &Document) -> String {
-    let Head { id, created, model } = head;
-    let only_calls = said.content.is_empty() && !said.callers_calls.is_empty();
-    let message = Message {
+pub fn render_completion(head: &CompletionMeta, document: &TurnDocument) -> String {
+    let CompletionMeta { id, created, model } = head;
+    let only_calls = document.content.is_empty() && !document.client_tool_calls.is_empty();
+    let message = CompletionMessage {
         role: "assistant",
-        content: (!only_calls).then_some(&said.content),
+        content: (!only_calls).then_some(&document.content),
         refusal: None,
-        reasoning_content: &said.thinking,
-        annotations: annotations(&said.content, &said.sources),
-        tool_calls: said.callers_calls.iter().map(|call| Call::new(None, call)).collect(),
+        reasoning_content: &document.thinking,
+        annotations: annotate(&document.content, &document.sources),
+        tool_calls: document.client_tool_calls.iter().map(|call| CallObject::new(None, call)).collect(),
     };
-    let finish_reason = word(said.finish_reason.unwrap_or(FinishReason::Stop));
-    let choices = [Choice { index: 0, message, logprobs: None, finish_reason }];
-    let usage = (&said.usage).into();
-    let whole = Completion { id, object: "chat.completion", created: *created, model, choices, usage };
-    serde_json::to_string(&whole).unwrap_or_default()
+    let finish_reason = finish_reason_name(document.finish_reason.unwrap_or(FinishReason::Stop));
+    let choices = [CompletionChoice { index: 0, message, logprobs: None, finish_reason }];
+    let usage = (&document.usage).into();
+    let completion = Completion { id, object: "chat.completion", created: *created, model, choices, usage };
+    serde_json::to_string(&completion).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -63,12 +63,12 @@ mod tests {
     use super::*;
 
     fn message(events: &[Event]) -> Value {
-        let mut said = Document::default();
+        let mut document = TurnDocument::default();
         for event in events {
-            said.add(event);
+            document.add(event);
         }
-        let head = Head { id: "chatcmpl-1".into(), created: 7, model: "m".into() };
-        serde_json::from_str(&completion(&head, &said)).unwrap()
+        let head = CompletionMeta { id: "chatcmpl-1".into(), created: 7, model: "m".into() };
+        serde_json::from_str(&render_completion(&head, &document)).unwrap()
     }
 
     #[test]
@@ -84,10 +84,10 @@ mod tests {
             "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls"}],
             "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
         });
-        assert_eq!(self::message(&[Event::CallersCall(Box::new(call)), done]), expected);
-        let silent = self::message(&[Event::Done { finish_reason: FinishReason::Deadline }]);
+        assert_eq!(self::message(&[Event::ClientToolCall(Box::new(call)), done]), expected);
+        let empty = self::message(&[Event::Done { finish_reason: FinishReason::Deadline }]);
         assert_eq!(
-            (&silent["choices"][0]["message"]["content"], &silent["choices"][0]["finish_reason"]),
+            (&empty["choices"][0]["message"]["content"], &empty["choices"][0]["finish_reason"]),
             (&json!(""), &json!("length"))
         );
     }

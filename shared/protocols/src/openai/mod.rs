@@ -8,14 +8,14 @@ mod chunks;
 mod completion;
 mod error;
 mod messages;
-mod refusals;
+mod pending_results;
 mod request;
-mod results;
 mod tools;
+mod unsupported;
 
-pub use chunks::Chunks;
-pub use completion::completion;
-pub use error::error_body;
+pub use chunks::CompletionChunks;
+pub use completion::render_completion;
+pub use error::render_error;
 pub use request::{ChatRequest, Sampling};
 
 use conversation::{FinishReason, ToolCall};
@@ -24,7 +24,7 @@ use serde_json::Value;
 
 /// The fields common to every chunk and document of one answer.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct CompletionMeta {
     /// Begins with `chatcmpl-`.
     pub id: String,
     /// Seconds since 1970.
@@ -36,13 +36,13 @@ pub struct Head {
 /// Token counts.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
-struct Usage {
+struct TokenUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
 }
 
-impl From<&conversation::Usage> for Usage {
+impl From<&conversation::Usage> for TokenUsage {
     fn from(usage: &conversation::Usage) -> Self {
         let (prompt_tokens, completion_tokens) = (usage.input_tokens, usage.output_tokens);
         Self { prompt_tokens, completion_tokens, total_tokens: prompt_tokens.saturating_add(completion_tokens) }
@@ -51,33 +51,33 @@ impl From<&conversation::Usage> for Usage {
 
 /// A call of a client tool.
 #[derive(Serialize)]
-struct Call<'a> {
+struct CallObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<usize>,
     id: &'a str,
     r#type: &'static str,
-    function: Function<'a>,
+    function: FunctionObject<'a>,
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct FunctionObject<'a> {
     name: &'a str,
     /// JSON in a string; invalid arguments as the model wrote them.
     arguments: String,
 }
 
-impl<'a> Call<'a> {
+impl<'a> CallObject<'a> {
     fn new(index: Option<usize>, call: &'a ToolCall) -> Self {
         let arguments = match &call.arguments {
             Value::String(unreadable) => unreadable.clone(),
             arguments => arguments.to_string(),
         };
-        Self { index, id: &call.id, r#type: "function", function: Function { name: &call.name, arguments } }
+        Self { index, id: &call.id, r#type: "function", function: FunctionObject { name: &call.name, arguments } }
     }
 }
 
 /// The OpenAI name of a finish reason. An answer cut by the deadline counts as cut by its length.
-fn word(reason: FinishReason) -> &'static str {
+fn finish_reason_name(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Stop | FinishReason::Stopped | FinishReason::ToolLimit => "stop",
         FinishReason::Length | FinishReason::Deadline => "length",

@@ -1,15 +1,15 @@
-use conversation::{Failure, Message, PastTurn, ToolChoice, ToolSpec};
+use conversation::{Failure, HistoryTurn, Message, ToolChoice, ToolSpec};
 use serde_json::Value;
 
-use super::messages::Talk;
-use super::{messages, refusals, tools};
-use crate::Fields;
+use super::messages::ParsedConversation;
+use super::{messages, tools, unsupported};
+use crate::StrictObject;
 
 /// Maximum of `max_tokens`: more than any model writes.
-const MOST_TOKENS: u32 = 100_000_000;
+const MAX_TOKENS: u32 = 100_000_000;
 
 /// Maximum length of a stop sequence, in characters.
-const LONGEST_STOP: usize = 1000;
+const MAX_STOP_CHARS: usize = 1000;
 
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
@@ -21,17 +21,17 @@ pub struct ChatRequest {
     /// The text of the `system` and `developer` messages; `None` without any.
     pub system: Option<String>,
     /// The turns before the last user message, oldest first.
-    pub history: Vec<PastTurn>,
+    pub history: Vec<HistoryTurn>,
     /// The last user message; not blank.
     pub text: String,
     /// The messages after it: calls of client tools, each with its result.
-    pub since: Vec<Message>,
+    pub trailing_messages: Vec<Message>,
     /// The client tools.
     pub tools: Vec<ToolSpec>,
     /// Whether and which tool must be called.
     pub tool_choice: Option<ToolChoice>,
     /// Whether the model may make several calls in one reply.
-    pub parallel: bool,
+    pub parallel_tool_calls: bool,
     /// Sampling parameters and the token limit.
     pub sampling: Sampling,
     /// Whether the answer comes in chunks.
@@ -69,88 +69,91 @@ impl ChatRequest {
     /// # Errors
     /// `invalid_request` with the path of the invalid or unsupported field.
     pub fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let mut fields = Fields::parse(body)?;
-        refusals::check(&mut fields)?;
-        let model = fields.text("model")?.ok_or_else(|| fields.wrong("model", "given: a string"))?;
-        let Talk { system, history, text, since } = messages::read(&mut fields)?;
-        let tools = tools::specs(&mut fields)?;
-        let stream = fields.flag("stream")?.unwrap_or(false);
+        let mut fields = StrictObject::parse(body)?;
+        unsupported::reject_unsupported(&mut fields)?;
+        let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
+        let ParsedConversation { system, history, text, trailing_messages: since } =
+            messages::parse_messages(&mut fields)?;
+        let tools = tools::parse_tools(&mut fields)?;
+        let stream = fields.take_bool("stream")?.unwrap_or(false);
         Ok(Self {
             model,
             system,
             history,
             text,
-            since,
+            trailing_messages: since,
             tools,
-            tool_choice: tools::choice(&mut fields)?,
-            parallel: fields.flag("parallel_tool_calls")?.unwrap_or(true),
-            sampling: sampling(&mut fields)?,
+            tool_choice: tools::parse_tool_choice(&mut fields)?,
+            parallel_tool_calls: fields.take_bool("parallel_tool_calls")?.unwrap_or(true),
+            sampling: parse_sampling(&mut fields)?,
             stream,
-            include_usage: include_usage(&mut fields)?,
+            include_usage: parse_include_usage(&mut fields)?,
         })
     }
 }
 
-fn sampling(fields: &mut Fields) -> Result<Sampling, Failure> {
-    let most = fields.whole("max_tokens", 1..=MOST_TOKENS)?;
+fn parse_sampling(fields: &mut StrictObject) -> Result<Sampling, Failure> {
+    let max_tokens = fields.take_u32("max_tokens", 1..=MAX_TOKENS)?;
     Ok(Sampling {
-        temperature: fields.number("temperature", 0.0..=2.0)?,
-        top_p: fields.number("top_p", 0.0..=1.0)?,
-        max_tokens: fields.whole("max_completion_tokens", 1..=MOST_TOKENS)?.or(most),
-        stop: stop(fields)?,
-        seed: seed(fields)?,
-        presence_penalty: fields.number("presence_penalty", -2.0..=2.0)?,
-        frequency_penalty: fields.number("frequency_penalty", -2.0..=2.0)?,
-        effort: effort(fields)?,
-        format: format(fields)?,
+        temperature: fields.take_f64("temperature", 0.0..=2.0)?,
+        top_p: fields.take_f64("top_p", 0.0..=1.0)?,
+        max_tokens: fields.take_u32("max_completion_tokens", 1..=MAX_TOKENS)?.or(max_tokens),
+        stop: parse_stop(fields)?,
+        seed: parse_seed(fields)?,
+        presence_penalty: fields.take_f64("presence_penalty", -2.0..=2.0)?,
+        frequency_penalty: fields.take_f64("frequency_penalty", -2.0..=2.0)?,
+        effort: parse_effort(fields)?,
+        format: parse_format(fields)?,
     })
 }
 
-fn stop(fields: &mut Fields) -> Result<Vec<String>, Failure> {
+fn parse_stop(fields: &mut StrictObject) -> Result<Vec<String>, Failure> {
     let accepted = "a string or an array of at most 4 strings, none of them empty";
-    let texts = match fields.take("stop") {
+    let texts = match fields.take_value("stop") {
         None => Vec::new(),
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(items)) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
-            texts.ok_or_else(|| fields.wrong("stop", accepted))?
+            texts.ok_or_else(|| fields.field_error("stop", accepted))?
         }
-        Some(_) => return Err(fields.wrong("stop", accepted)),
+        Some(_) => return Err(fields.field_error("stop", accepted)),
     };
-    let fits = |text: &String| !text.is_empty() && text.chars().nth(LONGEST_STOP).is_none();
-    if texts.len() <= 4 && texts.iter().all(fits) { Ok(texts) } else { Err(fields.wrong("stop", accepted)) }
+    let fits = |text: &String| !text.is_empty() && text.chars().nth(MAX_STOP_CHARS).is_none();
+    if texts.len() <= 4 && texts.iter().all(fits) { Ok(texts) } else { Err(fields.field_error("stop", accepted)) }
 }
 
-fn seed(fields: &mut Fields) -> Result<Option<i64>, Failure> {
-    let Some(value) = fields.take("seed") else { return Ok(None) };
-    value.as_i64().map(Some).ok_or_else(|| fields.wrong("seed", "a whole number"))
+fn parse_seed(fields: &mut StrictObject) -> Result<Option<i64>, Failure> {
+    let Some(value) = fields.take_value("seed") else { return Ok(None) };
+    value.as_i64().map(Some).ok_or_else(|| fields.field_error("seed", "a whole number"))
 }
 
-fn effort(fields: &mut Fields) -> Result<Option<String>, Failure> {
-    let word = fields.text("reasoning_effort")?;
-    match word {
-        Some(word) if !EFFORTS.contains(&word.as_str()) => {
-            Err(fields.wrong("reasoning_effort", &format!("one of {}", EFFORTS.join(", "))))
+fn parse_effort(fields: &mut StrictObject) -> Result<Option<String>, Failure> {
+    let effort = fields.take_string("reasoning_effort")?;
+    match effort {
+        Some(effort) if !EFFORTS.contains(&effort.as_str()) => {
+            Err(fields.field_error("reasoning_effort", &format!("one of {}", EFFORTS.join(", "))))
         }
-        word => Ok(word),
+        effort => Ok(effort),
     }
 }
 
-fn format(fields: &mut Fields) -> Result<Option<Value>, Failure> {
-    let Some(format) = fields.object("response_format")? else { return Ok(None) };
+fn parse_format(fields: &mut StrictObject) -> Result<Option<Value>, Failure> {
+    let Some(format) = fields.take_object("response_format")? else { return Ok(None) };
     let has_schema = || format.get("json_schema").is_some_and(|named| named["schema"].is_object());
     match format.get("type").and_then(Value::as_str) {
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(format.into())),
         Some("json_schema") if has_schema() => Ok(Some(format.into())),
-        Some("json_schema") => Err(fields.wrong("response_format", "given with a `json_schema` that has a `schema`")),
-        _ => Err(fields.wrong("response_format", "of type text, json_object or json_schema")),
+        Some("json_schema") => {
+            Err(fields.field_error("response_format", "given with a `json_schema` that has a `schema`"))
+        }
+        _ => Err(fields.field_error("response_format", "of type text, json_object or json_schema")),
     }
 }
 
-fn include_usage(fields: &mut Fields) -> Result<bool, Failure> {
-    match fields.inner("stream_options")? {
-        Some(mut options) => Ok(options.flag("include_usage")?.unwrap_or(false)),
+fn parse_include_usage(fields: &mut StrictObject) -> Result<bool, Failure> {
+    match fields.take_nested("stream_options")? {
+        Some(mut options) => Ok(options.take_bool("include_usage")?.unwrap_or(false)),
         None => Ok(false),
     }
 }
@@ -175,10 +178,10 @@ mod tests {
             system: None,
             history: Vec::new(),
             text: "hi".into(),
-            since: Vec::new(),
+            trailing_messages: Vec::new(),
             tools: Vec::new(),
             tool_choice: None,
-            parallel: true,
+            parallel_tool_calls: true,
             sampling: Sampling::default(),
             stream: false,
             include_usage: false,
@@ -208,7 +211,7 @@ mod tests {
             format: Some(json!({"type": "json_object"})),
         };
         assert_eq!(request.sampling, expected);
-        assert_eq!((request.stream, request.include_usage, request.parallel), (true, true, false));
+        assert_eq!((request.stream, request.include_usage, request.parallel_tool_calls), (true, true, false));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The list of checks.
 
-mod life;
-mod reach;
+mod access;
+mod lifecycle;
 mod stream;
 mod tool;
 
@@ -9,18 +9,18 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use crate::Fault;
-use crate::visit::Visit;
+use crate::CheckFailure;
+use crate::session::Session;
 
 /// One check: its name and its function.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
-    pub(crate) run: for<'a> fn(&'a mut Visit) -> BoxFuture<'a, Verdict>,
+    pub(crate) run: for<'a> fn(&'a mut Session) -> BoxFuture<'a, CheckStatus>,
 }
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckStatus {
     /// The check passed; with figures.
     Passed(String),
     /// The check was inconclusive; with the reason.
@@ -28,42 +28,42 @@ pub enum Verdict {
     /// The operator removed the checked feature; with the reason.
     Absent(String),
     /// The check failed.
-    Failed(Fault),
+    Failed(CheckFailure),
 }
 
 /// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// The name of the check.
     pub name: &'static str,
     /// The result of the check.
-    pub verdict: Verdict,
+    pub status: CheckStatus,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CheckOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (word, rest) = match &self.verdict {
-            Verdict::Passed(figures) => ("ok", figures.clone()),
-            Verdict::Skipped(reason) | Verdict::Absent(reason) => ("skipped", reason.clone()),
-            Verdict::Failed(fault) => ("FAILED", fault.to_string()),
+        let (label, detail) = match &self.status {
+            CheckStatus::Passed(figures) => ("ok", figures.clone()),
+            CheckStatus::Skipped(reason) | CheckStatus::Absent(reason) => ("skipped", reason.clone()),
+            CheckStatus::Failed(failure) => ("FAILED", failure.to_string()),
         };
-        write!(f, "{word:<8}{:<14}{rest}", self.name)
+        write!(f, "{label:<8}{:<14}{detail}", self.name)
     }
 }
 
-impl Verdict {
+impl CheckStatus {
     /// Turns an inconclusive result into a failure.
-    pub(crate) fn strictly(self) -> Self {
+    pub(crate) fn into_strict(self) -> Self {
         match self {
-            Self::Skipped(reason) => Self::Failed(Fault::new("a check that tells", reason)),
-            told => told,
+            Self::Skipped(reason) => Self::Failed(CheckFailure::new("a check that tells", reason)),
+            status => status,
         }
     }
 }
 
-impl From<Result<Verdict, Fault>> for Verdict {
-    fn from(result: Result<Verdict, Fault>) -> Self {
-        result.unwrap_or_else(Verdict::Failed)
+impl From<Result<CheckStatus, CheckFailure>> for CheckStatus {
+    fn from(result: Result<CheckStatus, CheckFailure>) -> Self {
+        result.unwrap_or_else(CheckStatus::Failed)
     }
 }
 
@@ -77,27 +77,27 @@ macro_rules! check {
 /// All checks in order: later ones use the state of earlier ones, and the last one deletes it.
 pub(crate) const CHECKS: [Check; 11] = [
     // The process answers.
-    check!("health", reach::health),
+    check!("health", access::check_health),
     // The page is served.
-    check!("page", reach::page),
+    check!("page", access::check_page),
     // Requests without a key, or with a wrong one, are rejected.
-    check!("access", reach::access),
+    check!("access", access::check_access),
     // `start` is sent before the model responds.
-    check!("first event", stream::first_event),
+    check!("first event", stream::check_first_event),
     // A turn and its connection end exactly once.
-    check!("end", stream::end),
+    check!("end", stream::check_end),
     // Deltas arrive one by one.
-    check!("streaming", stream::streaming),
+    check!("streaming", stream::check_streaming),
     // The streamed answer is stored and can be read.
-    check!("storage", life::storage),
+    check!("storage", lifecycle::check_storage),
     // A tool runs, and the model continues with its result.
-    check!("tool", tool::round),
+    check!("tool", tool::check_tool_round),
     // A client that lost the connection receives the rest.
-    check!("resume", life::resume),
+    check!("resume", lifecycle::check_resume),
     // A stop ends a turn.
-    check!("stop", life::stop),
+    check!("stop", lifecycle::check_stop),
     // Deleted conversations are gone.
-    check!("deletion", life::deletion),
+    check!("deletion", lifecycle::check_deletion),
 ];
 
 #[cfg(test)]
@@ -107,10 +107,10 @@ mod tests {
     #[test]
     fn strict_mode_fails_skipped_but_not_absent() {
         let why = || "few pieces".to_owned();
-        let failed = Verdict::Failed(Fault::new("a check that tells", "few pieces"));
-        assert_eq!(Verdict::Skipped(why()).strictly(), failed);
-        for same in [Verdict::Absent(why()), Verdict::Passed(why()), failed] {
-            assert_eq!(same.clone().strictly(), same);
+        let failed = CheckStatus::Failed(CheckFailure::new("a check that tells", "few pieces"));
+        assert_eq!(CheckStatus::Skipped(why()).into_strict(), failed);
+        for same in [CheckStatus::Absent(why()), CheckStatus::Passed(why()), failed] {
+            assert_eq!(same.clone().into_strict(), same);
         }
     }
 }

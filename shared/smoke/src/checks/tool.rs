@@ -1,38 +1,38 @@
 use http::Method;
 use serde_json::Value;
 
-use super::Verdict;
-use crate::Fault;
-use crate::questions::{SUM, TOOL};
-use crate::told::done;
-use crate::visit::Visit;
+use super::CheckStatus;
+use crate::CheckFailure;
+use crate::frames::check_done;
+use crate::prompts::{SUM, TOOL};
+use crate::session::Session;
 
-pub(super) async fn round(visit: &mut Visit) -> Result<Verdict, Fault> {
-    if !offered(visit).await? {
-        return Ok(Verdict::Absent(format!("the default agent may not use `{TOOL}`")));
+pub(super) async fn check_tool_round(session: &mut Session) -> Result<CheckStatus, CheckFailure> {
+    if !is_tool_offered(session).await? {
+        return Ok(CheckStatus::Absent(format!("the default agent may not use `{TOOL}`")));
     }
-    let mut turn = visit.begin(SUM, Some(TOOL)).await?;
-    turn.read_out(1).await?;
-    done(&turn.frames, &["stop", "length", "tool_limit"])?;
+    let mut turn = session.start_turn(SUM, Some(TOOL)).await?;
+    turn.read_to_end(1).await?;
+    check_done(&turn.frames, &["stop", "length", "tool_limit"])?;
     let Some(at) = turn.frames.iter().position(|frame| frame.kind() == "tool_result") else {
-        return Ok(Verdict::Skipped("the model called no tool".to_owned()));
+        return Ok(CheckStatus::Skipped("the model called no tool".to_owned()));
     };
     let (before, after) = turn.frames.split_at(at);
-    let called = before.iter().any(|frame| frame.kind() == "tool_call");
-    Fault::unless(called, "a call before its result", || "none".to_owned())?;
+    let has_call = before.iter().any(|frame| frame.kind() == "tool_call");
+    CheckFailure::ensure(has_call, "a call before its result", || "none".to_owned())?;
     let result = after.first().map(|frame| &frame.event);
-    let good = result.and_then(|result| result.get("ok")) == Some(&Value::Bool(true));
+    let is_ok = result.and_then(|result| result.get("ok")) == Some(&Value::Bool(true));
     let code = || result.and_then(|result| result.pointer("/error/code")).map(ToString::to_string).unwrap_or_default();
-    Fault::unless(good, "a result that is ok", code)?;
-    let goes_on = after.iter().any(|frame| frame.kind() == "content");
-    Fault::unless(goes_on, "words behind the result", || "none".to_owned())?;
-    Ok(Verdict::Passed(format!("{} frames", turn.frames.len())))
+    CheckFailure::ensure(is_ok, "a result that is ok", code)?;
+    let has_content = after.iter().any(|frame| frame.kind() == "content");
+    CheckFailure::ensure(has_content, "words behind the result", || "none".to_owned())?;
+    Ok(CheckStatus::Passed(format!("{} frames", turn.frames.len())))
 }
 
-async fn offered(visit: &mut Visit) -> Result<bool, Fault> {
-    let answer = visit.ask(Method::GET, "/api/tools").await?;
-    answer.must_be(200)?;
-    let document = answer.json();
+async fn is_tool_offered(session: &mut Session) -> Result<bool, CheckFailure> {
+    let response = session.fetch(Method::GET, "/api/tools").await?;
+    response.expect_status(200)?;
+    let document = response.json();
     let tools = document.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     Ok(tools.iter().any(|tool| tool.get("name").is_some_and(|name| name == TOOL)))
 }

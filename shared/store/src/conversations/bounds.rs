@@ -4,19 +4,19 @@ use serde_json::Value;
 use super::StoredCall;
 
 /// The maximum text in one item, in bytes; an item holds 400 KB with names, calls and sources.
-const PIECE: usize = 256 * 1024;
+const MAX_PIECE_BYTES: usize = 256 * 1024;
 
 /// The maximum size of a message's calls as JSON, in bytes.
-const LONGEST_CALLS: usize = 64 * 1024;
+const MAX_CALLS_BYTES: usize = 64 * 1024;
 
 /// The maximum size of a message's sources as JSON, in bytes.
-const LONGEST_SOURCES: usize = 32 * 1024;
+const MAX_SOURCES_BYTES: usize = 32 * 1024;
 
 /// The length of each call's arguments when all of them together are too long, in bytes.
-const SHORT_ARGUMENTS: usize = 512;
+const SHORT_ARGUMENTS_BYTES: usize = 512;
 
 /// Marks the end of truncated text.
-const CUT: &str = " […]";
+const CUT_MARK: &str = " […]";
 
 /// The part of a message's texts in one item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,13 +26,13 @@ pub(super) struct Piece {
 }
 
 /// Splits a message's texts into pieces that fit one item each, at least one; joined again they are the texts.
-pub(super) fn pieces(content: &str, thinking: &str) -> Vec<Piece> {
+pub(super) fn split_pieces(content: &str, thinking: &str) -> Vec<Piece> {
     let (content, thinking) = (shorten(content, MAX_ANSWER_BYTES), shorten(thinking, MAX_THINKING_BYTES));
     let (mut content, mut thinking) = (content.as_str(), thinking.as_str());
     let mut pieces = Vec::new();
     while pieces.is_empty() || !content.is_empty() || !thinking.is_empty() {
-        let of_content = take(&mut content, PIECE);
-        let of_thinking = take(&mut thinking, PIECE - of_content.len());
+        let of_content = take_front(&mut content, MAX_PIECE_BYTES);
+        let of_thinking = take_front(&mut thinking, MAX_PIECE_BYTES - of_content.len());
         pieces.push(Piece { content: of_content.to_owned(), thinking: of_thinking.to_owned() });
     }
     pieces
@@ -40,52 +40,56 @@ pub(super) fn pieces(content: &str, thinking: &str) -> Vec<Piece> {
 
 /// Whether a message's texts fit into one piece.
 pub(super) fn is_one_piece(content: &str, thinking: &str) -> bool {
-    content.len() + thinking.len() <= PIECE
+    content.len() + thinking.len() <= MAX_PIECE_BYTES
 }
 
 /// Takes at most `max_bytes` from the front, at a character boundary.
-fn take<'a>(text: &mut &'a str, most: usize) -> &'a str {
-    let (front, rest) = text.split_at(text.floor_char_boundary(most));
+fn take_front<'a>(text: &mut &'a str, max_bytes: usize) -> &'a str {
+    let (front, rest) = text.split_at(text.floor_char_boundary(max_bytes));
     *text = rest;
     front
 }
 
 /// Truncates text to at most `max_bytes`, at a character boundary, and marks the cut.
-pub(super) fn shorten(text: &str, most: usize) -> String {
-    if text.len() <= most {
+pub(super) fn shorten(text: &str, max_bytes: usize) -> String {
+    if text.len() <= max_bytes {
         return text.to_owned();
     }
-    let kept = text.floor_char_boundary(most.saturating_sub(CUT.len()));
-    format!("{}{CUT}", &text[..kept])
+    let kept = text.floor_char_boundary(max_bytes.saturating_sub(CUT_MARK.len()));
+    format!("{}{CUT_MARK}", &text[..kept])
 }
 
 /// Limits calls to their item: long arguments become shortened text first, then the last calls are dropped.
-pub(super) fn calls(calls: &[StoredCall]) -> Vec<StoredCall> {
+pub(super) fn bounded_calls(calls: &[StoredCall]) -> Vec<StoredCall> {
     let mut calls = calls.to_vec();
-    if json_len(&calls) > LONGEST_CALLS {
+    if json_len(&calls) > MAX_CALLS_BYTES {
         for call in &mut calls {
-            call.arguments = short_arguments(&call.arguments);
+            call.arguments = bounded_arguments(&call.arguments);
         }
     }
-    fitting(calls, LONGEST_CALLS)
+    take_fitting(calls, MAX_CALLS_BYTES)
 }
 
 /// Returns the arguments, or the beginning of their text if they are long.
-pub(super) fn short_arguments(arguments: &Value) -> Value {
+pub(super) fn bounded_arguments(arguments: &Value) -> Value {
     let text = arguments.to_string();
-    if text.len() <= SHORT_ARGUMENTS { arguments.clone() } else { Value::String(shorten(&text, SHORT_ARGUMENTS)) }
+    if text.len() <= SHORT_ARGUMENTS_BYTES {
+        arguments.clone()
+    } else {
+        Value::String(shorten(&text, SHORT_ARGUMENTS_BYTES))
+    }
 }
 
 /// Limits sources to their item; keeps the first ones.
-pub(super) fn sources(sources: &[Source]) -> Vec<Source> {
-    fitting(sources.to_vec(), LONGEST_SOURCES)
+pub(super) fn bounded_sources(sources: &[Source]) -> Vec<Source> {
+    take_fitting(sources.to_vec(), MAX_SOURCES_BYTES)
 }
 
 /// Keeps the first rows that fit.
-fn fitting<T: serde::Serialize>(rows: Vec<T>, most: usize) -> Vec<T> {
-    let mut left = most.saturating_sub("[]".len());
+fn take_fitting<T: serde::Serialize>(rows: Vec<T>, max_bytes: usize) -> Vec<T> {
+    let mut remaining = max_bytes.saturating_sub("[]".len());
     let fits = |row: &T| {
-        left = left.checked_sub(json_len(row) + ",".len())?;
+        remaining = remaining.checked_sub(json_len(row) + ",".len())?;
         Some(())
     };
     let count = rows.iter().map_while(fits).count();
@@ -112,20 +116,20 @@ mod tests {
     #[test]
     fn f086_megabyte_answer_is_split_into_pieces() {
         let (content, thinking) = ("好".repeat(1024 * 1024 / 3), "因".repeat(170_000));
-        let pieces = pieces(&content, &thinking);
-        assert!(pieces.iter().all(|piece| piece.content.len() + piece.thinking.len() <= PIECE));
+        let pieces = split_pieces(&content, &thinking);
+        assert!(pieces.iter().all(|piece| piece.content.len() + piece.thinking.len() <= MAX_PIECE_BYTES));
         assert_eq!(joined(&pieces), (content, thinking));
     }
 
     #[test]
     fn empty_message_is_one_empty_piece() {
-        assert_eq!(pieces("", ""), [Piece::default()]);
+        assert_eq!(split_pieces("", ""), [Piece::default()]);
     }
 
     #[test]
     fn f086_oversized_text_is_truncated_and_marked() {
-        let (content, _) = joined(&pieces(&"é".repeat(MAX_ANSWER_BYTES), ""));
-        assert!(content.ends_with(CUT) && content.len() <= MAX_ANSWER_BYTES);
+        let (content, _) = joined(&split_pieces(&"é".repeat(MAX_ANSWER_BYTES), ""));
+        assert!(content.ends_with(CUT_MARK) && content.len() <= MAX_ANSWER_BYTES);
     }
 
     #[test]
@@ -137,22 +141,22 @@ mod tests {
             ok: true,
             summary: String::new(),
         };
-        let kept = calls(&[call(1, &"x".repeat(LONGEST_CALLS)), call(2, "short")]);
-        assert!(kept[0].arguments.as_str().is_some_and(|text| text.ends_with(CUT)));
+        let kept = bounded_calls(&[call(1, &"x".repeat(MAX_CALLS_BYTES)), call(2, "short")]);
+        assert!(kept[0].arguments.as_str().is_some_and(|text| text.ends_with(CUT_MARK)));
         assert_eq!(kept[1], call(2, "short"));
         let many: Vec<StoredCall> = (0..5_000).map(|id| call(id, "short")).collect();
-        assert!(json_len(&calls(&many)) <= LONGEST_CALLS && calls(&many).len() > 100);
+        assert!(json_len(&bounded_calls(&many)) <= MAX_CALLS_BYTES && bounded_calls(&many).len() > 100);
         let source = Source { index: 1, title: "t".repeat(1000), url: "https://a.example".to_owned() };
-        assert_eq!(sources(&vec![source; 100]).len(), 31);
+        assert_eq!(bounded_sources(&vec![source; 100]).len(), 31);
     }
 
     proptest! {
         #[test]
-        fn shortened_text_is_a_bounded_prefix(text in ".{0,200}", most in 8..400_usize) {
-            let short = shorten(&text, most);
-            prop_assert!(short.len() <= most);
-            prop_assert!(text.starts_with(short.strip_suffix(CUT).unwrap_or(&short)));
-            prop_assert_eq!(short == text, text.len() <= most || text.ends_with(CUT) && short == text);
+        fn shortened_text_is_a_bounded_prefix(text in ".{0,200}", max_bytes in 8..400_usize) {
+            let short = shorten(&text, max_bytes);
+            prop_assert!(short.len() <= max_bytes);
+            prop_assert!(text.starts_with(short.strip_suffix(CUT_MARK).unwrap_or(&short)));
+            prop_assert_eq!(short == text, text.len() <= max_bytes || text.ends_with(CUT_MARK) && short == text);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::StoreError;
 use crate::key::{digest, hex, unhex};
 
 /// The maximum length of a cursor, in characters.
-const LONGEST: usize = 512;
+const MAX_LEN: usize = 512;
 
 /// The version of the cursors' content.
 const VERSION: u32 = 1;
@@ -24,21 +24,21 @@ struct Cursor<T> {
 }
 
 /// Encodes a cursor of the list that is named by `list`.
-pub(crate) fn write<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
-    let cursor = Cursor { v: VERSION, of: tag(list), at };
+pub(crate) fn encode<T: Serialize>(list: &str, at: T) -> Result<String, StoreError> {
+    let cursor = Cursor { v: VERSION, of: list_tag(list), at };
     serde_json::to_vec(&cursor).map(|json| hex(&json)).map_err(|_| StoreError::fault("a cursor that JSON cannot hold"))
 }
 
 /// Decodes a cursor of the same list.
 pub(crate) fn read<T: DeserializeOwned>(list: &str, text: &str) -> Result<T, ReadError> {
-    let bytes = Some(text).filter(|text| text.len() <= LONGEST).and_then(unhex).ok_or(ReadError::BadCursor)?;
+    let bytes = Some(text).filter(|text| text.len() <= MAX_LEN).and_then(unhex).ok_or(ReadError::BadCursor)?;
     let cursor: Cursor<T> = serde_json::from_slice(&bytes).map_err(|_| ReadError::BadCursor)?;
-    let ours = cursor.v == VERSION && cursor.of == tag(list);
+    let ours = cursor.v == VERSION && cursor.of == list_tag(list);
     if ours { Ok(cursor.at) } else { Err(ReadError::BadCursor) }
 }
 
 /// Identifies a list without revealing its name.
-fn tag(list: &str) -> String {
+fn list_tag(list: &str) -> String {
     digest(list).chars().take(16).collect()
 }
 
@@ -50,11 +50,11 @@ mod tests {
 
     #[test]
     fn cursor_of_another_list_or_version_is_malformed() {
-        let cursor = write("U#a", 7_u64).unwrap();
+        let cursor = encode("U#a", 7_u64).unwrap();
         assert_eq!(read::<u64>("U#a", &cursor), Ok(7));
         assert_eq!(read::<u64>("U#b", &cursor), Err(ReadError::BadCursor));
         assert_eq!(read::<String>("U#a", &cursor), Err(ReadError::BadCursor));
-        let later = hex(format!("{{\"v\":2,\"of\":\"{}\",\"at\":7}}", tag("U#a")).as_bytes());
+        let later = hex(format!("{{\"v\":2,\"of\":\"{}\",\"at\":7}}", list_tag("U#a")).as_bytes());
         assert_eq!(read::<u64>("U#a", &later), Err(ReadError::BadCursor));
     }
 

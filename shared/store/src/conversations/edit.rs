@@ -1,12 +1,12 @@
 use std::time::SystemTime;
 
-use super::head::{Head, bounded_title, head_key};
+use super::head::{Head, head_key, truncate_title};
 use super::{Conversation, ConversationStore, ReadError};
 use crate::UPDATED_AT;
 use crate::clock::millis;
 use crate::item::{n, s};
 use crate::key::{Owner, is_ulid};
-use crate::table::{Expression, Write};
+use crate::table::{Expression, WriteOutcome};
 
 impl ConversationStore {
     /// Changes the title of a conversation; truncates it to 200 characters.
@@ -22,11 +22,11 @@ impl ConversationStore {
         }
         let change = Expression::update(format!("SET title = :title, {UPDATED_AT} = :updated"))
             .and_when("attribute_exists(pk)")
-            .value(":title", s(bounded_title(title)))
+            .value(":title", s(truncate_title(title)))
             .value(":updated", n(millis(now)));
         match self.table.update_and_read(&head_key(owner, id), change).await? {
-            Write::Done(item) => Ok(Head::read(&item.unwrap_or_default())?.into_conversation()),
-            Write::Refused(_) => Err(ReadError::NotFound),
+            WriteOutcome::Written(item) => Ok(Head::read(&item.unwrap_or_default())?.into_conversation()),
+            WriteOutcome::ConditionFailed(_) => Err(ReadError::NotFound),
         }
     }
 
@@ -38,12 +38,12 @@ impl ConversationStore {
         if !is_ulid(id) {
             return Err(ReadError::NotFound);
         }
-        self.free_chat(owner, id).await?;
+        self.release_chat_id(owner, id).await?;
         let head = self.table.delete(&head_key(owner, id)).await?;
         let rest = self.table.delete_partition(&owner.conversation_partition(id)).await?;
         match head {
             // Without a head there may be leftovers of an interrupted deletion, or of this one's first attempt.
-            Write::Refused(_) if rest == 0 => Err(ReadError::NotFound),
+            WriteOutcome::ConditionFailed(_) if rest == 0 => Err(ReadError::NotFound),
             _ => Ok(()),
         }
     }

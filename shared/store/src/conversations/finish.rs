@@ -3,47 +3,47 @@ use std::time::{Duration, SystemTime};
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use super::ConversationStore;
-use super::aside::{replaced, stands};
 use super::head::lease_end;
-use super::message::{answer_key, ended_answer, is_ended_by};
-use super::stop::{STOPPING, renewed};
-use super::transcript::{Transcript, placed, summary_item};
-use super::turn::{Answer, LeaseError, Renewed, TurnLease};
+use super::message::{answer_key, end_answer, is_ended_by};
+use super::stop::{STOPPING, lease_state};
+use super::superseded::{becomes_current, supersede_previous};
+use super::transcript::{Transcript, reserve_update, summary_item};
+use super::turn::{Answer, LeaseError, LeaseState, TurnLease};
+use crate::backoff::back_off;
 use crate::clock::millis;
 use crate::item::{n, s};
-use crate::pause::pause;
-use crate::stream_log::LoggedEnd;
-use crate::table::{Expression, Write};
-use crate::transaction::{Outcome, transact};
+use crate::stream_log::LogTail;
+use crate::table::{Expression, WriteOutcome};
+use crate::transaction::{TransactionOutcome, transact};
 use crate::{StoreError, UPDATED_AT};
 
 /// How often an end is retried when others change the conversation at the same moment.
-const ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Timeout of the optional writes, a transcript in advance and the end of a log: the lease is not renewed meanwhile,
 /// and the answer is worth more.
-const PATIENCE: Duration = Duration::from_secs(2);
+const OPTIONAL_WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The outcome of the transaction that ends a turn.
 #[derive(PartialEq, Eq)]
-enum End {
+enum EndOutcome {
     Stored,
     /// Stored with the end of the log.
-    Logged,
+    StoredWithLog,
     /// A condition failed.
-    Refused,
+    ConditionFailed,
 }
 
 impl ConversationStore {
     /// Extends the lease by its full length from `now`, and returns whether a stop was requested.
-    pub async fn renew(&self, lease: &TurnLease, now: SystemTime) -> Result<Renewed, LeaseError> {
+    pub async fn renew(&self, lease: &TurnLease, now: SystemTime) -> Result<LeaseState, LeaseError> {
         let extended = Expression::update("SET leaseUntil = :until")
             .and_when("turn = :turn")
             .value(":until", n(lease_end(now)))
             .value(":turn", s(&lease.turn_id));
         match self.table.update_and_read(&lease.head, extended).await? {
-            Write::Done(head) => Ok(renewed(&head.unwrap_or_default(), lease)),
-            Write::Refused(_) => Err(LeaseError::Lost),
+            WriteOutcome::Written(head) => Ok(lease_state(&head.unwrap_or_default(), lease)),
+            WriteOutcome::ConditionFailed(_) => Err(LeaseError::Lost),
         }
     }
 
@@ -54,8 +54,8 @@ impl ConversationStore {
     /// changes nothing and succeeds. An expired lease is still valid while no other turn has acquired the conversation.
     /// Nothing is written into a deleted conversation.
     pub async fn finish(&self, lease: &TurnLease, answer: &Answer, now: SystemTime) -> Result<(), LeaseError> {
-        let end = self.end(lease, answer, None, now).await;
-        self.ended(lease, end).await.map(drop)
+        let end = self.commit_end(lease, answer, None, now).await;
+        self.resolve_end(lease, end).await.map(drop)
     }
 
     /// Like [`finish`](Self::finish), but also stores the tail of the turn's log in the same transaction; returns
@@ -63,121 +63,127 @@ impl ConversationStore {
     ///
     /// So the log has its tail only if the answer is stored, and a deletion of the conversation finds it. If the two
     /// cannot be stored together within two seconds, the answer is stored without the log.
-    pub async fn finish_logged(
+    pub async fn finish_with_log(
         &self,
         lease: &TurnLease,
         answer: &Answer,
-        log: LoggedEnd,
+        log: LogTail,
         now: SystemTime,
     ) -> Result<bool, LeaseError> {
-        let end = self.end(lease, answer, Some(log), now).await;
-        self.ended(lease, end).await.map(|end| end == End::Logged)
+        let end = self.commit_end(lease, answer, Some(log), now).await;
+        self.resolve_end(lease, end).await.map(|end| end == EndOutcome::StoredWithLog)
     }
 
     /// Resolves an end that may have been stored by an earlier call, or by a call without a response.
-    async fn ended(&self, lease: &TurnLease, end: Result<End, StoreError>) -> Result<End, LeaseError> {
+    async fn resolve_end(
+        &self,
+        lease: &TurnLease,
+        end: Result<EndOutcome, StoreError>,
+    ) -> Result<EndOutcome, LeaseError> {
         match end {
-            Ok(End::Refused) if self.has_ended(lease).await? => Ok(End::Stored),
-            Ok(End::Refused) => Err(LeaseError::Lost),
-            Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => Ok(End::Stored),
+            Ok(EndOutcome::ConditionFailed) if self.has_ended(lease).await? => Ok(EndOutcome::Stored),
+            Ok(EndOutcome::ConditionFailed) => Err(LeaseError::Lost),
+            Err(StoreError::Busy) if self.has_ended(lease).await.unwrap_or(false) => Ok(EndOutcome::Stored),
             end => Ok(end?),
         }
     }
 
-    async fn end(
+    async fn commit_end(
         &self,
         lease: &TurnLease,
         answer: &Answer,
-        log: Option<LoggedEnd>,
+        log: Option<LogTail>,
         now: SystemTime,
-    ) -> Result<End, StoreError> {
-        let transcript = match Transcript::of(lease, answer)? {
-            Some(large) if large.is_large() => match self.write_in_time(lease, &large).await {
+    ) -> Result<EndOutcome, StoreError> {
+        let transcript = match Transcript::for_answer(lease, answer)? {
+            Some(large) if large.is_large() => match self.write_transcript_in_time(lease, &large).await {
                 Ok(true) => Some(large),
-                Ok(false) => return Ok(End::Refused),
+                Ok(false) => return Ok(EndOutcome::ConditionFailed),
                 // A late write of it is never read.
                 Err(StoreError::Busy) => None,
                 Err(error) => return Err(error),
             },
             small => small,
         };
-        let writes = self.last_writes(lease, answer, transcript.as_ref(), now)?;
-        if let Some(LoggedEnd(put)) = log {
-            let written = self.written([writes.as_slice(), &[put]].concat());
-            match tokio::time::timeout(PATIENCE, written).await.unwrap_or(Err(StoreError::Busy)) {
-                Ok(true) => return Ok(End::Logged),
-                Ok(false) => return Ok(End::Refused),
+        let writes = self.end_writes(lease, answer, transcript.as_ref(), now)?;
+        if let Some(LogTail(put)) = log {
+            let commit = self.commit([writes.as_slice(), &[put]].concat());
+            match tokio::time::timeout(OPTIONAL_WRITE_TIMEOUT, commit).await.unwrap_or(Err(StoreError::Busy)) {
+                Ok(true) => return Ok(EndOutcome::StoredWithLog),
+                Ok(false) => return Ok(EndOutcome::ConditionFailed),
                 Err(error) => tracing::warn!(%error, "an answer could not be stored with the end of its log"),
             }
         }
-        Ok(if self.written(writes).await? { End::Stored } else { End::Refused })
+        Ok(if self.commit(writes).await? { EndOutcome::Stored } else { EndOutcome::ConditionFailed })
     }
 
-    async fn write_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool, StoreError> {
-        let ahead = tokio::time::timeout(PATIENCE, self.write_ahead(lease, large)).await;
-        let ahead = ahead.unwrap_or(Err(StoreError::Busy));
-        if ahead == Err(StoreError::Busy) {
+    async fn write_transcript_in_time(&self, lease: &TurnLease, large: &Transcript) -> Result<bool, StoreError> {
+        let written = tokio::time::timeout(OPTIONAL_WRITE_TIMEOUT, self.write_transcript_first(lease, large)).await;
+        let written = written.unwrap_or(Err(StoreError::Busy));
+        if written == Err(StoreError::Busy) {
             tracing::warn!("an answer is stored without its transcript, which could not be written");
         }
-        ahead
+        written
     }
 
     /// Writes a transcript that is not valid yet; false if the turn has lost its lease, or has ended.
     ///
     /// A transaction under the lease reserves its key before the head can be deleted, so a deletion of the items under
     /// a head finds it. A late transcript is written to this key only.
-    async fn write_ahead(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool, StoreError> {
+    async fn write_transcript_first(&self, lease: &TurnLease, transcript: &Transcript) -> Result<bool, StoreError> {
         // Changes nothing; a condition check costs the same and needs one more permission.
         let holds = Expression::update("SET turn = :turn").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
-        let (key, place) = placed(lease);
-        let kept = vec![self.table.updating(&lease.head, holds)?, self.table.updating(&key, place)?];
-        let known = match self.written(kept).await {
+        let (key, reservation) = reserve_update(lease);
+        let reservations =
+            vec![self.table.update_write(&lease.head, holds)?, self.table.update_write(&key, reservation)?];
+        let if_refused = match self.commit(reservations).await {
             // The key may have been reserved although the response was lost.
             Err(StoreError::Busy) => Err(StoreError::Busy),
             Ok(true) => Ok(false),
             other => return other,
         };
-        match self.table.update(&key, transcript.written(lease)).await? {
-            Write::Done(_) => Ok(true),
-            Write::Refused(_) => known,
+        match self.table.update(&key, transcript.store_update(lease)).await? {
+            WriteOutcome::Written(_) => Ok(true),
+            WriteOutcome::ConditionFailed(_) => if_refused,
         }
     }
 
     /// Applies all writes; false if a condition failed.
-    async fn written(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
-        for attempt in 0..ATTEMPTS {
+    async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+        for attempt in 0..MAX_ATTEMPTS {
             match transact(&self.table.client, writes.clone()).await? {
-                Outcome::Done => return Ok(true),
-                Outcome::Refused(_) => return Ok(false),
-                Outcome::Conflict => pause(attempt).await,
+                TransactionOutcome::Committed => return Ok(true),
+                TransactionOutcome::ConditionFailed(_) => return Ok(false),
+                TransactionOutcome::Conflict => back_off(attempt).await,
             }
         }
         Err(StoreError::Busy)
     }
 
-    fn last_writes(
+    fn end_writes(
         &self,
         lease: &TurnLease,
         answer: &Answer,
         transcript: Option<&Transcript>,
         now: SystemTime,
     ) -> Result<Vec<TransactWriteItem>, StoreError> {
-        let tip = lease.replaces.filter(|_| !stands(lease, answer)).unwrap_or(lease.answer);
+        let current_seq = lease.replaced_seq.filter(|_| !becomes_current(lease, answer)).unwrap_or(lease.answer_seq);
         let freed =
             Expression::update(format!("SET {UPDATED_AT} = :updated, tip = :tip REMOVE turn, leaseUntil, {STOPPING}"))
                 .and_when("turn = :turn")
-                .value(":tip", n(tip))
+                .value(":tip", n(current_seq))
                 .value(":updated", n(millis(now)))
                 .value(":turn", s(&lease.turn_id));
-        let (answer_key, answered, further) = ended_answer(lease, answer, transcript, now)?;
-        let mut writes = vec![self.table.updating(&lease.head, freed)?, self.table.updating(&answer_key, answered)?];
-        if let Some((key, aside)) = replaced(lease, answer) {
-            writes.push(self.table.updating(&key, aside)?);
+        let (answer_key, answered, further) = end_answer(lease, answer, transcript, now)?;
+        let mut writes =
+            vec![self.table.update_write(&lease.head, freed)?, self.table.update_write(&answer_key, answered)?];
+        if let Some((key, change)) = supersede_previous(lease, answer) {
+            writes.push(self.table.update_write(&key, change)?);
         }
         let summary = answer.summary.as_ref().map(|summary| summary_item(lease, summary)).transpose()?;
         let transcript = transcript.filter(|transcript| !transcript.is_large()).map(|small| small.item(lease));
         for item in transcript.into_iter().chain(summary).chain(further) {
-            writes.push(self.table.putting(item, Expression::default())?);
+            writes.push(self.table.put_write(item, Expression::default())?);
         }
         Ok(writes)
     }

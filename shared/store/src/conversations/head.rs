@@ -4,9 +4,9 @@ use super::stop::STOPPING;
 use super::turn::{NewTurn, TurnLease};
 use super::{Conversation, ConversationStore};
 use crate::clock::{millis, rfc3339, span_millis};
-use crate::item::{Item, Read, item, n, s};
+use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{Key, Owner, is_ulid};
-use crate::shape::SHAPES;
+use crate::schema::SCHEMA;
 use crate::table::Expression;
 use crate::{StoreError, UPDATED_AT};
 
@@ -14,7 +14,7 @@ use crate::{StoreError, UPDATED_AT};
 pub(crate) const HEAD_PREFIX: &str = "C#";
 
 /// The maximum length of a stored title, in characters.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// The maximum clock difference between two instances. A lease further ahead was taken by a clock that is or was wrong,
 /// and blocks no new turn: the next renewal by its holder returns `Lost`.
@@ -30,26 +30,28 @@ pub(super) struct Head {
     created_at: i64,
     pub(super) updated_at: i64,
     /// The seq of the last message, also of a hidden one.
-    pub(super) seq: u64,
+    pub(super) last_seq: u64,
     /// The seq of the conversation's current last answer. During a regeneration it is lower than `last_seq`, until the
     /// new answer is complete.
-    pub(super) tip: u64,
-    pub(super) running: Option<Running>,
+    pub(super) current_answer_seq: u64,
+    pub(super) running: Option<RunningTurn>,
 }
 
 /// The turn that holds the conversation, or held it when its process died.
 #[derive(Clone, Debug)]
-pub(super) struct Running {
-    pub(super) turn: String,
-    pub(super) until: i64,
+pub(super) struct RunningTurn {
+    pub(super) turn_id: String,
+    pub(super) lease_end_millis: i64,
 }
 
-impl Running {
+impl RunningTurn {
     /// The remaining time of the lease; `None` when it is expired, or further ahead than a lease can be.
-    pub(super) fn left(&self, now: SystemTime) -> Option<Duration> {
-        let left = self.until.saturating_sub(millis(now));
-        let left = u64::try_from(left).ok().filter(|left| *left > 0 && self.until <= latest_lease_end(now));
-        left.map(Duration::from_millis)
+    pub(super) fn remaining_lease(&self, now: SystemTime) -> Option<Duration> {
+        let remaining = self.lease_end_millis.saturating_sub(millis(now));
+        let remaining = u64::try_from(remaining)
+            .ok()
+            .filter(|remaining| *remaining > 0 && self.lease_end_millis <= latest_lease_end(now));
+        remaining.map(Duration::from_millis)
     }
 }
 
@@ -65,7 +67,7 @@ impl ConversationStore {
 
 /// Whether this release can read an item as the head of a conversation, also one of an older release.
 pub(crate) fn is_head(item: &Item) -> bool {
-    Head::read(&SHAPES.brought_up(item.clone())).is_ok()
+    Head::read(&SCHEMA.upgrade(item.clone())).is_ok()
 }
 
 pub(super) fn head_key(owner: &Owner, id: &str) -> Key {
@@ -83,13 +85,13 @@ fn latest_lease_end(now: SystemTime) -> i64 {
 }
 
 /// Truncates a title to its maximum length.
-pub(super) fn bounded_title(title: &str) -> String {
-    title.chars().take(LONGEST_TITLE).collect()
+pub(super) fn truncate_title(title: &str) -> String {
+    title.chars().take(MAX_TITLE_CHARS).collect()
 }
 
 impl Head {
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_understood() {
+        if !item.is_readable() {
             return Err(StoreError::fault("a conversation of another version"));
         }
         Ok(Self {
@@ -99,10 +101,10 @@ impl Head {
             message_count: item.number("messageCount")?,
             created_at: item.number("createdAt")?,
             updated_at: item.number(UPDATED_AT)?,
-            seq: item.number("seq")?,
+            last_seq: item.number("seq")?,
             // Older items have none: they end with their last answer.
-            tip: if item.contains_key("tip") { item.number("tip")? } else { item.number("seq")? },
-            running: Running::read(item)?,
+            current_answer_seq: if item.contains_key("tip") { item.number("tip")? } else { item.number("seq")? },
+            running: RunningTurn::read(item)?,
         })
     }
 
@@ -119,56 +121,57 @@ impl Head {
 
     /// The lease of the turn with this id, if it is the running one.
     pub(super) fn lease_of(&self, owner: &Owner, turn_id: &str) -> Option<TurnLease> {
-        let running = self.running.as_ref().filter(|running| running.turn == turn_id)?;
-        let replaces = (self.tip < self.seq).then_some(self.tip);
-        Some(TurnLease { replaces, ..lease(owner, &self.id, &running.turn, self.seq) })
+        let running = self.running.as_ref().filter(|running| running.turn_id == turn_id)?;
+        let replaced_seq = (self.current_answer_seq < self.last_seq).then_some(self.current_answer_seq);
+        Some(TurnLease { replaced_seq, ..new_lease(owner, &self.id, &running.turn_id, self.last_seq) })
     }
 
     /// Whether a message is part of the conversation at `now`; superseded answers are not.
     ///
     /// During a regeneration the running answer is visible and the previous one is not.
-    pub(super) fn shows(&self, place: u64, is_aside: bool, now: SystemTime) -> bool {
-        let again = self.tip < self.seq && self.running.as_ref().is_some_and(|running| running.left(now).is_some());
-        match place {
-            _ if !again => !is_aside,
-            place if place == self.tip => false,
-            place => place == self.seq || !is_aside,
+    pub(super) fn is_visible(&self, seq: u64, is_superseded: bool, now: SystemTime) -> bool {
+        let is_regenerating = self.current_answer_seq < self.last_seq
+            && self.running.as_ref().is_some_and(|running| running.remaining_lease(now).is_some());
+        match seq {
+            _ if !is_regenerating => !is_superseded,
+            seq if seq == self.current_answer_seq => false,
+            seq => seq == self.last_seq || !is_superseded,
         }
     }
 }
 
-impl Running {
+impl RunningTurn {
     fn read(item: &Item) -> Result<Option<Self>, StoreError> {
         if !item.contains_key("turn") {
             return Ok(None);
         }
-        Ok(Some(Self { turn: item.text("turn")?.to_owned(), until: item.number("leaseUntil")? }))
+        Ok(Some(Self { turn_id: item.text("turn")?.to_owned(), lease_end_millis: item.number("leaseUntil")? }))
     }
 }
 
-pub(super) fn lease(owner: &Owner, id: &str, turn_id: &str, answer: u64) -> TurnLease {
+pub(super) fn new_lease(owner: &Owner, id: &str, turn_id: &str, answer_seq: u64) -> TurnLease {
     TurnLease {
         conversation_id: id.to_owned(),
         turn_id: turn_id.to_owned(),
         head: head_key(owner, id),
         partition: owner.conversation_partition(id),
-        answer,
-        replaces: None,
+        answer_seq,
+        replaced_seq: None,
     }
 }
 
 /// The head of a new conversation whose first turn runs.
-pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
+pub(super) fn new_head_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
     item(
         &lease.head,
         [
-            ("title", s(bounded_title(&turn.title))),
+            ("title", s(truncate_title(&turn.title))),
             ("model", s(&turn.model)),
             ("messageCount", n(2)),
             ("createdAt", n(millis(now))),
             (UPDATED_AT, n(millis(now))),
-            ("seq", n(lease.answer)),
-            ("tip", n(lease.answer)),
+            ("seq", n(lease.answer_seq)),
+            ("tip", n(lease.answer_seq)),
             ("turn", s(&lease.turn_id)),
             ("leaseUntil", n(lease_end(now))),
         ],
@@ -177,7 +180,7 @@ pub(super) fn first(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item 
 
 /// Builds the update by which the next turn acquires the conversation, if nothing has changed since `before` was read
 /// and no lease is valid.
-pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
+pub(super) fn acquire_update(before: &Head, lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Expression {
     Expression::update(format!(
         "SET seq = :next, tip = :tip, turn = :turn, leaseUntil = :until, model = :model, {UPDATED_AT} = :updated \
          REMOVE {STOPPING} ADD messageCount :more"
@@ -187,14 +190,14 @@ pub(super) fn taken(before: &Head, lease: &TurnLease, turn: &NewTurn, now: Syste
          AND (attribute_not_exists(turn) OR leaseUntil <= :now OR leaseUntil > :latest)",
     )
     .value(":latest", n(latest_lease_end(now)))
-    .value(":seq", n(before.seq))
-    .value(":before", n(before.tip))
-    .value(":tip", n(lease.replaces.unwrap_or(lease.answer)))
-    .value(":next", n(lease.answer))
+    .value(":seq", n(before.last_seq))
+    .value(":before", n(before.current_answer_seq))
+    .value(":tip", n(lease.replaced_seq.unwrap_or(lease.answer_seq)))
+    .value(":next", n(lease.answer_seq))
     .value(":turn", s(&lease.turn_id))
     .value(":until", n(lease_end(now)))
     .value(":model", s(&turn.model))
     .value(":updated", n(before.updated_at.max(millis(now))))
-    .value(":more", n(if lease.replaces.is_some() { 0 } else { 2 }))
+    .value(":more", n(if lease.replaced_seq.is_some() { 0 } else { 2 }))
     .value(":now", n(millis(now)))
 }

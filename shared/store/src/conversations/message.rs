@@ -2,15 +2,15 @@ use std::time::SystemTime;
 
 use conversation::FinishReason;
 
-use super::aside::{ASIDE, placed, set_aside};
-use super::bounds::{Piece, calls, pieces, sources};
+use super::bounds::{Piece, bounded_calls, bounded_sources, split_pieces};
 use super::head::Head;
+use super::superseded::{SUPERSEDED, activate, mark_pending};
 use super::transcript::{SUMMARY, TRANSCRIPT, TRANSCRIPT_PREFIX, Transcript};
-use super::turn::{Answer, NewTurn, Tally, TurnEnd, TurnLease};
+use super::turn::{Answer, NewTurn, TurnEnd, TurnLease, TurnOutcome};
 use super::{Role, Status, StoredMessage};
 use crate::StoreError;
 use crate::clock::{millis, rfc3339};
-use crate::item::{Item, Read, item, n, s};
+use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::Key;
 use crate::table::Expression;
 
@@ -21,7 +21,7 @@ const PARTS: &str = "parts";
 pub(super) const MESSAGE_PREFIX: &str = "M#";
 
 /// The length of a message's sort key, in bytes; that of a further piece is longer.
-const KEY_LEN: usize = MESSAGE_PREFIX.len() + 12;
+const MESSAGE_SK_LEN: usize = MESSAGE_PREFIX.len() + 12;
 
 /// The sort key of the message with this seq; all have one length, so that they sort by seq.
 pub(super) fn message_sk(seq: u64) -> String {
@@ -29,7 +29,7 @@ pub(super) fn message_sk(seq: u64) -> String {
 }
 
 /// The seq in a sort key under a conversation; the maximum for a summary, `None` for any other key.
-pub(crate) fn place_in(sk: &str) -> Option<u64> {
+pub(crate) fn seq_in_sk(sk: &str) -> Option<u64> {
     if sk == SUMMARY {
         return Some(u64::MAX);
     }
@@ -37,15 +37,15 @@ pub(crate) fn place_in(sk: &str) -> Option<u64> {
         Some(rest) => (rest, true),
         None => (sk.strip_prefix(TRANSCRIPT_PREFIX)?, false),
     };
-    let (place, piece) = rest.split_at_checked(12)?;
+    let (seq, piece) = rest.split_at_checked(12)?;
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
     let is_piece = is_message && piece.strip_prefix('#').and_then(number).is_some();
-    number(place).filter(|_| piece.is_empty() || is_piece)
+    number(seq).filter(|_| piece.is_empty() || is_piece)
 }
 
 /// Whether this is the sort key of a message itself, not of a piece or transcript.
 pub(crate) fn is_message(sk: &str) -> bool {
-    sk.starts_with(MESSAGE_PREFIX) && sk.len() == KEY_LEN
+    sk.starts_with(MESSAGE_PREFIX) && sk.len() == MESSAGE_SK_LEN
 }
 
 pub(super) fn message_key(partition: &str, seq: u64) -> Key {
@@ -53,9 +53,9 @@ pub(super) fn message_key(partition: &str, seq: u64) -> Key {
 }
 
 /// Builds the items of the user's message and its further pieces.
-pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, words: &str, now: SystemTime) -> Vec<Item> {
-    let seq = lease.answer - 1;
-    let pieces = pieces(words, "");
+pub(super) fn user_message_items(lease: &TurnLease, turn: &NewTurn, text: &str, now: SystemTime) -> Vec<Item> {
+    let seq = lease.answer_seq - 1;
+    let pieces = split_pieces(text, "");
     let mut message = message_item(lease, seq, Role::User, &turn.user_message_id, now);
     message.extend([
         ("model".to_owned(), s("")),
@@ -69,15 +69,15 @@ pub(super) fn user_message(lease: &TurnLease, turn: &NewTurn, words: &str, now: 
 }
 
 /// Builds the item of a running answer.
-pub(super) fn running_answer(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
-    let mut message = message_item(lease, lease.answer, Role::Assistant, &turn.assistant_message_id, now);
+pub(super) fn running_answer_item(lease: &TurnLease, turn: &NewTurn, now: SystemTime) -> Item {
+    let mut message = message_item(lease, lease.answer_seq, Role::Assistant, &turn.assistant_message_id, now);
     message.extend([
         ("model".to_owned(), s(&turn.model)),
         ("progress".to_owned(), s(Status::Running.as_str())),
         ("content".to_owned(), s("")),
         (PARTS.to_owned(), n(0)),
     ]);
-    set_aside(lease, message)
+    mark_pending(lease, message)
 }
 
 fn message_item(lease: &TurnLease, seq: u64, role: Role, id: &str, now: SystemTime) -> Item {
@@ -105,36 +105,39 @@ fn further_items(partition: &str, seq: u64, pieces: &[Piece]) -> Vec<Item> {
 }
 
 /// The end of a turn: the update of the answer's item and the items of its further pieces.
-pub(super) fn ended_answer(
+pub(super) fn end_answer(
     lease: &TurnLease,
     answer: &Answer,
     transcript: Option<&Transcript>,
     now: SystemTime,
 ) -> Result<(Key, Expression, Vec<Item>), StoreError> {
-    let pieces = pieces(&answer.content, &answer.thinking);
+    let pieces = split_pieces(&answer.content, &answer.thinking);
     let status = if matches!(answer.end, TurnEnd::Done(_)) { Status::Complete } else { Status::Interrupted };
     let change = format!(
         "SET content = :content, thinking = :thinking, calls = :calls, sources = :sources, progress = :progress, \
          {PARTS} = :parts, tally = :tally, endedAt = :ended, {TRANSCRIPT} = :transcript"
     );
-    let change = Expression::update(placed(&change, lease, answer))
+    let change = Expression::update(activate(&change, lease, answer))
         .and_when("turn = :turn")
         .value(":turn", s(&lease.turn_id))
         .value(":content", s(&pieces[0].content))
         .value(":thinking", s(&pieces[0].thinking))
-        .value(":calls", s(json(&calls(&answer.tool_calls))?))
-        .value(":sources", s(json(&sources(&answer.sources))?))
+        .value(":calls", s(to_json(&bounded_calls(&answer.tool_calls))?))
+        .value(":sources", s(to_json(&bounded_sources(&answer.sources))?))
         .value(":progress", s(status.as_str()))
         .value(":parts", n(pieces.len() - 1))
-        .value(":tally", s(json(&Tally { usage: answer.usage, end: answer.end, models: answer.models.clone() })?))
-        .value(":transcript", n(transcript.map_or(0, |transcript| transcript.length)))
+        .value(
+            ":tally",
+            s(to_json(&TurnOutcome { usage: answer.usage, end: answer.end, models: answer.models.clone() })?),
+        )
+        .value(":transcript", n(transcript.map_or(0, |transcript| transcript.chars)))
         .value(":ended", n(millis(now)));
-    let further = further_items(&lease.partition, lease.answer, &pieces);
-    Ok((message_key(&lease.partition, lease.answer), change, further))
+    let further = further_items(&lease.partition, lease.answer_seq, &pieces);
+    Ok((message_key(&lease.partition, lease.answer_seq), change, further))
 }
 
 /// Builds the update that marks the answer of an expired turn as interrupted.
-pub(super) fn cut_off(partition: &str, seq: u64) -> (Key, Expression) {
+pub(super) fn interrupt_update(partition: &str, seq: u64) -> (Key, Expression) {
     let change = Expression::update("SET progress = :progress").and_when("attribute_exists(pk)");
     (message_key(partition, seq), change.value(":progress", s(Status::Interrupted.as_str())))
 }
@@ -145,58 +148,58 @@ pub(super) fn is_ended_by(item: &Item, turn_id: &str) -> bool {
 }
 
 pub(super) fn answer_key(lease: &TurnLease) -> Key {
-    message_key(&lease.partition, lease.answer)
+    message_key(&lease.partition, lease.answer_seq)
 }
 
-pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+pub(super) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|_| StoreError::fault("a value that JSON cannot hold"))
 }
 
 /// A message assembled from its items.
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct AssembledMessage {
     pub(super) seq: u64,
-    pub(super) is_aside: bool,
-    turn: String,
+    pub(super) is_superseded: bool,
+    turn_id: String,
     /// The number of its further pieces.
     parts: usize,
     message: StoredMessage,
-    pub(super) tally: Option<Tally>,
+    pub(super) outcome: Option<TurnOutcome>,
 }
 
-impl Gathered {
+impl AssembledMessage {
     /// Reads a message's main item.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_understood() {
+        if !item.is_readable() {
             return Err(StoreError::fault("a message of another version"));
         }
-        let tally: Option<Tally> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
-        let models = tally.as_ref().map(|tally| tally.models.clone()).unwrap_or_default();
+        let outcome: Option<TurnOutcome> = if item.contains_key("tally") { Some(item.json("tally")?) } else { None };
+        let models = outcome.as_ref().map(|outcome| outcome.models.clone()).unwrap_or_default();
         let message = StoredMessage {
             id: item.text("id")?.to_owned(),
-            role: known(Role::parse(item.text("author")?))?,
+            role: require(Role::parse(item.text("author")?))?,
             content: item.text("content")?.to_owned(),
             thinking: item.text("thinking")?.to_owned(),
             model: item.text("model")?.to_owned(),
             tool_calls: item.json("calls")?,
             sources: item.json("sources")?,
-            status: known(Status::parse(item.text("progress")?))?,
+            status: require(Status::parse(item.text("progress")?))?,
             models,
-            finish_reason: tally.as_ref().and_then(early),
+            finish_reason: outcome.as_ref().and_then(early_finish_reason),
             created_at: rfc3339(item.number("createdAt")?),
         };
-        let seq = known(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|place| place.parse().ok()))?;
-        let is_aside = item.contains_key(ASIDE);
-        let (turn, parts) = (item.text("turn")?.to_owned(), item.number(PARTS)?);
-        Ok(Self { seq, is_aside, turn, parts, message, tally })
+        let seq = require(item.text("sk")?.get(MESSAGE_PREFIX.len()..).and_then(|seq| seq.parse().ok()))?;
+        let is_superseded = item.contains_key(SUPERSEDED);
+        let (turn_id, parts) = (item.text("turn")?.to_owned(), item.number(PARTS)?);
+        Ok(Self { seq, is_superseded, turn_id, parts, message, outcome })
     }
 
     /// Whether an item is a further piece of it. Its key range may hold more: pieces of another answer that a restore
     /// has left.
-    pub(super) fn goes_on_in(&self, item: &Item) -> Result<bool, StoreError> {
+    pub(super) fn has_piece(&self, item: &Item) -> Result<bool, StoreError> {
         let piece = item.text("sk")?.strip_prefix(&message_sk(self.seq)).and_then(|rest| rest.strip_prefix('#'));
         let Some(piece) = piece else { return Ok(false) };
-        Ok(known(piece.parse::<usize>().ok())? <= self.parts)
+        Ok(require(piece.parse::<usize>().ok())? <= self.parts)
     }
 
     /// Appends the next piece.
@@ -207,7 +210,7 @@ impl Gathered {
     }
 
     /// The length of its texts, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn text_bytes(&self) -> usize {
         self.message.content.len() + self.message.thinking.len()
     }
 
@@ -217,8 +220,8 @@ impl Gathered {
     /// above the head's last one.
     pub(super) fn into_message(mut self, head: &Head, now: SystemTime) -> StoredMessage {
         let runs = match &head.running {
-            _ if self.seq > head.seq => true,
-            Some(running) => running.turn == self.turn && running.left(now).is_some(),
+            _ if self.seq > head.last_seq => true,
+            Some(running) => running.turn_id == self.turn_id && running.remaining_lease(now).is_some(),
             None => false,
         };
         if self.message.status == Status::Running && !runs {
@@ -229,18 +232,18 @@ impl Gathered {
 }
 
 /// Whether an item is a further piece, not a message's main item.
-pub(super) fn is_further(item: &Item) -> Result<bool, StoreError> {
-    Ok(item.text("sk")?.len() > KEY_LEN)
+pub(super) fn is_further_piece(item: &Item) -> Result<bool, StoreError> {
+    Ok(item.text("sk")?.len() > MESSAGE_SK_LEN)
 }
 
 /// Why a complete answer ends before the model stopped by itself.
-fn early(tally: &Tally) -> Option<FinishReason> {
-    match tally.end {
+fn early_finish_reason(outcome: &TurnOutcome) -> Option<FinishReason> {
+    match outcome.end {
         TurnEnd::Done(FinishReason::Stop) | TurnEnd::Failed(_) => None,
         TurnEnd::Done(reason) => Some(reason),
     }
 }
 
-fn known<T>(value: Option<T>) -> Result<T, StoreError> {
+fn require<T>(value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| StoreError::fault("a message that cannot be read"))
 }

@@ -4,28 +4,30 @@
 //! answer, the transcript, the end of its log). A lease in the head identifies the running turn. Messages are ordered
 //! by the head's sequence and never by a clock.
 
-mod aside;
 mod begin;
 mod bounds;
-mod chat;
+mod chat_id;
 pub(crate) mod cursor;
 mod edit;
 mod finish;
 mod head;
 mod history;
+mod history_builder;
 mod message;
 mod page;
-mod past;
 mod read;
 mod stop;
+mod superseded;
 mod transcript;
 mod turn;
 
-pub(crate) use chat::{CHAT, CHAT_PREFIX, LEADS_TO, chat_key_in};
+pub(crate) use chat_id::{CHAT_ID_ATTRIBUTE, CHAT_ID_PREFIX, CONVERSATION_ATTRIBUTE, chat_id_key_in};
 pub(crate) use head::{HEAD_PREFIX, is_head};
-pub(crate) use message::{is_message, place_in};
+pub(crate) use message::{is_message, seq_in_sk};
 pub use page::{Conversation, Page, ReadError, Role, Status, StoredCall, StoredMessage};
-pub use turn::{Answer, BeginError, LeaseError, NewTurn, Question, Renewed, StoredTurn, Tally, TurnEnd, TurnLease};
+pub use turn::{
+    Answer, BeginError, LeaseError, LeaseState, NewTurn, StoredTurn, TurnEnd, TurnLease, TurnOutcome, UserInput,
+};
 
 use std::time::Duration;
 

@@ -2,17 +2,17 @@ use std::time::SystemTime;
 
 use super::cursor;
 use super::head::{Head, head_key};
-use super::message::{Gathered, is_further, message_sk};
+use super::message::{AssembledMessage, is_further_piece, message_sk};
 use super::{Conversation, ConversationStore, Page, ReadError, StoredMessage, StoredTurn};
 use crate::item::{Item, n, s};
 use crate::key::{Owner, is_ulid};
-use crate::{KnownTurn, StoreError, UPDATED_AT, UPDATED_INDEX};
+use crate::{StoreError, TurnRef, UPDATED_AT, UPDATED_INDEX};
 
 /// The maximum number of rows on a page.
-const MOST_ROWS: u32 = 100;
+const MAX_ROWS: u32 = 100;
 
 /// The maximum size of a page of messages, in bytes of their texts: a buffered response of a function holds 6 MB.
-const MOST_BYTES: usize = 3 * 1024 * 1024;
+const MAX_PAGE_BYTES: usize = 3 * 1024 * 1024;
 
 /// Sorts after every message and every further piece.
 const AFTER_MESSAGES: &str = "M$";
@@ -22,23 +22,23 @@ impl ConversationStore {
     pub async fn list(&self, owner: &Owner, limit: u32, cursor: Option<&str>) -> Result<Page<Conversation>, ReadError> {
         let partition = owner.partition();
         let after = cursor.map(|text| cursor::read::<(i64, String)>(&partition, text)).transpose()?;
-        let limit = rows(limit);
+        let limit = clamp_limit(limit);
         let mut heads = self.heads(owner, after, limit + 1).await?;
-        let more = heads.len() > limit;
+        let has_more = heads.len() > limit;
         heads.truncate(limit);
-        let last = heads.last().filter(|_| more).map(|head| (head.updated_at, head.id.clone()));
-        let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
+        let last = heads.last().filter(|_| has_more).map(|head| (head.updated_at, head.id.clone()));
+        let next_cursor = last.map(|at| cursor::encode(&partition, at)).transpose()?;
         Ok(Page { items: heads.into_iter().map(Head::into_conversation).collect(), next_cursor })
     }
 
     async fn heads(&self, owner: &Owner, after: Option<(i64, String)>, count: usize) -> Result<Vec<Head>, ReadError> {
-        let mut start = after.map(|(updated_at, id)| start_of(owner, updated_at, &id)).transpose()?;
+        let mut start = after.map(|(updated_at, id)| index_start(owner, updated_at, &id)).transpose()?;
         let mut heads = Vec::new();
         loop {
             let wanted = i32::try_from(count - heads.len()).unwrap_or(i32::MAX);
             let call = self.table.query(&owner.partition()).key_condition_expression("pk = :pk");
             let call = call.index_name(UPDATED_INDEX).scan_index_forward(false).limit(wanted);
-            let (items, next) = self.table.page(call, start).await?;
+            let (items, next) = self.table.query_page(call, start).await?;
             for item in items {
                 heads.push(Head::read(&item)?);
             }
@@ -70,10 +70,13 @@ impl ConversationStore {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
         let after = cursor.map(|text| cursor::read::<u64>(&partition, text)).transpose()?.unwrap_or(0);
-        let (messages, more) =
-            self.gather(&partition, after, rows(limit), |one| head.shows(one.seq, one.is_aside, now)).await?;
-        let last = messages.last().filter(|_| more).map(|message| message.seq);
-        let next_cursor = last.map(|at| cursor::write(&partition, at)).transpose()?;
+        let (messages, has_more) = self
+            .read_messages(&partition, after, clamp_limit(limit), |one| {
+                head.is_visible(one.seq, one.is_superseded, now)
+            })
+            .await?;
+        let last = messages.last().filter(|_| has_more).map(|message| message.seq);
+        let next_cursor = last.map(|at| cursor::encode(&partition, at)).transpose()?;
         let items = messages.into_iter().map(|message| message.into_message(&head, now)).collect();
         Ok(Page { items, next_cursor })
     }
@@ -89,38 +92,48 @@ impl ConversationStore {
     ) -> Result<(Vec<(bool, StoredMessage)>, Option<u64>), ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
-        let (messages, more) = self.gather(&partition, after, rows(MOST_ROWS), |_| true).await?;
-        let next = messages.last().filter(|_| more).map(|message| message.seq);
+        let (messages, has_more) = self.read_messages(&partition, after, clamp_limit(MAX_ROWS), |_| true).await?;
+        let next = messages.last().filter(|_| has_more).map(|message| message.seq);
         let messages = messages.into_iter();
-        Ok((messages.map(|message| (message.is_aside, message.into_message(&head, now))).collect(), next))
+        Ok((messages.map(|message| (message.is_superseded, message.into_message(&head, now))).collect(), next))
     }
 
     /// The turn whose answer has this seq, even if another answer supersedes it by now.
-    pub async fn turn(&self, owner: &Owner, id: &str, answer: u64, now: SystemTime) -> Result<StoredTurn, ReadError> {
+    pub async fn get_turn(
+        &self,
+        owner: &Owner,
+        id: &str,
+        answer_seq: u64,
+        now: SystemTime,
+    ) -> Result<StoredTurn, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
         let partition = owner.conversation_partition(id);
-        let (messages, _) = self.gather(&partition, answer.saturating_sub(1), 1, |_| true).await?;
-        let found = messages.into_iter().next().filter(|found| found.seq == answer).ok_or(ReadError::NotFound)?;
-        let tally = found.tally.clone();
-        Ok(StoredTurn { message: found.into_message(&head, now), tally })
+        let (messages, _) = self.read_messages(&partition, answer_seq.saturating_sub(1), 1, |_| true).await?;
+        let found = messages.into_iter().next().filter(|found| found.seq == answer_seq).ok_or(ReadError::NotFound)?;
+        let outcome = found.outcome.clone();
+        Ok(StoredTurn { message: found.into_message(&head, now), outcome })
     }
 
     /// The turn that runs in a conversation under a valid lease.
-    pub async fn running(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<KnownTurn>, ReadError> {
+    pub async fn running_turn(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<Option<TurnRef>, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let running = head.running.filter(|running| running.left(now).is_some());
-        Ok(running.map(|running| KnownTurn { turn_id: running.turn, conversation_id: head.id, answer: head.seq }))
+        let running = head.running.filter(|running| running.remaining_lease(now).is_some());
+        Ok(running.map(|running| TurnRef {
+            turn_id: running.turn_id,
+            conversation_id: head.id,
+            answer_seq: head.last_seq,
+        }))
     }
 
     /// The messages after a seq, each with all its pieces, up to `limit` or [`MAX_PAGE_BYTES`]; and whether more
     /// follow.
-    async fn gather(
+    async fn read_messages(
         &self,
         partition: &str,
         after: u64,
         limit: usize,
-        shows: impl Fn(&Gathered) -> bool,
-    ) -> Result<(Vec<Gathered>, bool), StoreError> {
+        is_visible: impl Fn(&AssembledMessage) -> bool,
+    ) -> Result<(Vec<AssembledMessage>, bool), StoreError> {
         let (mut start, mut messages) = (None, Vec::new());
         loop {
             let wanted = i32::try_from(limit + 1 - messages.len()).unwrap_or(i32::MAX);
@@ -128,11 +141,11 @@ impl ConversationStore {
             let call = call
                 .expression_attribute_values(":first", s(message_sk(after.saturating_add(1))))
                 .expression_attribute_values(":last", s(AFTER_MESSAGES));
-            let (items, next) = self.table.page(call.limit(wanted), start).await?;
+            let (items, next) = self.table.query_page(call.limit(wanted), start).await?;
             for item in &items {
-                add(&mut messages, item, &shows)?;
+                push_item(&mut messages, item, &is_visible)?;
             }
-            let full = messages.len() > limit || messages.len() > 1 && bytes(&messages) > MOST_BYTES;
+            let full = messages.len() > limit || messages.len() > 1 && total_bytes(&messages) > MAX_PAGE_BYTES;
             if full {
                 // Some pieces of the last one may be unread.
                 messages.pop();
@@ -145,16 +158,16 @@ impl ConversationStore {
     }
 }
 
-fn bytes(messages: &[Gathered]) -> usize {
-    messages.iter().map(Gathered::bytes).sum()
+fn total_bytes(messages: &[AssembledMessage]) -> usize {
+    messages.iter().map(AssembledMessage::text_bytes).sum()
 }
 
-fn rows(limit: u32) -> usize {
-    limit.clamp(1, MOST_ROWS) as usize
+fn clamp_limit(limit: u32) -> usize {
+    limit.clamp(1, MAX_ROWS) as usize
 }
 
 /// The index key of a conversation, from a cursor.
-fn start_of(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError> {
+fn index_start(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError> {
     if !is_ulid(id) {
         return Err(ReadError::BadCursor);
     }
@@ -164,13 +177,17 @@ fn start_of(owner: &Owner, updated_at: i64, id: &str) -> Result<Item, ReadError>
 }
 
 /// Adds the next item of the partition: a visible message, or a further piece of the previous one.
-fn add(messages: &mut Vec<Gathered>, item: &Item, shows: impl Fn(&Gathered) -> bool) -> Result<(), StoreError> {
-    if !is_further(item)? {
-        messages.extend(Some(Gathered::read(item)?).filter(shows));
+fn push_item(
+    messages: &mut Vec<AssembledMessage>,
+    item: &Item,
+    is_visible: impl Fn(&AssembledMessage) -> bool,
+) -> Result<(), StoreError> {
+    if !is_further_piece(item)? {
+        messages.extend(Some(AssembledMessage::read(item)?).filter(is_visible));
         return Ok(());
     }
     match messages.last_mut() {
-        Some(message) if message.goes_on_in(item)? => message.append(item),
+        Some(message) if message.has_piece(item)? => message.append(item),
         _ => Ok(()),
     }
 }

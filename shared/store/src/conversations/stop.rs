@@ -1,11 +1,11 @@
 use std::time::SystemTime;
 
 use super::head::head_key;
-use super::turn::{Renewed, TurnLease};
+use super::turn::{LeaseState, TurnLease};
 use super::{ConversationStore, ReadError};
-use crate::item::{Item, Read, s};
+use crate::item::{Item, ItemExt, s};
 use crate::key::Owner;
-use crate::table::{Expression, Write};
+use crate::table::{Expression, WriteOutcome};
 
 /// The attribute of a head with the turn that must stop.
 pub(super) const STOPPING: &str = "stopping";
@@ -15,20 +15,22 @@ impl ConversationStore {
     ///
     /// The turn's task receives the request with the next renewal of its lease. The request names the turn, so that it
     /// never affects a later one.
-    pub async fn stop(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
+    pub async fn request_stop(&self, owner: &Owner, id: &str, now: SystemTime) -> Result<bool, ReadError> {
         let head = self.head(owner, id).await?.ok_or(ReadError::NotFound)?;
-        let Some(running) = head.running.filter(|running| running.left(now).is_some()) else { return Ok(false) };
-        let asked = Expression::update(format!("SET {STOPPING} = :turn")).and_when("turn = :turn");
-        match self.table.update(&head_key(owner, id), asked.value(":turn", s(running.turn))).await? {
-            Write::Done(_) => Ok(true),
-            Write::Refused(Some(_)) => Ok(false),
-            Write::Refused(None) => Err(ReadError::NotFound),
+        let Some(running) = head.running.filter(|running| running.remaining_lease(now).is_some()) else {
+            return Ok(false);
+        };
+        let request = Expression::update(format!("SET {STOPPING} = :turn")).and_when("turn = :turn");
+        match self.table.update(&head_key(owner, id), request.value(":turn", s(running.turn_id))).await? {
+            WriteOutcome::Written(_) => Ok(true),
+            WriteOutcome::ConditionFailed(Some(_)) => Ok(false),
+            WriteOutcome::ConditionFailed(None) => Err(ReadError::NotFound),
         }
     }
 }
 
 /// The state of a lease, read from its head.
-pub(super) fn renewed(head: &Item, lease: &TurnLease) -> Renewed {
-    let asked = head.contains_key(STOPPING) && head.text(STOPPING).is_ok_and(|turn| turn == lease.turn_id);
-    if asked { Renewed::Stopping } else { Renewed::GoingOn }
+pub(super) fn lease_state(head: &Item, lease: &TurnLease) -> LeaseState {
+    let stop_requested = head.contains_key(STOPPING) && head.text(STOPPING).is_ok_and(|turn| turn == lease.turn_id);
+    if stop_requested { LeaseState::StopRequested } else { LeaseState::Active }
 }

@@ -5,14 +5,14 @@
 
 use std::collections::HashSet;
 
-use conversation::{Message, Summary, ToolCall, ToolResult};
+use conversation::{Message, Summary, ToolCall, ToolMessage};
 
-use super::aside::stands;
-use super::bounds::{is_one_piece, json_len, short_arguments, shorten};
-use super::message::{json, place_in};
+use super::bounds::{bounded_arguments, is_one_piece, json_len, shorten};
+use super::message::{seq_in_sk, to_json};
+use super::superseded::becomes_current;
 use super::turn::{Answer, TurnLease};
 use crate::StoreError;
-use crate::item::{Item, Read, SHAPE, item, n, s};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, item, n, s};
 use crate::key::Key;
 use crate::table::Expression;
 
@@ -27,14 +27,14 @@ pub(super) const SUMMARY: &str = "S";
 pub(super) const TRANSCRIPT: &str = "transcript";
 
 /// The maximum size of a transcript as JSON, in bytes; it is one item.
-const LONGEST_SAID: usize = 220 * 1024;
+const MAX_TRANSCRIPT_BYTES: usize = 220 * 1024;
 
 /// The size above which a transcript is written before its turn's end, in bytes. A single write costs half of a write
 /// in a transaction; reserving its key costs as much as a single write of 4 KB.
-const LARGE: usize = 8 * 1024;
+const LARGE_BYTES: usize = 8 * 1024;
 
 /// The length of a tool's result when a transcript is too long, in bytes.
-const SHORT_RESULT: usize = 2_000;
+const SHORT_RESULT_BYTES: usize = 2_000;
 
 /// The sort key of the transcript of the turn whose answer has this seq.
 pub(super) fn transcript_sk(answer: u64) -> String {
@@ -48,60 +48,60 @@ pub(super) fn transcript_key(partition: &str, answer: u64) -> Key {
 /// The messages of a turn that its answer's item does not hold.
 pub(super) struct Transcript {
     /// JSON.
-    said: String,
+    json: String,
     /// Its length in a prompt, in characters; at least 1.
-    pub(super) length: usize,
+    pub(super) chars: usize,
 }
 
 impl Transcript {
     /// Whether it is written before the transaction that makes it valid: in there each kilobyte costs twice.
     pub(super) fn is_large(&self) -> bool {
-        self.said.len() > LARGE
+        self.json.len() > LARGE_BYTES
     }
 
     /// Builds the update that writes it to the key reserved for this turn.
-    pub(super) fn written(&self, lease: &TurnLease) -> Expression {
+    pub(super) fn store_update(&self, lease: &TurnLease) -> Expression {
         let change = Expression::update("SET said = :said").and_when("turn = :turn").value(":turn", s(&lease.turn_id));
-        change.value(":said", s(&self.said))
+        change.value(":said", s(&self.json))
     }
 
     /// Its item.
     pub(super) fn item(&self, lease: &TurnLease) -> Item {
-        transcript_item(lease, &self.said)
+        transcript_item(lease, &self.json)
     }
 
     /// The transcript of a turn that ends; `None` if the answer holds everything, or does not become current.
-    pub(super) fn of(lease: &TurnLease, answer: &Answer) -> Result<Option<Self>, StoreError> {
-        let said = fitting(paired(&answer.transcript));
+    pub(super) fn for_answer(lease: &TurnLease, answer: &Answer) -> Result<Option<Self>, StoreError> {
+        let messages = shrink_to_fit(pair_calls(&answer.transcript));
         let (content, thinking) = (&answer.content, &answer.thinking);
-        let is_told = is_one_piece(content, thinking) && said == told(content, thinking);
-        if is_told || !stands(lease, answer) {
+        let is_in_answer = is_one_piece(content, thinking) && messages == answer_messages(content, thinking);
+        if is_in_answer || !becomes_current(lease, answer) {
             return Ok(None);
         }
-        Ok(Some(Self { said: json(&said)?, length: length(&said).max(1) }))
+        Ok(Some(Self { json: to_json(&messages)?, chars: char_count(&messages).max(1) }))
     }
 }
 
 /// The messages that a stored answer alone represents: its text without leading line breaks.
-pub(super) fn told(content: &str, thinking: &str) -> Vec<Message> {
-    exchange(content.trim_start_matches('\n'), thinking, &[], &[])
+pub(super) fn answer_messages(content: &str, thinking: &str) -> Vec<Message> {
+    paired_exchange(content.trim_start_matches('\n'), thinking, &[], &[])
 }
 
 /// Builds the update that reserves the key of a transcript under a valid lease; repeating it, also late, changes
 /// nothing.
-pub(super) fn placed(lease: &TurnLease) -> (Key, Expression) {
+pub(super) fn reserve_update(lease: &TurnLease) -> (Key, Expression) {
     let change = "SET turn = :turn, said = if_not_exists(said, :nothing), v = if_not_exists(v, :v)";
     let change = Expression::update(change).value(":turn", s(&lease.turn_id)).value(":nothing", s("[]"));
-    (transcript_key(&lease.partition, lease.answer), change.value(":v", n(SHAPE)))
+    (transcript_key(&lease.partition, lease.answer_seq), change.value(":v", n(SCHEMA_VERSION)))
 }
 
-fn transcript_item(lease: &TurnLease, said: &str) -> Item {
-    item(&transcript_key(&lease.partition, lease.answer), [("turn", s(&lease.turn_id)), ("said", s(said))])
+fn transcript_item(lease: &TurnLease, json: &str) -> Item {
+    item(&transcript_key(&lease.partition, lease.answer_seq), [("turn", s(&lease.turn_id)), ("said", s(json))])
 }
 
 /// Builds the item of a conversation's summary.
 pub(super) fn summary_item(lease: &TurnLease, summary: &Summary) -> Result<Item, StoreError> {
-    Ok(item(&summary_key(lease), [("summary", s(json(summary)?))]))
+    Ok(item(&summary_key(lease), [("summary", s(to_json(summary)?))]))
 }
 
 pub(super) fn summary_key(lease: &TurnLease) -> Key {
@@ -109,13 +109,13 @@ pub(super) fn summary_key(lease: &TurnLease) -> Key {
 }
 
 /// Reads a transcript; returns the seq of its answer too.
-pub(super) fn read(item: &Item) -> Result<(u64, Vec<Message>), StoreError> {
-    let place = place_in(item.text("sk")?).filter(|_| item.is_understood());
-    Ok((place.ok_or_else(|| StoreError::fault("a transcript of another version"))?, item.json("said")?))
+pub(super) fn read_transcript(item: &Item) -> Result<(u64, Vec<Message>), StoreError> {
+    let seq = seq_in_sk(item.text("sk")?).filter(|_| item.is_readable());
+    Ok((seq.ok_or_else(|| StoreError::fault("a transcript of another version"))?, item.json("said")?))
 }
 
 /// The length of messages in a prompt, in characters, without formatting.
-pub(super) fn length(messages: &[Message]) -> usize {
+pub(super) fn char_count(messages: &[Message]) -> usize {
     messages.iter().map(message_length).sum()
 }
 
@@ -132,14 +132,16 @@ fn message_length(message: &Message) -> usize {
 }
 
 /// Removes calls without results, results without calls, and empty replies.
-fn paired(messages: &[Message]) -> Vec<Message> {
+fn pair_calls(messages: &[Message]) -> Vec<Message> {
     let mut kept: Vec<Message> = Vec::with_capacity(messages.len());
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
         let results = after.iter().take_while(|message| matches!(message, Message::Tool(_))).count();
         let (results, next) = after.split_at(results);
         match message {
-            Message::Assistant { text, thinking, calls } => kept.extend(exchange(text, thinking, calls, results)),
+            Message::Assistant { text, thinking, calls } => {
+                kept.extend(paired_exchange(text, thinking, calls, results))
+            }
             Message::User { .. } => kept.push(message.clone()),
             // A result without a preceding reply is dropped.
             Message::Tool(_) => {}
@@ -150,13 +152,13 @@ fn paired(messages: &[Message]) -> Vec<Message> {
 }
 
 /// A reply and its results, without unmatched calls and results.
-fn exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Message]) -> Vec<Message> {
-    let asked: HashSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+fn paired_exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Message]) -> Vec<Message> {
+    let call_ids: HashSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
     let answers = results.iter().filter_map(|message| match message {
-        Message::Tool(result) if asked.contains(result.call_id.as_str()) => Some(result),
+        Message::Tool(result) if call_ids.contains(result.call_id.as_str()) => Some(result),
         _ => None,
     });
-    let answers: Vec<&ToolResult> = answers.collect();
+    let answers: Vec<&ToolMessage> = answers.collect();
     let answered = |call: &&ToolCall| answers.iter().any(|result| result.call_id == call.id);
     let calls: Vec<ToolCall> = calls.iter().filter(answered).cloned().collect();
     if text.trim().is_empty() && calls.is_empty() {
@@ -168,15 +170,15 @@ fn exchange(text: &str, thinking: &str, calls: &[ToolCall], results: &[Message])
 
 /// Shrinks messages to fit their item: reasoning is dropped first, then old results and arguments are shortened, then
 /// text; pairs stay whole.
-fn fitting(mut messages: Vec<Message>) -> Vec<Message> {
+fn shrink_to_fit(mut messages: Vec<Message>) -> Vec<Message> {
     // Half, because JSON escapes some characters as several.
-    let share = LONGEST_SAID / 2 / messages.len().max(1);
+    let share = MAX_TRANSCRIPT_BYTES / 2 / messages.len().max(1);
     let shorten_text = |message: &mut Message| shorten_text(message, share);
     let steps: [&dyn Fn(&mut Message); 4] = [&drop_thinking, &shorten_result, &shorten_arguments, &shorten_text];
     let mut len = json_len(&messages);
     for step in steps {
         for message in &mut messages {
-            if len <= LONGEST_SAID {
+            if len <= MAX_TRANSCRIPT_BYTES {
                 return messages;
             }
             len -= json_len(message);
@@ -184,7 +186,7 @@ fn fitting(mut messages: Vec<Message>) -> Vec<Message> {
             len += json_len(message);
         }
     }
-    while json_len(&messages) > LONGEST_SAID {
+    while json_len(&messages) > MAX_TRANSCRIPT_BYTES {
         drop_first_exchange(&mut messages);
     }
     messages
@@ -198,22 +200,22 @@ fn drop_thinking(message: &mut Message) {
 
 fn shorten_result(message: &mut Message) {
     if let Message::Tool(result) = message {
-        result.content = shorten(&result.content, SHORT_RESULT);
+        result.content = shorten(&result.content, SHORT_RESULT_BYTES);
     }
 }
 
 fn shorten_arguments(message: &mut Message) {
     if let Message::Assistant { calls, .. } = message {
         for call in calls {
-            call.arguments = short_arguments(&call.arguments);
+            call.arguments = bounded_arguments(&call.arguments);
         }
     }
 }
 
-fn shorten_text(message: &mut Message, most: usize) {
+fn shorten_text(message: &mut Message, max_bytes: usize) {
     match message {
-        Message::User { text } | Message::Assistant { text, .. } => *text = shorten(text, most),
-        Message::Tool(result) => result.content = shorten(&result.content, most),
+        Message::User { text } | Message::Assistant { text, .. } => *text = shorten(text, max_bytes),
+        Message::Tool(result) => result.content = shorten(&result.content, max_bytes),
     }
 }
 

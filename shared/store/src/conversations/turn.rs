@@ -21,7 +21,7 @@ pub struct NewTurn {
     /// A fresh id for the answer.
     pub assistant_message_id: String,
     /// The input of the turn.
-    pub question: Question,
+    pub input: UserInput,
     /// The name of the model.
     pub model: String,
     /// For a new conversation.
@@ -30,11 +30,11 @@ pub struct NewTurn {
 
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum UserInput {
     /// A new message of the user.
-    Words(String),
+    Message(String),
     /// The last message of the user again: the new answer replaces the current one, if it is complete and has text.
-    Again,
+    Regenerate,
 }
 
 /// Why a turn cannot be started.
@@ -45,7 +45,7 @@ pub enum BeginError {
     NotFound,
     /// There is no message yet that could be answered again.
     #[error("nothing to answer again")]
-    NothingAsked,
+    NothingToRegenerate,
     /// Another turn runs.
     #[error("turn in progress")]
     InProgress {
@@ -68,25 +68,25 @@ pub struct TurnLease {
     /// The partition of the conversation's items.
     pub(super) partition: String,
     /// The seq of the answer.
-    pub answer: u64,
+    pub answer_seq: u64,
     /// The seq of the answer that this one will supersede.
-    pub(super) replaces: Option<u64>,
+    pub(super) replaced_seq: Option<u64>,
 }
 
 impl TurnLease {
     /// Whether the turn is the first one of its conversation.
     pub fn is_first(&self) -> bool {
-        self.answer == 2
+        self.answer_seq == 2
     }
 }
 
 /// The state of a lease after a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Renewed {
+pub enum LeaseState {
     /// The turn may continue.
-    GoingOn,
+    Active,
     /// A stop of this turn was requested.
-    Stopping,
+    StopRequested,
 }
 
 /// Why a lease is no longer usable.
@@ -112,7 +112,7 @@ pub enum TurnEnd {
 
 /// The outcome of a turn: its usage and why it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct TurnOutcome {
     /// Its usage.
     #[serde(flatten)]
     pub usage: Usage,
@@ -129,7 +129,7 @@ pub struct StoredTurn {
     /// The answer.
     pub message: StoredMessage,
     /// `None` while it runs, and permanently if it was interrupted.
-    pub tally: Option<Tally>,
+    pub outcome: Option<TurnOutcome>,
 }
 
 /// The end of a turn, to be stored.

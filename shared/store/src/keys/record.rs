@@ -5,7 +5,7 @@ use subtle::ConstantTimeEq;
 
 use super::ApiKey;
 use crate::clock::millis;
-use crate::item::{Item, Read, item, n, s};
+use crate::item::{Item, ItemExt, item, n, s};
 use crate::key::{SK, hex, unhex};
 use crate::{Owner, StoreError};
 
@@ -81,7 +81,7 @@ impl KeyRecord {
 
     /// Reads a stored record. An unreadable record is a fault and admits nobody.
     pub(super) fn read(item: &Item) -> Result<Self, StoreError> {
-        if !item.is_understood() {
+        if !item.is_readable() {
             return Err(StoreError::fault("a key of another version"));
         }
         let digest = unhex(item.text("digest")?).and_then(|bytes| bytes.try_into().ok());
@@ -92,15 +92,15 @@ impl KeyRecord {
             owner: item.text("owner")?.to_owned(),
             administrator: admin.ok_or_else(unreadable)?,
             created: time(item.number("createdAt")?),
-            expires: moment(item, "expiresAt")?,
-            revoked: moment(item, "revokedAt")?,
+            expires: optional_time(item, "expiresAt")?,
+            revoked: optional_time(item, "revokedAt")?,
             digest: digest.ok_or_else(unreadable)?,
         })
     }
 }
 
 /// Reads an optional time attribute.
-fn moment(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreError> {
+fn optional_time(item: &Item, name: &str) -> Result<Option<SystemTime>, StoreError> {
     if item.contains_key(name) { item.number(name).map(|at| Some(time(at))) } else { Ok(None) }
 }
 

@@ -16,28 +16,28 @@
 
 mod bucket;
 mod local;
+mod pending_decisions;
 mod rate;
-mod together;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-pub(crate) use bucket::of_any_size;
+pub(crate) use bucket::key_prefix;
 pub use rate::RateLimit;
 
 use self::bucket::Bucket;
-use self::local::Local;
-use self::together::{Asker, Together};
+use self::local::LocalMemory;
+use self::pending_decisions::{PendingDecisions, Waiter};
 use crate::StoreError;
 use crate::clock::micros;
-use crate::table::{Table, Write};
+use crate::table::{Table, WriteOutcome};
 
 /// The maximum number of writes of a decision. The second one follows if the caller's state has changed since this
 /// instance last saw it; further ones follow concurrent writes of other instances.
-const WRITES: u32 = 8;
+const MAX_WRITES: u32 = 8;
 
 /// Timeout of one decision of the store; a limiter must not cost more than it protects.
-const PATIENCE: Duration = Duration::from_secs(4);
+const DECISION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Whether a request is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +57,8 @@ pub enum Admission {
 #[derive(Clone)]
 pub struct RateLimiter {
     table: Table,
-    local: Arc<Mutex<Local>>,
-    together: Arc<Together>,
+    local: Arc<Mutex<LocalMemory>>,
+    pending: Arc<PendingDecisions>,
 }
 
 /// The decision about the requests of one key at one time.
@@ -72,7 +72,7 @@ struct Decision {
 
 impl RateLimiter {
     pub(crate) fn new(table: Table) -> Self {
-        Self { table, local: Arc::default(), together: Arc::default() }
+        Self { table, local: Arc::default(), pending: Arc::default() }
     }
 
     /// Counts one request of `key` (a scope and an owner) against `limit`.
@@ -87,8 +87,8 @@ impl RateLimiter {
         if let Some(retry_after) = self.local().denial(&id, now) {
             return Ok(Admission::Denied { retry_after });
         }
-        let (asker, decided) = Asker::new(now);
-        if self.together.join(&id, asker) {
+        let (waiter, decided) = Waiter::new(now);
+        if self.pending.join(&id, waiter) {
             // A separate task: cancelling the first request must not lose the decision of the others.
             tokio::spawn(self.clone().decide_all(id, limit));
         }
@@ -96,85 +96,95 @@ impl RateLimiter {
     }
 
     /// Deletes the counter of a key; returns the number of items.
-    pub(crate) async fn forget(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
+    pub(crate) async fn delete_counter(&self, key: &str, limit: RateLimit) -> Result<usize, StoreError> {
         let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0, Duration::ZERO);
-        self.local().forget(&bucket.key.pk);
-        let gone = self.table.delete(&bucket.key).await?;
-        Ok(usize::from(matches!(gone, Write::Done(_))))
+        self.local().remove(&bucket.key.pk);
+        let outcome = self.table.delete(&bucket.key).await?;
+        Ok(usize::from(matches!(outcome, WriteOutcome::Written(_))))
     }
 
     /// Decides about all waiting requests of this key, until none is left.
     async fn decide_all(self, id: String, limit: RateLimit) {
-        let _deciding = self.together.deciding(&id);
-        while let Some(mut askers) = self.together.next(&id) {
-            let now = askers.iter().map(Asker::asked).max().unwrap_or(SystemTime::UNIX_EPOCH);
-            let remembered = self.local().busy.left(&id, now).unwrap_or_default();
+        let _guard = self.pending.guard_leader(&id);
+        while let Some(mut waiters) = self.pending.next_batch(&id) {
+            let now = waiters.iter().map(Waiter::requested_at).max().unwrap_or(SystemTime::UNIX_EPOCH);
+            let remembered = self.local().busy.remaining(&id, now).unwrap_or_default();
             let bucket = Bucket::new(&id, limit, micros(now), remembered);
-            let requests = u32::try_from(askers.len()).unwrap_or(u32::MAX);
-            match self.decide_twice(&bucket, requests, now).await {
-                Ok(decision) => self.tell(&id, now, askers, decision),
+            let requests = u32::try_from(waiters.len()).unwrap_or(u32::MAX);
+            match self.decide_with_retry(&bucket, requests, now).await {
+                Ok(decision) => self.send_decisions(&id, now, waiters, decision),
                 Err(error) => {
                     // Requests that arrived meanwhile get the same failure.
-                    askers.extend(self.together.waiting(&id));
-                    for asker in askers {
-                        self.fail(asker, &error);
+                    waiters.extend(self.pending.take_waiting(&id));
+                    for waiter in waiters {
+                        self.send_failure(waiter, &error);
                     }
                 }
             }
         }
     }
 
-    fn tell(&self, id: &str, now: SystemTime, askers: Vec<Asker>, decision: Decision) {
+    fn send_decisions(&self, id: &str, now: SystemTime, waiters: Vec<Waiter>, decision: Decision) {
         let Decision { admitted, retry_after } = decision;
-        if askers.len() > admitted as usize {
-            self.local().denied.note(id, now, retry_after);
+        if waiters.len() > admitted as usize {
+            self.local().denied.insert(id, now, retry_after);
         }
-        for (place, asker) in askers.into_iter().enumerate() {
-            let admits = place < admitted as usize;
-            asker.tell(Ok(if admits { Admission::Admitted } else { Admission::Denied { retry_after } }));
+        for (index, waiter) in waiters.into_iter().enumerate() {
+            let admits = index < admitted as usize;
+            waiter.respond(Ok(if admits { Admission::Admitted } else { Admission::Denied { retry_after } }));
         }
     }
 
     /// Responds to a request after a failure; while the store is busy the instance's own allowance applies.
-    fn fail(&self, asker: Asker, error: &StoreError) {
-        let passes = *error == StoreError::Busy && self.local().spend_allowance(asker.asked());
+    fn send_failure(&self, waiter: Waiter, error: &StoreError) {
+        let passes = *error == StoreError::Busy && self.local().spend_allowance(waiter.requested_at());
         if passes {
             tracing::warn!(metric = "RateLimiterWithoutStore", "a request passed on the instance's own allowance");
         }
-        asker.tell(if passes { Ok(Admission::Admitted) } else { Err(error.clone()) });
+        waiter.respond(if passes { Ok(Admission::Admitted) } else { Err(error.clone()) });
     }
 
-    async fn decide_twice(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
-        match self.decide_in_time(bucket, requests, now).await {
-            Err(StoreError::Busy) => self.decide_in_time(bucket, requests, now).await,
+    async fn decide_with_retry(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
+        match self.decide_with_timeout(bucket, requests, now).await {
+            Err(StoreError::Busy) => self.decide_with_timeout(bucket, requests, now).await,
             decided => decided,
         }
     }
 
-    async fn decide_in_time(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
-        tokio::time::timeout(PATIENCE, self.decide(bucket, requests, now)).await.unwrap_or(Err(StoreError::Busy))
+    async fn decide_with_timeout(
+        &self,
+        bucket: &Bucket,
+        requests: u32,
+        now: SystemTime,
+    ) -> Result<Decision, StoreError> {
+        tokio::time::timeout(DECISION_TIMEOUT, self.decide(bucket, requests, now))
+            .await
+            .unwrap_or(Err(StoreError::Busy))
     }
 
     async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision, StoreError> {
-        let (mut admitted, mut found) = (requests.min(bucket.burst), None);
-        for _ in 0..WRITES {
+        let (mut admitted, mut state) = (requests.min(bucket.burst), None);
+        for _ in 0..MAX_WRITES {
             let (item, done) =
-                match self.table.update_and_read(&bucket.key, bucket.spend(admitted, found.as_ref())).await? {
-                    Write::Done(item) => (item, true),
-                    Write::Refused(item) => (item, false),
+                match self.table.update_and_read(&bucket.key, bucket.spend_update(admitted, state.as_ref())).await? {
+                    WriteOutcome::Written(item) => (item, true),
+                    WriteOutcome::ConditionFailed(item) => (item, false),
                 };
-            let seen = bucket.found(item.as_ref())?;
-            let free = bucket.free(&seen);
+            let seen = bucket.read_tat(item.as_ref())?;
+            let free = bucket.free_requests(&seen);
             if done || free == 0 {
-                self.local().busy.note(&bucket.key.pk, now, bucket.ahead(&seen));
-                return Ok(Decision { admitted: if done { admitted } else { 0 }, retry_after: bucket.wait(&seen) });
+                self.local().busy.insert(&bucket.key.pk, now, bucket.time_to_full(&seen));
+                return Ok(Decision {
+                    admitted: if done { admitted } else { 0 },
+                    retry_after: bucket.wait_time(&seen),
+                });
             }
-            (admitted, found) = (admitted.min(free), Some(seen));
+            (admitted, state) = (admitted.min(free), Some(seen));
         }
         Ok(Decision { admitted: 0, retry_after: bucket.interval() })
     }
 
-    fn local(&self) -> MutexGuard<'_, Local> {
+    fn local(&self) -> MutexGuard<'_, LocalMemory> {
         // No panic can leave it half-changed.
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
-use store::{Claim, Lead, SearchCache, Store, StoreError};
+use store::{Claim, FetchLease, SearchCache, Store, StoreError};
 
-use crate::support::{at, config, database, impatient_store_at, names, rows, store, store_at};
+use crate::support::{at, config, database, names, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Wire};
 
 const LEASE: Duration = Duration::from_secs(12);
@@ -19,13 +19,13 @@ async fn claim(cache: &SearchCache, seconds: u64) -> (&'static str, String) {
     }
 }
 
-fn is(what: &'static str, value: &str) -> (&'static str, String) {
-    (what, value.to_owned())
+fn expected_claim(variant: &'static str, value: &str) -> (&'static str, String) {
+    (variant, value.to_owned())
 }
 
-async fn lead(cache: &SearchCache, seconds: u64) -> Lead {
+async fn acquire_lease(cache: &SearchCache, seconds: u64) -> FetchLease {
     match cache.claim("k", LEASE, at(seconds)).await.unwrap() {
-        Claim::Lead { lead, .. } => lead,
+        Claim::Lead { lease: lead, .. } => lead,
         other => panic!("{other:?}"),
     }
 }
@@ -33,16 +33,16 @@ async fn lead(cache: &SearchCache, seconds: u64) -> Lead {
 #[tokio::test]
 async fn f075_value_becomes_stale_then_missing() {
     let cache = store().await.search_cache;
-    let lead = lead(&cache, 0).await;
-    assert_eq!(claim(&cache, 1).await, is("follow", ""));
+    let lead = acquire_lease(&cache, 0).await;
+    assert_eq!(claim(&cache, 1).await, expected_claim("follow", ""));
     cache.put(lead, "value", HOUR, at(2)).await.unwrap();
     let day = 24 * 3600;
-    assert_eq!(claim(&cache, 3).await, is("fresh", "value"));
-    assert_eq!(claim(&cache, 3601).await, is("fresh", "value"));
-    assert_eq!(claim(&cache, 3602).await, is("lead", "value"));
-    assert_eq!(claim(&cache, 3603).await, is("follow", "value"));
-    assert_eq!(claim(&cache, 3601 + day).await, is("lead", "value"));
-    assert_eq!(claim(&cache, 3602 + day + 12).await, is("lead", ""));
+    assert_eq!(claim(&cache, 3).await, expected_claim("fresh", "value"));
+    assert_eq!(claim(&cache, 3601).await, expected_claim("fresh", "value"));
+    assert_eq!(claim(&cache, 3602).await, expected_claim("lead", "value"));
+    assert_eq!(claim(&cache, 3603).await, expected_claim("follow", "value"));
+    assert_eq!(claim(&cache, 3601 + day).await, expected_claim("lead", "value"));
+    assert_eq!(claim(&cache, 3602 + day + 12).await, expected_claim("lead", ""));
 }
 
 #[tokio::test]
@@ -67,54 +67,54 @@ async fn f070_one_of_simultaneous_misses_leads() {
 #[tokio::test]
 async fn f071_lease_of_dead_leader_expires() {
     let cache = store().await.search_cache;
-    assert_eq!(claim(&cache, 0).await, is("lead", ""));
-    assert_eq!(claim(&cache, 11).await, is("follow", ""));
-    assert_eq!(claim(&cache, 12).await, is("lead", ""));
+    assert_eq!(claim(&cache, 0).await, expected_claim("lead", ""));
+    assert_eq!(claim(&cache, 11).await, expected_claim("follow", ""));
+    assert_eq!(claim(&cache, 12).await, expected_claim("lead", ""));
 }
 
 #[tokio::test]
 async fn f072_late_leader_overwrites_nothing() {
     let cache = store().await.search_cache;
-    let late = lead(&cache, 0).await;
-    let next = lead(&cache, 12).await;
+    let late = acquire_lease(&cache, 0).await;
+    let next = acquire_lease(&cache, 12).await;
     cache.put(late.clone(), "late", HOUR, at(13)).await.unwrap();
     cache.release(late.clone()).await.unwrap();
-    assert_eq!(claim(&cache, 13).await, is("follow", ""));
+    assert_eq!(claim(&cache, 13).await, expected_claim("follow", ""));
     cache.put(next, "new", HOUR, at(14)).await.unwrap();
     cache.put(late, "late", HOUR, at(15)).await.unwrap();
-    assert_eq!(claim(&cache, 16).await, is("fresh", "new"));
+    assert_eq!(claim(&cache, 16).await, expected_claim("fresh", "new"));
 }
 
 #[tokio::test]
 async fn f069_failed_fetch_keeps_value_and_releases_lease() {
     let cache = store().await.search_cache;
-    cache.put(lead(&cache, 0).await, "old", Duration::from_secs(10), at(0)).await.unwrap();
-    let failing = lead(&cache, 20).await;
+    cache.put(acquire_lease(&cache, 0).await, "old", Duration::from_secs(10), at(0)).await.unwrap();
+    let failing = acquire_lease(&cache, 20).await;
     cache.release(failing).await.unwrap();
-    assert_eq!(claim(&cache, 21).await, is("lead", "old"));
+    assert_eq!(claim(&cache, 21).await, expected_claim("lead", "old"));
 }
 
 #[tokio::test]
 async fn f076_value_of_another_version_is_replaced() {
     let endpoint = database().await;
     let cache = store_at(&endpoint).await.search_cache;
-    cache.put(lead(&cache, 0).await, "old shape", HOUR, at(0)).await.unwrap();
+    cache.put(acquire_lease(&cache, 0).await, "old shape", HOUR, at(0)).await.unwrap();
     let mut row = rows(&endpoint, "ephemeral").await.remove(0);
     row.insert("v".to_owned(), AttributeValue::N("2".to_owned()));
     let client = Client::new(&config(&endpoint));
     client.put_item().table_name("ephemeral").set_item(Some(row)).send().await.unwrap();
-    let lead = lead(&cache, 1).await;
-    assert_eq!(claim(&cache, 2).await, is("follow", ""));
+    let lead = acquire_lease(&cache, 1).await;
+    assert_eq!(claim(&cache, 2).await, expected_claim("follow", ""));
     cache.put(lead, "new shape", HOUR, at(3)).await.unwrap();
-    assert_eq!(claim(&cache, 4).await, is("fresh", "new shape"));
+    assert_eq!(claim(&cache, 4).await, expected_claim("fresh", "new shape"));
 }
 
 #[tokio::test]
 async fn f077_oversized_value_is_silently_not_stored() {
     let cache = store().await.search_cache;
     let largest = "x".repeat(380_000);
-    cache.put(lead(&cache, 0).await, &format!("{largest}x"), HOUR, at(0)).await.unwrap();
-    let next = lead(&cache, 1).await;
+    cache.put(acquire_lease(&cache, 0).await, &format!("{largest}x"), HOUR, at(0)).await.unwrap();
+    let next = acquire_lease(&cache, 1).await;
     cache.put(next, &largest, HOUR, at(1)).await.unwrap();
     assert_eq!(claim(&cache, 2).await.0, "fresh");
 }
@@ -131,16 +131,16 @@ async fn f078_unreachable_cache_is_busy() {
 async fn f081_lease_with_lost_response_is_still_held() {
     let (wire, endpoint) = Wire::new().await;
     let cache = store_at(&endpoint).await.search_cache;
-    wire.fail("UpdateItem", &[Fault::LostAnswer]);
-    assert_eq!(claim(&cache, 0).await, is("lead", ""));
-    assert_eq!(claim(&cache, 1).await, is("follow", ""));
+    wire.fail("UpdateItem", &[Fault::LostResponse]);
+    assert_eq!(claim(&cache, 0).await, expected_claim("lead", ""));
+    assert_eq!(claim(&cache, 1).await, expected_claim("follow", ""));
 }
 
 #[tokio::test]
 async fn hit_is_one_read() {
     let (wire, endpoint) = Wire::new().await;
-    let cache = impatient_store_at(&endpoint).await.search_cache;
-    cache.put(lead(&cache, 0).await, "value", HOUR, at(0)).await.unwrap();
+    let cache = store_without_retries_at(&endpoint).await.search_cache;
+    cache.put(acquire_lease(&cache, 0).await, "value", HOUR, at(0)).await.unwrap();
     wire.seen();
     assert_eq!(claim(&cache, 1).await.0, "fresh");
     assert_eq!(wire.seen(), ["GetItem"]);

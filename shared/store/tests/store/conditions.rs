@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use conversation::new_id;
-use store::{ApiKey, Claim, Claimed, LeaseError, ReadError, Store};
+use store::{ApiKey, Claim, IdempotencyStatus, LeaseError, ReadError, Store};
 
 use crate::support::{alice, answer, at, first_turn, next_turn, store_at};
 use crate::wire::Wire;
@@ -51,9 +51,9 @@ async fn f080_ended_lease_is_lost_on_renewal() {
 async fn f080_second_claim_returns_first_turn() {
     let (store, wire) = store_and_wire().await;
     let claim = async |turn, body| store.idempotency.claim(&alice(), "k", body, turn, at(0)).await.unwrap();
-    assert!(matches!(claim("t1", b"x".as_slice()).await, Claimed::New(_)));
-    assert_eq!(claim("t2", b"x".as_slice()).await, Claimed::Pending);
-    assert_eq!(claim("t3", b"other".as_slice()).await, Claimed::Mismatch);
+    assert!(matches!(claim("t1", b"x".as_slice()).await, IdempotencyStatus::New(_)));
+    assert_eq!(claim("t2", b"x".as_slice()).await, IdempotencyStatus::Pending);
+    assert_eq!(claim("t3", b"other".as_slice()).await, IdempotencyStatus::Mismatch);
     assert_eq!(wire.seen(), ["UpdateItem"; 3], "the refusal itself brings the stored item");
 }
 

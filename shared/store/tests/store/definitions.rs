@@ -1,5 +1,5 @@
 use serde_json::json;
-use store::{DefineError, Definition, Kind};
+use store::{DefineError, Definition, DefinitionKind};
 
 use crate::support::{at, store};
 
@@ -18,36 +18,36 @@ fn definition(id: &str, name: &str, tag: u8, (created, updated): (u64, u64)) -> 
 async fn definition_is_stored_replaced_listed_and_deleted() {
     let store = store().await.definitions;
     let now = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
-    let made = store.create(Kind::Tool, "b", "weather", &json!({"tag": 1}), now(1)).await.unwrap();
+    let made = store.create(DefinitionKind::Tool, "b", "weather", &json!({"tag": 1}), now(1)).await.unwrap();
     assert_eq!(made, definition("b", "weather", 1, (1, 1)));
-    store.create(Kind::Tool, "a#/ü", "news", &json!({"tag": 2}), now(2)).await.unwrap();
-    store.create(Kind::Agent, "b", "weather", &json!({"tag": 3}), now(3)).await.unwrap();
-    let changed = store.replace(Kind::Tool, "b", "climate", &json!({"tag": 4}), now(4)).await.unwrap();
+    store.create(DefinitionKind::Tool, "a#/ü", "news", &json!({"tag": 2}), now(2)).await.unwrap();
+    store.create(DefinitionKind::Agent, "b", "weather", &json!({"tag": 3}), now(3)).await.unwrap();
+    let changed = store.replace(DefinitionKind::Tool, "b", "climate", &json!({"tag": 4}), now(4)).await.unwrap();
     assert_eq!(changed, definition("b", "climate", 4, (1, 4)));
-    let all = store.list(Kind::Tool).await.unwrap();
+    let all = store.list(DefinitionKind::Tool).await.unwrap();
     assert_eq!(all, [definition("a#/ü", "news", 2, (2, 2)), changed.clone()]);
-    assert_eq!(store.get(Kind::Tool, "b").await, Ok(changed));
-    store.delete(Kind::Tool, "b").await.unwrap();
-    assert_eq!(store.get(Kind::Tool, "b").await, Err(DefineError::NotFound));
-    assert_eq!(store.delete(Kind::Tool, "b").await, Err(DefineError::NotFound));
-    assert_eq!(store.replace(Kind::Tool, "b", "x", &json!({}), now(5)).await, Err(DefineError::NotFound));
-    assert_eq!(store.get(Kind::Agent, "b").await, Ok(definition("b", "weather", 3, (3, 3))));
+    assert_eq!(store.get(DefinitionKind::Tool, "b").await, Ok(changed));
+    store.delete(DefinitionKind::Tool, "b").await.unwrap();
+    assert_eq!(store.get(DefinitionKind::Tool, "b").await, Err(DefineError::NotFound));
+    assert_eq!(store.delete(DefinitionKind::Tool, "b").await, Err(DefineError::NotFound));
+    assert_eq!(store.replace(DefinitionKind::Tool, "b", "x", &json!({}), now(5)).await, Err(DefineError::NotFound));
+    assert_eq!(store.get(DefinitionKind::Agent, "b").await, Ok(definition("b", "weather", 3, (3, 3))));
 }
 
 #[tokio::test]
 async fn name_is_unique_within_its_kind() {
     let store = store().await.definitions;
     let body = json!({});
-    store.create(Kind::Agent, "1", "helper", &body, at(0)).await.unwrap();
-    store.create(Kind::Agent, "2", "writer", &body, at(0)).await.unwrap();
-    assert_eq!(store.create(Kind::Agent, "3", "helper", &body, at(0)).await, Err(DefineError::Taken));
-    assert_eq!(store.create(Kind::Agent, "1", "other", &body, at(0)).await, Err(DefineError::Taken));
-    assert_eq!(store.replace(Kind::Agent, "2", "helper", &body, at(0)).await, Err(DefineError::Taken));
-    assert_eq!(store.get(Kind::Agent, "2").await.unwrap().name, "writer");
-    store.replace(Kind::Agent, "1", "reader", &body, at(1)).await.unwrap();
-    store.create(Kind::Agent, "3", "helper", &body, at(1)).await.unwrap();
-    store.delete(Kind::Agent, "3").await.unwrap();
-    store.replace(Kind::Agent, "2", "helper", &body, at(2)).await.unwrap();
-    let names: Vec<String> = store.list(Kind::Agent).await.unwrap().into_iter().map(|one| one.name).collect();
+    store.create(DefinitionKind::Agent, "1", "helper", &body, at(0)).await.unwrap();
+    store.create(DefinitionKind::Agent, "2", "writer", &body, at(0)).await.unwrap();
+    assert_eq!(store.create(DefinitionKind::Agent, "3", "helper", &body, at(0)).await, Err(DefineError::Taken));
+    assert_eq!(store.create(DefinitionKind::Agent, "1", "other", &body, at(0)).await, Err(DefineError::Taken));
+    assert_eq!(store.replace(DefinitionKind::Agent, "2", "helper", &body, at(0)).await, Err(DefineError::Taken));
+    assert_eq!(store.get(DefinitionKind::Agent, "2").await.unwrap().name, "writer");
+    store.replace(DefinitionKind::Agent, "1", "reader", &body, at(1)).await.unwrap();
+    store.create(DefinitionKind::Agent, "3", "helper", &body, at(1)).await.unwrap();
+    store.delete(DefinitionKind::Agent, "3").await.unwrap();
+    store.replace(DefinitionKind::Agent, "2", "helper", &body, at(2)).await.unwrap();
+    let names: Vec<String> = store.list(DefinitionKind::Agent).await.unwrap().into_iter().map(|one| one.name).collect();
     assert_eq!(names, ["reader", "helper"]);
 }

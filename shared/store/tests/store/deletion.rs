@@ -1,6 +1,6 @@
 use store::{LeaseError, Owner, ReadError};
 
-use crate::support::{alice, answer, at, database, first_turn, impatient_store_at, next_turn, rows, store_at};
+use crate::support::{alice, answer, at, database, first_turn, next_turn, rows, store_at, store_without_retries_at};
 use crate::wire::{Fault, Wire};
 
 #[tokio::test]
@@ -47,10 +47,10 @@ async fn f084_unprocessed_batch_items_are_resent() {
 #[tokio::test]
 async fn f081_next_deletion_completes_interrupted_one() {
     let (wire, endpoint) = Wire::new().await;
-    let store = impatient_store_at(&endpoint).await.conversations;
+    let store = store_without_retries_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = lease.conversation_id;
-    wire.fail("DeleteItem", &[Fault::LostAnswer]);
+    wire.fail("DeleteItem", &[Fault::LostResponse]);
     assert!(matches!(store.delete(&alice(), &id).await, Err(ReadError::Store(_))));
     store.delete(&alice(), &id).await.unwrap();
     assert_eq!(rows(&endpoint, "data").await, []);

@@ -8,11 +8,11 @@ use crate::wire::{Fault, Gate, Wire};
 const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
 /// Stores everything that an owner may have: keys, conversations of several kinds, usage, calls, and idempotency keys.
-async fn furnish(store: &Store, name: &str) -> Owner {
+async fn store_everything(store: &Store, name: &str) -> Owner {
     let (owner, key) = (Owner::key_holder(name), ApiKey::generate().unwrap());
     let new = NewKey { owner: name.to_owned(), administrator: false, expires: None };
     store.keys.create(&key, &new, at(0)).await.unwrap();
-    store.rate_limiter.admit(&owner.turns(), LIMIT, at(0)).await.unwrap();
+    store.rate_limiter.admit(&owner.turn_limit_key(), LIMIT, at(0)).await.unwrap();
     store.idempotency.claim(&owner, "key", b"{}", "turn", at(0)).await.unwrap();
     let mut first = first_turn("Q");
     first.chat_id = Some("chat".to_owned());
@@ -45,7 +45,7 @@ fn call(id: &str, conversation: &str) -> Execution {
 }
 
 /// The items of both tables that contain a name. Digests may contain a name of hexadecimal digits.
-async fn traces(endpoint: &str, name: &str) -> Vec<String> {
+async fn items_naming(endpoint: &str, name: &str) -> Vec<String> {
     let all = [rows(endpoint, "data").await, rows(endpoint, "ephemeral").await].concat();
     all.iter().map(|item| format!("{item:?}")).filter(|item| item.contains(name)).collect()
 }
@@ -54,8 +54,8 @@ async fn traces(endpoint: &str, name: &str) -> Vec<String> {
 async fn every_item_is_versioned_and_documented() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let olga = furnish(&store, "olga").await;
-    store.definitions.create(store::Kind::Tool, "id", "a", &json!({}), at(0)).await.unwrap();
+    let olga = store_everything(&store, "olga").await;
+    store.definitions.create(store::DefinitionKind::Tool, "id", "a", &json!({}), at(0)).await.unwrap();
     let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
     let documented = include_str!("../../src/lib.rs");
     for item in [rows(&endpoint, "data").await, rows(&endpoint, "ephemeral").await].concat() {
@@ -77,20 +77,20 @@ async fn every_item_is_versioned_and_documented() {
 async fn f150_erased_owner_leaves_no_items() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    furnish(&store, "bob").await;
-    let before = traces(&endpoint, "bob").await.len();
-    let olga = furnish(&store, "olga").await;
-    assert!(traces(&endpoint, "olga").await.len() > 60);
+    store_everything(&store, "bob").await;
+    let before = items_naming(&endpoint, "bob").await.len();
+    let olga = store_everything(&store, "olga").await;
+    assert!(items_naming(&endpoint, "olga").await.len() > 60);
     let erased = store.erase(&olga, LIMIT, at(4)).await.unwrap();
     assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 63));
-    assert_eq!(traces(&endpoint, "olga").await, Vec::<String>::new());
-    assert_eq!(traces(&endpoint, "bob").await.len(), before);
-    assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::Deleted::default()));
+    assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
+    assert_eq!(items_naming(&endpoint, "bob").await.len(), before);
+    assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::DeletionCounts::default()));
 }
 
 /// Erases a caller who begins a new conversation right after the list was empty. With `running` a turn of the caller
 /// runs at first. Returns the counts.
-async fn erased_while_talking(running: bool) -> store::Deleted {
+async fn erase_during_new_conversation(running: bool) -> store::DeletionCounts {
     let (wire, endpoint) = Wire::new().await;
     let (erasing, talking) = (store_at(&endpoint).await, Store::new(&config(&wire.database), names()));
     let olga = Owner::key_holder("olga");
@@ -102,7 +102,7 @@ async fn erased_while_talking(running: bool) -> store::Deleted {
     }
     lists.iter().for_each(Gate::open);
     let empty = Gate::default();
-    let faults = lists.into_iter().chain([empty.clone()]).map(Fault::HeldAnswer);
+    let faults = lists.into_iter().chain([empty.clone()]).map(Fault::HeldResponse);
     wire.fail("Query", &faults.collect::<Vec<_>>());
     let talk = async {
         empty.arrival().await;
@@ -112,39 +112,39 @@ async fn erased_while_talking(running: bool) -> store::Deleted {
         empty.open();
     };
     let (erased, ()) = tokio::join!(erasing.erase(&olga, LIMIT, at(0)), talk);
-    assert_eq!(traces(&wire.database, "olga").await, Vec::<String>::new());
+    assert_eq!(items_naming(&wire.database, "olga").await, Vec::<String>::new());
     erased.unwrap()
 }
 
 #[tokio::test]
 async fn f150_conversation_begun_during_erasure_is_erased() {
-    let deleted = |conversations| store::Deleted { conversations, ..store::Deleted::default() };
-    assert_eq!(erased_while_talking(false).await, deleted(1));
-    assert_eq!(erased_while_talking(true).await, deleted(2));
+    let deleted = |conversations| store::DeletionCounts { conversations, ..store::DeletionCounts::default() };
+    assert_eq!(erase_during_new_conversation(false).await, deleted(1));
+    assert_eq!(erase_during_new_conversation(true).await, deleted(2));
 }
 
 #[tokio::test]
 async fn f150_operator_deletion_removes_the_same_items() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let olga = furnish(&store, "olga").await;
+    let olga = store_everything(&store, "olga").await;
     let deleted = store.delete_owner(&olga).await.unwrap();
     assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 64));
-    assert_eq!(traces(&endpoint, "olga").await, Vec::<String>::new());
+    assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn f150_deleted_conversation_leaves_no_calls() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let olga = furnish(&store, "olga").await;
+    let olga = store_everything(&store, "olga").await;
     let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
-    store.executions.forget(&olga, &id).await.unwrap();
+    store.executions.delete_for_conversation(&olga, &id).await.unwrap();
     let left = rows(&endpoint, "ephemeral").await;
     assert_eq!(left.len(), 3, "a limit, an idempotency key and what a turn said");
 }
 
-async fn exported(store: &Store, owner: &Owner) -> Vec<Value> {
+async fn export_rows(store: &Store, owner: &Owner) -> Vec<Value> {
     let (mut export, mut all) = (store.export(owner, at(9)), Vec::new());
     while let Some(rows) = export.next().await.unwrap() {
         all.extend(rows.iter().map(|row| serde_json::to_value(row).unwrap()));
@@ -155,9 +155,9 @@ async fn exported(store: &Store, owner: &Owner) -> Vec<Value> {
 #[tokio::test]
 async fn export_is_complete_and_limited_to_owner() {
     let store = store_at(&database().await).await;
-    furnish(&store, "bob").await;
-    let olga = furnish(&store, "olga").await;
-    let all = exported(&store, &olga).await;
+    store_everything(&store, "bob").await;
+    let olga = store_everything(&store, "olga").await;
+    let all = export_rows(&store, &olga).await;
     let kinds: Vec<&str> = all.iter().map(|row| row["kind"].as_str().unwrap()).collect();
     let mut expected = vec!["export", "key", "day", "conversation", "message", "message", "message", "message"];
     expected.extend(["execution"; 30]);
@@ -173,14 +173,14 @@ async fn export_is_complete_and_limited_to_owner() {
 #[tokio::test]
 async fn export_includes_superseded_answers() {
     let store = store_at(&database().await).await;
-    let olga = furnish(&store, "olga").await;
+    let olga = store_everything(&store, "olga").await;
     let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
-    let again = store::NewTurn { question: store::Question::Again, ..next_turn(&id, "") };
+    let again = store::NewTurn { input: store::UserInput::Regenerate, ..next_turn(&id, "") };
     let lease = store.conversations.begin(&olga, &again, at(5)).await.unwrap();
     store.conversations.finish(&lease, &answer("C"), at(6)).await.unwrap();
-    let all = exported(&store, &olga).await;
+    let all = export_rows(&store, &olga).await;
     let messages = all.iter().filter(|row| row["kind"] == "message").skip(2);
-    let told: Vec<(&str, bool)> =
+    let messages: Vec<(&str, bool)> =
         messages.map(|row| (row["content"].as_str().unwrap(), row["aside"].as_bool().unwrap())).collect();
-    assert_eq!(told, [("R", false), ("B", true), ("C", false)]);
+    assert_eq!(messages, [("R", false), ("B", true), ("C", false)]);
 }

@@ -69,7 +69,7 @@ async fn calls_of_answer_belong_to_its_owner() {
     store.record(&alice(), &all.each_ref().map(|id| call(id, "A")), day(100)).await.unwrap();
     store.record(&store::Owner::new("bob"), &[call(&all[0], "B")], day(100)).await.unwrap();
     let ids = async |owner: store::Owner, answer: &str| -> Vec<String> {
-        let calls = store.of_answer(&owner, answer).await.unwrap();
+        let calls = store.list_for_answer(&owner, answer).await.unwrap();
         calls.into_iter().map(|one| format!("{} {}", one.execution.id, one.execution.conversation_id)).collect()
     };
     assert_eq!(ids(alice(), &one).await, [format!("{} A", all[0]), format!("{} A", all[1])]);
@@ -86,7 +86,7 @@ async fn f150_deletion_removes_calls() {
     store.executions.record(&alice(), &calls, day(1)).await.unwrap();
     store.executions.record(&alice(), &[call("2-01", "B")], day(1)).await.unwrap();
     assert_eq!(pages(&store.executions, 100, day(1)).await.concat().len(), 61);
-    store.executions.forget(&alice(), "A").await.unwrap();
+    store.executions.delete_for_conversation(&alice(), "A").await.unwrap();
     assert_eq!(pages(&store.executions, 7, day(1)).await.concat(), ["2-01"]);
     store.delete_owner(&alice()).await.unwrap();
     assert!(pages(&store.executions, 100, day(1)).await.concat().is_empty());

@@ -1,12 +1,14 @@
-use conversation::{ErrorCode, Message, ToolCall, ToolResult};
+use conversation::{ErrorCode, Message, ToolCall, ToolMessage};
 use serde_json::json;
 use store::{Answer, ConversationStore, TurnEnd, TurnLease};
 
-use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, said, store, store_at};
+use crate::support::{
+    alice, answer, assistant_message, at, first_turn, history_of, next_turn, store, store_at, user_message,
+};
 use crate::wire::Wire;
 
 /// Stores finished turns and begins one more.
-async fn after(store: &ConversationStore, turns: &[(&str, Answer)]) -> TurnLease {
+async fn begin_after(store: &ConversationStore, turns: &[(&str, Answer)]) -> TurnLease {
     let mut id = None;
     for (text, answer) in turns {
         let turn = id.as_ref().map_or_else(|| first_turn(text), |id: &String| next_turn(id, text));
@@ -18,17 +20,17 @@ async fn after(store: &ConversationStore, turns: &[(&str, Answer)]) -> TurnLease
     store.begin(&alice(), &turn, at(1)).await.unwrap()
 }
 
-fn calling(text: &str, ids: &[&str]) -> Message {
+fn call_message(text: &str, ids: &[&str]) -> Message {
     let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "f".to_owned(), arguments: json!({ "id": id }) };
     Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: ids.iter().map(call).collect() }
 }
 
-fn result(id: &str, content: &str) -> Message {
+fn result_message(id: &str, content: &str) -> Message {
     let (call_id, name) = (id.to_owned(), "f".to_owned());
-    Message::Tool(ToolResult { call_id, name, ok: true, content: content.to_owned() })
+    Message::Tool(ToolMessage { call_id, name, ok: true, content: content.to_owned() })
 }
 
-fn with_transcript(transcript: Vec<Message>) -> Answer {
+fn answer_with_transcript(transcript: Vec<Message>) -> Answer {
     Answer { transcript, ..answer("shown") }
 }
 
@@ -36,7 +38,7 @@ fn with_transcript(transcript: Vec<Message>) -> Answer {
 async fn first_turn_reads_no_history() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
-    let lease = after(&store, &[]).await;
+    let lease = begin_after(&store, &[]).await;
     wire.seen();
     assert_eq!(history_of(&store, &lease, 1000).await, []);
     assert_eq!(wire.seen(), Vec::<String>::new());
@@ -46,8 +48,15 @@ async fn first_turn_reads_no_history() {
 async fn f102_newest_fitting_turns_are_kept_in_order() {
     let store = store().await.conversations;
     let turns = [("11", answer("aa")), ("22", answer("bb")), ("33", answer("cc"))];
-    let lease = after(&store, &turns).await;
-    let all = [asked("11"), said("aa"), asked("22"), said("bb"), asked("33"), said("cc")];
+    let lease = begin_after(&store, &turns).await;
+    let all = [
+        user_message("11"),
+        assistant_message("aa"),
+        user_message("22"),
+        assistant_message("bb"),
+        user_message("33"),
+        assistant_message("cc"),
+    ];
     for (budget, count) in [(0, 0), (1, 2), (4, 2), (7, 2), (8, 4), (11, 4), (12, 6), (usize::MAX, 6)] {
         assert_eq!(history_of(&store, &lease, budget).await, all[6 - count..], "budget {budget}");
     }
@@ -56,12 +65,12 @@ async fn f102_newest_fitting_turns_are_kept_in_order() {
 #[tokio::test]
 async fn f102_budget_counts_characters_calls_and_results() {
     let store = store().await.conversations;
-    let transcript = vec![calling("好", &["1"]), result("1", "天气"), said("晴")];
-    let lease = after(&store, &[("问", with_transcript(transcript.clone()))]).await;
+    let transcript = vec![call_message("好", &["1"]), result_message("1", "天气"), assistant_message("晴")];
+    let lease = begin_after(&store, &[("问", answer_with_transcript(transcript.clone()))]).await;
     // One for the user message, one and the call's name and arguments, two, one.
     let length = 1 + 1 + 1 + r#"{"id":"1"}"#.len() + 2 + 1;
     assert_eq!(history_of(&store, &lease, 0).await, []);
-    let expected: Vec<Message> = std::iter::once(asked("问")).chain(transcript).collect();
+    let expected: Vec<Message> = std::iter::once(user_message("问")).chain(transcript).collect();
     assert_eq!(history_of(&store, &lease, length).await, expected);
 }
 
@@ -69,16 +78,16 @@ async fn f102_budget_counts_characters_calls_and_results() {
 async fn f102_unpaired_calls_and_results_are_dropped() {
     let store = store().await.conversations;
     let transcript = vec![
-        result("0", "of nothing"),
-        calling("looking", &["1", "2"]),
-        result("2", "two"),
-        result("9", "of nothing"),
-        calling("", &["3"]),
-        said("  "),
+        result_message("0", "of nothing"),
+        call_message("looking", &["1", "2"]),
+        result_message("2", "two"),
+        result_message("9", "of nothing"),
+        call_message("", &["3"]),
+        assistant_message("  "),
     ];
-    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..with_transcript(transcript) };
-    let lease = after(&store, &[("Q", cut)]).await;
-    let expected = [asked("Q"), calling("looking", &["2"]), result("2", "two")];
+    let cut = Answer { end: TurnEnd::Failed(ErrorCode::Interrupted), ..answer_with_transcript(transcript) };
+    let lease = begin_after(&store, &[("Q", cut)]).await;
+    let expected = [user_message("Q"), call_message("looking", &["2"]), result_message("2", "two")];
     assert_eq!(history_of(&store, &lease, 1000).await, expected);
 }
 
@@ -88,10 +97,10 @@ async fn empty_interrupted_answer_leaves_user_message_only() {
     let cut = Answer {
         end: TurnEnd::Failed(ErrorCode::Interrupted),
         content: String::new(),
-        ..with_transcript(vec![said("")])
+        ..answer_with_transcript(vec![assistant_message("")])
     };
-    let lease = after(&store, &[("Q", cut)]).await;
-    assert_eq!(history_of(&store, &lease, 1000).await, [asked("Q")]);
+    let lease = begin_after(&store, &[("Q", cut)]).await;
+    assert_eq!(history_of(&store, &lease, 1000).await, [user_message("Q")]);
 }
 
 #[tokio::test]
@@ -99,8 +108,8 @@ async fn long_history_is_read_by_pages() {
     let store = store().await.conversations;
     let texts: Vec<String> = (0..35).map(|number| number.to_string()).collect();
     let turns: Vec<_> = texts.iter().map(|text| (text.as_str(), answer(text))).collect();
-    let lease = after(&store, &turns).await;
-    let expected: Vec<Message> = texts.iter().flat_map(|text| [asked(text), said(text)]).collect();
+    let lease = begin_after(&store, &turns).await;
+    let expected: Vec<Message> = texts.iter().flat_map(|text| [user_message(text), assistant_message(text)]).collect();
     assert_eq!(history_of(&store, &lease, usize::MAX).await, expected);
 }
 
@@ -109,10 +118,10 @@ async fn f086_long_transcript_shortens_old_results() {
     let store = store().await.conversations;
     let mut transcript = Vec::new();
     for id in ["1", "2", "3"] {
-        transcript.extend([calling("step", &[id]), result(id, &id.repeat(100_000))]);
+        transcript.extend([call_message("step", &[id]), result_message(id, &id.repeat(100_000))]);
     }
-    transcript.push(said("the answer"));
-    let lease = after(&store, &[("Q", with_transcript(transcript))]).await;
+    transcript.push(assistant_message("the answer"));
+    let lease = begin_after(&store, &[("Q", answer_with_transcript(transcript))]).await;
     let history = history_of(&store, &lease, usize::MAX).await;
     let lengths: Vec<usize> = history
         .iter()
@@ -122,5 +131,5 @@ async fn f086_long_transcript_shortens_old_results() {
         })
         .collect();
     assert_eq!((lengths, history.len()), (vec![2_000, 100_000, 100_000], 8));
-    assert_eq!(history.last(), Some(&said("the answer")));
+    assert_eq!(history.last(), Some(&assistant_message("the answer")));
 }

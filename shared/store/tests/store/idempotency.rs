@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use store::{Claimed, KnownTurn, Owner};
+use store::{IdempotencyStatus, Owner, TurnRef};
 
 use crate::support::{alice, at, first_turn, store};
 
@@ -11,39 +11,42 @@ async fn f098_key_maps_equal_request_to_its_turn() {
         let idempotency = store.idempotency.clone();
         async move { idempotency.claim(&owner, "key 1", body, turn, at(0)).await.unwrap() }
     };
-    let Claimed::New(mine) = claim(owner.clone(), b"body", "t1").await else { panic!("a fresh key is new") };
-    assert_eq!(claim(owner.clone(), b"body", "t2").await, Claimed::Pending);
+    let IdempotencyStatus::New(mine) = claim(owner.clone(), b"body", "t1").await else { panic!("a fresh key is new") };
+    assert_eq!(claim(owner.clone(), b"body", "t2").await, IdempotencyStatus::Pending);
     let begun = store.conversations.begin(&owner, &first_turn("hello"), at(0)).await.unwrap();
     store.idempotency.record(&mine, &begun).await.unwrap();
     let known =
-        KnownTurn { turn_id: "t1".into(), conversation_id: begun.conversation_id.clone(), answer: begun.answer };
-    assert_eq!(claim(owner.clone(), b"body", "t2").await, Claimed::Known(known));
-    assert_eq!(claim(owner.clone(), b"other", "t2").await, Claimed::Mismatch);
-    assert!(matches!(claim(Owner::new("bob"), b"other", "t2").await, Claimed::New(_)));
+        TurnRef { turn_id: "t1".into(), conversation_id: begun.conversation_id.clone(), answer_seq: begun.answer_seq };
+    assert_eq!(claim(owner.clone(), b"body", "t2").await, IdempotencyStatus::Existing(known));
+    assert_eq!(claim(owner.clone(), b"other", "t2").await, IdempotencyStatus::Mismatch);
+    assert!(matches!(claim(Owner::new("bob"), b"other", "t2").await, IdempotencyStatus::New(_)));
 }
 
 #[tokio::test]
 async fn claim_without_turn_becomes_free() {
     let (store, owner) = (store().await, alice());
-    let Claimed::New(first) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
+    let IdempotencyStatus::New(first) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
         panic!("a fresh key is new")
     };
     store.idempotency.release(&first).await.unwrap();
     let again = store.idempotency.claim(&owner, "k", b"y", "t2", at(1)).await.unwrap();
-    assert!(matches!(again, Claimed::New(_)));
+    assert!(matches!(again, IdempotencyStatus::New(_)));
     let later = at(0) + Duration::from_secs(40);
-    assert!(matches!(store.idempotency.claim(&owner, "k", b"z", "t3", later).await.unwrap(), Claimed::New(_)));
+    assert!(matches!(
+        store.idempotency.claim(&owner, "k", b"z", "t3", later).await.unwrap(),
+        IdempotencyStatus::New(_)
+    ));
 }
 
 #[tokio::test]
 async fn f150_deletion_removes_idempotency_keys() {
     let (store, owner) = (store().await, alice());
-    let Claimed::New(claim) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
+    let IdempotencyStatus::New(claim) = store.idempotency.claim(&owner, "k", b"x", "t1", at(0)).await.unwrap() else {
         panic!("a fresh key is new")
     };
     let begun = store.conversations.begin(&owner, &first_turn("hello"), at(0)).await.unwrap();
     store.idempotency.record(&claim, &begun).await.unwrap();
-    store.idempotency.forget(&owner, &begun.conversation_id).await.unwrap();
+    store.idempotency.delete_for_conversation(&owner, &begun.conversation_id).await.unwrap();
     let again = store.idempotency.claim(&owner, "k", b"other", "t2", at(1)).await.unwrap();
-    assert!(matches!(again, Claimed::New(_)));
+    assert!(matches!(again, IdempotencyStatus::New(_)));
 }

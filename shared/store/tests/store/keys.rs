@@ -6,15 +6,15 @@ use secrecy::ExposeSecret;
 use store::{ApiKey, KeyRecord, NewKey, Owner, Store, StoreError};
 
 use crate::support::{
-    alice, answer, at, config, database, first_turn, impatient_store_at, next_turn, rows, store, store_at,
+    alice, answer, at, config, database, first_turn, next_turn, rows, store, store_at, store_without_retries_at,
 };
 use crate::wire::{Fault, Wire};
 
-fn of(owner: &str) -> NewKey {
+fn new_key(owner: &str) -> NewKey {
     NewKey { owner: owner.to_owned(), administrator: false, expires: None }
 }
 
-async fn created(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
+async fn create_key(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
     let key = ApiKey::generate().unwrap();
     let record = store.keys.create(&key, new, at(0)).await.unwrap();
     (key, record)
@@ -24,7 +24,7 @@ async fn created(store: &Store, new: &NewKey) -> (ApiKey, KeyRecord) {
 async fn key_is_found_by_id() {
     let store = store().await;
     let new = NewKey { owner: "小王 #1".to_owned(), administrator: true, expires: Some(at(9)) };
-    let (key, record) = created(&store, &new).await;
+    let (key, record) = create_key(&store, &new).await;
     let expected = (key.id(), "小王 #1", true, at(0), Some(at(9)), None, Owner::key_holder("小王 #1"));
     let KeyRecord { id, owner, administrator, created, expires, revoked, .. } = &record;
     assert_eq!((id.as_str(), owner.as_str(), *administrator, *created, *expires, *revoked, record.holder()), expected);
@@ -36,10 +36,10 @@ async fn key_is_found_by_id() {
 #[tokio::test]
 async fn f118_only_valid_key_is_admitted() {
     let store = store().await;
-    let (key, record) = created(&store, &NewKey { expires: Some(at(10)), ..of("ada") }).await;
+    let (key, record) = create_key(&store, &NewKey { expires: Some(at(10)), ..new_key("ada") }).await;
     assert!(record.admits(&key, at(0)) && record.admits(&key, at(10) - Duration::from_millis(1)));
     assert!(!record.admits(&key, at(10)), "a key ends at its end");
-    let (other, _) = created(&store, &of("ada")).await;
+    let (other, _) = create_key(&store, &new_key("ada")).await;
     assert!(!record.admits(&other, at(0)));
     let revoked = store.keys.revoke(key.id(), at(5)).await.unwrap().unwrap();
     assert_eq!(revoked.revoked, Some(at(5)));
@@ -49,7 +49,7 @@ async fn f118_only_valid_key_is_admitted() {
 #[tokio::test]
 async fn f118_revocation_is_permanent() {
     let store = store().await;
-    let (key, _) = created(&store, &of("ada")).await;
+    let (key, _) = create_key(&store, &new_key("ada")).await;
     store.keys.revoke(key.id(), at(5)).await.unwrap();
     let again = store.keys.revoke(key.id(), at(7)).await.unwrap();
     assert_eq!(again.and_then(|record| record.revoked), Some(at(5)));
@@ -60,7 +60,7 @@ async fn f118_revocation_is_permanent() {
 #[tokio::test]
 async fn f118_table_reveals_no_key() {
     let endpoint = database().await;
-    let (key, _) = created(&store_at(&endpoint).await, &of("ada")).await;
+    let (key, _) = create_key(&store_at(&endpoint).await, &new_key("ada")).await;
     let text = key.text();
     let secret = text.expose_secret().rsplit('_').next().unwrap().to_owned();
     let stored = format!("{:?}", rows(&endpoint, "data").await);
@@ -74,7 +74,7 @@ async fn keys_are_listed_oldest_first() {
     let long = "x".repeat(100_000);
     let mut ids = Vec::new();
     for number in 0..12 {
-        ids.push(created(&store, &of(&format!("{number}{long}"))).await.0.id().to_owned());
+        ids.push(create_key(&store, &new_key(&format!("{number}{long}"))).await.0.id().to_owned());
     }
     let listed: Vec<String> = store.keys.list().await.unwrap().into_iter().map(|record| record.id).collect();
     ids.sort();
@@ -85,7 +85,7 @@ async fn keys_are_listed_oldest_first() {
 async fn key_of_another_version_is_rejected() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
-    let (key, _) = created(&store, &of("ada")).await;
+    let (key, _) = create_key(&store, &new_key("ada")).await;
     let mut row = rows(&endpoint, "data").await.remove(0);
     row.insert("v".to_owned(), AttributeValue::N("2".to_owned()));
     Client::new(&config(&endpoint)).put_item().table_name("data").set_item(Some(row)).send().await.unwrap();
@@ -97,14 +97,14 @@ async fn f150_deleted_owner_leaves_nothing() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;
     let (ada, other) = (Owner::key_holder("ada"), Owner::key_holder("ada#"));
-    let (kept, _) = created(&store, &of("ada#")).await;
+    let (kept, _) = create_key(&store, &new_key("ada#")).await;
     for owner in [&other, &Owner::unverified("ada"), &Owner::subject("https://id.example", "ada"), &alice()] {
         let lease = store.conversations.begin(owner, &first_turn("kept"), at(0)).await.unwrap();
         store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
     }
     let before = rows(&endpoint, "data").await.len();
-    let (gone, _) = created(&store, &of("ada")).await;
-    created(&store, &of("ada")).await;
+    let (gone, _) = create_key(&store, &new_key("ada")).await;
+    create_key(&store, &new_key("ada")).await;
     let lease = store.conversations.begin(&ada, &first_turn("Q"), at(0)).await.unwrap();
     store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
     store.conversations.begin(&ada, &next_turn(&lease.conversation_id, "Q"), at(2)).await.unwrap();
@@ -118,15 +118,15 @@ async fn f150_deleted_owner_leaves_nothing() {
     assert_eq!(rows(&endpoint, "ephemeral").await.len(), 1);
     assert_eq!(store.keys.get(gone.id()).await, Ok(None));
     assert!(store.keys.get(kept.id()).await.unwrap().is_some());
-    assert_eq!(store.delete_owner(&ada).await, Ok(store::Deleted::default()));
+    assert_eq!(store.delete_owner(&ada).await, Ok(store::DeletionCounts::default()));
 }
 
 #[tokio::test]
 async fn f150_owner_deletion_removes_earlier_leftovers() {
     let (wire, endpoint) = Wire::new().await;
-    let store = impatient_store_at(&endpoint).await;
+    let store = store_without_retries_at(&endpoint).await;
     let lease = store.conversations.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    wire.fail("Query", &[Fault::LostAnswer]);
+    wire.fail("Query", &[Fault::LostResponse]);
     assert!(store.conversations.delete(&alice(), &lease.conversation_id).await.is_err());
     let left = rows(&endpoint, "data").await.len();
     assert!(left > 0, "the head is gone and its messages are not");

@@ -1,8 +1,8 @@
 use conversation::Usage;
 use futures_util::future::join_all;
-use store::{Account, Day, Ledger, Owner, Spent, StoreError};
+use store::{Day, Owner, StoreError, UsageLedger, UsageScope, UsageTotals};
 
-use crate::support::{alice, at, database, impatient_store_at, rows, store, store_at};
+use crate::support::{alice, at, database, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};
 
 const DAY: u64 = 24 * 3600;
@@ -11,22 +11,22 @@ fn today() -> Day {
     Day::of(at(0))
 }
 
-fn used(input_tokens: u64, output_tokens: u64, cost_micros: Option<u64>) -> Usage {
+fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Option<u64>) -> Usage {
     Usage { input_tokens, output_tokens, search_credits: 2, estimated: cost_micros.is_none(), cost_micros }
 }
 
-async fn own(ledger: &Ledger) -> Spent {
-    ledger.day(Account::Own(&alice()), today()).await.unwrap()
+async fn user_totals(ledger: &UsageLedger) -> UsageTotals {
+    ledger.day(UsageScope::User(&alice()), today()).await.unwrap()
 }
 
 #[tokio::test]
 async fn turns_add_to_user_and_global_totals() {
     let ledger = store().await.ledger;
-    assert_eq!(own(&ledger).await, Spent::default());
-    ledger.add(&alice(), today(), &used(100, 20, None)).await.unwrap();
-    ledger.add(&alice(), today(), &used(1, 2, Some(7))).await.unwrap();
-    ledger.add(&Owner::new("bob"), today(), &used(5, 5, Some(9))).await.unwrap();
-    let alices = Spent {
+    assert_eq!(user_totals(&ledger).await, UsageTotals::default());
+    ledger.add(&alice(), today(), &new_usage(100, 20, None)).await.unwrap();
+    ledger.add(&alice(), today(), &new_usage(1, 2, Some(7))).await.unwrap();
+    ledger.add(&Owner::new("bob"), today(), &new_usage(5, 5, Some(9))).await.unwrap();
+    let alices = UsageTotals {
         turns: 2,
         estimated_turns: 1,
         input_tokens: 101,
@@ -35,8 +35,8 @@ async fn turns_add_to_user_and_global_totals() {
         searches: 0,
         cost_micros: Some(7),
     };
-    assert_eq!(own(&ledger).await, alices);
-    let all = ledger.day(Account::Everybody, today()).await.unwrap();
+    assert_eq!(user_totals(&ledger).await, alices);
+    let all = ledger.day(UsageScope::Global, today()).await.unwrap();
     assert_eq!((all.turns, all.tokens(), all.cost_micros), (3, 133, Some(16)));
 }
 
@@ -44,13 +44,13 @@ async fn turns_add_to_user_and_global_totals() {
 async fn f141_concurrent_turn_ends_are_all_counted() {
     let ledger = store().await.ledger;
     let owner = alice();
-    let usage = used(3, 4, Some(5));
+    let usage = new_usage(3, 4, Some(5));
     let turns = join_all((0..40).map(|_| ledger.add(&owner, today(), &usage))).await;
     assert_eq!(turns, vec![Ok(()); 40]);
-    for account in [Account::Own(&owner), Account::Everybody] {
-        let spent = ledger.day(account, today()).await.unwrap();
-        assert_eq!((spent.turns, spent.input_tokens, spent.output_tokens), (40, 120, 160));
-        assert_eq!((spent.search_credits, spent.cost_micros), (80, Some(200)));
+    for account in [UsageScope::User(&owner), UsageScope::Global] {
+        let totals = ledger.day(account, today()).await.unwrap();
+        assert_eq!((totals.turns, totals.input_tokens, totals.output_tokens), (40, 120, 160));
+        assert_eq!((totals.search_credits, totals.cost_micros), (80, Some(200)));
     }
 }
 
@@ -58,18 +58,18 @@ async fn f141_concurrent_turn_ends_are_all_counted() {
 async fn simultaneous_turn_ends_share_one_write_per_sum() {
     let (wire, endpoint) = Wire::new().await;
     let ledger = store_at(&endpoint).await.ledger;
-    let (ada, bob, usage) = (alice(), Owner::new("bob"), used(3, 4, Some(5)));
+    let (ada, bob, usage) = (alice(), Owner::new("bob"), new_usage(3, 4, Some(5)));
     wire.seen();
     let end = async || join_all([&ada, &bob, &ada].map(|owner| ledger.add(owner, today(), &usage))).await;
     assert_eq!(end().await, [Ok(()), Ok(()), Ok(())]);
     assert_eq!(wire.seen(), ["UpdateItem"; 3]);
     let sums = async |account| {
-        let spent = ledger.day(account, today()).await.unwrap();
-        (spent.turns, spent.estimated_turns, spent.tokens(), spent.search_credits, spent.cost_micros)
+        let totals = ledger.day(account, today()).await.unwrap();
+        (totals.turns, totals.estimated_turns, totals.tokens(), totals.search_credits, totals.cost_micros)
     };
-    assert_eq!(sums(Account::Own(&ada)).await, (2, 0, 14, 4, Some(10)));
-    assert_eq!(sums(Account::Own(&bob)).await, (1, 0, 7, 2, Some(5)));
-    assert_eq!(sums(Account::Everybody).await, (3, 0, 21, 6, Some(15)));
+    assert_eq!(sums(UsageScope::User(&ada)).await, (2, 0, 14, 4, Some(10)));
+    assert_eq!(sums(UsageScope::User(&bob)).await, (1, 0, 7, 2, Some(5)));
+    assert_eq!(sums(UsageScope::Global).await, (3, 0, 21, 6, Some(15)));
     wire.fail("UpdateItem", &[Fault::Refused("ValidationException")]);
     let refused = Err(StoreError::Fault("UpdateItem: ValidationException".to_owned()));
     let both = join_all((0..2).map(|_| ledger.add(&ada, today(), &usage))).await;
@@ -79,7 +79,7 @@ async fn simultaneous_turn_ends_share_one_write_per_sum() {
 #[tokio::test]
 async fn sums_are_written_independently() {
     let (wire, endpoint) = Wire::new().await;
-    let (ledger, usage) = (store_at(&endpoint).await.ledger, used(3, 4, None));
+    let (ledger, usage) = (store_at(&endpoint).await.ledger, new_usage(3, 4, None));
     let (bob, gates) = (Owner::new("bob"), [(); 3].map(|()| Gate::default()));
     wire.fail("UpdateItem", &gates.clone().map(Fault::Held));
     let [own, all, other] = &gates;
@@ -99,7 +99,7 @@ async fn sums_are_written_independently() {
 #[tokio::test]
 async fn later_entries_survive_a_cancelled_first_writer() {
     let (wire, endpoint) = Wire::new().await;
-    let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
+    let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), new_usage(3, 4, None));
     for goes_away in [false, true] {
         let gates = [Gate::default(), Gate::default()];
         wire.fail("UpdateItem", &gates.clone().map(Fault::Held));
@@ -124,39 +124,39 @@ async fn later_entries_survive_a_cancelled_first_writer() {
         }
         assert_eq!(wire.seen(), ["UpdateItem"; 4], "goes away: {goes_away}");
     }
-    assert_eq!(own(&ledger).await.turns, 20);
+    assert_eq!(user_totals(&ledger).await.turns, 20);
 }
 
 #[tokio::test]
 async fn hanging_write_is_resent_for_all_waiters() {
     let (wire, endpoint) = Wire::new().await;
-    let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), used(3, 4, None));
+    let (ledger, owner, usage) = (store_at(&endpoint).await.ledger, alice(), new_usage(3, 4, None));
     wire.fail("UpdateItem", &[Fault::Held(Gate::default()), Fault::Held(Gate::default())]);
     let turns = join_all((0..3).map(|_| ledger.add(&owner, today(), &usage))).await;
     assert_eq!(turns, vec![Ok(()); 3]);
-    assert_eq!(own(&ledger).await.turns, 3);
+    assert_eq!(user_totals(&ledger).await.turns, 3);
 }
 
 #[tokio::test]
 async fn f141_search_reservations_are_limited_per_day() {
     let ledger = store().await.ledger;
     let owner = alice();
-    let booked = join_all((0..12).map(|_| ledger.book_search(Account::Own(&owner), today(), 5))).await;
+    let booked = join_all((0..12).map(|_| ledger.reserve_search(UsageScope::User(&owner), today(), 5))).await;
     assert_eq!(booked.iter().filter(|booked| **booked == Ok(true)).count(), 5);
     assert_eq!(booked.iter().filter(|booked| **booked == Ok(false)).count(), 7);
-    assert_eq!(ledger.book_search(Account::Everybody, today(), 1).await, Ok(true));
-    assert_eq!(ledger.book_search(Account::Own(&owner), Day::of(today().end()), 5).await, Ok(true));
-    ledger.return_search(Account::Own(&owner), today()).await.unwrap();
-    assert_eq!(ledger.book_search(Account::Own(&owner), today(), 5).await, Ok(true));
-    assert_eq!(ledger.book_search(Account::Own(&owner), today(), 5).await, Ok(false));
-    assert_eq!(own(&ledger).await.searches, 5);
+    assert_eq!(ledger.reserve_search(UsageScope::Global, today(), 1).await, Ok(true));
+    assert_eq!(ledger.reserve_search(UsageScope::User(&owner), Day::of(today().end()), 5).await, Ok(true));
+    ledger.release_search(UsageScope::User(&owner), today()).await.unwrap();
+    assert_eq!(ledger.reserve_search(UsageScope::User(&owner), today(), 5).await, Ok(true));
+    assert_eq!(ledger.reserve_search(UsageScope::User(&owner), today(), 5).await, Ok(false));
+    assert_eq!(user_totals(&ledger).await.searches, 5);
 }
 
 #[tokio::test]
 async fn unreserved_search_is_not_released() {
     let ledger = store().await.ledger;
-    ledger.return_search(Account::Own(&alice()), today()).await.unwrap();
-    assert_eq!(own(&ledger).await.searches, 0);
+    ledger.release_search(UsageScope::User(&alice()), today()).await.unwrap();
+    assert_eq!(user_totals(&ledger).await.searches, 0);
 }
 
 #[tokio::test]
@@ -164,11 +164,11 @@ async fn days_are_listed_in_order_per_owner() {
     let ledger = store().await.ledger;
     let owner = alice();
     for day in [3, 0, 1] {
-        ledger.add(&owner, Day::of(at(day * DAY)), &used(day, 0, Some(0))).await.unwrap();
+        ledger.add(&owner, Day::of(at(day * DAY)), &new_usage(day, 0, Some(0))).await.unwrap();
     }
-    ledger.add(&Owner::new("alice#U"), today(), &used(9, 9, None)).await.unwrap();
+    ledger.add(&Owner::new("alice#U"), today(), &new_usage(9, 9, None)).await.unwrap();
     let (first, last) = (Day::of(at(0)), Day::of(at(2 * DAY)));
-    let days = ledger.days(Account::Own(&owner), first, last).await.unwrap();
+    let days = ledger.days(UsageScope::User(&owner), first, last).await.unwrap();
     let seen: Vec<(Day, u64)> = days.into_iter().map(|(day, spent)| (day, spent.input_tokens)).collect();
     assert_eq!(seen, [(first, 0), (Day::of(at(DAY)), 1)]);
 }
@@ -176,11 +176,11 @@ async fn days_are_listed_in_order_per_owner() {
 #[tokio::test]
 async fn entry_with_lost_response_counts_at_least_once() {
     let (wire, endpoint) = Wire::new().await;
-    let ledger = impatient_store_at(&endpoint).await.ledger;
-    wire.fail("UpdateItem", &[Fault::LostAnswer]);
-    assert_eq!(ledger.add(&alice(), today(), &used(1, 1, None)).await, Err(StoreError::Busy));
-    let all = ledger.day(Account::Everybody, today()).await.unwrap();
-    assert_eq!((own(&ledger).await.turns, all.turns), (1, 1));
+    let ledger = store_without_retries_at(&endpoint).await.ledger;
+    wire.fail("UpdateItem", &[Fault::LostResponse]);
+    assert_eq!(ledger.add(&alice(), today(), &new_usage(1, 1, None)).await, Err(StoreError::Busy));
+    let all = ledger.day(UsageScope::Global, today()).await.unwrap();
+    assert_eq!((user_totals(&ledger).await.turns, all.turns), (1, 1));
 }
 
 #[tokio::test]
@@ -189,11 +189,11 @@ async fn f150_deleted_owner_leaves_no_usage() {
     let store = store_at(&endpoint).await;
     let bob = Owner::new("bob");
     for owner in [&alice(), &bob] {
-        store.ledger.add(owner, today(), &used(1, 1, None)).await.unwrap();
-        store.ledger.add(owner, Day::of(at(DAY)), &used(1, 1, None)).await.unwrap();
+        store.ledger.add(owner, today(), &new_usage(1, 1, None)).await.unwrap();
+        store.ledger.add(owner, Day::of(at(DAY)), &new_usage(1, 1, None)).await.unwrap();
     }
     assert_eq!(store.delete_owner(&alice()).await.unwrap().others, 2);
-    assert_eq!(own(&store.ledger).await, Spent::default());
-    assert_eq!(store.ledger.day(Account::Own(&bob), today()).await.unwrap().turns, 1);
+    assert_eq!(user_totals(&store.ledger).await, UsageTotals::default());
+    assert_eq!(store.ledger.day(UsageScope::User(&bob), today()).await.unwrap().turns, 1);
     assert_eq!(rows(&endpoint, "data").await.len(), 4, "bob's days and everybody's");
 }

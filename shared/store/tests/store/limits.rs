@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use store::{Admission, RateLimit, RateLimiter, Store, StoreError};
 use tokio::runtime::Runtime;
 
-use crate::support::{at, config, database, impatient_store_at, names, rows, store, store_at};
+use crate::support::{at, config, database, names, rows, store, store_at, store_without_retries_at};
 use crate::wire::{Fault, Gate, Wire};
 
 fn limit(text: &str) -> RateLimit {
@@ -71,19 +71,24 @@ async fn f089_concurrent_requests_never_exceed_burst() {
 }
 
 /// The results and the calls of concurrent requests of one key, all sent during the first one's decision.
-async fn crowd(limiter: &RateLimiter, wire: &Wire, limit: RateLimit, size: usize) -> (Vec<Admission>, Vec<String>) {
+async fn load_spike(
+    limiter: &RateLimiter,
+    wire: &Wire,
+    limit: RateLimit,
+    size: usize,
+) -> (Vec<Admission>, Vec<String>) {
     let gate = Gate::default();
     wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
-    let ask = async || limiter.admit("k", limit, at(0)).await.unwrap();
+    let admit = async || limiter.admit("k", limit, at(0)).await.unwrap();
     let others = async {
         gate.arrival().await;
-        let mut others = Box::pin(join_all((1..size).map(|_| ask())));
+        let mut others = Box::pin(join_all((1..size).map(|_| admit())));
         // All of them have sent their requests after the first poll.
         assert!(futures_util::poll!(&mut others).is_pending());
         gate.open();
         others.await
     };
-    let (first, others) = tokio::join!(ask(), others);
+    let (first, others) = tokio::join!(admit(), others);
     ([vec![first], others].concat(), wire.seen())
 }
 
@@ -92,7 +97,7 @@ async fn f089_requests_during_decision_are_coalesced() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     wire.seen();
-    let (admissions, calls) = crowd(&limiter, &wire, limit("10/60s"), 1000).await;
+    let (admissions, calls) = load_spike(&limiter, &wire, limit("10/60s"), 1000).await;
     let expected = [vec![Admission::Admitted; 10], vec![denied(6_000); 990]].concat();
     assert_eq!(admissions, expected);
     assert_eq!(calls, ["UpdateItem"; 3], "one for the first, one that asks for too much, one for those that fit");
@@ -103,7 +108,7 @@ async fn f089_fitting_load_spike_costs_two_writes() {
     let (wire, endpoint) = Wire::new().await;
     let limiter = store_at(&endpoint).await.rate_limiter;
     wire.seen();
-    let (admissions, calls) = crowd(&limiter, &wire, limit("1000/1000s"), 1000).await;
+    let (admissions, calls) = load_spike(&limiter, &wire, limit("1000/1000s"), 1000).await;
     assert_eq!(admissions, vec![Admission::Admitted; 1000]);
     assert_eq!(calls, ["UpdateItem"; 2]);
     assert_eq!(limiter.admit("k", limit("1000/1000s"), at(0)).await.unwrap(), denied(1_000));
@@ -141,10 +146,10 @@ async fn f090_denied_key_makes_no_store_calls() {
 #[tokio::test]
 async fn decision_for_known_caller_is_one_write() {
     let (wire, endpoint) = Wire::new().await;
-    let (here, elsewhere) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
+    let (own, other) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
     let mut costs = Vec::new();
     // For the last one the caller is back at the full burst.
-    for (limiter, seconds) in [(&here, 0), (&here, 1), (&elsewhere, 2), (&here, 400)] {
+    for (limiter, seconds) in [(&own, 0), (&own, 1), (&other, 2), (&own, 400)] {
         wire.seen();
         assert_eq!(limiter.admit("k", limit("3/300s"), at(seconds)).await.unwrap(), Admission::Admitted);
         costs.push(wire.seen().len());
@@ -155,14 +160,14 @@ async fn decision_for_known_caller_is_one_write() {
 #[tokio::test]
 async fn f090_caller_after_denial_costs_one_write() {
     let (wire, endpoint) = Wire::new().await;
-    let (here, elsewhere) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
+    let (own, other) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
     for _ in 0..3 {
-        assert_eq!(elsewhere.admit("k", limit("3/300s"), at(0)).await.unwrap(), Admission::Admitted);
+        assert_eq!(other.admit("k", limit("3/300s"), at(0)).await.unwrap(), Admission::Admitted);
     }
     let mut seen = Vec::new();
     for seconds in [1, 100, 101, 200] {
         wire.seen();
-        let admission = here.admit("k", limit("3/300s"), at(seconds)).await.unwrap();
+        let admission = own.admit("k", limit("3/300s"), at(seconds)).await.unwrap();
         seen.push((admission, wire.seen().len()));
     }
     let admitted = (Admission::Admitted, 1);
@@ -172,7 +177,7 @@ async fn f090_caller_after_denial_costs_one_write() {
 #[tokio::test]
 async fn f088_one_store_failure_is_retried() {
     let (wire, endpoint) = Wire::new().await;
-    let limiter = impatient_store_at(&endpoint).await.rate_limiter;
+    let limiter = store_without_retries_at(&endpoint).await.rate_limiter;
     wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
     assert_eq!(limiter.admit("k", limit("1/10s"), at(0)).await.unwrap(), Admission::Admitted);
     assert_eq!(limiter.admit("k", limit("1/10s"), at(0)).await.unwrap(), denied(10_000));
@@ -193,7 +198,7 @@ async fn f088_unreachable_store_admits_one_request_per_second() {
 #[tokio::test]
 async fn f088_store_fault_admits_no_request() {
     let (wire, endpoint) = Wire::new().await;
-    let limiter = impatient_store_at(&endpoint).await.rate_limiter;
+    let limiter = store_without_retries_at(&endpoint).await.rate_limiter;
     wire.fail("UpdateItem", &[Fault::Refused("AccessDeniedException")]);
     let failed = limiter.admit("k", limit("10/60s"), at(0)).await.unwrap_err();
     assert_eq!(failed, StoreError::Fault("UpdateItem: AccessDeniedException".to_owned()));
@@ -210,7 +215,7 @@ async fn item_expires_in_seconds() {
 }
 
 /// The number of admitted requests, with one request at each of these times.
-async fn passing(limiter: &RateLimiter, rate: RateLimit, times: impl IntoIterator<Item = SystemTime>) -> usize {
+async fn count_admitted(limiter: &RateLimiter, rate: RateLimit, times: impl IntoIterator<Item = SystemTime>) -> usize {
     let mut passing = 0;
     for now in times {
         passing += usize::from(limiter.admit("k", rate, now).await.unwrap() == Admission::Admitted);
@@ -225,7 +230,7 @@ async fn f089_clock_ahead_locks_no_caller_out() {
     for ahead in [61, 3600, 86_400, 10 * YEAR] {
         let endpoint = database().await;
         let limiter = store_at(&endpoint).await.rate_limiter;
-        assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(ahead))).await, 20);
+        assert_eq!(count_admitted(&limiter, limit("20/60s"), (0..25).map(|_| at(ahead))).await, 20);
         for limiter in [limiter, store_at(&endpoint).await.rate_limiter] {
             let Admission::Denied { retry_after } = limiter.admit("k", limit("20/60s"), at(0)).await.unwrap() else {
                 continue;
@@ -234,7 +239,7 @@ async fn f089_clock_ahead_locks_no_caller_out() {
         }
         let restarted = store_at(&endpoint).await.rate_limiter;
         assert_eq!(
-            passing(&restarted, limit("20/60s"), (0..40).map(|_| at(60))).await,
+            count_admitted(&restarted, limit("20/60s"), (0..40).map(|_| at(60))).await,
             20,
             "{ahead} s, a window later"
         );
@@ -253,25 +258,25 @@ async fn f089_far_tat_admits_one_request_without_memory() {
 #[tokio::test]
 async fn f087_instances_with_far_clocks_admit_separately() {
     let endpoint = database().await;
-    let (ahead, here) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
-    let (mut there, mut passed) = (0, 0);
+    let (ahead, own) = (store_at(&endpoint).await.rate_limiter, store_at(&endpoint).await.rate_limiter);
+    let (mut passed_ahead, mut passed) = (0, 0);
     for second in 0..=120 {
         for _ in 0..2 {
-            there += passing(&ahead, limit("20/60s"), [at(3600 + second)]).await;
-            passed += passing(&here, limit("20/60s"), [at(second)]).await;
+            passed_ahead += count_admitted(&ahead, limit("20/60s"), [at(3600 + second)]).await;
+            passed += count_admitted(&own, limit("20/60s"), [at(second)]).await;
         }
     }
     // A burst, and one for each of the 40 intervals.
-    assert!(there <= 60 && passed <= 60, "{there} {passed}");
-    assert!(there >= 40 && passed >= 40, "neither shuts the other out: {there} {passed}");
+    assert!(passed_ahead <= 60 && passed <= 60, "{passed_ahead} {passed}");
+    assert!(passed_ahead >= 40 && passed >= 40, "neither shuts the other out: {passed_ahead} {passed}");
 }
 
 #[tokio::test]
 async fn f089_clock_set_back_gives_no_second_burst() {
     let limiter = store().await.rate_limiter;
-    assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(3600))).await, 20);
-    assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(0))).await, 0);
-    assert_eq!(passing(&limiter, limit("20/60s"), (0..25).map(|_| at(30))).await, 10);
+    assert_eq!(count_admitted(&limiter, limit("20/60s"), (0..25).map(|_| at(3600))).await, 20);
+    assert_eq!(count_admitted(&limiter, limit("20/60s"), (0..25).map(|_| at(0))).await, 0);
+    assert_eq!(count_admitted(&limiter, limit("20/60s"), (0..25).map(|_| at(30))).await, 10);
 }
 
 /// Requests of one key: the time in milliseconds, and the offset of the instance's clock.
@@ -282,7 +287,7 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, i64)>> {
     })
 }
 
-async fn admitted(requests: &[(u64, i64)], limit: RateLimit) -> Vec<u64> {
+async fn admission_times(requests: &[(u64, i64)], limit: RateLimit) -> Vec<u64> {
     let endpoint = database().await;
     store_at(&endpoint).await;
     let mut admitted = Vec::new();
@@ -305,12 +310,12 @@ proptest! {
         requests in arrivals(), burst in 1..6_u32, seconds in 1..10_u64,
     ) {
         let limit = RateLimit { burst, window: Duration::from_secs(seconds) };
-        let admitted = Runtime::new().unwrap().block_on(admitted(&requests, limit));
+        let admitted = Runtime::new().unwrap().block_on(admission_times(&requests, limit));
         let interval = seconds * 1000 / u64::from(burst);
         for (first, start) in admitted.iter().enumerate() {
             for (last, end) in admitted.iter().enumerate().skip(first) {
-                let most = u64::from(burst) + (end - start + 2 * 500) / interval;
-                prop_assert!((last - first + 1) as u64 <= most, "{} in {} ms", last - first + 1, end - start);
+                let max_requests = u64::from(burst) + (end - start + 2 * 500) / interval;
+                prop_assert!((last - first + 1) as u64 <= max_requests, "{} in {} ms", last - first + 1, end - start);
             }
         }
     }

@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test stands on must hold, or the test has failed")]
 
-mod again;
 mod backup;
 mod backup_lines;
-mod backup_over;
+mod breakers;
 mod cache;
 mod chats;
 mod conditions;
@@ -20,18 +19,19 @@ mod keys;
 mod ledger;
 mod limits;
 mod lists;
-mod logged_ends;
-mod outages;
+mod log_tails;
 mod owners;
 mod races;
+mod regeneration;
+mod restore_over;
+mod schema_versions;
 mod search_credits;
-mod shapes;
 mod size;
 mod stop;
 mod stream_log;
 mod support;
 mod tables;
-mod tool_facts;
+mod tool_support;
 mod transcripts;
 mod turns;
 mod wire;

@@ -5,14 +5,16 @@ use std::time::Duration;
 use store::{BeginError, Claim, ConversationStore, Status, TurnLease};
 use tokio::task::JoinHandle;
 
-use crate::support::{alice, answer, asked, at, first_turn, history_of, next_turn, rows, said, store_at};
+use crate::support::{
+    alice, answer, assistant_message, at, first_turn, history_of, next_turn, rows, store_at, user_message,
+};
 use crate::wire::{Fault, Gate, Wire};
 
 /// A store on the wire, another one without it, and the wire.
 async fn two_stores() -> (ConversationStore, ConversationStore, Wire) {
     let (wire, endpoint) = Wire::new().await;
-    let beside = store_at(&wire.database).await.conversations;
-    (store_at(&endpoint).await.conversations, beside, wire)
+    let direct_store = store_at(&wire.database).await.conversations;
+    (store_at(&endpoint).await.conversations, direct_store, wire)
 }
 
 fn begin(store: &ConversationStore, id: &str, text: &str, seconds: u64) -> JoinHandle<Result<TurnLease, BeginError>> {
@@ -33,7 +35,7 @@ async fn f100_overtaken_turn_follows_the_other_turn() {
     fast.finish(&lease, &answer("A2"), at(1)).await.unwrap();
     gate.open();
     let lease = overtaken.await.unwrap().unwrap();
-    let expected = [asked("Q1"), said("A1"), asked("Q2"), said("A2")];
+    let expected = [user_message("Q1"), assistant_message("A1"), user_message("Q2"), assistant_message("A2")];
     assert_eq!(history_of(&slow, &lease, 1000).await, expected);
     assert_eq!(slow.get(&alice(), &id).await.unwrap().message_count, 6);
 }
@@ -90,13 +92,13 @@ async fn f085_turn_begun_during_read_is_running() {
 async fn f070_caller_after_leader_gets_its_value() {
     let (wire, endpoint) = Wire::new().await;
     let (slow, fast) = (store_at(&endpoint).await.search_cache, store_at(&wire.database).await.search_cache);
-    let lease = Duration::from_secs(12);
-    let Claim::Lead { lead, .. } = fast.claim("k", lease, at(0)).await.unwrap() else { panic!("no lead") };
+    let duration = Duration::from_secs(12);
+    let Claim::Lead { lease, .. } = fast.claim("k", duration, at(0)).await.unwrap() else { panic!("no lead") };
     let gate = Gate::default();
     wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
-    let late = tokio::spawn(async move { slow.claim("k", lease, at(1)).await.unwrap() });
+    let late = tokio::spawn(async move { slow.claim("k", duration, at(1)).await.unwrap() });
     gate.arrival().await;
-    fast.put(lead, "value", Duration::from_hours(1), at(1)).await.unwrap();
+    fast.put(lease, "value", Duration::from_hours(1), at(1)).await.unwrap();
     gate.open();
     assert!(matches!(late.await.unwrap(), Claim::Fresh(value) if value == "value"));
     assert!(!rows(&wire.database, "ephemeral").await[0].contains_key("leader"));

@@ -11,7 +11,7 @@ fn noon(day: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_798_761_600 + DAY * (day - 1) + DAY / 2)
 }
 
-async fn spent(credits: &SearchCredits, now: SystemTime) -> (u64, u64) {
+async fn read_spent(credits: &SearchCredits, now: SystemTime) -> (u64, u64) {
     let SpentCredits { month, day, .. } = credits.spent("provider", now).await.unwrap();
     (month, day)
 }
@@ -25,7 +25,7 @@ async fn credits_are_counted_per_day_month_and_provider() {
     credits.add("other", 7, noon(1)).await.unwrap();
     let mut seen = Vec::new();
     for day in [1, 2, 31, 32, 33] {
-        seen.push(spent(&credits, noon(day)).await);
+        seen.push(read_spent(&credits, noon(day)).await);
     }
     assert_eq!(seen, [(5, 3), (5, 0), (5, 2), (5, 5), (5, 0)]);
 }
@@ -41,7 +41,7 @@ async fn instances_count_together_concurrently() {
     for added in futures_util::future::join_all(adding).await {
         added.unwrap();
     }
-    assert_eq!(spent(&one, noon(1)).await, (40, 40));
+    assert_eq!(read_spent(&one, noon(1)).await, (40, 40));
     let rows = rows(&endpoint, &names().ephemeral).await;
     let expires: u64 = rows[0]["expires"].as_n().unwrap().parse().unwrap();
     assert_eq!(UNIX_EPOCH + Duration::from_secs(expires), noon(41), "the database may drop it when nobody asks");

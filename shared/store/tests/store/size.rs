@@ -2,7 +2,9 @@ use std::fmt::Write as _;
 
 use store::Answer;
 
-use crate::support::{alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store_at};
+use crate::support::{
+    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store_at, user_message,
+};
 
 /// Numbers, so that a misplaced piece is visible.
 fn long_text(bytes: usize) -> String {
@@ -80,11 +82,11 @@ async fn largest_answer_is_stored_and_in_history() {
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let control = "\u{1}".repeat(3 * 1024 * 1024);
-    let huge = Answer { thinking: control.clone(), transcript: vec![said(&control)], ..answer(&control) };
+    let huge = Answer { thinking: control.clone(), transcript: vec![assistant_message(&control)], ..answer(&control) };
     store.finish(&lease, &huge, at(1)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
     let history = history_of(&store, &next, usize::MAX).await;
-    assert_eq!(history[0], asked("Q"));
+    assert_eq!(history[0], user_message("Q"));
     assert!(rows_are_small(&endpoint).await);
 }
 

@@ -1,10 +1,11 @@
 //! Stop requests of turns.
 
 use conversation::FinishReason;
-use store::{Answer, ReadError, Renewed, Status, TurnEnd};
+use store::{Answer, LeaseState, ReadError, Status, TurnEnd};
 
 use crate::support::{
-    alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at,
+    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
+    user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
@@ -13,10 +14,10 @@ async fn stop_request_arrives_with_next_renewal() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
-    assert_eq!(store.renew(&lease, at(3)).await, Ok(Renewed::GoingOn));
+    assert_eq!(store.renew(&lease, at(3)).await, Ok(LeaseState::Active));
     for _ in 0..2 {
-        assert_eq!(store.stop(&alice(), id, at(4)).await, Ok(true));
-        assert_eq!(store.renew(&lease, at(6)).await, Ok(Renewed::Stopping));
+        assert_eq!(store.request_stop(&alice(), id, at(4)).await, Ok(true));
+        assert_eq!(store.renew(&lease, at(6)).await, Ok(LeaseState::StopRequested));
     }
 }
 
@@ -30,7 +31,7 @@ async fn stopped_answer_is_complete_and_in_history() {
     let message = store.messages(&alice(), id, 10, None, at(2)).await.unwrap().items.remove(1);
     assert_eq!((message.status, message.finish_reason), (Status::Complete, Some(FinishReason::Stopped)));
     let next = store.begin(&alice(), &next_turn(id, "Q2"), at(3)).await.unwrap();
-    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), said("half")]);
+    assert_eq!(history_of(&store, &next, 1000).await, [user_message("Q"), assistant_message("half")]);
 }
 
 #[tokio::test]
@@ -38,11 +39,11 @@ async fn stop_without_running_turn_returns_false() {
     let store = store().await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
-    assert_eq!(store.stop(&alice(), id, at(15)).await, Ok(false), "the lease of a dead turn is over");
+    assert_eq!(store.request_stop(&alice(), id, at(15)).await, Ok(false), "the lease of a dead turn is over");
     store.finish(&lease, &answer("A"), at(16)).await.unwrap();
-    assert_eq!(store.stop(&alice(), id, at(17)).await, Ok(false));
+    assert_eq!(store.request_stop(&alice(), id, at(17)).await, Ok(false));
     for (owner, id) in [("bob", id.as_str()), ("alice", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), ("alice", "x")] {
-        assert_eq!(store.stop(&store::Owner::new(owner), id, at(0)).await, Err(ReadError::NotFound));
+        assert_eq!(store.request_stop(&store::Owner::new(owner), id, at(0)).await, Err(ReadError::NotFound));
     }
 }
 
@@ -52,13 +53,13 @@ async fn unseen_stop_never_reaches_next_turn() {
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let id = &lease.conversation_id;
-    assert_eq!(store.stop(&alice(), id, at(1)).await, Ok(true));
+    assert_eq!(store.request_stop(&alice(), id, at(1)).await, Ok(true));
     store.finish(&lease, &answer("A"), at(2)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(id, "Q2"), at(3)).await.unwrap();
-    assert_eq!(store.renew(&next, at(4)).await, Ok(Renewed::GoingOn));
-    assert_eq!(store.stop(&alice(), id, at(5)).await, Ok(true));
+    assert_eq!(store.renew(&next, at(4)).await, Ok(LeaseState::Active));
+    assert_eq!(store.request_stop(&alice(), id, at(5)).await, Ok(true));
     let third = store.begin(&alice(), &next_turn(id, "Q3"), at(19)).await.unwrap();
-    assert_eq!(store.renew(&third, at(20)).await, Ok(Renewed::GoingOn));
+    assert_eq!(store.renew(&third, at(20)).await, Ok(LeaseState::Active));
     assert!(rows(&endpoint, "data").await.iter().all(|row| !row.contains_key("stopping")), "it is forgotten");
 }
 
@@ -69,11 +70,11 @@ async fn stop_after_turn_end_changes_nothing() {
     let lease = fast.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let (id, gate) = (lease.conversation_id.clone(), Gate::default());
     wire.fail("UpdateItem", &[Fault::Held(gate.clone())]);
-    let late = tokio::spawn(async move { slow.stop(&alice(), &id, at(1)).await });
+    let late = tokio::spawn(async move { slow.request_stop(&alice(), &id, at(1)).await });
     gate.arrival().await;
     fast.finish(&lease, &answer("A"), at(2)).await.unwrap();
     let next = fast.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(3)).await.unwrap();
     gate.open();
     assert_eq!(late.await.unwrap(), Ok(false));
-    assert_eq!(fast.renew(&next, at(4)).await, Ok(Renewed::GoingOn));
+    assert_eq!(fast.renew(&next, at(4)).await, Ok(LeaseState::Active));
 }

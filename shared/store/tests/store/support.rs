@@ -10,7 +10,7 @@ use conversation::{FinishReason, Message, Usage, new_id};
 use dynoxide::Database;
 use settings::Settings;
 use store::{
-    Answer, ConversationStore, NewTurn, Owner, Question, Store, TableNames, TurnEnd, TurnLease, create_tables,
+    Answer, ConversationStore, NewTurn, Owner, Store, TableNames, TurnEnd, TurnLease, UserInput, create_tables,
     sdk_config,
 };
 use tokio::net::TcpListener;
@@ -35,7 +35,7 @@ pub(crate) async fn store_at(endpoint: &str) -> Store {
 }
 
 /// A store whose SDK never retries, so that one fault of the wire is one failed call.
-pub(crate) async fn impatient_store_at(endpoint: &str) -> Store {
+pub(crate) async fn store_without_retries_at(endpoint: &str) -> Store {
     create_tables(&config(endpoint), &names()).await.unwrap();
     let config = config(endpoint).to_builder().retry_config(RetryConfig::disabled()).build();
     Store::new(&config, names())
@@ -77,7 +77,7 @@ pub(crate) fn first_turn(text: &str) -> NewTurn {
         turn_id: new_id(),
         user_message_id: new_id(),
         assistant_message_id: new_id(),
-        question: Question::Words(text.to_owned()),
+        input: UserInput::Message(text.to_owned()),
         model: "volcano".to_owned(),
         title: format!("About {text}"),
     }
@@ -96,18 +96,18 @@ pub(crate) fn answer(text: &str) -> Answer {
         tool_calls: Vec::new(),
         sources: Vec::new(),
         end: TurnEnd::Done(FinishReason::Stop),
-        transcript: vec![said(text)],
+        transcript: vec![assistant_message(text)],
         usage: Usage::default(),
         models: Vec::new(),
         summary: None,
     }
 }
 
-pub(crate) fn asked(text: &str) -> Message {
+pub(crate) fn user_message(text: &str) -> Message {
     Message::User { text: text.to_owned() }
 }
 
-pub(crate) fn said(text: &str) -> Message {
+pub(crate) fn assistant_message(text: &str) -> Message {
     Message::Assistant { text: text.to_owned(), thinking: String::new(), calls: Vec::new() }
 }
 

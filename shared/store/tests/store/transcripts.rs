@@ -3,47 +3,47 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use conversation::{ErrorCode, Message, ToolCall, ToolResult};
+use conversation::{ErrorCode, Message, ToolCall, ToolMessage};
 use serde_json::{Value, json};
-use store::{Answer, ConversationStore, LeaseError, NewTurn, Question, StoreError, TurnEnd, TurnLease};
+use store::{Answer, ConversationStore, LeaseError, NewTurn, StoreError, TurnEnd, TurnLease, UserInput};
 use tokio::task::JoinHandle;
 
 use crate::support::{
-    alice, answer, asked, at, database, first_turn, history_of, impatient_store_at, next_turn, put, rows, said,
-    store_at,
+    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, put, rows, store_at,
+    store_without_retries_at, user_message,
 };
 use crate::wire::{Fault, Gate, Wire};
 
-fn calling(text: &str) -> Message {
+fn call_message(text: &str) -> Message {
     let call = ToolCall { id: "1".to_owned(), name: "search_web".to_owned(), arguments: json!({ "query": "茶" }) };
     Message::Assistant { text: text.to_owned(), thinking: "hm".to_owned(), calls: vec![call] }
 }
 
-fn result(characters: usize) -> Message {
+fn result_message(characters: usize) -> Message {
     let (call_id, name) = ("1".to_owned(), "search_web".to_owned());
-    Message::Tool(ToolResult { call_id, name, ok: true, content: "茶".repeat(characters) })
+    Message::Tool(ToolMessage { call_id, name, ok: true, content: "茶".repeat(characters) })
 }
 
 /// The transcript of a turn with a search result of this length.
-fn searched(characters: usize) -> Vec<Message> {
-    vec![calling("looking"), result(characters), said("A")]
+fn search_messages(characters: usize) -> Vec<Message> {
+    vec![call_message("looking"), result_message(characters), assistant_message("A")]
 }
 
-fn searching(characters: usize) -> Answer {
-    Answer { transcript: searched(characters), ..answer("looking\n\nA") }
+fn search_answer(characters: usize) -> Answer {
+    Answer { transcript: search_messages(characters), ..answer("looking\n\nA") }
 }
 
 /// The result length of a search whose transcript is written separately.
 const LARGE: usize = 7_000;
 
 /// A call without a fault.
-fn passed() -> Fault {
+fn no_fault() -> Fault {
     let gate = Gate::default();
     gate.open();
     Fault::Held(gate)
 }
 
-async fn transcripts(endpoint: &str) -> usize {
+async fn count_transcripts(endpoint: &str) -> usize {
     rows(endpoint, "data").await.iter().filter(|row| row["sk"].as_s().unwrap().starts_with("T#")).count()
 }
 
@@ -53,9 +53,9 @@ async fn read_next(store: &ConversationStore, id: &str, seconds: u64) -> Vec<Mes
     history_of(store, &next, usize::MAX).await
 }
 
-fn finishing(store: &ConversationStore, lease: &TurnLease) -> JoinHandle<Result<(), LeaseError>> {
+fn spawn_finish(store: &ConversationStore, lease: &TurnLease) -> JoinHandle<Result<(), LeaseError>> {
     let (store, lease) = (store.clone(), lease.clone());
-    tokio::spawn(async move { store.finish(&lease, &searching(LARGE), at(1)).await })
+    tokio::spawn(async move { store.finish(&lease, &search_answer(LARGE), at(1)).await })
 }
 
 #[tokio::test]
@@ -68,20 +68,20 @@ async fn single_reply_needs_no_transcript() {
     let thought = Answer { thinking: "hm".to_owned(), transcript: vec![thinking.clone()], ..answer("\n\nA") };
     store.finish(&lease, &thought, at(1)).await.unwrap();
     assert_eq!(wire.seen(), ["TransactWriteItems", "TransactWriteItems"]);
-    assert_eq!((transcripts(&endpoint).await, rows(&endpoint, "data").await.len()), (0, 3));
+    assert_eq!((count_transcripts(&endpoint).await, rows(&endpoint, "data").await.len()), (0, 3));
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "R"), at(2)).await.unwrap();
     wire.seen();
-    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), thinking]);
+    assert_eq!(history_of(&store, &next, 1000).await, [user_message("Q"), thinking]);
     assert_eq!(wire.seen(), ["Query"]);
 }
 
 #[tokio::test]
 async fn other_messages_are_stored_as_transcript() {
     let tellings = [
-        searched(1),
-        searched(LARGE),
-        vec![said("another")],
-        vec![said("A "), said("B")],
+        search_messages(1),
+        search_messages(LARGE),
+        vec![assistant_message("another")],
+        vec![assistant_message("A "), assistant_message("B")],
         vec![],
         vec![Message::Assistant { text: "A".to_owned(), thinking: "hm".to_owned(), calls: Vec::new() }],
     ];
@@ -90,10 +90,10 @@ async fn other_messages_are_stored_as_transcript() {
         let store = store_at(&endpoint).await.conversations;
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         store.finish(&lease, &Answer { transcript: transcript.clone(), ..answer("A") }, at(1)).await.unwrap();
-        assert_eq!(transcripts(&endpoint).await, 1);
+        assert_eq!(count_transcripts(&endpoint).await, 1);
         let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "R"), at(2)).await.unwrap();
         wire.seen();
-        let expected: Vec<Message> = std::iter::once(asked("Q")).chain(transcript).collect();
+        let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(transcript).collect();
         assert_eq!(history_of(&store, &next, usize::MAX).await, expected);
         assert_eq!(wire.seen(), ["Query", "Query"]);
     }
@@ -104,12 +104,12 @@ async fn transcripts_beyond_budget_are_not_read() {
     let (wire, endpoint) = Wire::new().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    store.finish(&lease, &searching(LARGE), at(1)).await.unwrap();
+    store.finish(&lease, &search_answer(LARGE), at(1)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "R"), at(2)).await.unwrap();
     store.finish(&next, &answer("B"), at(3)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "S"), at(4)).await.unwrap();
     wire.seen();
-    assert_eq!(history_of(&store, &next, LARGE).await, [asked("R"), said("B")]);
+    assert_eq!(history_of(&store, &next, LARGE).await, [user_message("R"), assistant_message("B")]);
     assert_eq!(wire.seen(), ["Query"]);
     assert_eq!(history_of(&store, &next, LARGE + 100).await.len(), 6);
     assert_eq!(wire.seen(), ["Query", "Query"]);
@@ -124,36 +124,39 @@ async fn transcripts_of_older_releases_stay_readable() {
     let lease = store.begin(&alice(), &first_turn("0"), at(0)).await.unwrap();
     let id = lease.conversation_id.clone();
     store.finish(&lease, &answer("A"), at(0)).await.unwrap();
-    for (number, turn) in [searching(LARGE), cut, searching(3), silent, answer("\nB")].iter().enumerate() {
+    for (number, turn) in [search_answer(LARGE), cut, search_answer(3), silent, answer("\nB")].iter().enumerate() {
         let lease = store.begin(&alice(), &next_turn(&id, &number.to_string()), at(0)).await.unwrap();
         store.finish(&lease, turn, at(0)).await.unwrap();
     }
     store.begin(&alice(), &next_turn(&id, "dead"), at(0)).await.unwrap();
     let lease = store.begin(&alice(), &next_turn(&id, "again"), at(20)).await.unwrap();
     store.finish(&lease, &answer("first"), at(20)).await.unwrap();
-    let again = NewTurn { question: Question::Again, ..next_turn(&id, "") };
+    let again = NewTurn { input: UserInput::Regenerate, ..next_turn(&id, "") };
     let lease = store.begin(&alice(), &again, at(20)).await.unwrap();
-    store.finish(&lease, &searching(2), at(20)).await.unwrap();
+    store.finish(&lease, &search_answer(2), at(20)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&id, "now"), at(21)).await.unwrap();
     let now = history_of(&store, &next, usize::MAX).await;
     let (questions, length) = (now.iter().filter(|message| matches!(message, Message::User { .. })), now.len());
     assert_eq!((questions.count(), length), (8, 8 + 1 + 3 + 1 + 3 + 1 + 3));
-    assert_eq!(now.last_chunk(), Some(&[asked("again"), calling("looking"), result(2), said("A")]));
-    age(&endpoint).await;
+    assert_eq!(
+        now.last_chunk(),
+        Some(&[user_message("again"), call_message("looking"), result_message(2), assistant_message("A")])
+    );
+    age_items(&endpoint).await;
     for budget in [1, 30, 60, LARGE, LARGE + 100, usize::MAX] {
-        let most = history_of(&store, &next, budget).await;
-        assert!(now.ends_with(&most) && !most.is_empty(), "budget {budget}");
+        let limited = history_of(&store, &next, budget).await;
+        assert!(now.ends_with(&limited) && !limited.is_empty(), "budget {budget}");
     }
     assert_eq!(history_of(&store, &next, usize::MAX).await, now);
-    let again = NewTurn { question: Question::Again, ..next_turn(&id, "") };
+    let again = NewTurn { input: UserInput::Regenerate, ..next_turn(&id, "") };
     store.finish(&next, &answer("C"), at(22)).await.unwrap();
     let lease = store.begin(&alice(), &again, at(23)).await.unwrap();
-    assert_eq!(store.question(&lease).await.unwrap(), "now");
+    assert_eq!(store.load_user_message(&lease).await.unwrap(), "now");
     assert_eq!(history_of(&store, &lease, usize::MAX).await, now);
 }
 
 /// Converts each turn to the items of releases that stored a transcript of every turn, from its begin on.
-async fn age(endpoint: &str) {
+async fn age_items(endpoint: &str) {
     let all = rows(endpoint, "data").await;
     let text =
         |row: &HashMap<String, AttributeValue>, name: &str| row.get(name).map(|value| value.as_s().unwrap().clone());
@@ -164,7 +167,7 @@ async fn age(endpoint: &str) {
         let said = match (kept, text(answer, "content").unwrap().trim_start_matches('\n')) {
             (Some(kept), _) => text(kept, "said").unwrap(),
             (None, "") => "[]".to_owned(),
-            (None, content) => serde_json::to_string(&[said(content)]).unwrap(),
+            (None, content) => serde_json::to_string(&[assistant_message(content)]).unwrap(),
         };
         let mut older = answer.clone();
         older.remove("transcript");
@@ -184,32 +187,32 @@ async fn only_large_transcript_is_written_separately() {
     for (characters, requests) in [(1_000, 1), (LARGE, 3)] {
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         wire.seen();
-        store.finish(&lease, &searching(characters), at(1)).await.unwrap();
+        store.finish(&lease, &search_answer(characters), at(1)).await.unwrap();
         let all = ["TransactWriteItems", "UpdateItem", "TransactWriteItems"];
         assert_eq!(wire.seen(), all[..requests]);
-        let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(characters)).collect();
+        let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(search_messages(characters)).collect();
         assert_eq!(read_next(&store, &lease.conversation_id, 2).await, expected);
     }
 }
 
 /// Runs a turn whose transcript is written and whose last transaction failed.
-async fn broken_off() -> (String, ConversationStore, TurnLease) {
+async fn break_off_turn() -> (String, ConversationStore, TurnLease) {
     let (wire, endpoint) = Wire::new().await;
-    let store = impatient_store_at(&endpoint).await.conversations;
+    let store = store_without_retries_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
-    let failed = store.finish(&lease, &searching(LARGE), at(1)).await;
+    wire.fail("TransactWriteItems", &[no_fault(), Fault::Refused("ThrottlingException")]);
+    let failed = store.finish(&lease, &search_answer(LARGE), at(1)).await;
     assert_eq!(failed, Err(LeaseError::Store(StoreError::Busy)));
     (endpoint, store, lease)
 }
 
 #[tokio::test]
 async fn f101_transcript_of_dead_turn_is_never_read() {
-    let (endpoint, store, lease) = broken_off().await;
-    assert_eq!(transcripts(&endpoint).await, 1);
-    assert_eq!(read_next(&store, &lease.conversation_id, 15).await, [asked("Q")]);
-    assert_eq!(store.finish(&lease, &searching(LARGE), at(16)).await, Err(LeaseError::Lost));
-    assert_eq!(read_next(&store, &lease.conversation_id, 40).await, [asked("Q"), asked("now")]);
+    let (endpoint, store, lease) = break_off_turn().await;
+    assert_eq!(count_transcripts(&endpoint).await, 1);
+    assert_eq!(read_next(&store, &lease.conversation_id, 15).await, [user_message("Q")]);
+    assert_eq!(store.finish(&lease, &search_answer(LARGE), at(16)).await, Err(LeaseError::Lost));
+    assert_eq!(read_next(&store, &lease.conversation_id, 40).await, [user_message("Q"), user_message("now")]);
     store.delete(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!(rows(&endpoint, "data").await, []);
 }
@@ -218,35 +221,38 @@ async fn f101_transcript_of_dead_turn_is_never_read() {
 async fn turn_without_lease_adds_no_valid_transcript() {
     for held in ["TransactWriteItems", "UpdateItem"] {
         let (wire, endpoint) = Wire::new().await;
-        let beside = store_at(&wire.database).await.conversations;
+        let direct_store = store_at(&wire.database).await.conversations;
         let store = store_at(&endpoint).await.conversations;
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         let gate = Gate::default();
         wire.fail(held, &[Fault::Held(gate.clone())]);
-        let late = finishing(&store, &lease);
+        let late = spawn_finish(&store, &lease);
         gate.arrival().await;
-        assert_eq!(read_next(&beside, &lease.conversation_id, 15).await, [asked("Q")]);
+        assert_eq!(read_next(&direct_store, &lease.conversation_id, 15).await, [user_message("Q")]);
         gate.open();
         assert_eq!(late.await.unwrap(), Err(LeaseError::Lost));
-        assert_eq!(transcripts(&endpoint).await, usize::from(held == "UpdateItem"));
-        assert_eq!(read_next(&beside, &lease.conversation_id, 40).await, [asked("Q"), asked("now")]);
+        assert_eq!(count_transcripts(&endpoint).await, usize::from(held == "UpdateItem"));
+        assert_eq!(
+            read_next(&direct_store, &lease.conversation_id, 40).await,
+            [user_message("Q"), user_message("now")]
+        );
     }
 }
 
 #[tokio::test]
 async fn f150_transcript_after_deletion_is_not_written() {
-    let last = [passed(), passed()];
+    let last = [no_fault(), no_fault()];
     for (held, before) in [("TransactWriteItems", 0), ("UpdateItem", 0), ("TransactWriteItems", 1)] {
         let (wire, endpoint) = Wire::new().await;
-        let beside = store_at(&wire.database).await.conversations;
+        let direct_store = store_at(&wire.database).await.conversations;
         let store = store_at(&endpoint).await.conversations;
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         let gate = Gate::default();
         wire.fail(held, &last[..before]);
         wire.fail(held, &[Fault::Held(gate.clone())]);
-        let late = finishing(&store, &lease);
+        let late = spawn_finish(&store, &lease);
         gate.arrival().await;
-        beside.delete(&alice(), &lease.conversation_id).await.unwrap();
+        direct_store.delete(&alice(), &lease.conversation_id).await.unwrap();
         gate.open();
         assert_eq!(late.await.unwrap(), Err(LeaseError::Lost), "{held}, {before} before it");
         assert_eq!(rows(&endpoint, "data").await, [], "{held}, {before} before it");
@@ -257,14 +263,14 @@ async fn f150_transcript_after_deletion_is_not_written() {
 async fn f150_transcript_during_deletion_is_deleted() {
     for held in ["DeleteItem", "Query", "BatchWriteItem"] {
         let (wire, endpoint) = Wire::new().await;
-        let beside = impatient_store_at(&wire.database).await.conversations;
+        let direct_store = store_without_retries_at(&wire.database).await.conversations;
         let store = store_at(&endpoint).await.conversations;
-        let lease = beside.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
+        let lease = direct_store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         let (put, deleted) = (Gate::default(), Gate::default());
         wire.fail("UpdateItem", &[Fault::Held(put.clone())]);
-        let late = finishing(&store, &lease);
+        let late = spawn_finish(&store, &lease);
         put.arrival().await;
-        wire.fail(held, &[Fault::HeldAnswer(deleted.clone())]);
+        wire.fail(held, &[Fault::HeldResponse(deleted.clone())]);
         let deletion = {
             let (store, id) = (store.clone(), lease.conversation_id.clone());
             tokio::spawn(async move { store.delete(&alice(), &id).await })
@@ -280,19 +286,19 @@ async fn f150_transcript_during_deletion_is_deleted() {
 
 #[tokio::test]
 async fn f081_end_in_three_writes_survives_lost_responses() {
-    let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(LARGE)).collect();
-    for faults in [vec![Fault::LostAnswer], vec![passed(), Fault::LostAnswer]] {
+    let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(search_messages(LARGE)).collect();
+    for faults in [vec![Fault::LostResponse], vec![no_fault(), Fault::LostResponse]] {
         let (wire, endpoint) = Wire::new().await;
-        let store = impatient_store_at(&endpoint).await.conversations;
+        let store = store_without_retries_at(&endpoint).await.conversations;
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         wire.fail("TransactWriteItems", &faults);
-        store.finish(&lease, &searching(LARGE), at(1)).await.unwrap();
-        store.finish(&lease, &searching(LARGE + 1), at(2)).await.unwrap();
+        store.finish(&lease, &search_answer(LARGE), at(1)).await.unwrap();
+        store.finish(&lease, &search_answer(LARGE + 1), at(2)).await.unwrap();
         assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
-        store.finish(&lease, &searching(LARGE + 2), at(4)).await.unwrap();
+        store.finish(&lease, &search_answer(LARGE + 2), at(4)).await.unwrap();
     }
-    let (_, store, lease) = broken_off().await;
-    store.finish(&lease, &searching(LARGE), at(2)).await.unwrap();
+    let (_, store, lease) = break_off_turn().await;
+    store.finish(&lease, &search_answer(LARGE), at(2)).await.unwrap();
     assert_eq!(read_next(&store, &lease.conversation_id, 3).await, expected);
 }
 
@@ -303,16 +309,16 @@ async fn f079_busy_table_drops_transcript_but_stores_answer() {
         ("TransactWriteItems", Fault::Refused("ThrottlingException")),
         ("TransactWriteItems", slow()),
         ("UpdateItem", Fault::Refused("ThrottlingException")),
-        ("UpdateItem", Fault::LostAnswer),
+        ("UpdateItem", Fault::LostResponse),
         ("UpdateItem", slow()),
     ] {
         let (wire, endpoint) = Wire::new().await;
-        let store = impatient_store_at(&endpoint).await.conversations;
+        let store = store_without_retries_at(&endpoint).await.conversations;
         let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
         wire.fail(operation, std::slice::from_ref(&fault));
-        assert_eq!(store.finish(&lease, &searching(LARGE), at(1)).await, Ok(()), "{operation}: {fault:?}");
+        assert_eq!(store.finish(&lease, &search_answer(LARGE), at(1)).await, Ok(()), "{operation}: {fault:?}");
         let read = read_next(&store, &lease.conversation_id, 2).await;
-        assert_eq!(read, [asked("Q"), said("looking\n\nA")], "{operation}: {fault:?}");
+        assert_eq!(read, [user_message("Q"), assistant_message("looking\n\nA")], "{operation}: {fault:?}");
         store.delete(&alice(), &lease.conversation_id).await.unwrap();
         assert_eq!(rows(&endpoint, "data").await, [], "{operation}: {fault:?}");
     }
@@ -321,15 +327,15 @@ async fn f079_busy_table_drops_transcript_but_stores_answer() {
 #[tokio::test]
 async fn f082_repeated_reservation_keeps_transcript() {
     let (wire, endpoint) = Wire::new().await;
-    let store = impatient_store_at(&endpoint).await.conversations;
+    let store = store_without_retries_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
     let busy = Err(LeaseError::Store(StoreError::Busy));
-    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
-    assert_eq!(store.finish(&lease, &searching(LARGE), at(1)).await, busy);
+    wire.fail("TransactWriteItems", &[no_fault(), Fault::Refused("ThrottlingException")]);
+    assert_eq!(store.finish(&lease, &search_answer(LARGE), at(1)).await, busy);
     let before = rows(&endpoint, "data").await;
     wire.fail("UpdateItem", &[Fault::Refused("ThrottlingException")]);
-    wire.fail("TransactWriteItems", &[passed(), Fault::Refused("ThrottlingException")]);
-    assert_eq!(store.finish(&lease, &searching(LARGE), at(2)).await, busy);
+    wire.fail("TransactWriteItems", &[no_fault(), Fault::Refused("ThrottlingException")]);
+    assert_eq!(store.finish(&lease, &search_answer(LARGE), at(2)).await, busy);
     assert_eq!(rows(&endpoint, "data").await, before);
 }
 
@@ -338,16 +344,16 @@ async fn only_current_answer_keeps_its_transcript() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await.conversations;
     let lease = store.begin(&alice(), &first_turn("Q"), at(0)).await.unwrap();
-    store.finish(&lease, &searching(LARGE), at(1)).await.unwrap();
-    let again = || NewTurn { question: Question::Again, ..next_turn(&lease.conversation_id, "") };
-    let failed = Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..searching(LARGE) };
+    store.finish(&lease, &search_answer(LARGE), at(1)).await.unwrap();
+    let again = || NewTurn { input: UserInput::Regenerate, ..next_turn(&lease.conversation_id, "") };
+    let failed = Answer { end: TurnEnd::Failed(ErrorCode::UpstreamDisconnected), ..search_answer(LARGE) };
     let one = store.begin(&alice(), &again(), at(2)).await.unwrap();
     store.finish(&one, &failed, at(2)).await.unwrap();
-    assert_eq!(transcripts(&endpoint).await, 1);
+    assert_eq!(count_transcripts(&endpoint).await, 1);
     let other = store.begin(&alice(), &again(), at(3)).await.unwrap();
-    assert_eq!(store.question(&other).await.unwrap(), "Q");
-    store.finish(&other, &searching(3), at(3)).await.unwrap();
-    let expected: Vec<Message> = std::iter::once(asked("Q")).chain(searched(3)).collect();
+    assert_eq!(store.load_user_message(&other).await.unwrap(), "Q");
+    store.finish(&other, &search_answer(3), at(3)).await.unwrap();
+    let expected: Vec<Message> = std::iter::once(user_message("Q")).chain(search_messages(3)).collect();
     assert_eq!(read_next(&store, &lease.conversation_id, 4).await, expected);
 }
 

@@ -2,10 +2,11 @@ use std::time::Duration;
 
 use conversation::{ErrorCode, FinishReason, Source, Usage};
 use serde_json::json;
-use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, Tally, TurnEnd};
+use store::{Answer, BeginError, LeaseError, Role, Status, StoredCall, StoredMessage, TurnEnd, TurnOutcome};
 
 use crate::support::{
-    alice, answer, asked, at, database, first_turn, history_of, next_turn, rows, said, store, store_at,
+    alice, answer, assistant_message, at, database, first_turn, history_of, next_turn, rows, store, store_at,
+    user_message,
 };
 
 #[tokio::test]
@@ -56,9 +57,9 @@ async fn turn_is_stored_and_counted() {
     };
     let page = store.messages(&alice(), &lease.conversation_id, 10, None, at(3)).await.unwrap();
     assert_eq!((page.items, page.next_cursor), (vec![user, assistant.clone()], None));
-    let turn = store.turn(&alice(), &lease.conversation_id, lease.answer, at(3)).await.unwrap();
-    let tally = Tally { usage: answer.usage, end: TurnEnd::Done(FinishReason::Stop), models: Vec::new() };
-    assert_eq!((turn.message, turn.tally), (assistant, Some(tally)));
+    let turn = store.get_turn(&alice(), &lease.conversation_id, lease.answer_seq, at(3)).await.unwrap();
+    let tally = TurnOutcome { usage: answer.usage, end: TurnEnd::Done(FinishReason::Stop), models: Vec::new() };
+    assert_eq!((turn.message, turn.outcome), (assistant, Some(tally)));
     let head = store.get(&alice(), &lease.conversation_id).await.unwrap();
     assert_eq!((head.title.as_str(), head.model.as_str(), head.message_count), ("About Q", "volcano", 2));
     let times = (head.created_at.as_str(), head.updated_at.as_str());
@@ -129,7 +130,7 @@ async fn f101_dead_turn_is_interrupted_after_lease() {
         assert_eq!(page.items[1].status, status, "after {seconds} s");
     }
     let next = store.begin(&alice(), &next_turn(&id, "Q2"), at(15)).await.unwrap();
-    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q1")]);
+    assert_eq!(history_of(&store, &next, 1000).await, [user_message("Q1")]);
     assert_eq!(store.renew(&dead, at(16)).await, Err(LeaseError::Lost));
     assert_eq!(store.finish(&dead, &answer("late"), at(16)).await, Err(LeaseError::Lost));
     store.finish(&next, &answer("A2"), at(17)).await.unwrap();
@@ -170,7 +171,7 @@ async fn finishing_again_changes_nothing() {
     store.finish(&lease, &answer("B"), at(2)).await.unwrap();
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(3)).await.unwrap();
     store.finish(&lease, &answer("C"), at(4)).await.unwrap();
-    assert_eq!(history_of(&store, &next, 1000).await, [asked("Q"), said("A")]);
+    assert_eq!(history_of(&store, &next, 1000).await, [user_message("Q"), assistant_message("A")]);
     assert_eq!(store.renew(&lease, at(5)).await, Err(LeaseError::Lost));
 }
 

@@ -20,9 +20,9 @@ pub(crate) enum Fault {
     /// The call waits on the wire until the gate opens.
     Held(Gate),
     /// The database executes the call, and its response waits on the wire until the gate opens.
-    HeldAnswer(Gate),
+    HeldResponse(Gate),
     /// The database executes the call, and its response is lost.
-    LostAnswer,
+    LostResponse,
     /// The database never receives the call; the response is this error code.
     Refused(&'static str),
     /// A transaction is cancelled before it begins, for this reason at its first item.
@@ -65,7 +65,7 @@ impl Wire {
     pub(crate) async fn new() -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let (database, client) = (database().await, transport::client().unwrap());
+        let (database, client) = (database().await, transport::build_client().unwrap());
         let wire = Self { database, client, seen: Arc::default(), faults: Arc::default() };
         let router = Router::new().fallback(pass).with_state(wire.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -97,11 +97,11 @@ impl Wire {
     }
 
     async fn half_batch(&self, headers: &HeaderMap, body: &[u8]) -> (StatusCode, String) {
-        let mut asked: Value = serde_json::from_slice(body).unwrap();
-        let requests = asked["RequestItems"]["data"].as_array_mut().unwrap();
+        let mut request: Value = serde_json::from_slice(body).unwrap();
+        let requests = request["RequestItems"]["data"].as_array_mut().unwrap();
         let left = requests.split_off(requests.len() / 2);
         if !requests.is_empty() {
-            let (status, _) = self.forward(headers, asked.to_string().into()).await;
+            let (status, _) = self.forward(headers, request.to_string().into()).await;
             assert_eq!(status, StatusCode::OK);
         }
         (StatusCode::OK, json!({ "UnprocessedItems": { "data": left } }).to_string())
@@ -118,7 +118,7 @@ async fn pass(State(wire): State<Wire>, headers: HeaderMap, body: Bytes) -> (Sta
             gate.opened.notified().await;
             wire.forward(&headers, body).await
         }
-        Some(Fault::HeldAnswer(gate)) => {
+        Some(Fault::HeldResponse(gate)) => {
             let answer = wire.forward(&headers, body).await;
             gate.arrived.notify_one();
             gate.opened.notified().await;
@@ -131,7 +131,7 @@ async fn pass(State(wire): State<Wire>, headers: HeaderMap, body: Bytes) -> (Sta
             let error = json!({ "__type": "TransactionCanceledException", "CancellationReasons": reasons });
             (StatusCode::BAD_REQUEST, error.to_string())
         }
-        Some(Fault::LostAnswer) => {
+        Some(Fault::LostResponse) => {
             wire.forward(&headers, body).await;
             (StatusCode::INTERNAL_SERVER_ERROR, String::new())
         }

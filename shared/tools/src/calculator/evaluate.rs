@@ -1,5 +1,5 @@
 use super::work::Limit;
-use super::{lexer, notation, parser, written};
+use super::{formatting, lexer, notation, parser};
 
 /// A value.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,5 +47,5 @@ pub(super) fn evaluate(expression: &str, limit: &Limit) -> Result<Answer, Fault>
     let text = notation::plain(expression)?;
     let value = parser::value(lexer::tokens(&text)?, limit)?;
     limit.spend(&[&value.number])?;
-    written::answer(&value)
+    formatting::format_answer(&value)
 }

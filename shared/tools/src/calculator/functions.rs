@@ -51,8 +51,8 @@ const SEVERAL: [(&str, Function); 6] = [
         _ => None,
     }),
     ("round", |of| match of {
-        [x] => Some(rounded(x)),
-        [x, places] => Some(rounded_to(x, places)),
+        [x] => Some(round(x)),
+        [x, decimals] => Some(round_to(x, decimals)),
         _ => None,
     }),
 ];
@@ -137,13 +137,13 @@ fn whole(x: &Number, exact: fn(&Rational) -> Rational, approximate: fn(f64) -> f
     }
 }
 
-fn rounded(x: &Number) -> Result<Number, Fault> {
+fn round(x: &Number) -> Result<Number, Fault> {
     whole(x, Rational::round, f64::round)
 }
 
-fn rounded_to(x: &Number, places: &Number) -> Result<Number, Fault> {
-    let scale = Exact(10.into()).power(places)?;
-    rounded(&x.multiply(&scale)?)?.divide(&scale)
+fn round_to(x: &Number, decimals: &Number) -> Result<Number, Fault> {
+    let scale = Exact(10.into()).power(decimals)?;
+    round(&x.multiply(&scale)?)?.divide(&scale)
 }
 
 fn growing(x: &Number, function: fn(f64) -> f64) -> Result<Number, Fault> {

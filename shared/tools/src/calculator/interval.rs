@@ -144,8 +144,8 @@ fn scaled(number: &Rational) -> (Interval, i64) {
     let (top, bottom) = (number.numerator().abs(), number.denominator());
     let exponent = signed(top.bits()) - signed(bottom.bits());
     let shift = 62 - exponent;
-    let places = shift.unsigned_abs();
-    let (top, bottom) = if shift < 0 { (top, bottom << places) } else { (top << places, bottom.clone()) };
+    let shift_bits = shift.unsigned_abs();
+    let (top, bottom) = if shift < 0 { (top, bottom << shift_bits) } else { (top << shift_bits, bottom.clone()) };
     let (quotient, rest): (BigInt, BigInt) = num_integer::Integer::div_rem(&top, &bottom);
     let quotient = quotient.to_u64().unwrap_or(u64::MAX);
     let is_exact = rest.is_zero() && quotient >> quotient.trailing_zeros().min(63) < 1 << 53;

@@ -54,7 +54,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn name(&mut self) {
-        let letters = self.taken(|c| c.is_ascii_alphabetic() || matches!(c, '°' | 'π'));
+        let letters = self.take_while(|c| c.is_ascii_alphabetic() || matches!(c, '°' | 'π'));
         // The digits of `log10` and `log2`, but not those of a number after a name.
         let digits = ["10", "2"].into_iter().find(|digits| letters == "log" && self.rest.starts_with(digits));
         self.rest = self.rest.get(digits.map_or(0, str::len)..).unwrap_or_default();
@@ -65,16 +65,16 @@ impl<'a> Lexer<'a> {
         for (prefix, base) in [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8), ("0O", 8)] {
             if let Some(rest) = self.rest.strip_prefix(prefix) {
                 self.rest = rest;
-                let digits = self.taken(|c| c.is_ascii_alphanumeric());
+                let digits = self.take_while(|c| c.is_ascii_alphanumeric());
                 self.tokens.push(Token::Number(Rational::digits(digits, base)?));
                 return Ok(());
             }
         }
-        let mut digits = self.taken(|c| c.is_ascii_digit()).to_owned();
+        let mut digits = self.take_while(|c| c.is_ascii_digit()).to_owned();
         self.thousands(&mut digits)?;
         if let Some(rest) = self.rest.strip_prefix('.') {
             self.rest = rest;
-            digits = format!("{digits}.{}", self.taken(|c| c.is_ascii_digit()));
+            digits = format!("{digits}.{}", self.take_while(|c| c.is_ascii_digit()));
         }
         if digits == "." || self.rest.starts_with('.') {
             return Err(Fault::Unreadable("数字写得不对".to_owned()));
@@ -106,11 +106,11 @@ impl<'a> Lexer<'a> {
         }
         let is_negative = rest.starts_with('-');
         self.rest = unsigned;
-        let power: i64 = self.taken(|c| c.is_ascii_digit()).parse().map_err(|_| Fault::TooLarge)?;
+        let power: i64 = self.take_while(|c| c.is_ascii_digit()).parse().map_err(|_| Fault::TooLarge)?;
         Ok(if is_negative { -power } else { power })
     }
 
-    fn taken(&mut self, belongs: fn(char) -> bool) -> &'a str {
+    fn take_while(&mut self, belongs: fn(char) -> bool) -> &'a str {
         let (taken, rest) = self.rest.split_at(self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len()));
         self.rest = rest;
         taken

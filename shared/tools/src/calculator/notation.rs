@@ -7,20 +7,20 @@ const MAX_LENGTH: usize = 1000;
 const MAX_DEPTH: usize = 64;
 
 /// Accepted characters in addition to letters and digits.
-const SIGNS: &str = " +-*/^!%().,°π";
+const SYMBOLS: &str = " +-*/^!%().,°π";
 
 /// Normalises an expression; the error is the reason why it is invalid.
 pub(super) fn plain(expression: &str) -> Result<String, String> {
     if expression.chars().count() > MAX_LENGTH {
         return Err(format!("超过 {MAX_LENGTH} 个字符"));
     }
-    let text = uniform(expression);
+    let text = normalise(expression);
     let text = text.trim_end_matches(['=', '?', ' ']).trim();
     if text.is_empty() {
         return Err("算式是空的".to_owned());
     }
     // Other characters could define and repeat things; no calculation needs them.
-    if let Some(odd) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || SIGNS.contains(*c))) {
+    if let Some(odd) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || SYMBOLS.contains(*c))) {
         return Err(format!("不认识的符号 {odd}"));
     }
     balanced(text)?;
@@ -29,7 +29,7 @@ pub(super) fn plain(expression: &str) -> Result<String, String> {
 
 /// Replaces full-width characters, superscripts, and the operators of typography and programming languages by plain
 /// ones.
-fn uniform(expression: &str) -> String {
+fn normalise(expression: &str) -> String {
     let mut text = String::with_capacity(expression.len());
     let mut raised = false;
     for c in expression.chars() {

@@ -13,7 +13,7 @@ use super::work::Limit;
 const MAX_DEPTH: usize = 100;
 
 /// Keywords between operands.
-const WORDS: [&str; 7] = ["to", "into", "as", "in", "of", "mod", "per"];
+const KEYWORDS: [&str; 7] = ["to", "into", "as", "in", "of", "mod", "per"];
 
 /// The value of an expression.
 pub(super) fn value(tokens: Vec<Token>, limit: &Limit) -> Result<Quantity, Fault> {
@@ -52,19 +52,19 @@ impl Parser<'_> {
     fn sum(&mut self) -> Result<Quantity, Fault> {
         let mut sum = self.product()?;
         loop {
-            if self.took('+') {
+            if self.accept('+') {
                 let term = self.product()?;
-                sum = self.added(sum, &term)?;
-            } else if self.took('-') {
+                sum = self.add(sum, &term)?;
+            } else if self.accept('-') {
                 let term = self.product()?.negate();
-                sum = self.added(sum, &term)?;
+                sum = self.add(sum, &term)?;
             } else {
                 return Ok(sum);
             }
         }
     }
 
-    fn added(&self, sum: Quantity, term: &Quantity) -> Result<Quantity, Fault> {
+    fn add(&self, sum: Quantity, term: &Quantity) -> Result<Quantity, Fault> {
         self.limit.spend(&[&sum.number, &term.number])?;
         sum.add(term)
     }
@@ -72,15 +72,15 @@ impl Parser<'_> {
     fn product(&mut self) -> Result<Quantity, Fault> {
         let mut product = self.signed(false)?;
         loop {
-            if self.took('*') || self.took_name("of") {
+            if self.accept('*') || self.accept_name("of") {
                 let factor = self.signed(false)?;
                 self.limit.spend(&[&product.number, &factor.number])?;
                 product = product.multiply(&factor)?;
-            } else if self.took('/') || self.took_name("per") {
+            } else if self.accept('/') || self.accept_name("per") {
                 let divisor = self.signed(true)?;
                 self.limit.spend_division(&[&product.number, &divisor.number])?;
                 product = product.divide(&divisor)?;
-            } else if self.took_name("mod") {
+            } else if self.accept_name("mod") {
                 let divisor = self.signed(false)?.number_like(&product)?;
                 self.limit.spend_division(&[&product.number, &divisor])?;
                 product.number = functions::modulo(&product.number, &divisor)?;
@@ -94,11 +94,11 @@ impl Parser<'_> {
     fn signed(&mut self, is_divisor: bool) -> Result<Quantity, Fault> {
         let mut prefixes = Vec::new();
         loop {
-            if self.took('-') {
+            if self.accept('-') {
                 prefixes.push(Prefix::Minus);
             } else if let Some(name) = self.bare_function() {
                 prefixes.push(Prefix::Function(name));
-            } else if !self.took('+') {
+            } else if !self.accept('+') {
                 break;
             }
         }
@@ -131,19 +131,19 @@ impl Parser<'_> {
         }
         let mut base = self.primary()?;
         while matches!(self.sign_at(0), Some('!' | '%')) {
-            base = self.suffixed(base)?;
+            base = self.apply_suffix(base)?;
         }
-        self.ends_in_power = self.took('^');
+        self.ends_in_power = self.accept('^');
         if self.ends_in_power {
             let exponent = self.exponent()?;
-            base = self.raised(base, &exponent)?;
+            base = self.raise(base, &exponent)?;
             self.ends_in_power = true;
         }
         self.depth -= 1;
         Ok(base)
     }
 
-    fn raised(&self, base: Quantity, exponent: &Quantity) -> Result<Quantity, Fault> {
+    fn raise(&self, base: Quantity, exponent: &Quantity) -> Result<Quantity, Fault> {
         let is_whole = matches!(&exponent.number, Number::Exact(exponent) if exponent.is_integer());
         let spend = if is_whole { Limit::spend } else { Limit::spend_division };
         spend(self.limit, &[&base.number])?;
@@ -162,8 +162,8 @@ impl Parser<'_> {
         Ok(if is_negative { exponent.negate() } else { exponent })
     }
 
-    fn suffixed(&mut self, base: Quantity) -> Result<Quantity, Fault> {
-        if self.took('!') {
+    fn apply_suffix(&mut self, base: Quantity) -> Result<Quantity, Fault> {
+        if self.accept('!') {
             let factorial = functions::factorial(&base.plain()?)?;
             self.limit.spend(&[&factorial])?;
             return Ok(factorial.into());
@@ -214,12 +214,12 @@ impl Parser<'_> {
     fn arguments(&mut self) -> Result<Vec<Quantity>, Fault> {
         self.next += 1;
         let mut arguments = Vec::new();
-        if self.took(')') {
+        if self.accept(')') {
             return Ok(arguments);
         }
         loop {
             arguments.push(self.conversion()?);
-            if !self.took(',') {
+            if !self.accept(',') {
                 return self.close().map(|()| arguments);
             }
         }
@@ -246,8 +246,8 @@ impl Parser<'_> {
     fn units(&mut self) -> Result<Vec<Factor>, Fault> {
         let mut units = self.powered_unit()?;
         loop {
-            let is_divisor = self.took('/') || self.took_name("per");
-            if !is_divisor && !self.took('*') && !self.starts_unit() {
+            let is_divisor = self.accept('/') || self.accept_name("per");
+            if !is_divisor && !self.accept('*') && !self.starts_unit() {
                 return if units.number == Number::Exact(1.into()) {
                     Ok(units.units)
                 } else {
@@ -278,7 +278,9 @@ impl Parser<'_> {
     }
 
     fn starts_factor(&self) -> bool {
-        self.starts_unit() || self.sign_at(0) == Some('(') || self.name_at(0).is_some_and(|name| !WORDS.contains(&name))
+        self.starts_unit()
+            || self.sign_at(0) == Some('(')
+            || self.name_at(0).is_some_and(|name| !KEYWORDS.contains(&name))
     }
 
     fn starts_unit(&self) -> bool {
@@ -287,7 +289,7 @@ impl Parser<'_> {
             // An inch, unless a unit follows: `5 in to cm`, `5 km in miles`.
             Some("in") => !self.name_at(1).is_some_and(is_unit),
             Some("min") => self.sign_at(1) != Some('('),
-            Some(name) => is_unit(name) && !WORDS.contains(&name),
+            Some(name) => is_unit(name) && !KEYWORDS.contains(&name),
             None => false,
         }
     }
@@ -302,20 +304,20 @@ impl Parser<'_> {
         Some(*sign)
     }
 
-    fn took(&mut self, sign: char) -> bool {
+    fn accept(&mut self, sign: char) -> bool {
         let is_next = self.sign_at(0) == Some(sign);
         self.next += usize::from(is_next);
         is_next
     }
 
-    fn took_name(&mut self, name: &str) -> bool {
+    fn accept_name(&mut self, name: &str) -> bool {
         let is_next = self.name_at(0) == Some(name);
         self.next += usize::from(is_next);
         is_next
     }
 
     fn close(&mut self) -> Result<(), Fault> {
-        if self.took(')') { Ok(()) } else { Err(unreadable("算式写得不对")) }
+        if self.accept(')') { Ok(()) } else { Err(unreadable("算式写得不对")) }
     }
 }
 

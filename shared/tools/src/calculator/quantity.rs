@@ -64,7 +64,7 @@ impl Quantity {
         self.without_offset()?;
         let mut product = Self { number: self.number.multiply(&other.number)?, units: self.units };
         for factor in &other.units {
-            product.take(factor)?;
+            product.multiply_by(factor)?;
         }
         product.units.retain(|factor| factor.power != 0);
         Ok(product)
@@ -78,7 +78,7 @@ impl Quantity {
     }
 
     /// Multiplies by a power of a unit, converted to a unit of the same dimension if the quantity has one.
-    fn take(&mut self, factor: &Factor) -> Result<(), Fault> {
+    fn multiply_by(&mut self, factor: &Factor) -> Result<(), Fault> {
         let alike = |known: &&mut Factor| known.unit().dimension == factor.unit().dimension;
         let Some(known) = self.units.iter_mut().find(alike) else {
             self.units.push(factor.clone());

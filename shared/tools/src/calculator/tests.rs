@@ -14,7 +14,7 @@ mod units;
 fn value(expression: &str) -> Result<Answer, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let ada = Owner::new(expression);
-    runtime.block_on(calculated(expression.to_owned(), &ada, CalculationBudget::default())).unwrap()
+    runtime.block_on(calculate(expression.to_owned(), &ada, CalculationBudget::default())).unwrap()
 }
 
 fn exactly(expression: &str) -> String {
@@ -40,7 +40,7 @@ fn unreadable(expression: &str) -> String {
 async fn result_contains_the_expression() {
     let expected = ToolOutput {
         content: r#"{"expression":"１＋２×３","result":"7","exact":true}"#.to_owned(),
-        shown: Some("`１＋２×３` = 7".to_owned()),
+        user_text: Some("`１＋２×３` = 7".to_owned()),
         summary: "１＋２×３ = 7".to_owned(),
         ..ToolOutput::default()
     };
@@ -66,10 +66,10 @@ async fn called(arguments: Value) -> Result<ToolOutput, (String, String, String)
     let context = ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(30),
-        pages: crate::KnownPages::default(),
+        allowed_urls: crate::UrlAllowlist::default(),
         progress: crate::Progress::default(),
-        outgoing: crate::Outgoing::default(),
-        calculations: crate::CalculationBudget::default(),
+        redactor: crate::OutboundRedactor::default(),
+        calculation_budget: crate::CalculationBudget::default(),
     };
     Calculator.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, failure.message, content),
@@ -173,7 +173,7 @@ fn f053_endless_calculation_is_stopped() {
 
 #[test]
 fn f053_abandoned_calculation_is_stopped() {
-    let (limit, stop) = Stop::new(CalculationBudget::default());
+    let (limit, stop) = StopOnDrop::new(CalculationBudget::default());
     drop(stop);
     assert_eq!(evaluate("1e1000000000", &limit), Err(Fault::TooLarge));
 }

@@ -19,7 +19,7 @@ const MAX_TURN_WORK: u64 = 10 * MAX_WORK;
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Bits of a number that one step of an operation processes.
-const WORD_BITS: u64 = 64;
+const LIMB_BITS: u64 = 64;
 
 /// Divisor for the work of an operation on integers, compared with fractions of the same size.
 const INTEGER_SHARE: u64 = 16;
@@ -74,7 +74,7 @@ impl Limit {
     /// Those of [`Self::check`].
     pub(super) fn spend(&self, numbers: &[&Number]) -> Result<(), Fault> {
         let is_fraction = numbers.iter().filter_map(|number| exact(number)).any(|number| !number.is_integer());
-        self.spend_words(numbers, is_fraction)
+        self.spend_limbs(numbers, is_fraction)
     }
 
     /// Spends the work of an operation that divides these numbers.
@@ -82,13 +82,13 @@ impl Limit {
     /// # Errors
     /// Those of [`Self::check`].
     pub(super) fn spend_division(&self, numbers: &[&Number]) -> Result<(), Fault> {
-        self.spend_words(numbers, true)
+        self.spend_limbs(numbers, true)
     }
 
     /// Spends work. Reducing a fraction grows with the square of the size; all other work is small in comparison.
-    fn spend_words(&self, numbers: &[&Number], is_fraction: bool) -> Result<(), Fault> {
-        let words: u64 = numbers.iter().map(|number| exact(number).map_or(1, words)).sum();
-        let work = if is_fraction { words.pow(2) } else { 1 + words.pow(2) / INTEGER_SHARE };
+    fn spend_limbs(&self, numbers: &[&Number], is_fraction: bool) -> Result<(), Fault> {
+        let limbs: u64 = numbers.iter().map(|number| exact(number).map_or(1, limb_count)).sum();
+        let work = if is_fraction { limbs.pow(2) } else { 1 + limbs.pow(2) / INTEGER_SHARE };
         self.spent.set(self.spent.get().saturating_add(work));
         self.check()
     }
@@ -107,6 +107,6 @@ fn exact(number: &Number) -> Option<&Rational> {
     }
 }
 
-fn words(number: &Rational) -> u64 {
-    1 + (number.numerator().bits() + number.denominator().bits()) / WORD_BITS
+fn limb_count(number: &Rational) -> u64 {
+    1 + (number.numerator().bits() + number.denominator().bits()) / LIMB_BITS
 }

@@ -37,29 +37,29 @@ const ALIASES: &[(&str, &str)] = &[
 const MAX_NAME: usize = 64;
 
 /// Maximum number of suggested names.
-const MOST_NEAR: usize = 5;
+const MAX_SUGGESTIONS: usize = 5;
 
 /// Shortest part of a name for which similar names are suggested, in characters.
-const SHORTEST_PART: usize = 3;
+const MIN_PART_CHARS: usize = 3;
 
 /// Finds a time zone and its IANA name; the error lists similar names.
-pub(super) fn find(asked: &str) -> Result<(String, TimeZone), Vec<String>> {
-    let asked = asked.trim().replace(' ', "_");
-    if asked.is_empty() {
+pub(super) fn find(input: &str) -> Result<(String, TimeZone), Vec<String>> {
+    let input = input.trim().replace(' ', "_");
+    if input.is_empty() {
         return Ok(("UTC".to_owned(), TimeZone::UTC));
     }
-    if asked.len() > MAX_NAME {
+    if input.len() > MAX_NAME {
         return Err(Vec::new());
     }
-    if let Some(zone) = fixed(&asked) {
+    if let Some(zone) = parse_offset(&input) {
         return Ok(zone);
     }
-    let wanted = asked.to_lowercase();
+    let wanted = input.to_lowercase();
     let city = last_part(&wanted);
     let alias = ALIASES.iter().find(|(alias, _)| *alias == city).map(|(_, name)| (*name).to_owned());
     let known = named(|name| name.to_lowercase() == wanted).or(alias).or_else(|| only_city(&wanted));
     let zone = known.and_then(|name| TimeZone::get(&name).ok().map(|zone| (name, zone)));
-    zone.ok_or_else(|| near(&wanted))
+    zone.ok_or_else(|| similar_names(&wanted))
 }
 
 fn names() -> impl Iterator<Item = String> {
@@ -76,12 +76,12 @@ fn only_city(wanted: &str) -> Option<String> {
     cities.next().filter(|_| cities.next().is_none())
 }
 
-fn near(wanted: &str) -> Vec<String> {
+fn similar_names(wanted: &str) -> Vec<String> {
     let city = last_part(wanted);
-    if city.chars().count() < SHORTEST_PART {
+    if city.chars().count() < MIN_PART_CHARS {
         return Vec::new();
     }
-    names().filter(|name| last_part(&name.to_lowercase()).contains(city)).take(MOST_NEAR).collect()
+    names().filter(|name| last_part(&name.to_lowercase()).contains(city)).take(MAX_SUGGESTIONS).collect()
 }
 
 fn last_part(name: &str) -> &str {
@@ -89,8 +89,8 @@ fn last_part(name: &str) -> &str {
 }
 
 /// Parses an offset from UTC: `UTC+8`, `GMT-03:30`, `+05:30`.
-fn fixed(asked: &str) -> Option<(String, TimeZone)> {
-    let upper = asked.to_uppercase();
+fn parse_offset(input: &str) -> Option<(String, TimeZone)> {
+    let upper = input.to_uppercase();
     let distance = upper.strip_prefix("UTC").or_else(|| upper.strip_prefix("GMT")).unwrap_or(&upper);
     let (sign, distance) = match distance.split_at_checked(1)? {
         ("+", distance) => (1, distance),

@@ -1,7 +1,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use conversation::Failure;
-use protocols::Fields;
+use protocols::StrictObject;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
@@ -38,27 +38,27 @@ pub enum Auth {
 }
 
 impl Auth {
-    pub(crate) fn parse(mut fields: Fields) -> Result<Self, Failure> {
-        let kind = fields.text("type")?.unwrap_or_default();
+    pub(crate) fn parse(mut fields: StrictObject) -> Result<Self, Failure> {
+        let kind = fields.take_string("type")?.unwrap_or_default();
         let (auth, accepted) = match kind.as_str() {
             "none" => (Self::None, "`type`"),
-            "bearer" => (Self::Bearer { secret: reference(&mut fields)? }, "`type`, `secret`"),
+            "bearer" => (Self::Bearer { secret: parse_reference(&mut fields)? }, "`type`, `secret`"),
             "api_key" => {
-                let header = fields.words("header", 64)?.unwrap_or_else(|| "X-API-Key".to_owned());
-                if !egress::is_free(&header) && !header.eq_ignore_ascii_case("authorization") {
-                    return Err(fields.wrong("header", "the name of a header that may carry a key"));
+                let header = fields.take_non_blank("header", 64)?.unwrap_or_else(|| "X-API-Key".to_owned());
+                if !egress::is_settable(&header) && !header.eq_ignore_ascii_case("authorization") {
+                    return Err(fields.field_error("header", "the name of a header that may carry a key"));
                 }
-                (Self::ApiKey { header, secret: reference(&mut fields)? }, "`type`, `header`, `secret`")
+                (Self::ApiKey { header, secret: parse_reference(&mut fields)? }, "`type`, `header`, `secret`")
             }
             "basic" => {
-                let username = fields.words("username", 200)?;
+                let username = fields.take_non_blank("username", 200)?;
                 let username = username.filter(|name| !name.contains(':') && !name.chars().any(char::is_control));
-                let username = username.ok_or_else(|| fields.wrong("username", "a name without a colon"))?;
-                (Self::Basic { username, secret: reference(&mut fields)? }, "`type`, `username`, `secret`")
+                let username = username.ok_or_else(|| fields.field_error("username", "a name without a colon"))?;
+                (Self::Basic { username, secret: parse_reference(&mut fields)? }, "`type`, `username`, `secret`")
             }
-            _ => return Err(fields.wrong("type", SCHEMES)),
+            _ => return Err(fields.field_error("type", SCHEMES)),
         };
-        fields.finish(accepted)?;
+        fields.reject_unknown(accepted)?;
         Ok(auth)
     }
 
@@ -90,15 +90,19 @@ impl Auth {
     }
 }
 
-fn reference(fields: &mut Fields) -> Result<SecretReference, Failure> {
+fn parse_reference(fields: &mut StrictObject) -> Result<SecretReference, Failure> {
     let accepted = "an object with one of `env`, `parameter` and `secretsManager`: the name of a secret, not a secret";
-    let Some(mut names) = fields.inner("secret")? else { return Err(fields.wrong("secret", accepted)) };
-    let given = [names.words("env", 100)?, names.words("parameter", 512)?, names.words("secretsManager", 512)?];
-    names.finish("`env`, `parameter`, `secretsManager`")?;
+    let Some(mut names) = fields.take_nested("secret")? else { return Err(fields.field_error("secret", accepted)) };
+    let given = [
+        names.take_non_blank("env", 100)?,
+        names.take_non_blank("parameter", 512)?,
+        names.take_non_blank("secretsManager", 512)?,
+    ];
+    names.reject_unknown("`env`, `parameter`, `secretsManager`")?;
     match given {
         [Some(name), None, None] => Ok(SecretReference::Env(name)),
         [None, Some(name), None] => Ok(SecretReference::Parameter(name)),
         [None, None, Some(name)] => Ok(SecretReference::SecretsManager(name)),
-        _ => Err(fields.wrong("secret", accepted)),
+        _ => Err(fields.field_error("secret", accepted)),
     }
 }

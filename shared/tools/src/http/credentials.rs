@@ -2,7 +2,7 @@ use ::secrets::Secret;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::failure::HttpFailure;
-use super::mask::{Mask, SHORTEST};
+use super::secret_mask::{MIN_SECRET_BYTES, SecretMask};
 use super::{Auth, ToolSecrets};
 
 /// The authentication of a definition, with the secret that it references.
@@ -11,35 +11,35 @@ pub(crate) struct Credentials {
     auth: Auth,
     secret: Option<Secret>,
     /// Whether the referenced secret is unavailable: calls of this tool fail, other tools work.
-    without_secret: bool,
+    is_missing_secret: bool,
 }
 
 impl Credentials {
     pub(crate) fn new(auth: Auth, secrets: &ToolSecrets) -> Self {
         let secret = auth.reference().and_then(|reference| secrets.find(reference));
-        let without_secret = auth.reference().is_some() && secret.is_none();
-        Self { auth, secret, without_secret }
+        let is_missing_secret = auth.reference().is_some() && secret.is_none();
+        Self { auth, secret, is_missing_secret }
     }
 
     /// Returns the authentication header, if there is one, and the mask for its secret.
-    pub(crate) async fn reveal(&self) -> Result<(Option<(&str, SecretString)>, Mask), HttpFailure> {
-        if self.without_secret {
+    pub(crate) async fn reveal(&self) -> Result<(Option<(&str, SecretString)>, SecretMask), HttpFailure> {
+        if self.is_missing_secret {
             return Err(HttpFailure::NoSecret);
         }
-        let Some(secret) = &self.secret else { return Ok((None, Mask::default())) };
-        let secret = secret.reveal().await.map_err(|_| HttpFailure::NoSecret)?;
-        if secret.expose_secret().len() < SHORTEST {
+        let Some(secret) = &self.secret else { return Ok((None, SecretMask::default())) };
+        let secret = secret.get().await.map_err(|_| HttpFailure::NoSecret)?;
+        if secret.expose_secret().len() < MIN_SECRET_BYTES {
             return Err(HttpFailure::NoSecret);
         }
         let value = self.auth.value(&secret);
-        let mask = Mask::of(&secret, &value);
+        let mask = SecretMask::new(&secret, &value);
         Ok((self.auth.header().map(|name| (name, value)), mask))
     }
 
     /// Handles a response's status: after a rejection, a secret from a secret store is read again for the next call.
-    pub(crate) fn answered(&self, status: u16) {
+    pub(crate) fn on_status(&self, status: u16) {
         if let (401 | 403, Some(secret)) = (status, &self.secret) {
-            secret.refused();
+            secret.invalidate();
         }
     }
 }

@@ -2,22 +2,22 @@ use std::time::SystemTime;
 
 use conversation::Failure;
 use egress::Policy;
-use protocols::Fields;
+use protocols::StrictObject;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{Admission, RateLimit, RateLimiter};
 
-use super::endpoint::{endpoint, slots};
+use super::endpoint::{parse_endpoint, slot_names};
 use super::failure::HttpFailure;
 use super::template::UrlTemplate;
 use super::{Endpoint, Transform, parameters};
-use crate::Outgoing;
+use crate::OutboundRedactor;
 
-const ACCEPTED: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
+const DEFINITION_FIELDS: &str = "`name`, `displayName`, `description`, `category`, `type`, `endpoint`, `parameters`, \
     `responseTransform`, `rateLimit`, `version`, `tags`, `enabled`, `idempotent`, `mask`";
 
 /// Longest name of a server, in bytes: it is the prefix of its tools' names.
-const LONGEST_PREFIX: usize = 32;
+const MAX_SERVER_NAME_BYTES: usize = 32;
 
 /// The rules of a deployment for definitions.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct Rules<'a> {
     /// The allowed targets of requests.
     pub policy: Policy,
     /// Names of other tools.
-    pub taken: &'a [String],
+    pub reserved_names: &'a [String],
 }
 
 /// A custom tool as an administrator writes it; its id and times belong to the row that stores it.
@@ -92,28 +92,28 @@ impl ToolDefinition {
     /// # Errors
     /// `invalid_request` with the field and what is accepted.
     pub fn parse(body: &[u8], rules: Rules<'_>) -> Result<Self, Failure> {
-        let mut fields = Fields::parse(body)?;
-        let kind = kind(&mut fields)?;
-        let endpoint = endpoint(&mut fields, rules.policy, kind)?;
-        let reads = matches!(&endpoint, Endpoint::Internal { .. })
+        let mut fields = StrictObject::parse(body)?;
+        let kind = parse_kind(&mut fields)?;
+        let endpoint = parse_endpoint(&mut fields, rules.policy, kind)?;
+        let is_read_only = matches!(&endpoint, Endpoint::Internal { .. })
             || matches!(&endpoint, Endpoint::Web(web) if web.method == "GET");
         let definition = Self {
-            name: name(&mut fields, rules.taken, kind)?,
-            display_name: fields.words("displayName", 100)?,
-            description: given(&mut fields, "description", 2000)?,
-            category: fields.words("category", 50)?.unwrap_or_else(|| "custom".to_owned()),
+            name: parse_name(&mut fields, rules.reserved_names, kind)?,
+            display_name: fields.take_non_blank("displayName", 100)?,
+            description: required_text(&mut fields, "description", 2000)?,
+            category: fields.take_non_blank("category", 50)?.unwrap_or_else(|| "custom".to_owned()),
             kind,
-            parameters: parameters(&mut fields, &endpoint, rules.policy)?,
+            parameters: parse_parameters(&mut fields, &endpoint, rules.policy)?,
             endpoint,
-            response_transform: transform(&mut fields, kind)?,
-            rate_limit: rate_limit(&mut fields)?,
-            version: fields.words("version", 32)?.unwrap_or_else(|| "1.0.0".to_owned()),
-            tags: fields.texts("tags", 20)?.unwrap_or_default(),
-            enabled: fields.flag("enabled")?.unwrap_or(true),
-            idempotent: fields.flag("idempotent")?.unwrap_or(reads),
-            mask: fields.flag("mask")?.unwrap_or(true),
+            response_transform: parse_transform(&mut fields, kind)?,
+            rate_limit: parse_rate_limit(&mut fields)?,
+            version: fields.take_non_blank("version", 32)?.unwrap_or_else(|| "1.0.0".to_owned()),
+            tags: fields.take_strings("tags", 20)?.unwrap_or_default(),
+            enabled: fields.take_bool("enabled")?.unwrap_or(true),
+            idempotent: fields.take_bool("idempotent")?.unwrap_or(is_read_only),
+            mask: fields.take_bool("mask")?.unwrap_or(true),
         };
-        fields.finish(ACCEPTED)?;
+        fields.reject_unknown(DEFINITION_FIELDS)?;
         Ok(definition)
     }
 
@@ -129,91 +129,95 @@ impl ToolDefinition {
     }
 
     /// Returns the arguments to send.
-    pub(crate) fn sent(&self, arguments: &Map<String, Value>, outgoing: &Outgoing) -> Map<String, Value> {
-        if self.mask { outgoing.arguments(arguments) } else { arguments.clone() }
+    pub(crate) fn outbound_arguments(
+        &self,
+        arguments: &Map<String, Value>,
+        redactor: &OutboundRedactor,
+    ) -> Map<String, Value> {
+        if self.mask { redactor.redact_arguments(arguments) } else { arguments.clone() }
     }
 
     /// Counts a call against the definition's rate limit.
-    pub(crate) async fn admit(&self, limiter: &RateLimiter) -> Result<(), HttpFailure> {
+    pub(crate) async fn check_rate_limit(&self, limiter: &RateLimiter) -> Result<(), HttpFailure> {
         let Some(limit) = self.rate_limit.as_deref().and_then(RateLimit::parse) else { return Ok(()) };
         match limiter.admit(&format!("tool#{}", self.name), limit, SystemTime::now()).await {
             Ok(Admission::Admitted) => Ok(()),
-            Ok(Admission::Denied { .. }) | Err(_) => Err(HttpFailure::TooOften),
+            Ok(Admission::Denied { .. }) | Err(_) => Err(HttpFailure::RateLimited),
         }
     }
 }
 
-fn given(fields: &mut Fields, name: &str, most: usize) -> Result<String, Failure> {
-    fields.words(name, most)?.ok_or_else(|| fields.wrong(name, "given: a string"))
+fn required_text(fields: &mut StrictObject, name: &str, max_chars: usize) -> Result<String, Failure> {
+    fields.take_non_blank(name, max_chars)?.ok_or_else(|| fields.field_error(name, "given: a string"))
 }
 
-fn name(fields: &mut Fields, taken: &[String], kind: ToolKind) -> Result<String, Failure> {
-    let name = fields.text("name")?.unwrap_or_default();
-    if kind == ToolKind::Mcp && name.len() > LONGEST_PREFIX {
-        return Err(fields.wrong("name", "at most 32 characters: the names of the server's tools begin with it"));
+fn parse_name(fields: &mut StrictObject, reserved_names: &[String], kind: ToolKind) -> Result<String, Failure> {
+    let name = fields.take_string("name")?.unwrap_or_default();
+    if kind == ToolKind::Mcp && name.len() > MAX_SERVER_NAME_BYTES {
+        return Err(fields.field_error("name", "at most 32 characters: the names of the server's tools begin with it"));
     }
     let snake = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !snake || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name.len() > 64 {
-        return Err(fields.wrong("name", "1 to 64 lower-case letters, digits and `_`, a letter first"));
+        return Err(fields.field_error("name", "1 to 64 lower-case letters, digits and `_`, a letter first"));
     }
-    if taken.contains(&name) {
-        return Err(fields.wrong("name", "another one: a tool has it already"));
+    if reserved_names.contains(&name) {
+        return Err(fields.field_error("name", "another one: a tool has it already"));
     }
     Ok(name)
 }
 
-fn kind(fields: &mut Fields) -> Result<ToolKind, Failure> {
-    match fields.text("type")?.as_deref() {
+fn parse_kind(fields: &mut StrictObject) -> Result<ToolKind, Failure> {
+    match fields.take_string("type")?.as_deref() {
         None | Some("invokable") => Ok(ToolKind::Invokable),
         Some("streamable") => Ok(ToolKind::Streamable),
         Some("mcp") => Ok(ToolKind::Mcp),
-        Some(_) => Err(fields.wrong("type", "\"invokable\", \"streamable\" or \"mcp\"")),
+        Some(_) => Err(fields.field_error("type", "\"invokable\", \"streamable\" or \"mcp\"")),
     }
 }
 
-fn parameters(fields: &mut Fields, endpoint: &Endpoint, policy: Policy) -> Result<Value, Failure> {
-    let given = fields.object("parameters")?;
+fn parse_parameters(fields: &mut StrictObject, endpoint: &Endpoint, policy: Policy) -> Result<Value, Failure> {
+    let given = fields.take_object("parameters")?;
     let Endpoint::Web(web) = endpoint else {
         let absent = given.is_none().then_some(Value::Null);
-        return absent.ok_or_else(|| fields.wrong("parameters", "left out: the tool has its own"));
+        return absent.ok_or_else(|| fields.field_error("parameters", "left out: the tool has its own"));
     };
     let schema = given.map_or_else(|| json!({"type": "object", "properties": {}}), Value::Object);
-    let schema = parameters::checked(&schema).map_err(|accepted| fields.wrong("parameters", &accepted))?;
+    let schema = parameters::validate(&schema).map_err(|accepted| fields.field_error("parameters", &accepted))?;
     let has = |name: &str| schema.pointer("/properties").is_some_and(|all| all.get(name).is_some());
     let required = |name: &str| {
         let names = schema.get("required").and_then(Value::as_array);
         names.is_some_and(|names| names.iter().any(|required| required == name))
     };
     let template = UrlTemplate::parse(&web.url_template, policy);
-    let template = template.map_err(|accepted| fields.wrong("endpoint.urlTemplate", &accepted))?;
-    if !template.names().all(has) || !web.headers.values().flat_map(|value| slots(value)).all(|name| has(&name)) {
-        return Err(fields.wrong("parameters", "a JSON Schema with every `{name}` of the endpoint"));
+    let template = template.map_err(|accepted| fields.field_error("endpoint.urlTemplate", &accepted))?;
+    if !template.names().all(has) || !web.headers.values().flat_map(|value| slot_names(value)).all(|name| has(&name)) {
+        return Err(fields.field_error("parameters", "a JSON Schema with every `{name}` of the endpoint"));
     }
-    if !template.in_path().all(required) {
-        return Err(fields.wrong("parameters", "a JSON Schema that requires every `{name}` of the path"));
+    if !template.path_slots().all(required) {
+        return Err(fields.field_error("parameters", "a JSON Schema that requires every `{name}` of the path"));
     }
     Ok(schema)
 }
 
-fn transform(fields: &mut Fields, kind: ToolKind) -> Result<Option<Transform>, Failure> {
-    let Some(mut inner) = fields.inner("responseTransform")? else { return Ok(None) };
+fn parse_transform(fields: &mut StrictObject, kind: ToolKind) -> Result<Option<Transform>, Failure> {
+    let Some(mut inner) = fields.take_nested("responseTransform")? else { return Ok(None) };
     if kind == ToolKind::Mcp {
-        return Err(fields.wrong("responseTransform", "left out: the tools of a server answer in their own ways"));
+        return Err(fields.field_error("responseTransform", "left out: the tools of a server answer in their own ways"));
     }
-    let (pointer, jmespath) = (inner.text("pointer")?, inner.text("jmespath")?);
+    let (pointer, jmespath) = (inner.take_string("pointer")?, inner.take_string("jmespath")?);
     let transform = match (pointer, jmespath) {
         (Some(pointer), None) => Transform::Pointer(pointer),
         (None, Some(expression)) => Transform::Jmespath(expression),
-        _ => return Err(fields.wrong("responseTransform", "an object with one of `pointer` and `jmespath`")),
+        _ => return Err(fields.field_error("responseTransform", "an object with one of `pointer` and `jmespath`")),
     };
     let name = if matches!(transform, Transform::Pointer(_)) { "pointer" } else { "jmespath" };
-    transform.check().map_err(|accepted| inner.wrong(name, &accepted))?;
-    inner.finish("`pointer`, `jmespath`")?;
+    transform.check().map_err(|accepted| inner.field_error(name, &accepted))?;
+    inner.reject_unknown("`pointer`, `jmespath`")?;
     Ok(Some(transform))
 }
 
-fn rate_limit(fields: &mut Fields) -> Result<Option<String>, Failure> {
-    let Some(text) = fields.text("rateLimit")? else { return Ok(None) };
+fn parse_rate_limit(fields: &mut StrictObject) -> Result<Option<String>, Failure> {
+    let Some(text) = fields.take_string("rateLimit")? else { return Ok(None) };
     let known = RateLimit::parse(&text).is_some();
-    known.then_some(Some(text)).ok_or_else(|| fields.wrong("rateLimit", "N/Ws such as 20/60s"))
+    known.then_some(Some(text)).ok_or_else(|| fields.field_error("rateLimit", "N/Ws such as 20/60s"))
 }

@@ -3,29 +3,29 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::inline::inlined;
+use super::schema_refs::deref_schema;
 use super::{Rules, ToolDefinition};
 
 /// Longest document, in bytes.
-const LONGEST: usize = 2 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES: usize = 2 * 1024 * 1024;
 
 /// Maximum number of operations that are read.
-const MOST: usize = 200;
+const MAX_OPERATIONS: usize = 200;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Imported {
+pub struct ImportedTools {
     /// A definition for each usable operation; without secrets, which an administrator adds.
     pub tools: Vec<ToolDefinition>,
     /// The others.
-    pub unusable: Vec<Unusable>,
+    pub unusable: Vec<UnusableOperation>,
 }
 
 /// An operation that cannot be a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unusable {
+pub struct UnusableOperation {
     /// Its method and path.
     pub operation: String,
     /// Why, as a sentence.
@@ -36,9 +36,9 @@ pub struct Unusable {
 ///
 /// # Errors
 /// A sentence that names what the whole document lacks.
-pub fn import(document: &[u8], rules: Rules<'_>) -> Result<Imported, String> {
-    if document.len() > LONGEST {
-        return Err(format!("The document has more than {} MiB.", LONGEST / 1024 / 1024));
+pub fn import(document: &[u8], rules: Rules<'_>) -> Result<ImportedTools, String> {
+    if document.len() > MAX_DOCUMENT_BYTES {
+        return Err(format!("The document has more than {} MiB.", MAX_DOCUMENT_BYTES / 1024 / 1024));
     }
     let root: Value = serde_json::from_slice(document).map_err(|_| "The document is not JSON.")?;
     let version = root.get("openapi").and_then(Value::as_str).unwrap_or_default();
@@ -47,13 +47,13 @@ pub fn import(document: &[u8], rules: Rules<'_>) -> Result<Imported, String> {
     }
     let paths = root.get("paths").and_then(Value::as_object).ok_or("The document has no paths.")?;
     let operations = paths.iter().flat_map(|(path, item)| {
-        METHODS.iter().filter_map(move |method| Some(Operation { path, method, item, says: item.get(method)? }))
+        METHODS.iter().filter_map(move |method| Some(Operation { path, method, item, spec: item.get(method)? }))
     });
-    let mut imported = Imported::default();
-    for operation in operations.take(MOST) {
-        match operation.definition(&root, rules, &imported.tools) {
+    let mut imported = ImportedTools::default();
+    for operation in operations.take(MAX_OPERATIONS) {
+        match operation.to_definition(&root, rules, &imported.tools) {
             Ok(tool) => imported.tools.push(tool),
-            Err(reason) => imported.unusable.push(Unusable { operation: operation.name(), reason }),
+            Err(reason) => imported.unusable.push(UnusableOperation { operation: operation.name(), reason }),
         }
     }
     Ok(imported)
@@ -63,12 +63,12 @@ struct Operation<'a> {
     path: &'a str,
     method: &'a str,
     item: &'a Value,
-    says: &'a Value,
+    spec: &'a Value,
 }
 
 /// The parts of a definition.
 #[derive(Default)]
-struct Parts {
+struct DefinitionParts {
     properties: Map<String, Value>,
     required: Vec<Value>,
     query: Vec<String>,
@@ -79,35 +79,41 @@ impl Operation<'_> {
         format!("{} {}", self.method.to_uppercase(), self.path)
     }
 
-    fn definition(&self, root: &Value, rules: Rules<'_>, known: &[ToolDefinition]) -> Result<ToolDefinition, String> {
-        let mut parts = Parts::default();
-        for list in [self.item, self.says] {
+    fn to_definition(
+        &self,
+        root: &Value,
+        rules: Rules<'_>,
+        known: &[ToolDefinition],
+    ) -> Result<ToolDefinition, String> {
+        let mut parts = DefinitionParts::default();
+        for list in [self.item, self.spec] {
             for parameter in list.get("parameters").and_then(Value::as_array).into_iter().flatten() {
-                parts.parameter(&inlined(root, parameter).map_err(|accepted| sentence(&accepted))?)?;
+                parts.add_parameter(&deref_schema(root, parameter).map_err(|accepted| sentence(&accepted))?)?;
             }
         }
-        if let Some(body) = self.says.get("requestBody") {
-            parts.body(&inlined(root, body).map_err(|accepted| sentence(&accepted))?)?;
+        if let Some(body) = self.spec.get("requestBody") {
+            parts.add_body(&deref_schema(root, body).map_err(|accepted| sentence(&accepted))?)?;
         }
-        let document = self.document(root, &parts)?.to_string();
+        let document = self.to_document(root, &parts)?.to_string();
         let tool = ToolDefinition::parse(document.as_bytes(), rules).map_err(|failure| failure.message)?;
         let twice = known.iter().any(|other| other.name == tool.name);
         if twice { Err("Another operation has the same name.".to_owned()) } else { Ok(tool) }
     }
 
-    fn document(&self, root: &Value, parts: &Parts) -> Result<Value, String> {
-        let text = |key: &str| self.says.get(key).and_then(Value::as_str).map(str::trim);
-        let says = |key: &str| text(key).filter(|text| !text.is_empty());
-        let id = says("operationId").map_or_else(|| format!("{}_{}", self.method, self.path), str::to_owned);
-        let described = says("description").or_else(|| says("summary")).map_or_else(|| self.name(), str::to_owned);
+    fn to_document(&self, root: &Value, parts: &DefinitionParts) -> Result<Value, String> {
+        let text = |key: &str| self.spec.get(key).and_then(Value::as_str).map(str::trim);
+        let non_empty = |key: &str| text(key).filter(|text| !text.is_empty());
+        let id = non_empty("operationId").map_or_else(|| format!("{}_{}", self.method, self.path), str::to_owned);
+        let described =
+            non_empty("description").or_else(|| non_empty("summary")).map_or_else(|| self.name(), str::to_owned);
         let description: String = described.chars().take(2000).collect();
-        let display: Option<String> = says("summary").map(|text| text.chars().take(100).collect());
+        let display: Option<String> = non_empty("summary").map(|text| text.chars().take(100).collect());
         Ok(json!({
-            "name": snake(&id),
+            "name": to_snake_case(&id),
             "displayName": display,
             "description": description,
             "endpoint": {
-                "urlTemplate": self.url(root, &parts.query)?,
+                "urlTemplate": self.url_template(root, &parts.query)?,
                 "method": self.method.to_uppercase(),
             },
             "parameters": {"type": "object", "properties": parts.properties, "required": parts.required},
@@ -115,21 +121,21 @@ impl Operation<'_> {
     }
 
     /// Builds the URL template; methods with a body get a slot for each query parameter.
-    fn url(&self, root: &Value, query: &[String]) -> Result<String, String> {
-        let servers = [self.says, self.item, root].into_iter().find_map(|place| place.pointer("/servers/0"));
+    fn url_template(&self, root: &Value, query: &[String]) -> Result<String, String> {
+        let servers = [self.spec, self.item, root].into_iter().find_map(|level| level.pointer("/servers/0"));
         let server = servers.and_then(|server| server.get("url")?.as_str());
         let server = server.ok_or("The document names no server.")?.trim_end_matches('/');
-        let places: Vec<String> = match self.method {
+        let slots: Vec<String> = match self.method {
             "get" | "delete" => Vec::new(),
             _ => query.iter().map(|name| format!("{name}={{{name}}}")).collect(),
         };
-        let separator = if places.is_empty() { "" } else { "?" };
-        Ok(format!("{server}{}{separator}{}", self.path, places.join("&")))
+        let separator = if slots.is_empty() { "" } else { "?" };
+        Ok(format!("{server}{}{separator}{}", self.path, slots.join("&")))
     }
 }
 
-impl Parts {
-    fn parameter(&mut self, parameter: &Value) -> Result<(), String> {
+impl DefinitionParts {
+    fn add_parameter(&mut self, parameter: &Value) -> Result<(), String> {
         let name = parameter.get("name").and_then(Value::as_str).ok_or("A parameter has no name.")?;
         // A parameter of an operation replaces that of its path.
         self.query.retain(|other| other != name);
@@ -142,8 +148,8 @@ impl Parts {
             _ => return Ok(()),
         }
         let mut schema = parameter.get("schema").cloned().unwrap_or_else(|| json!({"type": "string"}));
-        if let (Some(said), Some(fields)) = (parameter.get("description"), schema.as_object_mut()) {
-            fields.entry("description").or_insert_with(|| said.clone());
+        if let (Some(description), Some(fields)) = (parameter.get("description"), schema.as_object_mut()) {
+            fields.entry("description").or_insert_with(|| description.clone());
         }
         self.properties.insert(name.to_owned(), schema);
         if required {
@@ -152,7 +158,7 @@ impl Parts {
         Ok(())
     }
 
-    fn body(&mut self, body: &Value) -> Result<(), String> {
+    fn add_body(&mut self, body: &Value) -> Result<(), String> {
         let schema = body.pointer("/content/application~1json/schema").ok_or("Its body is not JSON.")?;
         if schema.get("type").is_some_and(|kind| kind != "object") {
             return Err("Its body is not a JSON object.".to_owned());
@@ -173,7 +179,7 @@ fn sentence(accepted: &str) -> String {
 }
 
 /// Converts `listPetsById` to `list_pets_by_id`, and each run of other characters to one `_`.
-fn snake(id: &str) -> String {
+fn to_snake_case(id: &str) -> String {
     let mut name = String::new();
     for letter in id.chars() {
         let lower = letter.to_ascii_lowercase();

@@ -3,30 +3,30 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
-use super::inline::inlined;
+use super::schema_refs::deref_schema;
 use super::template::is_name;
 
 /// Longest schema, in bytes of JSON.
-const LONGEST: usize = 16 * 1024;
+const MAX_SCHEMA_BYTES: usize = 16 * 1024;
 
 /// Longest pattern, in bytes.
-const LONGEST_PATTERN: usize = 500;
+const MAX_PATTERN_BYTES: usize = 500;
 
 /// Largest compiled pattern, in bytes.
-const LARGEST_PATTERN: usize = 256 * 1024;
+const MAX_COMPILED_BYTES: usize = 256 * 1024;
 
 /// Checks a schema and resolves its references; texts are checked against its patterns. The error describes what is
 /// accepted.
-pub(crate) fn checked(schema: &Value) -> Result<Value, String> {
-    let schema = bounded(schema)?;
+pub(crate) fn validate(schema: &Value) -> Result<Value, String> {
+    let schema = resolve(schema)?;
     check_patterns(&schema)?;
     Ok(schema)
 }
 
 /// The same with any patterns, for a schema from a server that checks its own patterns.
-pub(crate) fn bounded(schema: &Value) -> Result<Value, String> {
+pub(crate) fn resolve(schema: &Value) -> Result<Value, String> {
     check_length(schema)?;
-    let mut schema = inlined(schema, schema)?;
+    let mut schema = deref_schema(schema, schema)?;
     check_length(&schema)?;
     let fields = schema.as_object_mut().filter(|fields| fields.get("type").is_some_and(|kind| kind == "object"));
     let fields = fields.ok_or("a JSON Schema of the type `object`")?;
@@ -45,8 +45,8 @@ pub(crate) fn bounded(schema: &Value) -> Result<Value, String> {
 }
 
 fn check_length(schema: &Value) -> Result<(), String> {
-    let short = schema.to_string().len() <= LONGEST;
-    short.then_some(()).ok_or_else(|| format!("a JSON Schema of at most {} KiB", LONGEST / 1024))
+    let short = schema.to_string().len() <= MAX_SCHEMA_BYTES;
+    short.then_some(()).ok_or_else(|| format!("a JSON Schema of at most {} KiB", MAX_SCHEMA_BYTES / 1024))
 }
 
 fn check_patterns(schema: &Value) -> Result<(), String> {
@@ -55,7 +55,7 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
         return Err("a JSON Schema without `patternProperties`".to_owned());
     }
     if let Some(Value::String(pattern)) = schema.get("pattern") {
-        compiled(pattern).ok_or(accepted)?;
+        compile(pattern).ok_or(accepted)?;
     }
     match schema {
         Value::Object(fields) => fields.values().try_for_each(check_patterns),
@@ -65,9 +65,9 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
 }
 
 /// Compiles a pattern; matching takes time linear in the text for any pattern.
-fn compiled(pattern: &str) -> Option<Regex> {
-    let short = pattern.len() <= LONGEST_PATTERN;
-    short.then(|| RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build().ok()).flatten()
+fn compile(pattern: &str) -> Option<Regex> {
+    let short = pattern.len() <= MAX_PATTERN_BYTES;
+    short.then(|| RegexBuilder::new(pattern).size_limit(MAX_COMPILED_BYTES).build().ok()).flatten()
 }
 
 /// Checks the texts in arguments that otherwise fit; the error names the first wrong field and what is accepted.
@@ -93,12 +93,12 @@ fn check_text_at(path: &str, schema: &Value, value: &Value) -> Result<(), String
 fn check_text(path: &str, schema: &Value, text: &str) -> Result<(), String> {
     let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
     let length = text.chars().count();
-    if bound("minLength").is_some_and(|least| length < least) || bound("maxLength").is_some_and(|most| length > most) {
+    if bound("minLength").is_some_and(|min| length < min) || bound("maxLength").is_some_and(|max| length > max) {
         return Err(format!("`{path}` is too short or too long"));
     }
     let pattern = schema.get("pattern").and_then(Value::as_str);
     match pattern {
-        Some(pattern) if !compiled(pattern).is_some_and(|regex| regex.is_match(text)) => {
+        Some(pattern) if !compile(pattern).is_some_and(|regex| regex.is_match(text)) => {
             Err(format!("`{path}` must match the pattern {pattern}"))
         }
         _ => Ok(()),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn f134_schema_is_small_plain_and_self_contained() {
-        let of = |property: Value| checked(&json!({"type": "object", "properties": {"a": property}}));
+        let of = |property: Value| validate(&json!({"type": "object", "properties": {"a": property}}));
         assert!(of(json!({"type": "string", "pattern": "^[a-z]+$"})).is_ok());
         for property in [
             json!({"$ref": "https://example.com/s.json"}),
@@ -137,9 +137,9 @@ mod tests {
             json!({"type": "object", "required": ["a"]}),
             json!({"type": "object", "properties": {"a b": {}}}),
         ] {
-            assert!(checked(&schema).is_err(), "{schema}");
+            assert!(validate(&schema).is_err(), "{schema}");
         }
-        assert_eq!(checked(&json!({"type": "object"})), Ok(json!({"type": "object", "properties": {}})));
+        assert_eq!(validate(&json!({"type": "object"})), Ok(json!({"type": "object", "properties": {}})));
     }
 
     #[test]
@@ -148,9 +148,9 @@ mod tests {
             let references = vec![json!({"$ref": "#/$defs/a"}); times];
             json!({"type": "object", "$defs": {"a": "a".repeat(text)}, "properties": {"x": {"enum": references}}})
         };
-        assert!(checked(&with(5000, 3)).is_ok());
-        assert_eq!(checked(&with(5000, 4)), Err("a JSON Schema of at most 16 KiB".to_owned()));
-        assert_eq!(checked(&with(15_000, 5)), Err("a schema with texts of at most 64 KiB".to_owned()));
+        assert!(validate(&with(5000, 3)).is_ok());
+        assert_eq!(validate(&with(5000, 4)), Err("a JSON Schema of at most 16 KiB".to_owned()));
+        assert_eq!(validate(&with(15_000, 5)), Err("a schema with texts of at most 64 KiB".to_owned()));
     }
 
     #[test]

@@ -1,50 +1,51 @@
 //! Builds the request of a call.
 
-use egress::{Limits, OverCap, Request};
+use egress::{Limits, OnOversize, Request};
 use reqwest::Method;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use super::arguments::{pairs, text};
-use super::endpoint::{WebEndpoint, slots};
-use super::template::{Piece, UrlTemplate, pieces};
+use super::arguments::{query_pairs, to_text};
+use super::endpoint::{WebEndpoint, slot_names};
+use super::template::{Piece, UrlTemplate, parse_pieces};
 
 /// Longest response that is read, in bytes.
-const MAX_BODY: usize = 256 * 1024;
+const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Builds the request of a definition with these arguments; the error describes the required change for the model.
-pub(crate) fn request(
+pub(crate) fn build_request(
     endpoint: &WebEndpoint,
     template: &UrlTemplate,
     arguments: &Map<String, Value>,
     header: Option<(&str, &SecretString)>,
 ) -> Result<Request, String> {
-    let placed = |name: &str| {
+    let has_slot = |name: &str| {
         template.names().any(|used| used == name)
-            || endpoint.headers.values().any(|value| slots(value).iter().any(|used| used == name))
+            || endpoint.headers.values().any(|value| slot_names(value).iter().any(|used| used == name))
     };
-    let rest: Vec<(&String, &Value)> = arguments.iter().filter(|(name, _)| !placed(name)).collect();
-    let query = if endpoint.asks_by_query() {
-        rest.iter().flat_map(|(name, value)| pairs(name, value)).collect()
+    let rest: Vec<(&String, &Value)> = arguments.iter().filter(|(name, _)| !has_slot(name)).collect();
+    let query = if endpoint.uses_query() {
+        rest.iter().flat_map(|(name, value)| query_pairs(name, value)).collect()
     } else {
         Vec::new()
     };
     let url = template.fill(arguments, &query)?;
     let method = Method::from_bytes(endpoint.method.as_bytes()).map_err(|_| "the method is unknown")?;
     let limits = Limits {
-        total: endpoint.timeout(),
-        read: endpoint.timeout(),
-        body: MAX_BODY,
-        over: OverCap::Truncate,
+        total_timeout: endpoint.timeout(),
+        read_timeout: endpoint.timeout(),
+        max_body_bytes: MAX_BODY_BYTES,
+        on_oversize: OnOversize::Truncate,
         ..Limits::default()
     };
     let mut request = Request::new(method, url).limits(limits);
-    if !endpoint.asks_by_query() {
+    if !endpoint.uses_query() {
         let body: Map<String, Value> = rest.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        request = with(request, "content-type", "application/json")?.body(Value::Object(body).to_string().into_bytes());
+        request = with_header(request, "content-type", "application/json")?
+            .body(Value::Object(body).to_string().into_bytes());
     }
     for (name, value) in &endpoint.headers {
-        request = with(request, name, &filled(value, arguments))?;
+        request = with_header(request, name, &fill_header(value, arguments))?;
     }
     match header {
         Some((name, value)) => request.secret(name, value).map_err(|refusal| refusal.to_string()),
@@ -52,14 +53,14 @@ pub(crate) fn request(
     }
 }
 
-fn with(request: Request, name: &str, value: &str) -> Result<Request, String> {
+fn with_header(request: Request, name: &str, value: &str) -> Result<Request, String> {
     request.header(name, value).map_err(|refusal| refusal.to_string())
 }
 
-fn filled(template: &str, arguments: &Map<String, Value>) -> String {
+fn fill_header(template: &str, arguments: &Map<String, Value>) -> String {
     let piece = |piece| match piece {
         Piece::Text(text) => text,
-        Piece::Slot { name, .. } => arguments.get(&name).map(text).unwrap_or_default(),
+        Piece::Slot { name, .. } => arguments.get(&name).map(to_text).unwrap_or_default(),
     };
-    pieces(template).unwrap_or_default().into_iter().map(piece).collect()
+    parse_pieces(template).unwrap_or_default().into_iter().map(piece).collect()
 }

@@ -5,13 +5,13 @@ use serde::Serialize;
 use settings::{SettingError, Settings};
 
 /// Prefix of the variables that definitions may reference.
-const VARIABLES: &str = "TOOL_SECRET_";
+const VARIABLE_PREFIX: &str = "TOOL_SECRET_";
 
 /// Variable with the name prefix of the stored secrets that definitions may reference.
-const UNDER: &str = "TOOL_SECRETS_UNDER";
+const PREFIX_SETTING: &str = "TOOL_SECRETS_UNDER";
 
 /// Setting that temporarily holds the secret path of a definition; in lower case, as no operator's variable is.
-const NAMED: &str = "TOOL_SECRET_named";
+const PATH_SETTING: &str = "TOOL_SECRET_named";
 
 /// A reference to a secret; a definition never holds the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,7 +29,7 @@ pub enum SecretReference {
 #[derive(Clone, Debug)]
 pub struct ToolSecrets {
     settings: Settings,
-    under: Option<String>,
+    prefix: Option<String>,
 }
 
 impl ToolSecrets {
@@ -39,15 +39,16 @@ impl ToolSecrets {
     /// # Errors
     /// An invalid prefix.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        let prefix = |text: &str| (is_place(text) && text.len() > 1).then(|| text.to_owned());
-        let under = settings.parsed(UNDER, "the beginning of names, such as /lambda-chat/tools/", prefix)?;
-        Ok(Self { settings: settings.clone(), under })
+        let parse_prefix = |text: &str| (is_secret_path(text) && text.len() > 1).then(|| text.to_owned());
+        let prefix =
+            settings.parse(PREFIX_SETTING, "the beginning of names, such as /lambda-chat/tools/", parse_prefix)?;
+        Ok(Self { settings: settings.clone(), prefix })
     }
 
     /// Returns all secrets in variables, including those that no definition references.
-    pub fn in_variables(&self) -> Vec<Secret> {
+    pub fn env_secrets(&self) -> Vec<Secret> {
         let named = |name: &str| self.find(&SecretReference::Env(name.to_owned()));
-        self.settings.names(VARIABLES).filter_map(named).collect()
+        self.settings.names_with_prefix(VARIABLE_PREFIX).filter_map(named).collect()
     }
 
     /// Returns the referenced secret; `None` if there is none or it may not be referenced.
@@ -55,20 +56,20 @@ impl ToolSecrets {
         let mut settings = self.settings.clone();
         let variable = match reference {
             SecretReference::Env(name) => is_variable(name).then_some(name.as_str())?,
-            SecretReference::Parameter(name) => self.named(&mut settings, "PARAMETER", name)?,
-            SecretReference::SecretsManager(name) => self.named(&mut settings, "SECRET", name)?,
+            SecretReference::Parameter(name) => self.set_path(&mut settings, "PARAMETER", name)?,
+            SecretReference::SecretsManager(name) => self.set_path(&mut settings, "SECRET", name)?,
         };
         Secret::from_settings(&settings, variable).ok().flatten()
     }
 
-    fn named(&self, settings: &mut Settings, service: &str, name: &str) -> Option<&'static str> {
-        let under = self.under.as_deref()?;
-        let within = name.strip_prefix(under).is_some_and(|rest| !rest.is_empty()) && is_place(name);
+    fn set_path(&self, settings: &mut Settings, service: &str, name: &str) -> Option<&'static str> {
+        let prefix = self.prefix.as_deref()?;
+        let within = name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()) && is_secret_path(name);
         for known in ["", "_PARAMETER", "_SECRET"] {
-            settings.set(format!("{NAMED}{known}"), "");
+            settings.set(format!("{PATH_SETTING}{known}"), "");
         }
-        settings.set(format!("{NAMED}_{service}"), name);
-        within.then_some(NAMED)
+        settings.set(format!("{PATH_SETTING}_{service}"), name);
+        within.then_some(PATH_SETTING)
     }
 }
 
@@ -76,10 +77,10 @@ impl ToolSecrets {
 fn is_variable(name: &str) -> bool {
     let plain = name.len() <= 100 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let kept = ["_PARAMETER", "_SECRET"].iter().any(|end| name.ends_with(end));
-    plain && !kept && name != NAMED && name.strip_prefix(VARIABLES).is_some_and(|rest| !rest.is_empty())
+    plain && !kept && name != PATH_SETTING && name.strip_prefix(VARIABLE_PREFIX).is_some_and(|rest| !rest.is_empty())
 }
 
-fn is_place(name: &str) -> bool {
+fn is_secret_path(name: &str) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte));
     plain && name.len() <= 512 && !name.contains("..") && !name.contains("//")
 }
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn f122_secrets_in_variables_can_be_listed_for_redaction() {
         let secrets = ToolSecrets::from_settings(&Settings::from_pairs(SETTINGS)).unwrap();
-        let known: Vec<_> = secrets.in_variables().iter().map(Secret::known).collect();
+        let known: Vec<_> = secrets.env_secrets().iter().map(Secret::peek).collect();
         let known: Vec<_> = known.iter().flatten().map(ExposeSecret::expose_secret).collect();
         assert_eq!(known, ["canary-1"]);
     }

@@ -6,17 +6,17 @@ use egress::Policy;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::arguments::text;
+use super::arguments::to_text;
 
 /// Longest template, in bytes.
-const LONGEST: usize = 2048;
+const MAX_TEMPLATE_BYTES: usize = 2048;
 
 /// A URL whose path and query may hold `{parameter}`; its scheme, host and port are fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UrlTemplate {
     pieces: Vec<Piece>,
     /// The URL with a letter in every slot; every filled URL must match its structure.
-    shape: Url,
+    sample: Url,
 }
 
 /// A fixed text or a slot of a template.
@@ -29,23 +29,26 @@ pub(crate) enum Piece {
 impl UrlTemplate {
     /// Parses a template; the error describes what is accepted.
     pub(crate) fn parse(text: &str, policy: Policy) -> Result<Self, String> {
-        if text.len() > LONGEST || text.bytes().any(|byte| byte <= b' ' || byte == 0x7f || b"\\#".contains(&byte)) {
-            return Err(format!("a URL of at most {LONGEST} bytes without white space, `\\` and `#`"));
+        if text.len() > MAX_TEMPLATE_BYTES
+            || text.bytes().any(|byte| byte <= b' ' || byte == 0x7f || b"\\#".contains(&byte))
+        {
+            return Err(format!("a URL of at most {MAX_TEMPLATE_BYTES} bytes without white space, `\\` and `#`"));
         }
         let (_, rest) = text.split_once("://").ok_or("an absolute URL")?;
         let end = text.len() - rest.len() + rest.find(['/', '?']).unwrap_or(rest.len());
         if text[..end].contains(['{', '}', '%']) {
             return Err("a URL whose scheme, host and port are fixed text".to_owned());
         }
-        let mut pieces = pieces(text).ok_or("a URL whose places are written `{name}`")?;
+        let mut pieces = parse_pieces(text).ok_or("a URL whose places are written `{name}`")?;
         mark_query(&mut pieces);
-        let shape: String = pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "x" }).collect();
-        let shape = policy.parse(&shape).map_err(|refusal| format!("a URL that may be asked; {refusal}"))?;
-        Ok(Self { pieces, shape })
+        let sample: String =
+            pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "x" }).collect();
+        let sample = policy.parse(&sample).map_err(|refusal| format!("a URL that may be asked; {refusal}"))?;
+        Ok(Self { pieces, sample })
     }
 
     /// Returns the names of the slots in the path, which cannot be left empty.
-    pub(crate) fn in_path(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn path_slots(&self) -> impl Iterator<Item = &str> {
         self.slots().filter(|(_, in_query)| !in_query).map(|(name, _)| name)
     }
 
@@ -68,38 +71,38 @@ impl UrlTemplate {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
                 Piece::Slot { name, .. } => {
-                    filled.push_str(&encoded(&arguments.get(name).map(text).unwrap_or_default()));
+                    filled.push_str(&percent_encode(&arguments.get(name).map(to_text).unwrap_or_default()));
                 }
             }
         }
-        let mut separator = if self.shape.query().is_some() { '&' } else { '?' };
+        let mut separator = if self.sample.query().is_some() { '&' } else { '?' };
         for (name, value) in query {
-            let _ = write!(filled, "{separator}{}={}", encoded(name), encoded(value));
+            let _ = write!(filled, "{separator}{}={}", percent_encode(name), percent_encode(value));
             separator = '&';
         }
-        let url = Url::parse(&filled).ok().filter(|url| self.has_shape(url));
+        let url = Url::parse(&filled).ok().filter(|url| self.matches_sample(url));
         url.ok_or_else(|| "what stands in a path must not be empty, `.` or `..`".to_owned())
     }
 
     /// Whether a filled URL has the same origin and the same number of path segments, none of them empty in a slot.
-    fn has_shape(&self, url: &Url) -> bool {
+    fn matches_sample(&self, url: &Url) -> bool {
         let parts = |url: &Url| url.path().split('/').map(str::is_empty).collect::<Vec<_>>();
-        url.origin() == self.shape.origin() && parts(url) == parts(&self.shape) && url.fragment().is_none()
+        url.origin() == self.sample.origin() && parts(url) == parts(&self.sample) && url.fragment().is_none()
     }
 }
 
 /// Splits a text at its `{name}`s; `None` if braces do not match or contain no name.
-pub(crate) fn pieces(text: &str) -> Option<Vec<Piece>> {
+pub(crate) fn parse_pieces(text: &str) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, behind) = after.split_once('}')?;
+        let (name, after_slot) = after.split_once('}')?;
         if before.contains('}') || !is_name(name) {
             return None;
         }
         pieces.push(Piece::Text(before.to_owned()));
         pieces.push(Piece::Slot { name: name.to_owned(), in_query: false });
-        rest = behind;
+        rest = after_slot;
     }
     pieces.push(Piece::Text(rest.to_owned()));
     (!rest.contains('}')).then_some(pieces)
@@ -122,7 +125,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 /// Percent-encodes all bytes except letters, digits and `-_.~`.
-pub(crate) fn encoded(text: &str) -> String {
+pub(crate) fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

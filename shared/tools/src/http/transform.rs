@@ -13,13 +13,13 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// Longest expression, in bytes.
-const LONGEST: usize = 500;
+const MAX_EXPRESSION_BYTES: usize = 500;
 
 /// Maximum number of characters in an expression that can nest one part in another: parsing and searching recurse.
-const MOST_NESTING: usize = 64;
+const MAX_NESTING: usize = 64;
 
 /// Maximum growth of an expression: how often it may repeat its input.
-const MOST_GROWTH: usize = 64;
+const MAX_GROWTH: usize = 64;
 
 /// Maximum work of one search: the response's size in bytes times the output of the expression for each byte.
 const MAX_WORK: usize = 48 * 1024 * 1024;
@@ -44,19 +44,19 @@ impl Transform {
     /// Checks that it can be applied within bounds; the error describes what is accepted.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (Self::Pointer(text) | Self::Jmespath(text)) = self;
-        if text.len() > LONGEST {
-            return Err(format!("at most {LONGEST} bytes long"));
+        if text.len() > MAX_EXPRESSION_BYTES {
+            return Err(format!("at most {MAX_EXPRESSION_BYTES} bytes long"));
         }
         match self {
             Self::Pointer(pointer) if pointer.is_empty() || pointer.starts_with('/') => Ok(()),
             Self::Pointer(_) => Err("a JSON Pointer such as `/data/0/name`".to_owned()),
             Self::Jmespath(expression) => {
-                if expression.bytes().filter(|byte| b"([{!&|.*<>=".contains(byte)).count() > MOST_NESTING {
+                if expression.bytes().filter(|byte| b"([{!&|.*<>=".contains(byte)).count() > MAX_NESTING {
                     return Err("a JMESPath expression with fewer parts".to_owned());
                 }
                 let parsed = jmespath::parse(expression).map_err(|_| "a JMESPath expression")?;
                 let growth = cost::growth(&parsed).ok_or("a JMESPath expression whose `join` has a literal glue")?;
-                let bounded = growth <= MOST_GROWTH;
+                let bounded = growth <= MAX_GROWTH;
                 bounded.then_some(()).ok_or_else(|| "a JMESPath expression that repeats less of the answer".to_owned())
             }
         }
@@ -65,7 +65,7 @@ impl Transform {
     /// Selects the part of a response on a blocking thread; `None` if there is none, or if the search would exceed the
     /// work limit. Dropping the future leaves at most one bounded search running.
     pub(crate) async fn apply(&self, owner: &Owner, answer: Value) -> Option<Value> {
-        let Self::Jmespath(expression) = self else { return self.found_in(&answer) };
+        let Self::Jmespath(expression) = self else { return self.select(&answer) };
         let size = serde_json::to_string(&answer).map_or(usize::MAX, |text| text.len());
         if cost::work(&jmespath::parse(expression).ok()?)?.saturating_mul(size) > MAX_WORK {
             return None;
@@ -74,7 +74,7 @@ impl Transform {
         let search = async {
             let slot = SLOTS.acquire(owner).await.ok()?;
             let found = spawn_blocking(move || {
-                let found = transform.found_in(&answer);
+                let found = transform.select(&answer);
                 drop(slot);
                 found
             });
@@ -83,7 +83,7 @@ impl Transform {
         timeout(TIMEOUT, search).await.ok().flatten()
     }
 
-    fn found_in(&self, answer: &Value) -> Option<Value> {
+    fn select(&self, answer: &Value) -> Option<Value> {
         match self {
             Self::Pointer(pointer) => answer.pointer(pointer).cloned(),
             Self::Jmespath(expression) => {
@@ -103,13 +103,13 @@ mod tests {
     fn find(expression: &str, answer: &Value) -> Option<Value> {
         let transform = Transform::Jmespath(expression.to_owned());
         transform.check().unwrap();
-        transform.found_in(answer)
+        transform.select(answer)
     }
 
     #[test]
     fn transform_selects_a_part_or_nothing() {
         let answer = json!({"data": {"items": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}]}});
-        let pointer = |text: &str| Transform::Pointer(text.to_owned()).found_in(&answer);
+        let pointer = |text: &str| Transform::Pointer(text.to_owned()).select(&answer);
         assert_eq!(pointer("/data/items/1/t"), Some(json!("b")));
         assert_eq!((pointer("/data/none"), pointer("")), (None, Some(answer.clone())));
         assert_eq!(
@@ -139,13 +139,13 @@ mod tests {
                 for end in ["", "a", "0", "`1`"] {
                     let transform = Transform::Jmespath(format!("{}{end}", text.repeat(times)));
                     if transform.check().is_ok() {
-                        let _ = transform.found_in(&json!({"a": [1]}));
+                        let _ = transform.select(&json!({"a": [1]}));
                     }
                 }
             }
         }
         let closed = Transform::Jmespath(format!("{}a{}", "(".repeat(64), ")".repeat(64)));
-        assert_eq!((closed.check(), closed.found_in(&json!({"a": 1}))), (Ok(()), Some(json!(1))));
+        assert_eq!((closed.check(), closed.select(&json!({"a": 1}))), (Ok(()), Some(json!(1))));
     }
 
     #[test]

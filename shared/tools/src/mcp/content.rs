@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::failure::McpFailure;
 
 /// Returns the text of a result, and whether the tool succeeded.
-pub(super) fn read(result: &Value) -> Result<(String, bool), McpFailure> {
+pub(super) fn render_result(result: &Value) -> Result<(String, bool), McpFailure> {
     match result.get("resultType").map(Value::as_str) {
         None | Some(Some("complete")) => {}
         Some(Some("input_required")) => return Err(McpFailure::WantsInput),
         Some(_) => return Err(McpFailure::Unreadable),
     }
     let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut text = blocks.iter().filter_map(block).collect::<Vec<_>>().join("\n");
+    let mut text = blocks.iter().filter_map(render_block).collect::<Vec<_>>().join("\n");
     // Servers repeat it in the text for clients that do not support it; otherwise it is the result.
     let structured = result.get("structuredContent").filter(|value| !value.is_null());
     if let Some(structured) = structured.filter(|_| text.trim().is_empty()) {
@@ -24,7 +24,7 @@ pub(super) fn read(result: &Value) -> Result<(String, bool), McpFailure> {
     Ok((text, result.get("isError") != Some(&Value::Bool(true))))
 }
 
-fn block(block: &Value) -> Option<String> {
+fn render_block(block: &Value) -> Option<String> {
     let text = |name: &str| block.get(name).and_then(Value::as_str);
     match text("type")? {
         "text" => text("text").map(str::to_owned),
@@ -33,12 +33,12 @@ fn block(block: &Value) -> Option<String> {
             let parts = ["name", "uri", "description"].into_iter().filter_map(text);
             Some(format!("[resource: {}]", parts.collect::<Vec<_>>().join(", ")))
         }
-        "resource" => resource(block.get("resource")?),
+        "resource" => render_resource(block.get("resource")?),
         _ => None,
     }
 }
 
-fn resource(resource: &Value) -> Option<String> {
+fn render_resource(resource: &Value) -> Option<String> {
     let uri = resource.get("uri").and_then(Value::as_str).unwrap_or("unknown");
     match resource.get("text").and_then(Value::as_str) {
         Some(text) => Some(format!("[resource: {uri}]\n{text}")),
@@ -64,17 +64,17 @@ mod tests {
         ]});
         let text = "a\n[image: image/png]\n[resource: R, https://example.com/r]\n[resource: file:///x]\nb\n\
             [resource: file:///y]";
-        assert_eq!(read(&result), Ok((text.to_owned(), true)));
+        assert_eq!(render_result(&result), Ok((text.to_owned(), true)));
         let structured = json!({"content": [], "structuredContent": {"n": 1}, "isError": true});
-        assert_eq!(read(&structured), Ok((r#"{"n":1}"#.to_owned(), false)));
-        assert_eq!(read(&json!({"content": []})), Ok((String::new(), true)));
+        assert_eq!(render_result(&structured), Ok((r#"{"n":1}"#.to_owned(), false)));
+        assert_eq!(render_result(&json!({"content": []})), Ok((String::new(), true)));
     }
 
     #[test]
     fn invalid_result_is_an_error() {
-        assert_eq!(read(&json!({"resultType": "input_required"})), Err(McpFailure::WantsInput));
+        assert_eq!(render_result(&json!({"resultType": "input_required"})), Err(McpFailure::WantsInput));
         for result in [json!({}), json!(null), json!({"resultType": "hologram", "content": []})] {
-            assert_eq!(read(&result), Err(McpFailure::Unreadable));
+            assert_eq!(render_result(&result), Err(McpFailure::Unreadable));
         }
     }
 }

@@ -6,13 +6,13 @@ use crate::ToolError;
 use crate::http::failure::HttpFailure;
 
 /// Error codes that only servers with the stateless protocol send.
-const STATELESS: std::ops::RangeInclusive<i64> = -32022..=-32020;
+const STATELESS_CODES: std::ops::RangeInclusive<i64> = -32022..=-32020;
 
 /// Statuses of a request that the server did not understand.
-const REFUSED: [u16; 5] = [400, 404, 405, 406, 415];
+const REJECTED_STATUSES: [u16; 5] = [400, 404, 405, 406, 415];
 
 /// Error codes for an invalid request and for an unknown method.
-const UNKNOWN: [i64; 2] = [-32600, -32601];
+const UNKNOWN_CODES: [i64; 2] = [-32600, -32601];
 
 /// Why a request to a server failed.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub(super) struct RpcError {
 
 impl RpcError {
     /// Parses the error in a message, if there is one.
-    pub(super) fn of(status: u16, message: &Value) -> Option<Self> {
+    pub(super) fn from_message(status: u16, message: &Value) -> Option<Self> {
         let error = message.get("error")?;
         let supported = error.pointer("/data/supported").and_then(Value::as_array).map(Vec::as_slice);
         Some(Self {
@@ -55,14 +55,14 @@ impl RpcError {
 impl McpFailure {
     /// Whether a server may need a handshake because it rejected a stateless request. The request is then repeated; one
     /// that is not idempotent only if the server did not execute it.
-    pub(super) fn may_want_handshake(&self, idempotent: bool) -> bool {
+    pub(super) fn suggests_handshake(&self, idempotent: bool) -> bool {
         if !idempotent && !self.is_before_any_work() {
             return false;
         }
         match self {
             Self::Http(HttpFailure::Status(status, _)) => !matches!(status, 401 | 403 | 429),
             Self::Rpc(error) => {
-                !STATELESS.contains(&error.code) || error.supported.iter().any(|one| has_handshake(one))
+                !STATELESS_CODES.contains(&error.code) || error.supported.iter().any(|one| has_handshake(one))
             }
             Self::Unreadable => true,
             Self::Http(_) | Self::WantsInput => false,
@@ -72,9 +72,9 @@ impl McpFailure {
     /// Whether the server did not understand the request, and so did not execute it.
     fn is_before_any_work(&self) -> bool {
         match self {
-            Self::Http(HttpFailure::Status(status, _)) => REFUSED.contains(status),
+            Self::Http(HttpFailure::Status(status, _)) => REJECTED_STATUSES.contains(status),
             Self::Rpc(RpcError { status, code, supported, .. }) => {
-                REFUSED.contains(status) || UNKNOWN.contains(code) || !supported.is_empty()
+                REJECTED_STATUSES.contains(status) || UNKNOWN_CODES.contains(code) || !supported.is_empty()
             }
             _ => false,
         }
@@ -91,9 +91,9 @@ impl McpFailure {
     }
 
     /// Whether an idempotent call may be retried.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(super) fn is_transient(&self) -> bool {
         match self {
-            Self::Http(HttpFailure::Egress(error)) => *error == EgressError::Broken,
+            Self::Http(HttpFailure::Egress(error)) => *error == EgressError::Disconnected,
             Self::Http(HttpFailure::Status(status, _)) => matches!(status, 502..=504),
             _ => false,
         }
@@ -101,11 +101,15 @@ impl McpFailure {
 
     /// Converts it to the failure for the user and the text for the model. `has_side_effects`: the request may have
     /// taken effect.
-    pub(super) fn told(self, changes: bool) -> ToolError {
+    pub(super) fn into_tool_error(self, has_side_effects: bool) -> ToolError {
         let reason = match self {
-            Self::Http(failure) => return failure.told(changes),
+            Self::Http(failure) => return failure.into_tool_error(has_side_effects),
             Self::Rpc(error) => {
-                format!("服务返回错误 {}：{}", error.code, calls::escape(&crate::search::visible(&error.message)))
+                format!(
+                    "服务返回错误 {}：{}",
+                    error.code,
+                    calls::escape(&crate::search::strip_invisible(&error.message))
+                )
             }
             Self::Unreadable => "服务返回的内容无法读取".to_owned(),
             Self::WantsInput => "工具需要用户另外提供信息，这里无法提供".to_owned(),

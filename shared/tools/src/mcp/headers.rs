@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 /// Encodes a value for a header: unchanged where that is safe, else as Base64 between markers.
-pub(super) fn encoded(value: &str) -> String {
+pub(super) fn encode_value(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.trim() == value && !value.is_empty();
     if plain && !(value.starts_with("=?base64?") && value.ends_with("?=")) {
         return value.to_owned();
@@ -15,13 +15,13 @@ pub(super) fn encoded(value: &str) -> String {
 
 /// A parameter that a header repeats.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Mirrored {
+pub(super) struct MirroredParameter {
     /// The path of properties to it.
     path: Vec<String>,
     header: String,
 }
 
-impl Mirrored {
+impl MirroredParameter {
     /// Returns the header with its value from the arguments, if they contain one.
     pub(super) fn header(&self, arguments: &Value) -> Option<(String, String)> {
         let value = self.path.iter().try_fold(arguments, |value, name| value.get(name))?;
@@ -30,44 +30,45 @@ impl Mirrored {
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             _ => return None,
         };
-        Some((self.header.clone(), encoded(&value)))
+        Some((self.header.clone(), encode_value(&value)))
     }
 }
 
 /// Returns the parameters of a schema that headers repeat; `None` for a schema with an invalid mark.
-pub(super) fn mirrored(schema: &Value) -> Option<Vec<Mirrored>> {
+pub(super) fn mirrored_parameters(schema: &Value) -> Option<Vec<MirroredParameter>> {
     let mut found = Vec::new();
-    along(schema, &mut Vec::new(), &mut found)?;
+    collect_marks(schema, &mut Vec::new(), &mut found)?;
     let mut names: Vec<String> = found.iter().map(|one| one.header.to_ascii_lowercase()).collect();
     names.sort();
     names.dedup();
-    (names.len() == found.len() && found.len() == marks(schema)).then_some(found)
+    (names.len() == found.len() && found.len() == count_marks(schema)).then_some(found)
 }
 
 /// Collects the marks under `properties` only; [`count_marks`] also counts marks in other positions, so the numbers
 /// then differ.
-fn along(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Option<()> {
+fn collect_marks(schema: &Value, path: &mut Vec<String>, found: &mut Vec<MirroredParameter>) -> Option<()> {
     if let Some(mark) = schema.get("x-mcp-header") {
-        let name = mark.as_str().filter(|name| egress::is_free(&format!("mcp-param-{name}")) && !name.is_empty())?;
+        let name =
+            mark.as_str().filter(|name| egress::is_settable(&format!("mcp-param-{name}")) && !name.is_empty())?;
         schema.get("type").filter(|kind| ["string", "integer", "boolean"].iter().any(|known| kind == known))?;
-        found.push(Mirrored { path: path.clone(), header: format!("mcp-param-{name}") });
+        found.push(MirroredParameter { path: path.clone(), header: format!("mcp-param-{name}") });
     }
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         path.push(name.clone());
-        along(property, path, found)?;
+        collect_marks(property, path, found)?;
         path.pop();
     }
     Some(())
 }
 
 /// Counts the marked schemas in any position; a property may have any name.
-fn marks(schema: &Value) -> usize {
+fn count_marks(schema: &Value) -> usize {
     match schema {
         Value::Object(fields) => {
             let own = usize::from(fields.get("x-mcp-header").is_some_and(|mark| !mark.is_object()));
-            own + fields.values().map(marks).sum::<usize>()
+            own + fields.values().map(count_marks).sum::<usize>()
         }
-        Value::Array(items) => items.iter().map(marks).sum(),
+        Value::Array(items) => items.iter().map(count_marks).sum(),
         _ => 0,
     }
 }
@@ -87,7 +88,7 @@ mod tests {
             ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
             ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
         ] {
-            assert_eq!(encoded(value), header);
+            assert_eq!(encode_value(value), header);
         }
     }
 
@@ -97,7 +98,7 @@ mod tests {
             "region": {"type": "string", "x-mcp-header": "Region"},
             "page": {"type": "object", "properties": {"size": {"type": "integer", "x-mcp-header": "Size"}}},
         }});
-        let marked = mirrored(&schema).unwrap();
+        let marked = mirrored_parameters(&schema).unwrap();
         let headers = |arguments: Value| marked.iter().filter_map(|one| one.header(&arguments)).collect::<Vec<_>>();
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let all = [pair("mcp-param-Region", "eu"), pair("mcp-param-Size", "42")];
@@ -116,7 +117,7 @@ mod tests {
             json!({"properties": {"a": {"type": "array", "items": marked("A", "string")}}}),
             json!({"anyOf": [{"properties": {"a": marked("A", "string")}}]}),
         ] {
-            assert_eq!(mirrored(&schema), None, "{schema}");
+            assert_eq!(mirrored_parameters(&schema), None, "{schema}");
         }
     }
 }

@@ -5,104 +5,104 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::connection::Connection;
-use super::exchange::{Audience, Question};
+use super::exchange::{Observer, RpcRequest};
 use super::failure::McpFailure;
-use super::headers::{Mirrored, mirrored};
+use super::headers::{MirroredParameter, mirrored_parameters};
 use crate::http::parameters;
 
 /// Maximum number of pages of a list that are requested.
-const MOST_PAGES: usize = 20;
+const MAX_PAGES: usize = 20;
 
 /// Maximum number of tools of one server; the others are left out.
-const MOST_TOOLS: usize = 128;
+const MAX_TOOLS: usize = 128;
 
 /// Longest name on the server, in bytes.
-const LONGEST_OWN_NAME: usize = 128;
+const MAX_OWN_NAME_BYTES: usize = 128;
 
 /// Longest name for models, in bytes.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// Longest description, in characters.
-const LONGEST_DESCRIPTION: usize = 1000;
+const MAX_DESCRIPTION_CHARS: usize = 1000;
 
 /// A tool of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Listed {
+pub(super) struct ListedTool {
     /// The name on the server.
     pub(super) own_name: String,
     /// The name for models and agents.
     pub(super) name: String,
     pub(super) description: String,
     pub(super) parameters: Value,
-    pub(super) mirrored: Vec<Mirrored>,
+    pub(super) mirrored: Vec<MirroredParameter>,
     /// Whether the server declares that repeating a call has no further effect.
     pub(super) idempotent: bool,
 }
 
 /// The tools of a server.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Listing {
-    pub(super) tools: Vec<Listed>,
+pub(super) struct ToolListing {
+    pub(super) tools: Vec<ListedTool>,
     /// The number of unusable tools: a schema that is too large or has external references, an invalid name, or one
     /// tool too many.
     pub(super) unusable: usize,
 }
 
 /// Requests all tools of a server.
-pub(super) async fn list(connection: &Connection, audience: &Audience) -> Result<Listing, McpFailure> {
-    let mut all = Listing::default();
-    let (mut cursor, mut asked) = (None, HashSet::new());
-    for _ in 0..MOST_PAGES {
+pub(super) async fn list_tools(connection: &Connection, observer: &Observer) -> Result<ToolListing, McpFailure> {
+    let mut all = ToolListing::default();
+    let (mut cursor, mut cursors) = (None, HashSet::new());
+    for _ in 0..MAX_PAGES {
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-        let question = Question { method: "tools/list", params, headers: Vec::new(), idempotent: true };
-        let mut page = connection.ask(&question, audience).await?;
+        let rpc = RpcRequest { method: "tools/list", params, headers: Vec::new(), idempotent: true };
+        let mut page = connection.call(&rpc, observer).await?;
         let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
             return Err(McpFailure::Unreadable);
         };
         all.add(&connection.definition.name, &tools);
         cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         // A list that leads back to an earlier page has no end.
-        let goes_on = cursor.as_ref().is_some_and(|cursor| asked.insert(cursor.clone()));
-        if !goes_on || all.seen() > MOST_TOOLS {
+        let has_more = cursor.as_ref().is_some_and(|cursor| cursors.insert(cursor.clone()));
+        if !has_more || all.count() > MAX_TOOLS {
             break;
         }
     }
     Ok(all)
 }
 
-impl Listing {
+impl ToolListing {
     /// Adds the next page; tools over the limit are counted but not parsed.
     fn add(&mut self, row: &str, page: &[Value]) {
         for tool in page {
-            let listed = if self.seen() < MOST_TOOLS { listed(row, tool) } else { None };
-            let new = |listed: &Listed| self.tools.iter().all(|known| known.own_name != listed.own_name);
+            let listed = if self.count() < MAX_TOOLS { parse_tool(row, tool) } else { None };
+            let new = |listed: &ListedTool| self.tools.iter().all(|known| known.own_name != listed.own_name);
             match listed.filter(new) {
                 Some(listed) => {
-                    let name = free(&listed.name, &self.tools);
-                    self.tools.push(Listed { name, ..listed });
+                    let name = unique_name(&listed.name, &self.tools);
+                    self.tools.push(ListedTool { name, ..listed });
                 }
                 None => self.unusable += 1,
             }
         }
     }
 
-    fn seen(&self) -> usize {
+    fn count(&self) -> usize {
         self.tools.len() + self.unusable
     }
 }
 
-fn listed(row: &str, tool: &Value) -> Option<Listed> {
+fn parse_tool(row: &str, tool: &Value) -> Option<ListedTool> {
     let text = |name: &str| tool.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let own_name = text("name").filter(|name| name.len() <= LONGEST_OWN_NAME)?;
-    let mut parameters = parameters::bounded(tool.get("inputSchema")?).ok()?;
-    let mirrored = mirrored(&parameters)?;
-    plain(&mut parameters);
+    let own_name = text("name").filter(|name| name.len() <= MAX_OWN_NAME_BYTES)?;
+    let mut parameters = parameters::resolve(tool.get("inputSchema")?).ok()?;
+    let mirrored = mirrored_parameters(&parameters)?;
+    clean_schema(&mut parameters);
     let description = text("description").or_else(|| text("title")).unwrap_or(own_name);
     let hint = |name: &str| tool.pointer(&format!("/annotations/{name}")) == Some(&Value::Bool(true));
-    Some(Listed {
+    Some(ListedTool {
         own_name: own_name.to_owned(),
-        name: name(row, own_name),
-        description: line(description),
+        name: qualified_name(row, own_name),
+        description: single_line(description),
         parameters,
         mirrored,
         idempotent: hint("readOnlyHint") || hint("idempotentHint"),
@@ -110,39 +110,39 @@ fn listed(row: &str, tool: &Value) -> Option<Listed> {
 }
 
 /// Builds the name with the row's name as prefix: letters, digits, `_` and `-`.
-fn name(row: &str, own: &str) -> String {
+fn qualified_name(row: &str, own: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    format!("{row}_{}", own.chars().map(clean).collect::<String>()).chars().take(LONGEST_NAME).collect()
+    format!("{row}_{}", own.chars().map(clean).collect::<String>()).chars().take(MAX_NAME_BYTES).collect()
 }
 
 /// Returns the name, or if it is in use the name with the first free number.
-fn free(name: &str, taken: &[Listed]) -> String {
+fn unique_name(name: &str, others: &[ListedTool]) -> String {
     let numbered = |number: usize| {
         let end = format!("_{number}");
-        format!("{}{end}", name.get(..name.len().min(LONGEST_NAME - end.len())).unwrap_or(name))
+        format!("{}{end}", name.get(..name.len().min(MAX_NAME_BYTES - end.len())).unwrap_or(name))
     };
     let mut names = std::iter::once(name.to_owned()).chain((2..).map(numbered));
-    names.find(|name| taken.iter().all(|known| known.name != *name)).unwrap_or_default()
+    names.find(|name| others.iter().all(|known| known.name != *name)).unwrap_or_default()
 }
 
 /// Formats a text as one line without headings and tags, and limits its length: the line is part of the prompt.
-fn line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let line = words.collect::<Vec<_>>().join(" ");
-    line.chars().take(LONGEST_DESCRIPTION).map(|c| if c == '<' { '＜' } else { c }).collect()
+fn single_line(text: &str) -> String {
+    let parts = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|part| !part.is_empty());
+    let line = parts.collect::<Vec<_>>().join(" ");
+    line.chars().take(MAX_DESCRIPTION_CHARS).map(|c| if c == '<' { '＜' } else { c }).collect()
 }
 
 /// Formats each description in a schema as one line, and removes the marks that models do not need.
-fn plain(schema: &mut Value) {
+fn clean_schema(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             fields.retain(|name, value| name != "x-mcp-header" || value.is_object());
             if let Some(Value::String(description)) = fields.get_mut("description") {
-                *description = line(description);
+                *description = single_line(description);
             }
-            fields.values_mut().for_each(plain);
+            fields.values_mut().for_each(clean_schema);
         }
-        Value::Array(items) => items.iter_mut().for_each(plain),
+        Value::Array(items) => items.iter_mut().for_each(clean_schema),
         _ => {}
     }
 }
@@ -151,14 +151,14 @@ fn plain(schema: &mut Value) {
 mod tests {
     use super::*;
 
-    fn listing(page: &[Value]) -> Listing {
-        let mut listing = Listing::default();
+    fn listing(page: &[Value]) -> ToolListing {
+        let mut listing = ToolListing::default();
         listing.add("row", page);
         listing
     }
 
     fn names(all: &[Value]) -> (Vec<String>, usize) {
-        let Listing { tools, unusable } = listing(all);
+        let ToolListing { tools, unusable } = listing(all);
         (tools.into_iter().map(|tool| tool.name).collect(), unusable)
     }
 
@@ -193,10 +193,10 @@ mod tests {
         assert_eq!(names(&[json!({}), json!("a"), tool(""), tool(&"a".repeat(129))]), (Vec::new(), 4));
         let pattern = json!({"type": "object", "properties": {"a": {"pattern": "(?=a)b"}}});
         assert_eq!(names(&[with(pattern)]).1, 0, "what the server checks itself is not compiled");
-        let late: Vec<Value> = std::iter::repeat_n(json!({}), MOST_TOOLS).chain([tool("a")]).collect();
-        assert_eq!(names(&late), (Vec::new(), MOST_TOOLS + 1), "what comes after the most tools is not looked at");
+        let late: Vec<Value> = std::iter::repeat_n(json!({}), MAX_TOOLS).chain([tool("a")]).collect();
+        assert_eq!(names(&late), (Vec::new(), MAX_TOOLS + 1), "what comes after the most tools is not looked at");
         let many: Vec<Value> = (0..300).map(|number| tool(&format!("t{number}"))).collect();
-        assert_eq!(names(&many).1, 300 - MOST_TOOLS);
+        assert_eq!(names(&many).1, 300 - MAX_TOOLS);
     }
 
     #[test]

@@ -10,8 +10,8 @@ mod content;
 mod exchange;
 mod failure;
 mod headers;
-mod listening;
 mod listing;
+mod reply_reader;
 mod server;
 mod tool;
 

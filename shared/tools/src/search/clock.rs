@@ -12,7 +12,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Creates a clock that starts at `wall` and has its deadline at `end`.
-    pub(crate) fn starting(wall: SystemTime, end: Instant) -> Self {
+    pub(crate) fn new(wall: SystemTime, end: Instant) -> Self {
         Self { wall, started: Instant::now(), end }
     }
 
@@ -27,7 +27,7 @@ impl Clock {
     }
 
     /// Returns the time left.
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 

@@ -5,12 +5,12 @@ use secrets::Secret;
 use settings::{SettingError, Settings};
 use store::RateLimit;
 
-use super::{Budget, DailySearches};
+use super::{CreditBudget, DailySearchLimits};
 
 const DEFAULT_BASE_URL: &str = "https://api.tavily.com";
 const DEFAULT_TTL_SECONDS: u64 = 3600;
 const MAX_TTL_SECONDS: u64 = 30 * 24 * 3600;
-const MOST_CREDITS: u64 = 1_000_000_000;
+const MAX_CREDITS: u64 = 1_000_000_000;
 const DEFAULT_LIMIT: RateLimit = RateLimit { burst: 10, window: Duration::from_mins(1) };
 
 /// Configuration of the web search.
@@ -26,9 +26,9 @@ pub struct SearchConfig {
     /// free.
     pub limit: RateLimit,
     /// Daily limits on paid searches.
-    pub daily: DailySearches,
+    pub daily: DailySearchLimits,
     /// Budget for all searches.
-    pub budget: Budget,
+    pub budget: CreditBudget,
 }
 
 impl SearchConfig {
@@ -39,13 +39,13 @@ impl SearchConfig {
     /// # Errors
     /// A setting that cannot be parsed, also when search is not configured.
     pub fn from_settings(settings: &Settings) -> Result<Option<Self>, SettingError> {
-        let base_url = settings.parsed("TAVILY_BASE_URL", "an http or https address without a query", base_url)?;
-        let ttl = settings.whole("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
-        let limit = settings.parsed("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
-        let daily = DailySearches::from_settings(settings)?;
-        let budget = Budget {
-            month: credits(settings, "TAVILY_MONTHLY_CREDITS")?,
-            day: credits(settings, "TAVILY_DAILY_CREDITS")?,
+        let base_url = settings.parse("TAVILY_BASE_URL", "an http or https address without a query", parse_base_url)?;
+        let ttl = settings.parse_integer("SEARCH_CACHE_TTL_SECONDS", 0..=MAX_TTL_SECONDS, DEFAULT_TTL_SECONDS)?;
+        let limit = settings.parse("SEARCH_RATE_LIMIT", "a limit such as 10/60s", RateLimit::parse)?;
+        let daily = DailySearchLimits::from_settings(settings)?;
+        let budget = CreditBudget {
+            month: parse_credits(settings, "TAVILY_MONTHLY_CREDITS")?,
+            day: parse_credits(settings, "TAVILY_DAILY_CREDITS")?,
         };
         let api_key = Secret::from_settings(settings, "TAVILY_API_KEY")?;
         if api_key.is_none() && base_url.is_none() {
@@ -62,12 +62,12 @@ impl SearchConfig {
     }
 }
 
-fn credits(settings: &Settings, variable: &str) -> Result<Option<u64>, SettingError> {
+fn parse_credits(settings: &Settings, variable: &str) -> Result<Option<u64>, SettingError> {
     let accepted = "a whole number from 1 to 1000000000";
-    settings.parsed(variable, accepted, |text| text.parse().ok().filter(|credits| (1..=MOST_CREDITS).contains(credits)))
+    settings.parse(variable, accepted, |text| text.parse().ok().filter(|credits| (1..=MAX_CREDITS).contains(credits)))
 }
 
-fn base_url(text: &str) -> Option<String> {
+fn parse_base_url(text: &str) -> Option<String> {
     let url = Url::parse(text).ok()?;
     let usable = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
     usable.then(|| url.as_str().trim_end_matches('/').to_owned())
@@ -89,7 +89,7 @@ mod tests {
         assert!(config.api_key.is_some());
         assert_eq!(config.ttl, Duration::from_hours(1));
         assert_eq!(config.limit, RateLimit { burst: 10, window: Duration::from_mins(1) });
-        assert_eq!(config.budget, Budget { month: None, day: None });
+        assert_eq!(config.budget, CreditBudget { month: None, day: None });
         assert!(!format!("{config:?}").contains("canary"));
     }
 
@@ -107,7 +107,7 @@ mod tests {
         assert!(config.api_key.is_none());
         assert_eq!(config.ttl, Duration::from_secs(5));
         assert_eq!(config.limit, RateLimit { burst: 2, window: Duration::from_secs(1) });
-        assert_eq!(config.budget, Budget { month: Some(1000), day: Some(50) });
+        assert_eq!(config.budget, CreditBudget { month: Some(1000), day: Some(50) });
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl SearchFailure {
     }
 
     /// Returns the failure for the user.
-    pub(crate) fn shown(self) -> ToolFailure {
+    pub(crate) fn to_tool_failure(self) -> ToolFailure {
         let (code, message) = match self {
             Self::Limited { .. } => ("rate_limited", "Too many searches."),
             Self::OutOfBudget => ("quota_exhausted", "Today's searches are used up."),
@@ -94,7 +94,8 @@ mod tests {
     fn rate_limit_failure_rounds_the_retry_time_up() {
         let limited = SearchFailure::Limited { retry_after: Duration::from_millis(4001) };
         assert_eq!(limited.reason(), "搜索过于频繁，请在 5 秒后再试");
-        let shown = ToolFailure { code: "rate_limited".into(), message: "Too many searches. Try again in 5 s.".into() };
-        assert_eq!(limited.shown(), shown);
+        let failure =
+            ToolFailure { code: "rate_limited".into(), message: "Too many searches. Try again in 5 s.".into() };
+        assert_eq!(limited.to_tool_failure(), failure);
     }
 }

@@ -2,13 +2,13 @@ use reqwest::Url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Outgoing;
+use crate::OutboundRedactor;
 
 /// Maximum number of host names in one list.
-pub(crate) const MOST_DOMAINS: usize = 10;
+pub(crate) const MAX_DOMAINS: usize = 10;
 
 /// Longest host name, in bytes.
-const LONGEST_DOMAIN: usize = 253;
+const MAX_DOMAIN_BYTES: usize = 253;
 
 /// The kind of pages to search; the provider accepts any kind for general.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,33 +49,33 @@ impl Filters {
         time_range: Option<TimeRange>,
         include: &[String],
         exclude: &[String],
-        outgoing: &Outgoing,
+        redactor: &OutboundRedactor,
     ) -> Result<Self, String> {
         Ok(Self {
             topic: topic.filter(|topic| *topic != Topic::General),
             time_range,
-            include_domains: domains("include_domains", include, outgoing)?,
-            exclude_domains: domains("exclude_domains", exclude, outgoing)?,
+            include_domains: parse_domains("include_domains", include, redactor)?,
+            exclude_domains: parse_domains("exclude_domains", exclude, redactor)?,
         })
     }
 }
 
 /// Normalises, sorts and deduplicates host names; rejects personal data in the normalised form.
-fn domains(field: &str, names: &[String], outgoing: &Outgoing) -> Result<Vec<String>, String> {
-    if names.len() > MOST_DOMAINS {
-        return Err(format!("`{field}` must have at most {MOST_DOMAINS} items"));
+fn parse_domains(field: &str, names: &[String], redactor: &OutboundRedactor) -> Result<Vec<String>, String> {
+    if names.len() > MAX_DOMAINS {
+        return Err(format!("`{field}` must have at most {MAX_DOMAINS} items"));
     }
     let domains: Option<Vec<String>> =
-        names.iter().map(|name| domain(name).filter(|name| !outgoing.finds(name))).collect();
+        names.iter().map(|name| parse_domain(name).filter(|name| !redactor.finds(name))).collect();
     let mut domains = domains.ok_or_else(|| format!("`{field}` must hold host names such as example.com"))?;
     domains.sort();
     domains.dedup();
     Ok(domains)
 }
 
-fn domain(name: &str) -> Option<String> {
+fn parse_domain(name: &str) -> Option<String> {
     let name = name.trim();
-    let plain = name.len() <= LONGEST_DOMAIN && !name.contains(['/', ':', '@', '?', '#', '\\', '%', '*']);
+    let plain = name.len() <= MAX_DOMAIN_BYTES && !name.contains(['/', ':', '@', '?', '#', '\\', '%', '*']);
     let url = Url::parse(&format!("https://{name}/")).ok().filter(|_| plain)?;
     url.domain().filter(|domain| domain.trim_matches('.').contains('.')).map(str::to_owned)
 }
@@ -95,7 +95,7 @@ mod tests {
             Some(TimeRange::Week),
             &names(include),
             &names(exclude),
-            &Outgoing::default(),
+            &OutboundRedactor::default(),
         )?;
         Ok(serde_json::to_value(filters).unwrap())
     }
@@ -111,20 +111,24 @@ mod tests {
 
     #[test]
     fn f073_filters_without_effect_are_not_sent() {
-        assert_eq!(Filters::new(Some(Topic::General), None, &[], &[], &Outgoing::default()), Ok(Filters::default()));
+        assert_eq!(
+            Filters::new(Some(Topic::General), None, &[], &[], &OutboundRedactor::default()),
+            Ok(Filters::default())
+        );
         assert_eq!(serde_json::to_value(Filters::default()).unwrap(), json!({}));
     }
 
     #[test]
     fn personal_data_is_no_host_name() {
-        let outgoing = Outgoing::new(Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap());
+        let redactor =
+            OutboundRedactor::new(Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap());
         for name in ["13800138000.com", "１３８００１３８０００.com", "①③⑧⓪⓪①③⑧⓪⓪⓪.com", "138-0013-8000.example.com"]
         {
             let names = [name.to_owned()];
-            assert!(Filters::new(None, None, &names, &[], &outgoing).is_err(), "{name}");
-            assert!(Filters::new(None, None, &[], &names, &outgoing).is_err(), "{name}");
+            assert!(Filters::new(None, None, &names, &[], &redactor).is_err(), "{name}");
+            assert!(Filters::new(None, None, &[], &names, &redactor).is_err(), "{name}");
         }
-        assert!(Filters::new(None, None, &["138.example.com".to_owned()], &[], &outgoing).is_ok());
+        assert!(Filters::new(None, None, &["138.example.com".to_owned()], &[], &redactor).is_ok());
     }
 
     #[test]

@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 
-use super::{Filters, Question, Reply, SearchFailure, SearchResults};
-use crate::Outgoing;
+use super::{Filters, ProviderReply, ProviderRequest, SearchFailure, SearchResults};
+use crate::OutboundRedactor;
 use crate::tavily::wire;
 
 /// Longest query that the provider accepts, in characters.
-const MAX_QUERY: usize = 400;
+const MAX_QUERY_CHARS: usize = 400;
 
 /// Distance from the cut, in characters, within which a long query is cut at a space.
-const LONGEST_WORD: usize = 60;
+const BOUNDARY_WINDOW: usize = 60;
 
 /// Maximum number of times that a query is cut.
-const MOST_CUTS: usize = 8;
+const MAX_CUTS: usize = 8;
 
 /// How long an empty result is fresh: the searched event may just have happened.
 const EMPTY_TTL: Duration = Duration::from_mins(1);
 
 /// Punctuation at the end of a query that does not change its meaning.
-const SIGNS: &str = " ?!.,;:~…？！。，、；：～";
+const END_PUNCTUATION: &str = " ?!.,;:~…？！。，、；：～";
 
 /// The provider's depths.
 const BASIC: &str = "basic";
@@ -66,22 +66,22 @@ enum IncludeAnswer {
 impl SearchRequest {
     /// Creates the request for `query`: normalised, with personal data replaced in the form that is sent, and shortened
     /// to the provider's limit. `None` for an empty query.
-    pub(crate) fn new(query: &str, mode: Mode, filters: Filters, outgoing: &Outgoing) -> Option<Self> {
-        let query = sent(&uniform(query), outgoing);
+    pub(crate) fn new(query: &str, mode: Mode, filters: Filters, redactor: &OutboundRedactor) -> Option<Self> {
+        let query = redact_and_shorten(&normalise(query), redactor);
         if query.is_empty() {
             return None;
         }
-        Some(Self::of(query, mode, filters))
+        Some(Self::with_mode(query, mode, filters))
     }
 
     /// Returns the deduplication key, which ignores case and the punctuation at the end.
-    pub(crate) fn meaning(&self) -> Value {
-        let words = self.query.trim_end_matches(|sign: char| SIGNS.contains(sign));
-        let query = if words.is_empty() { &self.query } else { words }.to_lowercase();
+    pub(crate) fn dedup_key(&self) -> Value {
+        let trimmed = self.query.trim_end_matches(|sign: char| END_PUNCTUATION.contains(sign));
+        let query = if trimmed.is_empty() { &self.query } else { trimmed }.to_lowercase();
         json!(Self { query, ..self.clone() })
     }
 
-    fn of(query: String, mode: Mode, filters: Filters) -> Self {
+    fn with_mode(query: String, mode: Mode, filters: Filters) -> Self {
         let (search_depth, max_results, include_answer) = match mode {
             Mode::Quick => (BASIC, 3, IncludeAnswer::Flag(false)),
             Mode::Normal => (ADVANCED, 10, IncludeAnswer::Flag(true)),
@@ -93,12 +93,12 @@ impl SearchRequest {
 
     /// Returns the search to make if this one finds nothing relevant: for a quick search the normal one with the same
     /// query, which may be cached already. The other modes have no deeper search.
-    pub(crate) fn deeper(&self) -> Option<Self> {
-        (self.search_depth == BASIC).then(|| Self::of(self.query.clone(), Mode::Normal, self.filters.clone()))
+    pub(crate) fn deeper_request(&self) -> Option<Self> {
+        (self.search_depth == BASIC).then(|| Self::with_mode(self.query.clone(), Mode::Normal, self.filters.clone()))
     }
 }
 
-impl Question for SearchRequest {
+impl ProviderRequest for SearchRequest {
     type Answer = SearchResults;
 
     const FORMAT: &'static str = "tavily-2";
@@ -108,11 +108,11 @@ impl Question for SearchRequest {
         if self.search_depth == ADVANCED { 2 } else { 1 }
     }
 
-    fn read(&self, body: &[u8]) -> Result<Reply<SearchResults>, SearchFailure> {
-        wire::found(body, self.max_results).ok_or(SearchFailure::BadResponse)
+    fn parse_reply(&self, body: &[u8]) -> Result<ProviderReply<SearchResults>, SearchFailure> {
+        wire::parse_search(body, self.max_results).ok_or(SearchFailure::BadResponse)
     }
 
-    fn cheaper(&self) -> Option<Self> {
+    fn cheaper_form(&self) -> Option<Self> {
         (self.search_depth == ADVANCED).then(|| Self { search_depth: BASIC, ..self.clone() })
     }
 
@@ -122,30 +122,30 @@ impl Question for SearchRequest {
 }
 
 /// Normalises to NFC, without surrounding white space and with single spaces; the case stays, as it may matter.
-fn uniform(query: &str) -> String {
+fn normalise(query: &str) -> String {
     let composed: String = query.nfc().collect();
     composed.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Redacts a query and shortens it to the provider's limit. A cut may expose personal data that was part of a longer
 /// text, so the result is redacted again. The query is empty if this does not end.
-fn sent(query: &str, outgoing: &Outgoing) -> String {
-    let mut sent = outgoing.text(query).into_owned();
-    for _ in 0..MOST_CUTS {
-        sent = shortened(sent);
-        match outgoing.text(&sent) {
-            Cow::Borrowed(_) => return sent,
-            Cow::Owned(masked) => sent = masked,
+fn redact_and_shorten(query: &str, redactor: &OutboundRedactor) -> String {
+    let mut redacted = redactor.redact_text(query).into_owned();
+    for _ in 0..MAX_CUTS {
+        redacted = shorten(redacted);
+        match redactor.redact_text(&redacted) {
+            Cow::Borrowed(_) => return redacted,
+            Cow::Owned(masked) => redacted = masked,
         }
     }
     String::new()
 }
 
-fn shortened(query: String) -> String {
-    let Some((end, _)) = query.char_indices().nth(MAX_QUERY) else { return query };
+fn shorten(query: String) -> String {
+    let Some((end, _)) = query.char_indices().nth(MAX_QUERY_CHARS) else { return query };
     let cut = &query[..end];
-    let words = cut.rfind(' ').filter(|&space| cut[space..].chars().count() <= LONGEST_WORD);
-    cut[..words.unwrap_or(end)].to_owned()
+    let boundary = cut.rfind(' ').filter(|&space| cut[space..].chars().count() <= BOUNDARY_WINDOW);
+    cut[..boundary.unwrap_or(end)].to_owned()
 }
 
 #[cfg(test)]
@@ -155,13 +155,13 @@ mod tests {
 
     use super::*;
 
-    fn sent(query: &str, mode: Mode) -> Value {
-        serde_json::to_value(SearchRequest::new(query, mode, Filters::default(), &Outgoing::default()).unwrap())
+    fn request_json(query: &str, mode: Mode) -> Value {
+        serde_json::to_value(SearchRequest::new(query, mode, Filters::default(), &OutboundRedactor::default()).unwrap())
             .unwrap()
     }
 
     fn query(text: &str) -> String {
-        sent(text, Mode::Normal)["query"].as_str().unwrap().to_owned()
+        request_json(text, Mode::Normal)["query"].as_str().unwrap().to_owned()
     }
 
     #[test]
@@ -172,9 +172,9 @@ mod tests {
                 "include_raw_content": false, "include_usage": true,
             })
         };
-        assert_eq!(sent("q", Mode::Normal), body("advanced", 10, json!(true)));
-        assert_eq!(sent("q", Mode::Quick), body("basic", 3, json!(false)));
-        assert_eq!(sent("q", Mode::Deep), body("advanced", 10, json!("advanced")));
+        assert_eq!(request_json("q", Mode::Normal), body("advanced", 10, json!(true)));
+        assert_eq!(request_json("q", Mode::Quick), body("basic", 3, json!(false)));
+        assert_eq!(request_json("q", Mode::Deep), body("advanced", 10, json!("advanced")));
     }
 
     #[test]
@@ -187,8 +187,8 @@ mod tests {
     #[test]
     fn personal_data_is_redacted_in_normalised_query() {
         let settings = Settings::from_pairs([("MASK", "all")]);
-        let outgoing = Outgoing::new(Redactor::from_settings(&settings).unwrap());
-        let query = |text: &str| SearchRequest::new(text, Mode::Normal, Filters::default(), &outgoing).unwrap().query;
+        let redactor = OutboundRedactor::new(Redactor::from_settings(&settings).unwrap());
+        let query = |text: &str| SearchRequest::new(text, Mode::Normal, Filters::default(), &redactor).unwrap().query;
         for space in
             ["\t", "      ", "\u{1680}", "\u{2028}", "\u{85}", "\r\n", "\n\n\n", " \t\n \t\n \t\n \t\n \t\n \t\n"]
         {
@@ -202,23 +202,24 @@ mod tests {
 
     #[test]
     fn dedup_key_ignores_case_and_final_punctuation() {
-        let meaning =
-            |query, mode| SearchRequest::new(query, mode, Filters::default(), &Outgoing::default()).unwrap().meaning();
+        let dedup_key = |query, mode| {
+            SearchRequest::new(query, mode, Filters::default(), &OutboundRedactor::default()).unwrap().dedup_key()
+        };
         for query in ["Weather in Berlin", " weather  in berlin ?", "WEATHER IN BERLIN。", "weather in berlin ！？"]
         {
-            assert_eq!(meaning(query, Mode::Normal), meaning("weather in Berlin", Mode::Normal), "{query}");
+            assert_eq!(dedup_key(query, Mode::Normal), dedup_key("weather in Berlin", Mode::Normal), "{query}");
         }
         for (query, mode) in [("weather berlin", Mode::Normal), ("weather in berlin", Mode::Quick)] {
-            assert_ne!(meaning(query, mode), meaning("weather in berlin", Mode::Normal), "{query}");
+            assert_ne!(dedup_key(query, mode), dedup_key("weather in berlin", Mode::Normal), "{query}");
         }
-        assert_ne!(meaning("C++", Mode::Normal), meaning("C", Mode::Normal));
-        assert_eq!(meaning("？！", Mode::Normal)["query"], "？！");
+        assert_ne!(dedup_key("C++", Mode::Normal), dedup_key("C", Mode::Normal));
+        assert_eq!(dedup_key("？！", Mode::Normal)["query"], "？！");
     }
 
     #[test]
     fn f061_long_query_is_shortened_at_a_space() {
-        let words = query(&"word ".repeat(100));
-        assert_eq!((words.chars().count(), words.ends_with("word")), (399, true));
+        let shortened = query(&"word ".repeat(100));
+        assert_eq!((shortened.chars().count(), shortened.ends_with("word")), (399, true));
         assert_eq!(query(&"汉".repeat(500)), "汉".repeat(400));
         assert_eq!(query(&"汉".repeat(400)), "汉".repeat(400));
         let late_space = format!("a {}", "汉".repeat(500));
@@ -227,22 +228,26 @@ mod tests {
 
     #[test]
     fn f061_blank_query_is_no_request() {
-        assert_eq!(SearchRequest::new(" \u{3000}\n", Mode::Normal, Filters::default(), &Outgoing::default()), None);
+        assert_eq!(
+            SearchRequest::new(" \u{3000}\n", Mode::Normal, Filters::default(), &OutboundRedactor::default()),
+            None
+        );
     }
 
     #[test]
     fn advanced_search_costs_two_credits_basic_one() {
-        let price =
-            |mode| SearchRequest::new("q", mode, Filters::default(), &Outgoing::default()).unwrap().list_price();
+        let price = |mode| {
+            SearchRequest::new("q", mode, Filters::default(), &OutboundRedactor::default()).unwrap().list_price()
+        };
         assert_eq!([price(Mode::Quick), price(Mode::Normal), price(Mode::Deep)], [1, 2, 2]);
     }
 
     #[test]
     fn only_quick_search_deepens_only_others_get_cheaper() {
-        let request = |mode| SearchRequest::new("q", mode, Filters::default(), &Outgoing::default()).unwrap();
-        let deeper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).deeper());
+        let request = |mode| SearchRequest::new("q", mode, Filters::default(), &OutboundRedactor::default()).unwrap();
+        let deeper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).deeper_request());
         assert_eq!(deeper, [Some(request(Mode::Normal)), None, None]);
-        let cheaper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).cheaper());
+        let cheaper = [Mode::Quick, Mode::Normal, Mode::Deep].map(|mode| request(mode).cheaper_form());
         let basic = |mode| Some(SearchRequest { search_depth: "basic", ..request(mode) });
         assert_eq!(cheaper, [None, basic(Mode::Normal), basic(Mode::Deep)]);
     }

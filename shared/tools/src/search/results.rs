@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 const MAX_TITLE: usize = 300;
 
 /// Longest content of a page in the cache, in characters; no more than this is ever rendered.
-const MAX_CONTENT: usize = super::text::MAX_LENGTH;
+const MAX_CONTENT: usize = super::model_text::MAX_LENGTH;
 
 /// Longest address in the cache, in bytes.
 const MAX_URL: usize = 2048;
@@ -16,12 +16,12 @@ pub(crate) struct SearchResults {
     /// The provider's own summary.
     pub(crate) answer: Option<String>,
     /// The pages.
-    pub(crate) pages: Vec<FoundPage>,
+    pub(crate) pages: Vec<SearchHit>,
 }
 
 /// A page in the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct FoundPage {
+pub(crate) struct SearchHit {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) content: String,
@@ -37,16 +37,16 @@ impl SearchResults {
     }
 }
 
-impl FoundPage {
+impl SearchHit {
     /// Cleans a page for the cache; `None` for an address that is not on the web, and for a page without content.
     pub(crate) fn new(title: &str, url: &str, content: &str) -> Option<Self> {
-        let url = web_address(url)?;
-        let content = start(visible(content).trim(), MAX_CONTENT);
+        let url = parse_web_url(url)?;
+        let content = truncate_chars(strip_invisible(content).trim(), MAX_CONTENT);
         if content.is_empty() {
             return None;
         }
-        let title = visible(title).split_whitespace().collect::<Vec<_>>().join(" ");
-        let title = if title.is_empty() { url.clone() } else { start(&title, MAX_TITLE) };
+        let title = strip_invisible(title).split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = if title.is_empty() { url.clone() } else { truncate_chars(&title, MAX_TITLE) };
         Some(Self { title, url, content, score: None })
     }
 
@@ -57,33 +57,33 @@ impl FoundPage {
 }
 
 /// Cleans a provider's summary for the cache.
-pub(crate) fn summary(text: &str) -> Option<String> {
-    let text = start(visible(text).trim(), MAX_CONTENT);
+pub(crate) fn clean_summary(text: &str) -> Option<String> {
+    let text = truncate_chars(strip_invisible(text).trim(), MAX_CONTENT);
     (!text.is_empty()).then_some(text)
 }
 
-pub(crate) fn web_address(text: &str) -> Option<String> {
+pub(crate) fn parse_web_url(text: &str) -> Option<String> {
     let text = text.trim();
     let url = reqwest::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !hidden(c) && !"<>\"".contains(c));
+    let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c) && !"<>\"".contains(c));
     let address = if plain { text.to_owned() } else { url.into() };
     (address.len() <= MAX_URL).then_some(address)
 }
 
 /// Removes the characters that are invisible to people but not to models.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || hidden(c))).collect()
+pub(crate) fn strip_invisible(text: &str) -> String {
+    text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(c))).collect()
 }
 
 /// Whether a character is invisible: zero-width characters that no script needs, direction overrides, tag characters,
 /// and variation selectors that no emoji needs.
-fn hidden(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
         | '\u{E0000}'..='\u{E007F}' | '\u{E0100}'..='\u{E01EF}')
 }
 
-fn start(text: &str, characters: usize) -> String {
+fn truncate_chars(text: &str, characters: usize) -> String {
     text.chars().take(characters).collect()
 }
 
@@ -92,17 +92,17 @@ mod tests {
     use super::*;
 
     fn page(title: &str, url: &str, content: &str) -> Option<(String, String, String)> {
-        FoundPage::new(title, url, content).map(|page| (page.title, page.url, page.content))
+        SearchHit::new(title, url, content).map(|page| (page.title, page.url, page.content))
     }
 
-    fn kept(title: &str, url: &str, content: &str) -> (String, String, String) {
+    fn cleaned(title: &str, url: &str, content: &str) -> (String, String, String) {
         (title.to_owned(), url.to_owned(), content.to_owned())
     }
 
     #[test]
     fn valid_page_is_unchanged() {
         let url = "https://example.com/a?b=c#d";
-        assert_eq!(page("T & <b>", url, "one\ntwo"), Some(kept("T & <b>", url, "one\ntwo")));
+        assert_eq!(page("T & <b>", url, "one\ntwo"), Some(cleaned("T & <b>", url, "one\ntwo")));
     }
 
     #[test]
@@ -118,16 +118,16 @@ mod tests {
     fn f067_page_without_title_uses_its_address() {
         assert_eq!(
             page(" ", "http://example.com/", "c"),
-            Some(kept("http://example.com/", "http://example.com/", "c"))
+            Some(cleaned("http://example.com/", "http://example.com/", "c"))
         );
     }
 
     #[test]
     fn the_confidence_is_the_best_score() {
         let results = |scores: &[Option<f64>]| {
-            let page = |score: &Option<f64>| FoundPage {
+            let page = |score: &Option<f64>| SearchHit {
                 score: *score,
-                ..FoundPage::new("", "https://a.example/", "c").unwrap()
+                ..SearchHit::new("", "https://a.example/", "c").unwrap()
             };
             SearchResults { answer: None, pages: scores.iter().map(page).collect() }.confidence()
         };
@@ -153,7 +153,7 @@ mod tests {
     fn f077_titles_and_contents_are_truncated() {
         let (title, _, content) = page(&"t".repeat(999), "https://example.com/", &"汉".repeat(9999)).unwrap();
         assert_eq!((title.chars().count(), content.chars().count()), (300, 8000));
-        assert_eq!(summary(&"s".repeat(9999)).unwrap().len(), 8000);
-        assert_eq!(summary(" "), None);
+        assert_eq!(clean_summary(&"s".repeat(9999)).unwrap().len(), 8000);
+        assert_eq!(clean_summary(" "), None);
     }
 }

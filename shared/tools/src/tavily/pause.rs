@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 use crate::search::{SearchFailure, next_hour};
 
 /// Pause after the provider rejected the key.
-const AFTER_REFUSAL: Duration = Duration::from_mins(5);
+const KEY_REJECTION_PAUSE: Duration = Duration::from_mins(5);
 
 /// Pauses searches after a lasting failure of the provider; one for each process.
 #[derive(Debug, Default)]
@@ -22,9 +22,9 @@ impl Pause {
     }
 
     /// Records a failure at `now`; a transient one changes nothing.
-    pub(super) fn note(&self, failure: SearchFailure, now: SystemTime) {
+    pub(super) fn record(&self, failure: SearchFailure, now: SystemTime) {
         let until = match failure {
-            SearchFailure::Refused => now + AFTER_REFUSAL,
+            SearchFailure::Refused => now + KEY_REJECTION_PAUSE,
             SearchFailure::Exhausted => next_hour(now),
             _ => return,
         };
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn f062_rejected_key_pauses_searches_for_five_minutes() {
         let pause = Pause::default();
-        pause.note(SearchFailure::Refused, at(100));
+        pause.record(SearchFailure::Refused, at(100));
         assert_eq!(pause.check(at(399)), Err(SearchFailure::Refused));
         assert_eq!(pause.check(at(400)), Ok(()));
     }
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn f064_exhausted_plan_pauses_searches_until_next_hour() {
         let pause = Pause::default();
-        pause.note(SearchFailure::Exhausted, at(3000));
+        pause.record(SearchFailure::Exhausted, at(3000));
         assert_eq!(pause.check(at(3599)), Err(SearchFailure::Exhausted));
         assert_eq!(pause.check(at(3600)), Ok(()));
     }
@@ -64,7 +64,7 @@ mod tests {
     fn f065_transient_failures_do_not_pause_searches() {
         let pause = Pause::default();
         for failure in [SearchFailure::Timeout, SearchFailure::Busy, SearchFailure::Unavailable] {
-            pause.note(failure, at(0));
+            pause.record(failure, at(0));
         }
         assert_eq!(pause.check(at(0)), Ok(()));
     }

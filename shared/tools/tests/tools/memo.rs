@@ -49,12 +49,12 @@ async fn only_first_call_owns_the_prefetched_result() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let (ahead, first, second) = (call("", "answer"), call("1", "answer"), call("2", "answer"));
-    let (price, running) = session.ahead(&ahead).unwrap();
+    let (price, running) = session.prefetch(&ahead).unwrap();
     assert_eq!((price, running.await), (7, 2));
     let (first, second) = (session.run(&first).await.unwrap(), session.run(&second).await.unwrap());
-    assert_eq!((first.ahead, first.report.cached, first.credits), (true, false, 2));
+    assert_eq!((first.prefetched, first.report.cached, first.credits), (true, false, 2));
     assert_eq!(first.result.content, "run 1 for ada");
-    assert_eq!((second.ahead, second.report.cached, second.credits), (false, true, 0));
+    assert_eq!((second.prefetched, second.report.cached, second.credits), (false, true, 0));
     assert_eq!(probe.runs.load(Ordering::SeqCst), 1);
 }
 
@@ -63,11 +63,11 @@ async fn call_waits_for_its_running_prefetch() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let wait = call("1", "wait");
-    let (_, running) = session.ahead(&wait).unwrap();
+    let (_, running) = session.prefetch(&wait).unwrap();
     let opening = async { probe.gate.notify_one() };
     let (credits, ran, ()) = tokio::join!(running, session.run(&wait), opening);
     let ran = ran.unwrap();
-    assert_eq!((credits, ran.credits, ran.ahead, probe.runs.load(Ordering::SeqCst)), (2, 2, true, 1));
+    assert_eq!((credits, ran.credits, ran.prefetched, probe.runs.load(Ordering::SeqCst)), (2, 2, true, 1));
 }
 
 #[tokio::test]
@@ -75,18 +75,18 @@ async fn failed_prefetch_is_retried_finished_call_is_not() {
     let probe = Arc::new(Probe::default());
     let session = session(&probe, 60);
     let (fail, answer) = (call("1", "fail"), call("2", "answer"));
-    assert_eq!(session.ahead(&fail).unwrap().1.await, 0);
-    assert!(!session.run(&fail).await.unwrap().ahead);
+    assert_eq!(session.prefetch(&fail).unwrap().1.await, 0);
+    assert!(!session.run(&fail).await.unwrap().prefetched);
     assert_eq!(session.run(&answer).await.unwrap().credits, 2);
-    assert_eq!(session.ahead(&answer).unwrap().1.await, 0, "its cost is counted already");
+    assert_eq!(session.prefetch(&answer).unwrap().1.await, 0, "its cost is counted already");
     assert_eq!(probe.runs.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
 async fn only_valid_calls_are_prefetched() {
     let session = session(&Arc::default(), 60);
-    assert!(session.ahead(&named("nobody", "", json!({}))).is_none());
-    assert!(session.ahead(&named("probe", "", json!({}))).is_none());
+    assert!(session.prefetch(&named("nobody", "", json!({}))).is_none());
+    assert!(session.prefetch(&named("probe", "", json!({}))).is_none());
 }
 
 #[tokio::test]

@@ -5,18 +5,21 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::{Source, ToolFailure, ToolReport, ToolResult, ToolSpec};
+use conversation::{Source, ToolFailure, ToolMessage, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 use store::Owner;
 use tokio::time::Instant;
-use tools::{KnownPages, Outgoing, Progress, Ran, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use tools::{
+    OutboundRedactor, Progress, Tool, ToolBinding, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolRun,
+    UrlAllowlist,
+};
 
 use crate::support::{Plain, Probe, call, named, refused, session, spec};
 
 #[tokio::test]
 async fn call_returns_user_report_and_model_result() {
     let ran = session(&Arc::default(), 60).run(&call("call_1", "answer")).await.unwrap();
-    let report = ToolReport {
+    let report = ToolOutcome {
         id: "call_1".to_owned(),
         name: "probe".to_owned(),
         ok: true,
@@ -26,13 +29,13 @@ async fn call_returns_user_report_and_model_result() {
         sources: vec![Source { index: 1, title: "T".to_owned(), url: "https://example.com/".to_owned() }],
         error: None,
     };
-    let result = ToolResult {
+    let result = ToolMessage {
         call_id: "call_1".to_owned(),
         name: "probe".to_owned(),
         ok: true,
         content: "run 1 for ada".to_owned(),
     };
-    assert_eq!(ran, Ran { report, result, answer: None, credits: 2, ahead: false });
+    assert_eq!(ran, ToolRun { report, result, answer: None, credits: 2, prefetched: false });
 }
 
 #[tokio::test]
@@ -54,10 +57,10 @@ async fn f050_unknown_tool_error_without_any_tools() {
     let context = ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_secs(9),
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::default(),
-        calculations: tools::CalculationBudget::default(),
+        redactor: OutboundRedactor::default(),
+        calculation_budget: tools::CalculationBudget::default(),
     };
     let ran = ToolRegistry::default().session(context).run(&call("1", "answer")).await.unwrap();
     assert_eq!(ran.result.content, "Tool 'probe' not found. Available tools: none");
@@ -177,12 +180,12 @@ async fn direct(behaviour: &str) -> (Option<String>, String) {
     let context = ToolContext {
         owner: Owner::new("ada"),
         deadline,
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::default(),
-        calculations: tools::CalculationBudget::default(),
+        redactor: OutboundRedactor::default(),
+        calculation_budget: tools::CalculationBudget::default(),
     };
-    let ran = registry.bound(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
+    let ran = registry.restricted_to(&[binding]).session(context).run(&call("1", behaviour)).await.unwrap();
     (ran.answer, ran.result.content)
 }
 
@@ -208,19 +211,19 @@ fn later_tool_replaces_earlier_one_of_same_name() {
         }
     }
     let registry = ToolRegistry::new(vec![Arc::new(Probe::default()), Arc::new(Plain), Arc::new(Other)]);
-    let told: Vec<_> = registry.specs().iter().map(|spec| (&*spec.name, &*spec.description)).collect();
-    assert_eq!(told, [("probe", "The other one."), ("plain", "Never ends.")]);
+    let specs: Vec<_> = registry.specs().iter().map(|spec| (&*spec.name, &*spec.description)).collect();
+    assert_eq!(specs, [("probe", "The other one."), ("plain", "Never ends.")]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_is_forwarded_before_the_call_ends() {
     let probe = Arc::new(Probe::default());
-    let (session, told) = (session(&probe, 60), std::sync::Mutex::new(Vec::new()));
-    let tell = |text| {
-        told.lock().unwrap().push(text);
+    let (session, forwarded) = (session(&probe, 60), std::sync::Mutex::new(Vec::new()));
+    let on_progress = |text| {
+        forwarded.lock().unwrap().push(text);
         probe.gate.notify_one();
     };
-    let ran = session.run_telling(&call("1", "tell"), &tell).await.unwrap();
+    let ran = session.run_with_progress(&call("1", "tell"), &on_progress).await.unwrap();
     assert_eq!(ran.result.content, "run 1 for ada");
-    assert_eq!(*told.lock().unwrap(), ["上半场结束", "。"]);
+    assert_eq!(*forwarded.lock().unwrap(), ["上半场结束", "。"]);
 }

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use store::Owner;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tools::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession};
+use tools::{
+    OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, ToolSession, UrlAllowlist,
+};
 
 /// Behaves according to its `behaviour` argument and counts its runs.
 #[derive(Default)]
@@ -20,9 +22,9 @@ pub(crate) struct Probe {
     pub(crate) gate: Notify,
 }
 
-struct CountsItsEnd<'a>(&'a AtomicUsize);
+struct DropCounter<'a>(&'a AtomicUsize);
 
-impl Drop for CountsItsEnd<'_> {
+impl Drop for DropCounter<'_> {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -35,7 +37,7 @@ impl Tool for Probe {
     }
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let _end = CountsItsEnd(&self.ended);
+        let _end = DropCounter(&self.ended);
         let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
         match arguments["behaviour"].as_str().unwrap() {
             "answer" => Ok(answer(run, &context.owner)),
@@ -45,16 +47,16 @@ impl Tool for Probe {
             }
             "tell" => {
                 for text in ["上半", "场", "结束"] {
-                    context.progress.tell(text);
+                    context.progress.send(text);
                 }
                 self.gate.notified().await;
-                context.progress.tell("。");
+                context.progress.send("。");
                 Ok(answer(run, &context.owner))
             }
             "long" => Ok(ToolOutput { content: "汉".repeat(200_000), ..ToolOutput::default() }),
             "show" => {
-                let (told, shown) = ("for the model".to_owned(), Some("**for you**".to_owned()));
-                Ok(ToolOutput { content: told, shown, ..ToolOutput::default() })
+                let (content, user_text) = ("for the model".to_owned(), Some("**for you**".to_owned()));
+                Ok(ToolOutput { content: content, user_text, ..ToolOutput::default() })
             }
             "panic" => panic!("a fault of the tool"),
             "fail" => Err(ToolError::Model {
@@ -65,7 +67,7 @@ impl Tool for Probe {
         }
     }
 
-    fn price(&self, _arguments: &Value) -> u64 {
+    fn estimated_credits(&self, _arguments: &Value) -> u64 {
         7
     }
 
@@ -105,7 +107,7 @@ pub(crate) fn answer(run: usize, owner: &Owner) -> ToolOutput {
     let content = format!("run {run} for {}", owner.as_str());
     ToolOutput {
         content,
-        shown: None,
+        user_text: None,
         summary: "1 result".to_owned(),
         sources: vec![source],
         cached: false,
@@ -127,10 +129,10 @@ pub(crate) fn session(probe: &Arc<Probe>, seconds: u64) -> ToolSession {
     ToolRegistry::new(tools).session(ToolContext {
         owner: Owner::new("ada"),
         deadline,
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::default(),
-        calculations: tools::CalculationBudget::default(),
+        redactor: OutboundRedactor::default(),
+        calculation_budget: tools::CalculationBudget::default(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Rebuilds the events that a client lacks from the stored answer: the same content, in fewer frames.
 
-use conversation::{ErrorCode, Event, Failure, FinishReason, Source, ToolCall, ToolReport, Writers};
+use conversation::{ErrorCode, Event, Failure, FinishReason, ModelAttribution, Source, ToolCall, ToolOutcome};
 use store::{StoredCall, StoredTurn, TurnEnd};
 
 /// What a client was sent of a turn so far.
@@ -11,7 +11,7 @@ pub(crate) struct Delivered {
     calls: Vec<String>,
     results: Vec<String>,
     sources: Vec<Source>,
-    writers: Writers,
+    writers: ModelAttribution,
     /// The number of frames.
     pub(crate) frames: u64,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Delivered {
 impl Delivered {
     /// Records the next event of the turn.
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.writers.note(event);
+        self.writers.record(event);
         self.frames += u64::from(protocols::has_frame(event));
         match event {
             Event::Text { delta } => self.content.push_str(delta),
@@ -35,7 +35,7 @@ impl Delivered {
 
     /// The remaining events of a finished turn; `None` if the stored answer does not continue what was sent.
     pub(crate) fn remaining(&self, turn: StoredTurn) -> Option<Vec<Event>> {
-        let StoredTurn { message, tally } = turn;
+        let StoredTurn { message, outcome: tally } = turn;
         let Some(tally) = tally else { return Some(interrupted_end(ErrorCode::Interrupted.into())) };
         let (thinking, content) =
             (message.thinking.strip_prefix(&self.thinking)?, message.content.strip_prefix(&self.content)?);
@@ -48,7 +48,7 @@ impl Delivered {
         for call in message.tool_calls {
             events.extend(self.call_events(call, &mut sources));
         }
-        let writers = message.models.get(self.writers.wrote().len()..).unwrap_or_default();
+        let writers = message.models.get(self.writers.models().len()..).unwrap_or_default();
         events.extend(text_events(content, writers));
         events.push(Event::Usage(Box::new(tally.usage)));
         events.push(match tally.end {
@@ -69,7 +69,7 @@ impl Delivered {
             let error =
                 (!ok).then(|| conversation::ToolFailure { code: "failed".to_owned(), message: summary.clone() });
             let sources = std::mem::take(sources);
-            let report = ToolReport { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
+            let report = ToolOutcome { id, name, ok, cached: true, duration_ms: 0, summary, sources, error };
             events.push(Event::ToolResult(Box::new(report)));
         }
         events
@@ -96,7 +96,7 @@ fn text_events(content: &str, models: &[String]) -> Vec<Event> {
             events.push(Event::Text { delta: first.to_owned() });
             rest = others;
         }
-        events.push(Event::Handover { model: model.clone() });
+        events.push(Event::ModelSwitched { model: model.clone() });
     }
     events.extend((!rest.is_empty()).then(|| Event::Text { delta: rest.to_owned() }));
     events
@@ -104,9 +104,9 @@ fn text_events(content: &str, models: &[String]) -> Vec<Event> {
 
 #[cfg(test)]
 mod tests {
-    use conversation::{Started, Usage};
+    use conversation::{TurnStart, Usage};
     use serde_json::json;
-    use store::{Role, Status, StoredMessage, Tally};
+    use store::{Role, Status, StoredMessage, TurnOutcome};
 
     use super::*;
 
@@ -118,7 +118,7 @@ mod tests {
         Event::ToolCall(Box::new(ToolCall { id: id.to_owned(), name: "search_web".to_owned(), arguments: json!({}) }))
     }
 
-    fn turn(content: &str, tally: Option<Tally>) -> StoredTurn {
+    fn turn(content: &str, tally: Option<TurnOutcome>) -> StoredTurn {
         let call = |id: &str| StoredCall {
             id: id.to_owned(),
             name: "search_web".to_owned(),
@@ -139,12 +139,12 @@ mod tests {
             finish_reason: None,
             created_at: String::new(),
         };
-        StoredTurn { message, tally }
+        StoredTurn { message, outcome: tally }
     }
 
-    fn ended() -> Tally {
+    fn ended() -> TurnOutcome {
         let end = TurnEnd::Done(FinishReason::Stop);
-        Tally { usage: Usage::default(), end, models: Vec::new() }
+        TurnOutcome { usage: Usage::default(), end, models: Vec::new() }
     }
 
     /// What a client has read once the rest has arrived.
@@ -161,12 +161,12 @@ mod tests {
 
     #[test]
     fn rest_completes_a_turn_cut_anywhere() {
-        let started = Event::Started(Box::new(Started {
+        let started = Event::Started(Box::new(TurnStart {
             conversation_id: "C".into(),
             message_id: "M".into(),
             model: "first".into(),
         }));
-        let over = Event::Handover { model: "second".into() };
+        let over = Event::ModelSwitched { model: "second".into() };
         let sent =
             [started, Event::Thinking { delta: "想".into() }, text("一"), call("a"), over, text("二"), call("b")];
         for cut in 0..=sent.len() {
@@ -176,9 +176,9 @@ mod tests {
             assert_eq!(total(&sent[..cut], &rest), ("一二三".to_owned(), "想".to_owned(), 2, 2), "{cut}");
             let end = &rest[rest.len() - 2..];
             assert_eq!(end, [Event::Usage(Box::default()), Event::Done { finish_reason: FinishReason::Stop }]);
-            let mut writers = Writers::default();
-            sent[..cut].iter().chain(&rest).for_each(|event| writers.note(event));
-            assert!(cut == 0 || writers.wrote().last().is_some_and(|last| last == "second"), "{cut}");
+            let mut writers = ModelAttribution::default();
+            sent[..cut].iter().chain(&rest).for_each(|event| writers.record(event));
+            assert!(cut == 0 || writers.models().last().is_some_and(|last| last == "second"), "{cut}");
         }
     }
 

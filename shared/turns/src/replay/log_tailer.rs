@@ -5,10 +5,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use conversation::{Batch, ErrorCode, Event, Failure, Started};
+use conversation::{ErrorCode, Event, EventBatch, Failure, TurnStart};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
-use store::{KnownTurn, Owner, ReadError, StoreError, StoredTurn};
+use store::{Owner, ReadError, StoreError, StoredTurn, TurnRef};
 use tokio::time::{Instant, sleep};
 use web::ApiError;
 
@@ -33,7 +33,7 @@ const MAX_LOST_FRAMES: u64 = 100_000;
 struct LogTailer {
     services: TurnServices,
     owner: Owner,
-    turn: KnownTurn,
+    turn: TurnRef,
     /// How many frames the client already has.
     client_frames: u64,
     deadline: Instant,
@@ -54,12 +54,12 @@ struct LogTailer {
 pub(super) async fn follow(
     services: &TurnServices,
     owner: &Owner,
-    turn: KnownTurn,
+    turn: TurnRef,
     client_frames: u64,
     deadline: Instant,
 ) -> Result<TurnStream, ApiError> {
     let StoredTurn { message, .. } = stored_turn(services, owner, &turn).await.map_err(not_found_or_store)?;
-    let started = Event::Started(Box::new(Started {
+    let started = Event::Started(Box::new(TurnStart {
         conversation_id: turn.conversation_id.clone(),
         message_id: message.id,
         model: message.model,
@@ -81,11 +81,11 @@ pub(super) async fn follow(
     };
     let first = once(std::future::ready(vec![started]));
     let rest = unfold(tailer, |mut tailer| async move { Some((tailer.next_batch().await?, tailer)) });
-    Ok(TurnStream::new(turn_id, first.chain(rest).map(Batch::from_vec)))
+    Ok(TurnStream::new(turn_id, first.chain(rest).map(EventBatch::from_vec)))
 }
 
-async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &KnownTurn) -> Result<StoredTurn, ReadError> {
-    services.store.conversations.turn(owner, &turn.conversation_id, turn.answer, SystemTime::now()).await
+async fn stored_turn(services: &TurnServices, owner: &Owner, turn: &TurnRef) -> Result<StoredTurn, ReadError> {
+    services.store.conversations.get_turn(owner, &turn.conversation_id, turn.answer_seq, SystemTime::now()).await
 }
 
 impl LogTailer {
@@ -125,7 +125,7 @@ impl LogTailer {
             return Ok(logged);
         }
         let conversations = &self.services.store.conversations;
-        match conversations.running(&self.owner, &self.turn.conversation_id, SystemTime::now()).await {
+        match conversations.running_turn(&self.owner, &self.turn.conversation_id, SystemTime::now()).await {
             Ok(Some(running)) if running == self.turn => Ok(self.end_if_expired()),
             Ok(_) => self.read_end().await,
             Err(ReadError::Store(error)) => Err(error),
@@ -141,7 +141,7 @@ impl LogTailer {
         let streams = &self.services.store.streams;
         let logged = streams.read(&self.owner, &self.turn, self.next, SystemTime::now()).await?;
         self.next += logged.events.len();
-        (self.is_readable, self.has_more) = (!logged.unreadable, logged.more);
+        (self.is_readable, self.has_more) = (!logged.unreadable, logged.has_more);
         logged.events.iter().for_each(|event| self.delivered.apply(event));
         Ok(logged.events.into_iter().filter(|event| !matches!(event, Event::Started(_))).collect())
     }
@@ -158,7 +158,7 @@ impl LogTailer {
         let since = *self.stored_since.get_or_insert_with(Instant::now);
         // A turn that ended before its log began gets no batch; one of which the client has more frames may.
         let has_log = self.next > 0 || self.client_frames > 1;
-        let is_awaited = turn.tally.is_some() && has_log && self.is_readable && since.elapsed() < LAST_BATCH_TIMEOUT;
+        let is_awaited = turn.outcome.is_some() && has_log && self.is_readable && since.elapsed() < LAST_BATCH_TIMEOUT;
         if !logged.is_empty() || is_awaited {
             return Ok(logged);
         }
@@ -166,7 +166,7 @@ impl LogTailer {
             self.delivered.frames = 1;
         }
         // What the client has beyond the log is unknown, so nothing can be appended to it.
-        let is_known = turn.tally.is_none() || self.client_frames <= self.delivered.frames;
+        let is_known = turn.outcome.is_none() || self.client_frames <= self.delivered.frames;
         let rest = if is_known { self.delivered.remaining(turn) } else { None };
         Ok(rest.map_or_else(|| self.interrupted(ErrorCode::Interrupted.into()), |rest| self.pad_lost_frames(rest)))
     }

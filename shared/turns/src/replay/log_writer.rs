@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use agent::{EventLog, Subscriber};
 use conversation::Event;
 use futures_util::FutureExt;
-use store::{LoggedEnd, Owner, StoreError, StreamLog, TurnLease};
+use store::{LogTail, Owner, StoreError, StreamLog, TurnLease};
 use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -56,7 +56,7 @@ enum State {
 impl<'a> LogWriter<'a> {
     /// The log of a turn that starts now.
     pub(crate) fn new(streams: &'a StreamLog, owner: &'a Owner, turn: &'a TurnLease, events: &EventLog) -> Self {
-        Self { streams, owner, turn, batches: Batcher::new(events, streams.begun()), state: State::Empty }
+        Self { streams, owner, turn, batches: Batcher::new(events, streams.flush_epoch()), state: State::Empty }
     }
 
     /// Writes events until `ended` is cancelled; a write that is pending then has [`END_GRACE`] left.
@@ -72,12 +72,12 @@ impl<'a> LogWriter<'a> {
 
     /// The rest of the log with the closing events, to be stored with the answer; `None` for a turn without a log, or when the
     /// rest does not fit the transaction. No write may be pending.
-    pub(crate) fn end(&mut self, closing: &[Event]) -> Option<LoggedEnd> {
+    pub(crate) fn end(&mut self, closing: &[Event]) -> Option<LogTail> {
         if self.is_over() {
             return None;
         }
         let Batch { first, events } = self.batches.rest(closing);
-        self.streams.end(self.owner, self.turn, first, &events, SystemTime::now())
+        self.streams.prepare_tail(self.owner, self.turn, first, &events, SystemTime::now())
     }
 
     /// Records that the answer is stored, and whether the end of the log is in its transaction. A log that was not begun
@@ -114,7 +114,7 @@ impl<'a> LogWriter<'a> {
         if self.state == State::Empty {
             return;
         }
-        let deleted = self.streams.forget(self.owner, &self.turn.conversation_id, Some(&self.turn.turn_id));
+        let deleted = self.streams.delete_logs(self.owner, &self.turn.conversation_id, Some(&self.turn.turn_id));
         if !matches!(timeout(WRITE_TIMEOUT, deleted).await, Ok(Ok(()))) {
             tracing::warn!(turn = %self.turn.turn_id, "the events of a turn could not be deleted; they expire");
         }

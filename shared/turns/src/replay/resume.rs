@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use conversation::{ErrorCode, is_id};
-use store::{KnownTurn, Owner, ReadError};
+use store::{Owner, ReadError, TurnRef};
 use tokio::time::Instant;
 use web::ApiError;
 
@@ -69,7 +69,7 @@ pub async fn resume(
 pub(crate) async fn repeated(
     services: &TurnServices,
     owner: &Owner,
-    turn: KnownTurn,
+    turn: TurnRef,
     deadline: Instant,
 ) -> Result<TurnStream, ApiError> {
     let stream = match services.registry.events(owner, &turn.conversation_id, &turn.turn_id) {
@@ -122,8 +122,8 @@ async fn subscribe_from(
 }
 
 /// The running turn of a conversation by its head item.
-async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<KnownTurn>, ApiError> {
-    let running = services.store.conversations.running(owner, conversation_id, SystemTime::now()).await;
+async fn running(services: &TurnServices, owner: &Owner, conversation_id: &str) -> Result<Option<TurnRef>, ApiError> {
+    let running = services.store.conversations.running_turn(owner, conversation_id, SystemTime::now()).await;
     running.map_err(not_found_or_store)
 }
 
@@ -163,7 +163,7 @@ mod tests {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV-12";
         fuzz::run_text("ids of frames", &[id], &["-", "0", "1", "+", " ", "汉", "18446744073709551616"], |text| {
             let Some(FrameId { turn_id, number }) = FrameId::parse(text) else { return Ok(()) };
-            fuzz::holds(format!("{turn_id}-{number}") == text, || format!("{turn_id}-{number} is another text"))
+            fuzz::ensure(format!("{turn_id}-{number}") == text, || format!("{turn_id}-{number} is another text"))
         });
     }
 }

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use model::{EndpointHealth, ModelClient};
-use store::{Outage, Store};
+use store::{BreakerRecord, Store};
 use tokio::time::timeout;
 
 /// Timeout of reading and of writing breaker state.
@@ -19,16 +19,16 @@ pub(crate) async fn pull(store: &Store, models: &[ModelClient]) {
         return;
     }
     let now = SystemTime::now();
-    let each = models.iter().map(|model| model.learn_health(now, stored_health(store, model, now)));
+    let each = models.iter().map(|model| model.refresh_health(now, stored_health(store, model, now)));
     // What is not there in time is dropped: this instance will find out by itself.
     let _late = timeout(SYNC_TIMEOUT, join_all(each)).await;
 }
 
 async fn stored_health(store: &Store, model: &ModelClient, now: SystemTime) -> Option<EndpointHealth> {
-    let outage = store.outages.get(&model.endpoint(), now).await;
+    let outage = store.breakers.get(&model.endpoint(), now).await;
     let outage = outage.inspect_err(|error| tracing::warn!(%error, "an endpoint's breaker state could not be read"));
-    let Outage { changed, until } = outage.ok().flatten()?;
-    Some(EndpointHealth { changed, down_until: until })
+    let BreakerRecord { changed_at: changed, open_until: until } = outage.ok().flatten()?;
+    Some(EndpointHealth { changed_at: changed, down_until: until })
 }
 
 /// Awaits the work and meanwhile publishes what it reveals about the endpoints, if there is more than one.
@@ -44,7 +44,7 @@ pub(crate) async fn publish_while<T>(store: &Store, models: &[ModelClient], work
     };
     drop(publishers);
     for model in models {
-        if let Some(health) = model.untold_health() {
+        if let Some(health) = model.pending_health_change() {
             publish(store, model, health).await;
         }
     }
@@ -53,17 +53,17 @@ pub(crate) async fn publish_while<T>(store: &Store, models: &[ModelClient], work
 
 async fn publish_changes(store: &Store, model: &ModelClient) -> Infallible {
     loop {
-        let health = model.health_news().await;
+        let health = model.next_health_change().await;
         publish(store, model, health).await;
     }
 }
 
 async fn publish(store: &Store, model: &ModelClient, health: EndpointHealth) {
-    let outage = Outage { changed: health.changed, until: health.down_until };
-    let written = timeout(SYNC_TIMEOUT, store.outages.put(&model.endpoint(), &outage)).await;
+    let outage = BreakerRecord { changed_at: health.changed_at, open_until: health.down_until };
+    let written = timeout(SYNC_TIMEOUT, store.breakers.put(&model.endpoint(), &outage)).await;
     if !matches!(written, Ok(Ok(()))) {
         tracing::warn!("an endpoint's breaker state could not be stored");
     }
     // Not retried: it is soon out of date.
-    model.health_told(health);
+    model.mark_health_published(health);
 }

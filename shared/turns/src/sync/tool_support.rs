@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use agent::ToolPaths;
 use futures_util::future::BoxFuture;
-use model::{Finding, ModelClient, ToolPath, ToolUse, ToolsFrom};
-use store::{Store, ToolFact};
+use model::{CachedToolSupport, ModelClient, ToolMode, ToolSupport, ToolSupportSource};
+use store::{Store, ToolSupportRecord};
 use tokio::time::timeout;
 
 /// Timeout of probing a model, and of writing what was found.
@@ -15,15 +15,15 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct StoredToolSupport<'a>(pub(crate) &'a Store);
 
 impl ToolPaths for StoredToolSupport<'_> {
-    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolPath> {
-        Box::pin(async move { known_tool_support(self.0, model).await.path })
+    fn path<'a>(&'a self, model: &'a ModelClient) -> BoxFuture<'a, ToolMode> {
+        Box::pin(async move { known_tool_support(self.0, model).await.mode })
     }
 }
 
 /// How a model is given tools; probes the model first if that is not known and a probe is quick. Never fails.
-pub async fn known_tool_support(store: &Store, model: &ModelClient) -> ToolUse {
+pub async fn known_tool_support(store: &Store, model: &ModelClient) -> ToolSupport {
     let now = SystemTime::now();
-    if !model.is_settled(now) {
+    if !model.knows_tool_support(now) {
         // Not a task of its own: nothing may run on when the invocation ends. A probe that is not ready in time is dropped.
         let _late = timeout(PROBE_TIMEOUT, probe(store, model, now)).await;
     }
@@ -33,36 +33,40 @@ pub async fn known_tool_support(store: &Store, model: &ModelClient) -> ToolUse {
 async fn probe(store: &Store, model: &ModelClient, now: SystemTime) {
     let identity = model.identity();
     let stored = async {
-        let fact = store.tool_facts.get(&identity, now).await;
+        let fact = store.tool_support.get(&identity, now).await;
         let fact = fact.inspect_err(|error| tracing::warn!(%error, "a model's tool support could not be read"));
         fact.ok().flatten().map(from_stored)
     };
-    if let Some(found) = model.inquire(now, stored).await {
+    if let Some(found) = model.probe_tool_support(now, stored).await {
         put(store, &identity, found, now).await;
     }
 }
 
 /// Publishes what this instance found out about a model's tool support, if that is new. Never fails.
 pub(crate) async fn publish(store: &Store, model: &ModelClient) {
-    if let Some(found) = model.take_lesson() {
+    if let Some(found) = model.take_unpublished_rejection() {
         put(store, &model.identity(), found, SystemTime::now()).await;
     }
 }
 
-async fn put(store: &Store, identity: &str, found: Finding, now: SystemTime) {
-    let put = timeout(PROBE_TIMEOUT, store.tool_facts.put(identity, &to_stored(found), now)).await;
+async fn put(store: &Store, identity: &str, found: CachedToolSupport, now: SystemTime) {
+    let put = timeout(PROBE_TIMEOUT, store.tool_support.put(identity, &to_stored(found), now)).await;
     if !matches!(put, Ok(Ok(()))) {
         tracing::warn!("a model's tool support could not be stored");
     }
 }
 
-fn from_stored(fact: ToolFact) -> Finding {
-    let path = if fact.native { ToolPath::Native } else { ToolPath::Text };
-    let from = if fact.learned { ToolsFrom::Learned } else { ToolsFrom::Provider };
-    Finding { tools: ToolUse { path, from }, until: fact.until }
+fn from_stored(fact: ToolSupportRecord) -> CachedToolSupport {
+    let path = if fact.native { ToolMode::Native } else { ToolMode::Prompted };
+    let from = if fact.observed { ToolSupportSource::Rejection } else { ToolSupportSource::Provider };
+    CachedToolSupport { tools: ToolSupport { mode: path, source: from }, expires_at: fact.valid_until }
 }
 
-fn to_stored(found: Finding) -> ToolFact {
-    let ToolUse { path, from } = found.tools;
-    ToolFact { native: path == ToolPath::Native, learned: from == ToolsFrom::Learned, until: found.until }
+fn to_stored(found: CachedToolSupport) -> ToolSupportRecord {
+    let ToolSupport { mode: path, source: from } = found.tools;
+    ToolSupportRecord {
+        native: path == ToolMode::Native,
+        observed: from == ToolSupportSource::Rejection,
+        valid_until: found.expires_at,
+    }
 }

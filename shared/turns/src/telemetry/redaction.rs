@@ -50,7 +50,7 @@ pub(crate) fn executions(
             id: format!("{message_id}-{:03}", place + 1),
             agent: agent.to_owned(),
             conversation_id: conversation_id.to_owned(),
-            tool: redactor.text(&record.call.name).chars().take(100).collect(),
+            tool: redactor.redact_text(&record.call.name).chars().take(100).collect(),
             arguments: kept(&record.call.arguments, redactor),
             ok: report.is_some_and(|report| report.ok),
             error,
@@ -71,10 +71,10 @@ fn kept(arguments: &Value, redactor: &Redactor) -> Value {
     let masked = masked(arguments);
     let mut text = masked.to_string();
     if text.len() <= LONGEST {
-        return redactor.value(&masked);
+        return redactor.redact_json(&masked);
     }
     text.truncate(text.floor_char_boundary(LONGEST + MARGIN));
-    let mut text = redactor.text(&text).into_owned();
+    let mut text = redactor.redact_text(&text).into_owned();
     text.truncate(text.floor_char_boundary(LONGEST));
     Value::String(text)
 }

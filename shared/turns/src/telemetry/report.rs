@@ -1,12 +1,12 @@
 use agent::{CallRecord, Draft};
 use conversation::{ErrorCode, FinishReason, Usage};
-use model::AttemptMade;
+use model::AttemptRecord;
 use tokio::time::Instant;
-use web::Arrival;
+use web::RequestContext;
 
 /// A finished turn, as metrics and traces describe it.
 pub(crate) struct TurnReport<'a> {
-    pub(crate) request: &'a Arrival,
+    pub(crate) request: &'a RequestContext,
     /// Empty for a stateless turn.
     pub(crate) conversation_id: &'a str,
     pub(crate) turn_id: &'a str,
@@ -15,7 +15,7 @@ pub(crate) struct TurnReport<'a> {
     /// The names of the agent's tools.
     pub(crate) tools: Vec<String>,
     pub(crate) draft: &'a Draft,
-    pub(crate) attempts: Vec<AttemptMade>,
+    pub(crate) attempts: Vec<AttemptRecord>,
     pub(crate) usage: Usage,
     /// When its first event was ready.
     pub(crate) started_at: Instant,

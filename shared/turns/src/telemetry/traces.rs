@@ -31,7 +31,7 @@ impl Traces {
     /// A value that is no address with a port.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         let parse = |text: &str| text.parse::<SocketAddr>().ok();
-        let daemon = settings.parsed("AWS_XRAY_DAEMON_ADDRESS", "an address with a port", parse)?;
+        let daemon = settings.parse("AWS_XRAY_DAEMON_ADDRESS", "an address with a port", parse)?;
         Ok(Self(daemon.and_then(|daemon| connected(daemon).ok()).map(Arc::new)))
     }
 
@@ -90,7 +90,7 @@ impl Clock {
 }
 
 fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Value> {
-    let whole = span(parent, "turn", (clock, report.request.at, report.ended_at), report.outcome.is_err());
+    let whole = span(parent, "turn", (clock, report.request.received_at, report.ended_at), report.outcome.is_err());
     let ids = json!({
         "requestId": report.request.request_id,
         "conversationId": report.conversation_id,
@@ -101,9 +101,9 @@ fn spans(report: &TurnReport<'_>, parent: &Parent<'_>, clock: &Clock) -> Vec<Val
     let id = whole["id"].as_str().unwrap_or_default().to_owned();
     let within = Parent { trace: parent.trace, span: &id };
     let attempts = report.attempts.iter().map(|attempt| {
-        let times = (clock, attempt.began, attempt.ended.unwrap_or(report.ended_at));
-        let span = span(&within, &format!("model {}", attempt.model), times, attempt.failed.is_some());
-        let annotations = json!({"attempt": attempt.number, "outcome": attempt.failed.unwrap_or("ok")});
+        let times = (clock, attempt.started_at, attempt.ended_at.unwrap_or(report.ended_at));
+        let span = span(&within, &format!("model {}", attempt.model), times, attempt.error_kind.is_some());
+        let annotations = json!({"attempt": attempt.number, "outcome": attempt.error_kind.unwrap_or("ok")});
         with(with(span, "annotations", annotations), "namespace", json!("remote"))
     });
     let calls = report.draft.calls.iter().map(|call| {

@@ -7,10 +7,10 @@ use store::Owner;
 use crate::ApiError;
 
 /// Maximum length of a caller's name, in characters.
-const MAX_NAME: usize = 256;
+const MAX_NAME_CHARS: usize = 256;
 
 /// The owner of all data if authentication is off and the request names no user.
-const NOBODY: &str = "local";
+const DEFAULT_NAME: &str = "local";
 
 /// The authenticated caller; as a handler's argument it is determined by the request's head alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub struct Administrator(pub Caller);
 #[derive(Clone, Debug)]
 pub(super) enum Identity {
     /// Authentication is off.
-    Anybody,
-    Proven(Caller),
+    Unauthenticated,
+    Authenticated(Caller),
 }
 
 /// The credentials in a request's head, for handlers whose body may name the user too.
@@ -46,7 +46,7 @@ pub(super) enum Identity {
 pub struct Credentials {
     identity: Identity,
     /// The name in `X-User-Id`; read only if authentication is off.
-    claimed: Option<Result<String, ApiError>>,
+    claimed_name: Option<Result<String, ApiError>>,
 }
 
 impl Credentials {
@@ -56,29 +56,29 @@ impl Credentials {
     /// # Errors
     /// `invalid_request` if the name in effect is blank, not Unicode or too long.
     pub fn identify(self, user_id: Option<&str>) -> Result<Caller, ApiError> {
-        match (self.identity, self.claimed) {
-            (Identity::Proven(caller), _) => Ok(caller),
-            (Identity::Anybody, Some(name)) => named(&name?),
-            (Identity::Anybody, None) => named(user_id.unwrap_or(NOBODY)),
+        match (self.identity, self.claimed_name) {
+            (Identity::Authenticated(caller), _) => Ok(caller),
+            (Identity::Unauthenticated, Some(name)) => unverified_caller(&name?),
+            (Identity::Unauthenticated, None) => unverified_caller(user_id.unwrap_or(DEFAULT_NAME)),
         }
     }
 }
 
-fn named(name: &str) -> Result<Caller, ApiError> {
-    if name.trim().is_empty() || name.chars().nth(MAX_NAME).is_some() {
-        return Err(unusable());
+fn unverified_caller(name: &str) -> Result<Caller, ApiError> {
+    if name.trim().is_empty() || name.chars().nth(MAX_NAME_CHARS).is_some() {
+        return Err(invalid_name());
     }
     Ok(Caller::new(Owner::unverified(name), true))
 }
 
-fn claimed(headers: &HeaderMap) -> Option<Result<String, ApiError>> {
+fn read_claimed_name(headers: &HeaderMap) -> Option<Result<String, ApiError>> {
     let name = headers.get("x-user-id")?;
-    Some(std::str::from_utf8(name.as_bytes()).map(str::to_owned).map_err(|_| unusable()))
+    Some(std::str::from_utf8(name.as_bytes()).map(str::to_owned).map_err(|_| invalid_name()))
 }
 
-fn unusable() -> ApiError {
-    let sentence = format!("The user's id must be 1 to {MAX_NAME} characters, not blank");
-    ApiError::new(ErrorCode::InvalidRequest, sentence)
+fn invalid_name() -> ApiError {
+    let message = format!("The user's id must be 1 to {MAX_NAME_CHARS} characters, not blank");
+    ApiError::new(ErrorCode::InvalidRequest, message)
 }
 
 impl<S: Sync> FromRequestParts<S> for Credentials {
@@ -89,8 +89,9 @@ impl<S: Sync> FromRequestParts<S> for Credentials {
             tracing::error!("a route asks who calls without the layer that finds out");
             return Err(ErrorCode::Internal.into());
         };
-        let claimed = if matches!(identity, Identity::Anybody) { claimed(&parts.headers) } else { None };
-        Ok(Self { identity, claimed })
+        let claimed_name =
+            if matches!(identity, Identity::Unauthenticated) { read_claimed_name(&parts.headers) } else { None };
+        Ok(Self { identity, claimed_name })
     }
 }
 
@@ -117,42 +118,42 @@ mod tests {
 
     use super::*;
 
-    fn open(user_id: Option<&[u8]>) -> Credentials {
+    fn unauthenticated(user_id: Option<&[u8]>) -> Credentials {
         let mut headers = HeaderMap::new();
         if let Some(value) = user_id {
             headers.insert("x-user-id", HeaderValue::from_bytes(value).unwrap());
         }
-        Credentials { identity: Identity::Anybody, claimed: claimed(&headers) }
+        Credentials { identity: Identity::Unauthenticated, claimed_name: read_claimed_name(&headers) }
     }
 
     #[test]
     fn unauthenticated_name_comes_from_header_then_body() {
         let owner = |credentials: Credentials, body| credentials.identify(body).unwrap();
         let unverified = |name| Caller::new(Owner::unverified(name), true);
-        assert_eq!(owner(open(Some("小王".as_bytes())), Some("b")), unverified("小王"));
-        assert_eq!(owner(open(None), Some("b")), unverified("b"));
-        assert_eq!(owner(open(None), None), unverified("local"));
+        assert_eq!(owner(unauthenticated(Some("小王".as_bytes())), Some("b")), unverified("小王"));
+        assert_eq!(owner(unauthenticated(None), Some("b")), unverified("b"));
+        assert_eq!(owner(unauthenticated(None), None), unverified("local"));
     }
 
     #[test]
     fn invalid_user_name_is_refused() {
         for bad in [b"  ".as_slice(), b"\xff", &[b'a'; 257]] {
-            assert_eq!(open(Some(bad)).identify(None).unwrap_err().failure.code, ErrorCode::InvalidRequest);
+            assert_eq!(unauthenticated(Some(bad)).identify(None).unwrap_err().failure.code, ErrorCode::InvalidRequest);
         }
-        assert_eq!(open(None).identify(Some(" ")).unwrap_err().failure.code, ErrorCode::InvalidRequest);
+        assert_eq!(unauthenticated(None).identify(Some(" ")).unwrap_err().failure.code, ErrorCode::InvalidRequest);
     }
 
     #[test]
     fn f121_body_cannot_override_authenticated_caller() {
         let ada = Caller::new(Owner::key_holder("ada"), false);
-        let proven = Credentials { identity: Identity::Proven(ada.clone()), claimed: None };
-        assert_eq!(proven.identify(Some("bob")), Ok(ada));
+        let credentials = Credentials { identity: Identity::Authenticated(ada.clone()), claimed_name: None };
+        assert_eq!(credentials.identify(Some("bob")), Ok(ada));
     }
 
     #[tokio::test]
     async fn route_without_auth_layer_rejects_every_request() {
         let mut parts = http::Request::new(()).into_parts().0;
-        let refusal = <Caller as FromRequestParts<()>>::from_request_parts(&mut parts, &()).await.unwrap_err();
-        assert_eq!(refusal.failure.code, ErrorCode::Internal);
+        let error = <Caller as FromRequestParts<()>>::from_request_parts(&mut parts, &()).await.unwrap_err();
+        assert_eq!(error.failure.code, ErrorCode::Internal);
     }
 }

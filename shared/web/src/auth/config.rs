@@ -4,7 +4,7 @@ use store::Owner;
 
 /// The platform that serves the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Platform {
     /// A developer's own machine.
     Local,
     /// A function that the internet may reach.
@@ -14,12 +14,12 @@ pub enum Place {
 /// How callers authenticate, from the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthConfig {
-    pub(super) mode: Mode,
-    place: Place,
+    pub(super) mode: AuthMode,
+    platform: Platform,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum AuthMode {
     Unset,
     Open,
     ApiKey,
@@ -34,7 +34,7 @@ pub(super) struct IssuerConfig {
     /// The audience that tokens must name.
     pub(super) audience: String,
     /// The URL of its keys; `None` to read it from the issuer's discovery document.
-    pub(super) jwks: Option<String>,
+    pub(super) jwks_url: Option<String>,
 }
 
 impl AuthConfig {
@@ -45,78 +45,80 @@ impl AuthConfig {
     ///
     /// # Errors
     /// A setting that cannot be parsed, or a missing one that `jwt` needs.
-    pub fn from_settings(settings: &Settings, place: Place) -> Result<Self, SettingError> {
+    pub fn from_settings(settings: &Settings, platform: Platform) -> Result<Self, SettingError> {
         let mode = match settings.var("AUTH") {
-            None if place == Place::Local => Mode::Open,
-            Some("none") if may_be_open(settings, place)? => Mode::Open,
-            None | Some("none") => Mode::Unset,
-            Some("api_key") => Mode::ApiKey,
-            Some("jwt") => Mode::Token(IssuerConfig::from_settings(settings, place)?),
+            None if platform == Platform::Local => AuthMode::Open,
+            Some("none") if allows_open(settings, platform)? => AuthMode::Open,
+            None | Some("none") => AuthMode::Unset,
+            Some("api_key") => AuthMode::ApiKey,
+            Some("jwt") => AuthMode::Token(IssuerConfig::from_settings(settings, platform)?),
             Some(_) => return Err(SettingError::new("AUTH", "none, api_key or jwt")),
         };
-        Ok(Self { mode, place })
+        Ok(Self { mode, platform })
     }
 
     /// Whether authentication is off: any client may call under any name.
     pub fn is_open(&self) -> bool {
-        self.mode == Mode::Open
+        self.mode == AuthMode::Open
     }
 
     /// The owner for a name: the holder of a key made for it, the subject of a token, or, without authentication, the
     /// claimed name. `None` if no call is allowed.
-    pub fn owner(&self, name: &str) -> Option<Owner> {
+    pub fn owner_of(&self, name: &str) -> Option<Owner> {
         match &self.mode {
-            Mode::Unset => None,
-            Mode::Open => Some(Owner::unverified(name)),
-            Mode::ApiKey => Some(Owner::key_holder(name)),
-            Mode::Token(issuer) => Some(Owner::subject(&issuer.issuer, name)),
+            AuthMode::Unset => None,
+            AuthMode::Open => Some(Owner::unverified(name)),
+            AuthMode::ApiKey => Some(Owner::key_holder(name)),
+            AuthMode::Token(issuer) => Some(Owner::subject(&issuer.issuer, name)),
         }
     }
 
     /// The value of `AUTH` in effect, for people to read.
     pub fn name(&self) -> &'static str {
         match self.mode {
-            Mode::Unset => "not configured",
-            Mode::Open => "none",
-            Mode::ApiKey => "api_key",
-            Mode::Token(_) => "jwt",
+            AuthMode::Unset => "not configured",
+            AuthMode::Open => "none",
+            AuthMode::ApiKey => "api_key",
+            AuthMode::Token(_) => "jwt",
         }
     }
 
     /// A warning for the operator at every start; `None` if the configuration is safe.
     pub fn warning(&self) -> Option<&'static str> {
-        match (&self.mode, self.place) {
-            (Mode::Unset, _) => Some("AUTH is not set to api_key or jwt: nothing but the page is served"),
-            (Mode::Open, Place::Lambda) => Some("AUTH is none: everybody who reaches this function administers it"),
+        match (&self.mode, self.platform) {
+            (AuthMode::Unset, _) => Some("AUTH is not set to api_key or jwt: nothing but the page is served"),
+            (AuthMode::Open, Platform::Lambda) => {
+                Some("AUTH is none: everybody who reaches this function administers it")
+            }
             _ => None,
         }
     }
 }
 
-fn may_be_open(settings: &Settings, place: Place) -> Result<bool, SettingError> {
-    let insists = settings.is_yes("AUTH_NONE_ON_LAMBDA")?;
-    Ok(insists || place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some())
+fn allows_open(settings: &Settings, platform: Platform) -> Result<bool, SettingError> {
+    let is_confirmed = settings.is_yes("AUTH_NONE_ON_LAMBDA")?;
+    Ok(is_confirmed || platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some())
 }
 
 impl IssuerConfig {
-    fn from_settings(settings: &Settings, place: Place) -> Result<Self, SettingError> {
-        let plain = place == Place::Local || settings.var("AWS_SAM_LOCAL").is_some();
-        let accepted = if plain { "an http or https URL" } else { "an https URL" };
-        let address = |text: &str| is_address(text, plain).then(|| text.to_owned());
-        settings.required("AUTH_JWT_ISSUER", accepted)?;
-        let audience = settings.required("AUTH_JWT_AUDIENCE", "the audience that tokens must be made for")?;
+    fn from_settings(settings: &Settings, platform: Platform) -> Result<Self, SettingError> {
+        let allow_http = platform == Platform::Local || settings.var("AWS_SAM_LOCAL").is_some();
+        let accepted = if allow_http { "an http or https URL" } else { "an https URL" };
+        let parse_url = |text: &str| is_key_url(text, allow_http).then(|| text.to_owned());
+        settings.require("AUTH_JWT_ISSUER", accepted)?;
+        let audience = settings.require("AUTH_JWT_AUDIENCE", "the audience that tokens must be made for")?;
         Ok(Self {
-            issuer: settings.parsed("AUTH_JWT_ISSUER", accepted, address)?.unwrap_or_default(),
+            issuer: settings.parse("AUTH_JWT_ISSUER", accepted, parse_url)?.unwrap_or_default(),
             audience: audience.to_owned(),
-            jwks: settings.parsed("AUTH_JWT_JWKS_URL", accepted, address)?,
+            jwks_url: settings.parse("AUTH_JWT_JWKS_URL", accepted, parse_url)?,
         })
     }
 }
 
 /// Whether keys may be fetched from a URL: without white space, and `https` unless `allow_http`.
-pub(super) fn is_address(text: &str, plain: bool) -> bool {
+pub(super) fn is_key_url(text: &str, allow_http: bool) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
-    let scheme = uri.scheme_str().is_some_and(|scheme| scheme == "https" || plain && scheme == "http");
+    let scheme = uri.scheme_str().is_some_and(|scheme| scheme == "https" || allow_http && scheme == "http");
     let authority = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
     scheme && authority && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
@@ -125,55 +127,57 @@ pub(super) fn is_address(text: &str, plain: bool) -> bool {
 mod tests {
     use super::*;
 
-    fn read(place: Place, pairs: &[(&str, &str)]) -> Result<&'static str, String> {
-        let config = AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), place);
+    fn read_mode(platform: Platform, pairs: &[(&str, &str)]) -> Result<&'static str, String> {
+        let config = AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), platform);
         config.map(|config| config.name()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn f147_lambda_without_auth_needs_explicit_confirmation() {
         let none = ("AUTH", "none");
-        assert_eq!(read(Place::Lambda, &[]).unwrap(), "not configured");
-        assert_eq!(read(Place::Lambda, &[("AUTH", " ")]).unwrap(), "not configured");
-        assert_eq!(read(Place::Lambda, &[none]).unwrap(), "not configured");
-        assert_eq!(read(Place::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "no")]).unwrap(), "not configured");
-        assert_eq!(read(Place::Lambda, &[("AWS_SAM_LOCAL", "true")]).unwrap(), "not configured");
-        assert_eq!(read(Place::Lambda, &[("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "not configured");
-        assert_eq!(read(Place::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "none");
-        assert_eq!(read(Place::Lambda, &[none, ("AWS_SAM_LOCAL", "true")]).unwrap(), "none");
-        assert_eq!(read(Place::Lambda, &[("AUTH", "api_key")]).unwrap(), "api_key");
+        assert_eq!(read_mode(Platform::Lambda, &[]).unwrap(), "not configured");
+        assert_eq!(read_mode(Platform::Lambda, &[("AUTH", " ")]).unwrap(), "not configured");
+        assert_eq!(read_mode(Platform::Lambda, &[none]).unwrap(), "not configured");
+        assert_eq!(read_mode(Platform::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "no")]).unwrap(), "not configured");
+        assert_eq!(read_mode(Platform::Lambda, &[("AWS_SAM_LOCAL", "true")]).unwrap(), "not configured");
+        assert_eq!(read_mode(Platform::Lambda, &[("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "not configured");
+        assert_eq!(read_mode(Platform::Lambda, &[none, ("AUTH_NONE_ON_LAMBDA", "yes")]).unwrap(), "none");
+        assert_eq!(read_mode(Platform::Lambda, &[none, ("AWS_SAM_LOCAL", "true")]).unwrap(), "none");
+        assert_eq!(read_mode(Platform::Lambda, &[("AUTH", "api_key")]).unwrap(), "api_key");
     }
 
     #[test]
     fn owner_of_name_depends_on_auth_mode() {
         let owner = |pairs: &[(&str, &str)]| {
             let settings = Settings::from_pairs(pairs.iter().copied());
-            AuthConfig::from_settings(&settings, Place::Lambda).unwrap().owner("ada")
+            AuthConfig::from_settings(&settings, Platform::Lambda).unwrap().owner_of("ada")
         };
-        let insists = ("AUTH_NONE_ON_LAMBDA", "yes");
+        let confirmed = ("AUTH_NONE_ON_LAMBDA", "yes");
         let (issuer, audience) = (("AUTH_JWT_ISSUER", "https://id.example"), ("AUTH_JWT_AUDIENCE", "chat"));
         assert_eq!(owner(&[]), None);
-        assert_eq!(owner(&[("AUTH", "none"), insists]), Some(Owner::unverified("ada")));
+        assert_eq!(owner(&[("AUTH", "none"), confirmed]), Some(Owner::unverified("ada")));
         assert_eq!(owner(&[("AUTH", "api_key")]), Some(Owner::key_holder("ada")));
         assert_eq!(owner(&[("AUTH", "jwt"), issuer, audience]), Some(Owner::subject("https://id.example", "ada")));
     }
 
     #[test]
     fn local_default_is_no_authentication() {
-        assert_eq!(read(Place::Local, &[]).unwrap(), "none");
-        assert_eq!(read(Place::Local, &[("AUTH", "none")]).unwrap(), "none");
-        assert_eq!(read(Place::Local, &[("AUTH", "api_key")]).unwrap(), "api_key");
+        assert_eq!(read_mode(Platform::Local, &[]).unwrap(), "none");
+        assert_eq!(read_mode(Platform::Local, &[("AUTH", "none")]).unwrap(), "none");
+        assert_eq!(read_mode(Platform::Local, &[("AUTH", "api_key")]).unwrap(), "api_key");
     }
 
     #[test]
     fn f147_open_or_unset_auth_warns_at_start() {
-        let warning = |pairs: &[(&str, &str)], place| {
-            AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), place).unwrap().warning()
+        let warning = |pairs: &[(&str, &str)], platform| {
+            AuthConfig::from_settings(&Settings::from_pairs(pairs.iter().copied()), platform).unwrap().warning()
         };
-        assert!(warning(&[], Place::Lambda).unwrap().contains("AUTH"));
-        assert!(warning(&[("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "yes")], Place::Lambda).unwrap().contains("none"));
-        assert_eq!(warning(&[("AUTH", "api_key")], Place::Lambda), None);
-        assert_eq!(warning(&[], Place::Local), None);
+        assert!(warning(&[], Platform::Lambda).unwrap().contains("AUTH"));
+        assert!(
+            warning(&[("AUTH", "none"), ("AUTH_NONE_ON_LAMBDA", "yes")], Platform::Lambda).unwrap().contains("none")
+        );
+        assert_eq!(warning(&[("AUTH", "api_key")], Platform::Lambda), None);
+        assert_eq!(warning(&[], Platform::Local), None);
     }
 
     #[test]
@@ -194,10 +198,10 @@ mod tests {
             ),
         ];
         for (pairs, message) in cases {
-            assert_eq!(read(Place::Lambda, pairs).unwrap_err(), message);
+            assert_eq!(read_mode(Platform::Lambda, pairs).unwrap_err(), message);
         }
-        assert_eq!(read(Place::Lambda, &[jwt, issuer, audience]).unwrap(), "jwt");
+        assert_eq!(read_mode(Platform::Lambda, &[jwt, issuer, audience]).unwrap(), "jwt");
         let loopback = ("AUTH_JWT_ISSUER", "http://127.0.0.1:9/realm");
-        assert_eq!(read(Place::Local, &[jwt, loopback, audience]).unwrap(), "jwt");
+        assert_eq!(read_mode(Platform::Local, &[jwt, loopback, audience]).unwrap(), "jwt");
     }
 }

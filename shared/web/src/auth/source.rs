@@ -21,11 +21,11 @@ impl SourceHeader {
     /// # Errors
     /// A value that cannot be a header name.
     pub fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
-        settings.parsed("SOURCE_IP_HEADER", "a header's name", |text| text.parse().ok()).map(Self)
+        settings.parse("SOURCE_IP_HEADER", "a header's name", |text| text.parse().ok()).map(Self)
     }
 
     /// Sets the source address from the header, if it occurs once and holds one address. The proxy must be trusted.
-    pub fn mark(&self, request: &mut Request) {
+    pub fn apply_to(&self, request: &mut Request) {
         let Some(name) = &self.0 else { return };
         let mut values = request.headers().get_all(name).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return };
@@ -36,15 +36,15 @@ impl SourceHeader {
 }
 
 /// The address by which attempts are counted; all requests without one count together.
-pub(super) fn of(head: &Parts) -> IpAddr {
-    let told = head.extensions.get::<SourceIp>().map(|SourceIp(address)| *address);
+pub(super) fn source_network(head: &Parts) -> IpAddr {
+    let platform_address = head.extensions.get::<SourceIp>().map(|SourceIp(address)| *address);
     let peer = || head.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    told.or_else(peer).map_or(Ipv6Addr::UNSPECIFIED.into(), network)
+    platform_address.or_else(peer).map_or(Ipv6Addr::UNSPECIFIED.into(), network_prefix)
 }
 
 /// Reduces an address to the network by which it is counted: IPv6 to its /64, because its holder owns all 2⁶⁴
 /// addresses.
-pub fn network(address: IpAddr) -> IpAddr {
+pub fn network_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {
@@ -58,11 +58,11 @@ pub fn network(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn head(told: Option<&str>, peer: Option<&str>) -> Parts {
+    fn head(source: Option<&str>, peer: Option<&str>) -> Parts {
         let mut head = http::Request::new(()).into_parts().0;
         head.headers.insert("x-forwarded-for", http::HeaderValue::from_static("198.51.100.7"));
-        if let Some(told) = told {
-            head.extensions.insert(SourceIp(told.parse().unwrap()));
+        if let Some(source) = source {
+            head.extensions.insert(SourceIp(source.parse().unwrap()));
         }
         if let Some(peer) = peer {
             head.extensions.insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 9)));
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn f112_source_address_ignores_client_headers() {
-        let seen = |told, peer| of(&head(told, peer)).to_string();
-        assert_eq!(seen(Some("203.0.113.9"), Some("127.0.0.1")), "203.0.113.9");
-        assert_eq!(seen(None, Some("::ffff:127.0.0.1")), "127.0.0.1");
-        assert_eq!(seen(Some("2001:db8:1:2:3:4:5:6"), None), "2001:db8:1:2::");
-        assert_eq!(seen(None, None), "::");
+        let network_of = |source, peer| source_network(&head(source, peer)).to_string();
+        assert_eq!(network_of(Some("203.0.113.9"), Some("127.0.0.1")), "203.0.113.9");
+        assert_eq!(network_of(None, Some("::ffff:127.0.0.1")), "127.0.0.1");
+        assert_eq!(network_of(Some("2001:db8:1:2:3:4:5:6"), None), "2001:db8:1:2::");
+        assert_eq!(network_of(None, None), "::");
     }
 }

@@ -20,94 +20,94 @@ use ring::digest::{SHA256, digest};
 use store::Owner;
 
 use super::config::IssuerConfig;
-use super::{Caller, Denial};
+use super::{AuthError, Caller};
 
 use self::claims::Claims;
 use self::issuer::Issuer;
 use self::jws::Jws;
-use self::key::{KeySet, Verdict};
+use self::key::{KeySet, SignatureCheck};
 
 /// Maximum number of tokens whose verified signatures are cached.
-const MOST_VERIFIED: usize = 1_000;
+const MAX_VERIFIED_TOKENS: usize = 1_000;
 
 /// Verifies the tokens of one issuer.
-pub(super) struct Tokens {
+pub(super) struct TokenVerifier {
     config: IssuerConfig,
     issuer: Issuer,
     /// Tokens with a verified signature, by their SHA-256, with the key set that verified them.
-    verified: Mutex<HashMap<[u8; 32], Arc<KeySet>>>,
+    verified_by: Mutex<HashMap<[u8; 32], Arc<KeySet>>>,
 }
 
 /// A token whose claims are valid and whose signature is not verified yet.
-pub(super) struct Unverified<'a> {
+pub(super) struct UnverifiedToken<'a> {
     jws: Jws<'a>,
     /// The caller that it names.
     caller: Caller,
     digest: [u8; 32],
 }
 
-impl Unverified<'_> {
+impl UnverifiedToken<'_> {
     /// Returns the caller that the token names. Call it only after verifying the issuer's signature.
     pub(super) fn into_caller(self) -> Caller {
         self.caller
     }
 }
 
-impl Tokens {
+impl TokenVerifier {
     pub(super) fn new(config: IssuerConfig, http: transport::Client) -> Self {
-        Self { issuer: Issuer::new(&config, http), config, verified: Mutex::default() }
+        Self { issuer: Issuer::new(&config, http), config, verified_by: Mutex::default() }
     }
 
     /// Parses a token and checks its claims.
     ///
     /// Claims come first: a token with invalid claims causes no key request and no signature check.
-    pub(super) fn read<'a>(&self, text: &'a str, now: SystemTime) -> Result<Unverified<'a>, Denial> {
-        let jws = Jws::parse(text).ok_or(Denial::Worthless)?;
-        let claims = Claims::parse(&jws.payload).filter(|claims| claims.hold(&self.config, now));
-        let claims = claims.ok_or(Denial::Worthless)?;
+    pub(super) fn parse<'a>(&self, text: &'a str, now: SystemTime) -> Result<UnverifiedToken<'a>, AuthError> {
+        let jws = Jws::parse(text).ok_or(AuthError::Malformed)?;
+        let claims = Claims::parse(&jws.payload).filter(|claims| claims.are_valid(&self.config, now));
+        let claims = claims.ok_or(AuthError::Malformed)?;
         let owner = Owner::subject(&self.config.issuer, &claims.sub);
         let mut sha256 = [0; 32];
         sha256.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
-        Ok(Unverified { jws, caller: Caller::new(owner, claims.is_administrator()), digest: sha256 })
+        Ok(UnverifiedToken { jws, caller: Caller::new(owner, claims.is_administrator()), digest: sha256 })
     }
 
     /// Whether the issuer's current keys already verified this exact token; checks no signature.
-    pub(super) async fn is_recognised(&self, token: &Unverified<'_>, now: SystemTime) -> Result<bool, Denial> {
-        let keys = self.issuer.keys(now).await.ok_or(Denial::Unavailable)?;
-        Ok(self.verified().get(&token.digest).is_some_and(|by| Arc::ptr_eq(by, &keys)))
+    pub(super) async fn is_cached(&self, token: &UnverifiedToken<'_>, now: SystemTime) -> Result<bool, AuthError> {
+        let keys = self.issuer.keys(now).await.ok_or(AuthError::Unavailable)?;
+        Ok(self.lock_verified().get(&token.digest).is_some_and(|verified_with| Arc::ptr_eq(verified_with, &keys)))
     }
 
     /// The number of keys the signature would be checked against; at least one.
-    pub(super) async fn cost(&self, token: &Unverified<'_>, now: SystemTime) -> Result<u32, Denial> {
-        let keys = self.issuer.keys(now).await.ok_or(Denial::Unavailable)?;
+    pub(super) async fn candidate_count(&self, token: &UnverifiedToken<'_>, now: SystemTime) -> Result<u32, AuthError> {
+        let keys = self.issuer.keys(now).await.ok_or(AuthError::Unavailable)?;
         Ok(u32::try_from(keys.candidates(&token.jws).count()).unwrap_or(u32::MAX).max(1))
     }
 
     /// Checks the signature.
-    pub(super) async fn verify(&self, token: &Unverified<'_>, now: SystemTime) -> Result<(), Denial> {
-        let keys = self.issuer.keys(now).await.ok_or(Denial::Unavailable)?;
-        let by = match keys.judge(&token.jws) {
-            Verdict::Signed => Some(keys),
-            Verdict::Forged => None,
-            Verdict::NoKey => {
+    pub(super) async fn verify(&self, token: &UnverifiedToken<'_>, now: SystemTime) -> Result<(), AuthError> {
+        let keys = self.issuer.keys(now).await.ok_or(AuthError::Unavailable)?;
+        let key_set = match keys.verify(&token.jws) {
+            SignatureCheck::Valid => Some(keys),
+            SignatureCheck::InvalidSignature => None,
+            SignatureCheck::UnknownKey => {
                 let newer = self.issuer.newer_keys(&keys, now).await;
-                newer.filter(|keys| keys.judge(&token.jws) == Verdict::Signed)
+                newer.filter(|keys| keys.verify(&token.jws) == SignatureCheck::Valid)
             }
         };
-        self.remember(token.digest, by.ok_or(Denial::Wrong)?);
+        self.cache_verified(token.digest, key_set.ok_or(AuthError::Rejected)?);
         Ok(())
     }
 
-    fn remember(&self, digest: [u8; 32], by: Arc<KeySet>) {
-        let mut verified = self.verified();
-        if verified.len() >= MOST_VERIFIED {
-            verified.clear();
+    fn cache_verified(&self, digest: [u8; 32], keys: Arc<KeySet>) {
+        let mut cache = self.lock_verified();
+        if cache.len() >= MAX_VERIFIED_TOKENS {
+            cache.clear();
         }
-        verified.insert(digest, by);
+        cache.insert(digest, keys);
     }
 
-    fn verified(&self) -> MutexGuard<'_, HashMap<[u8; 32], Arc<KeySet>>> {
-        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_verified(&self) -> MutexGuard<'_, HashMap<[u8; 32], Arc<KeySet>>> {
+        self.verified_by.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

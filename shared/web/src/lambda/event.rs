@@ -18,54 +18,57 @@ use serde_json::value::RawValue;
 use crate::{ApiError, SourceIp};
 
 /// Converts an event to a request with its [`SourceIp`]. An event that is no HTTP request is `invalid_request`.
-pub(super) fn request(event: &RawValue) -> Result<Request<Body>, ApiError> {
-    let parts = two(event).or_else(|| one(event)).filter(|parts| parts.path.starts_with('/')).ok_or_else(unknown)?;
+pub(super) fn parse_request(event: &RawValue) -> Result<Request<Body>, ApiError> {
+    let parts = parse_v2(event)
+        .or_else(|| parse_v1(event))
+        .filter(|parts| parts.path.starts_with('/'))
+        .ok_or_else(unknown_format)?;
     let body = parts.body.unwrap_or_default();
-    let body = if parts.base64 {
-        STANDARD.decode(body).map_err(|_| refused("The body of the event is not valid base64"))?
+    let body = if parts.is_base64 {
+        STANDARD.decode(body).map_err(|_| invalid_request("The body of the event is not valid base64"))?
     } else {
         body.into_bytes()
     };
     let target = if parts.query.is_empty() { parts.path } else { format!("{}?{}", parts.path, parts.query) };
     let request = Request::builder().method(parts.method.as_str()).uri(target).body(Body::from(body));
-    let mut request = request.map_err(|_| unknown())?;
+    let mut request = request.map_err(|_| unknown_format())?;
     *request.headers_mut() = parts.headers;
-    if let Some(address) = parts.source.and_then(|text| text.parse().ok()) {
+    if let Some(address) = parts.source_ip.and_then(|text| text.parse().ok()) {
         request.extensions_mut().insert(SourceIp(address));
     }
     Ok(request)
 }
 
-fn unknown() -> ApiError {
-    refused("The event is not an HTTP request of format 1.0 or 2.0")
+fn unknown_format() -> ApiError {
+    invalid_request("The event is not an HTTP request of format 1.0 or 2.0")
 }
 
-fn refused(sentence: &str) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, sentence)
+fn invalid_request(message: &str) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, message)
 }
 
 /// The fields that both formats have.
-struct Parts {
+struct EventParts {
     method: String,
     path: String,
     query: String,
     headers: HeaderMap,
     body: Option<String>,
-    base64: bool,
-    source: Option<String>,
+    is_base64: bool,
+    source_ip: Option<String>,
 }
 
-fn two(event: &RawValue) -> Option<Parts> {
+fn parse_v2(event: &RawValue) -> Option<EventParts> {
     let event: ApiGatewayV2httpRequest = serde_json::from_str(event.get()).ok()?;
     let path = event.raw_path.filter(|_| event.version.as_deref() == Some("2.0"))?;
-    Some(Parts {
+    Some(EventParts {
         method: event.request_context.http.method.as_str().to_owned(),
-        path: encoded(without_stage(&path, event.request_context.stage.as_deref()), is_path),
+        path: percent_encode(without_stage(&path, event.request_context.stage.as_deref()), is_path_byte),
         query: event.raw_query_string.unwrap_or_default(),
         headers: event.headers,
         body: event.body,
-        base64: event.is_base64_encoded,
-        source: event.request_context.http.source_ip,
+        is_base64: event.is_base64_encoded,
+        source_ip: event.request_context.http.source_ip,
     })
 }
 
@@ -91,36 +94,39 @@ struct RestEvent {
 
 #[derive(Deserialize)]
 struct RestContext {
-    identity: Identity,
+    identity: RestIdentity,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Identity {
+struct RestIdentity {
     source_ip: Option<String>,
 }
 
-fn one(event: &RawValue) -> Option<Parts> {
+fn parse_v1(event: &RawValue) -> Option<EventParts> {
     let event: RestEvent = serde_json::from_str(event.get()).ok()?;
-    Some(Parts {
+    Some(EventParts {
         method: event.http_method,
-        path: encoded(&event.path, is_path),
-        query: query(&event.multi_value_query_string_parameters.unwrap_or_default()),
-        headers: headers(event.multi_value_headers.unwrap_or_default()),
+        path: percent_encode(&event.path, is_path_byte),
+        query: encode_query(&event.multi_value_query_string_parameters.unwrap_or_default()),
+        headers: to_header_map(event.multi_value_headers.unwrap_or_default()),
         body: event.body,
-        base64: event.is_base64_encoded,
-        source: event.request_context.identity.source_ip,
+        is_base64: event.is_base64_encoded,
+        source_ip: event.request_context.identity.source_ip,
     })
 }
 
-fn query(parameters: &BTreeMap<String, Vec<String>>) -> String {
+fn encode_query(parameters: &BTreeMap<String, Vec<String>>) -> String {
     let pairs = parameters.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
-    let pairs = pairs.map(|(name, value)| format!("{}={}", encoded(name, is_plain), encoded(value, is_plain)));
+    let pairs = pairs.map(|(name, value)| {
+        format!("{}={}", percent_encode(name, is_unreserved), percent_encode(value, is_unreserved))
+    });
     pairs.collect::<Vec<_>>().join("&")
 }
 
-fn headers(told: BTreeMap<String, Vec<String>>) -> HeaderMap {
-    let pairs = told.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value)));
+fn to_header_map(named_values: BTreeMap<String, Vec<String>>) -> HeaderMap {
+    let pairs =
+        named_values.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value)));
     let mut headers = HeaderMap::new();
     for (name, value) in pairs {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
@@ -137,19 +143,19 @@ fn without_stage<'p>(path: &'p str, stage: Option<&str>) -> &'p str {
 }
 
 /// Whether a byte may appear unescaped in a path. The path is not normalised, and a proxy in front may have decoded it.
-fn is_path(byte: u8) -> bool {
+fn is_path_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\"#<>?^`{|}".contains(&byte)
 }
 
 /// Whether a byte needs no percent-encoding in a query: RFC 3986 calls it unreserved.
-fn is_plain(byte: u8) -> bool {
+fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-fn encoded(text: &str, stays: fn(u8) -> bool) -> String {
+fn percent_encode(text: &str, is_literal: fn(u8) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if stays(byte) {
+        if is_literal(byte) {
             encoded.push(char::from(byte));
         } else {
             // Writing to a String cannot fail.

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use conversation::{ErrorCode, new_id};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
-use store::{DefineError, Kind};
+use store::{DefineError, DefinitionKind};
 use web::{Administrator, ApiError, Caller};
 
 use super::definition_view::DefinitionView;
@@ -29,7 +29,7 @@ pub(crate) struct List {
 
 /// All agents, including the default one if it has no row.
 pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
-    let rows = app.store.definitions.list(Kind::Agent).await?;
+    let rows = app.store.definitions.list(DefinitionKind::Agent).await?;
     let built_in = rows.iter().all(|row| row.id != DEFAULT_AGENT).then(DefinitionView::built_in);
     Ok(Json(List { agents: built_in.into_iter().chain(rows.into_iter().map(DefinitionView::from)).collect() }))
 }
@@ -53,7 +53,7 @@ pub(crate) async fn get(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<DefinitionView>, ApiError> {
     let id = path_id(path)?;
-    match app.store.definitions.get(Kind::Agent, &id).await {
+    match app.store.definitions.get(DefinitionKind::Agent, &id).await {
         Err(DefineError::NotFound) if id == DEFAULT_AGENT => Ok(Json(DefinitionView::built_in())),
         found => Ok(Json(found?.into())),
     }
@@ -70,7 +70,7 @@ pub(crate) async fn replace(
     let id = path_id(path)?;
     let definition = parse(&app, &administrator.0, &headers, body).await?;
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
-    let replaced = app.store.definitions.replace(Kind::Agent, &id, name, &document, now).await;
+    let replaced = app.store.definitions.replace(DefinitionKind::Agent, &id, name, &document, now).await;
     app.catalog.agents.invalidate().await;
     match replaced {
         Err(DefineError::NotFound) if id == DEFAULT_AGENT => create_row(&app, &id, &definition).await.map(Json),
@@ -84,21 +84,21 @@ pub(crate) async fn delete(
     _: Administrator,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.definitions.delete(Kind::Agent, &path_id(path)?).await?;
+    app.store.definitions.delete(DefinitionKind::Agent, &path_id(path)?).await?;
     app.catalog.agents.invalidate().await;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn create_row(app: &App, id: &str, definition: &AgentDefinition) -> Result<DefinitionView, ApiError> {
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
-    let stored = app.store.definitions.create(Kind::Agent, id, name, &document, now).await?;
+    let stored = app.store.definitions.create(DefinitionKind::Agent, id, name, &document, now).await?;
     app.catalog.agents.invalidate().await;
     Ok(stored.into())
 }
 
 /// Parses the definition in a body; every name in it must exist.
 async fn parse(app: &App, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<AgentDefinition, ApiError> {
-    let body = web::json_body(headers, body).await?;
+    let body = web::read_json_body(headers, body).await?;
     let definition = parsing::parse(&caller.owner, body.len(), move || AgentDefinition::parse(&body)).await?;
     let wrong = match definition.model.as_deref().and_then(|name| wrong_model(app.models_for(&caller.owner), name)) {
         None => unknown_tool(app, &definition).await?,

@@ -35,7 +35,7 @@ pub(crate) async fn list(
     paging: Result<Query<Paging>, QueryRejection>,
 ) -> Result<Json<List>, ApiError> {
     if let Some(message_id) = filter.map_err(unreadable_query)?.0.message {
-        let calls = app.store.executions.of_answer(&caller.owner, &message_id).await;
+        let calls = app.store.executions.list_for_answer(&caller.owner, &message_id).await;
         let executions = calls?;
         return Ok(Json(List { executions, next_cursor: None }));
     }

@@ -3,11 +3,11 @@ use axum::body::Body;
 use axum::extract::State;
 use conversation::{ErrorCode, Failure};
 use http::HeaderMap;
-use protocols::Fields;
+use protocols::StrictObject;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::DefineError;
-use tools::http::{Imported, Rules, ToolDefinition, Unusable};
+use tools::http::{ImportedTools, Rules, ToolDefinition, UnusableOperation};
 use web::{Administrator, ApiError};
 
 use super::tools::create_row;
@@ -18,7 +18,7 @@ use crate::{App, parsing};
 pub(crate) struct ImportReport {
     /// The stored tools; for a dry run those that would be stored, without ids.
     tools: Vec<Value>,
-    refused: Vec<Unusable>,
+    refused: Vec<UnusableOperation>,
 }
 
 /// Defines a tool for each operation of an `OpenAPI` document that can be one and whose name is free.
@@ -28,12 +28,12 @@ pub(crate) async fn import(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ImportReport>, ApiError> {
-    let body = web::json_body(&headers, body).await?;
+    let body = web::read_json_body(&headers, body).await?;
     let (policy, taken) = (app.catalog.tools.policy(), app.catalog.tools.reserved_names().await?);
     let read = parsing::parse(&administrator.0.owner, body.len(), move || {
-        parse_import(&body, Rules { policy, taken: &taken })
+        parse_import(&body, Rules { policy, reserved_names: &taken })
     });
-    let (Imported { tools, unusable }, dry_run) = read.await?;
+    let (ImportedTools { tools, unusable }, dry_run) = read.await?;
     let mut report = ImportReport { tools: Vec::new(), refused: unusable };
     for definition in &tools {
         if dry_run { report.tools.push(definition.document()) } else { report.add(&app, definition).await? }
@@ -42,11 +42,12 @@ pub(crate) async fn import(
 }
 
 /// The tools of a document, and whether the import is a dry run.
-fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(Imported, bool), Failure> {
-    let mut fields = Fields::parse(body)?;
-    let document = fields.object("document")?.ok_or_else(|| fields.wrong("document", "given: an OpenAPI document"))?;
-    let dry_run = fields.flag("dryRun")?.unwrap_or(false);
-    fields.finish("`document`, `dryRun`")?;
+fn parse_import(body: &[u8], rules: Rules<'_>) -> Result<(ImportedTools, bool), Failure> {
+    let mut fields = StrictObject::parse(body)?;
+    let document =
+        fields.take_object("document")?.ok_or_else(|| fields.field_error("document", "given: an OpenAPI document"))?;
+    let dry_run = fields.take_bool("dryRun")?.unwrap_or(false);
+    fields.reject_unknown("`document`, `dryRun`")?;
     let imported = tools::http::import(Value::Object(document).to_string().as_bytes(), rules);
     let imported = imported.map_err(|sentence| Failure::new(ErrorCode::InvalidRequest, sentence))?;
     Ok((imported, dry_run))
@@ -60,7 +61,7 @@ impl ImportReport {
             Err(DefineError::Taken) => {
                 let (operation, reason) =
                     (definition.name.clone(), format!("Another tool has the name `{}`.", definition.name));
-                self.refused.push(Unusable { operation, reason });
+                self.refused.push(UnusableOperation { operation, reason });
             }
             Err(error) => return Err(error.into()),
         }

@@ -6,12 +6,12 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use conversation::{ErrorCode, ToolCall, new_id};
 use http::HeaderMap;
-use protocols::Fields;
+use protocols::StrictObject;
 use serde_json::Value;
-use store::{Kind, Owner};
+use store::{DefinitionKind, Owner};
 use tokio::time::Instant;
-use tools::http::{Defined, Trial};
-use tools::{CalculationBudget, KnownPages, Outgoing, Progress, Tool, ToolContext, ToolRegistry};
+use tools::http::{Defined, TestCall};
+use tools::{CalculationBudget, OutboundRedactor, Progress, Tool, ToolContext, ToolRegistry, UrlAllowlist};
 use web::{Administrator, ApiError};
 
 use crate::http::extract::path_id;
@@ -27,16 +27,16 @@ pub(crate) async fn run(
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Trial>, ApiError> {
+) -> Result<Json<TestCall>, ApiError> {
     let id = path_id(path)?;
-    let body = web::json_body(&headers, body).await?;
-    let mut fields = parsing::parse(&administrator.0.owner, body.len(), move || Fields::parse(&body)).await?;
-    let arguments = Value::Object(fields.object("arguments")?.unwrap_or_default());
-    let named = fields.words("tool", 128)?;
-    fields.finish("`arguments`, `tool`")?;
-    let stored = app.store.definitions.get(Kind::Tool, &id).await?;
+    let body = web::read_json_body(&headers, body).await?;
+    let mut fields = parsing::parse(&administrator.0.owner, body.len(), move || StrictObject::parse(&body)).await?;
+    let arguments = Value::Object(fields.take_object("arguments")?.unwrap_or_default());
+    let named = fields.take_non_blank("tool", 128)?;
+    fields.reject_unknown("`arguments`, `tool`")?;
+    let stored = app.store.definitions.get(DefinitionKind::Tool, &id).await?;
     let definition = app.catalog.tools.definition(&stored).ok_or(ErrorCode::Internal)?;
-    let outgoing = Outgoing::new(app.config.redactor.clone());
+    let outgoing = OutboundRedactor::new(app.config.redactor.clone());
     let trial = match (app.catalog.tools.http_tool(&definition), app.catalog.tools.build(definition), &named) {
         (_, Defined::Server(server), named) => {
             server.test_call(named.as_deref(), &arguments, &outgoing, app.turns.limits.max_duration).await
@@ -49,17 +49,17 @@ pub(crate) async fn run(
 }
 
 /// A tool of the product under another name asks nobody: there is nothing to show but what it gives.
-async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<Trial, ApiError> {
+async fn run_built_in(app: &App, owner: Owner, tool: Arc<dyn Tool>, arguments: Value) -> Result<TestCall, ApiError> {
     let context = ToolContext {
         owner,
         deadline: Instant::now() + app.turns.limits.max_duration,
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::new(app.config.redactor.clone()),
-        calculations: CalculationBudget::default(),
+        redactor: OutboundRedactor::new(app.config.redactor.clone()),
+        calculation_budget: CalculationBudget::default(),
     };
     let call = ToolCall { id: new_id(), name: tool.spec().name, arguments };
     let session = ToolRegistry::new(vec![tool]).session(context);
     let ran = session.run(&call).await.map_err(|_| ErrorCode::Internal)?;
-    Ok(Trial { request: None, response: None, content: ran.result.content, error: ran.report.error })
+    Ok(TestCall { request: None, response: None, content: ran.result.content, error: ran.report.error })
 }

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use conversation::new_id;
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
-use store::{DefineError, Kind};
+use store::{DefineError, DefinitionKind};
 use tools::http::ToolDefinition;
 use web::{Administrator, ApiError};
 
@@ -22,7 +22,7 @@ pub(crate) struct List {
 
 /// All defined tools.
 pub(crate) async fn list(State(app): State<App>, _: Administrator) -> Result<Json<List>, ApiError> {
-    let rows = app.store.definitions.list(Kind::Tool).await?;
+    let rows = app.store.definitions.list(DefinitionKind::Tool).await?;
     Ok(Json(List { tools: rows.into_iter().map(DefinitionView::from).collect() }))
 }
 
@@ -33,7 +33,8 @@ pub(crate) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<DefinitionView>), ApiError> {
-    let definition = app.catalog.tools.parse(&administrator.0.owner, web::json_body(&headers, body).await?).await?;
+    let definition =
+        app.catalog.tools.parse(&administrator.0.owner, web::read_json_body(&headers, body).await?).await?;
     Ok((StatusCode::CREATED, Json(create_row(&app, &definition).await?)))
 }
 
@@ -43,7 +44,7 @@ pub(crate) async fn get(
     _: Administrator,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<DefinitionView>, ApiError> {
-    let found = app.store.definitions.get(Kind::Tool, &path_id(path)?).await;
+    let found = app.store.definitions.get(DefinitionKind::Tool, &path_id(path)?).await;
     Ok(Json(found?.into()))
 }
 
@@ -56,9 +57,10 @@ pub(crate) async fn replace(
     body: Body,
 ) -> Result<Json<DefinitionView>, ApiError> {
     let id = path_id(path)?;
-    let definition = app.catalog.tools.parse(&administrator.0.owner, web::json_body(&headers, body).await?).await?;
+    let definition =
+        app.catalog.tools.parse(&administrator.0.owner, web::read_json_body(&headers, body).await?).await?;
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
-    let replaced = app.store.definitions.replace(Kind::Tool, &id, name, &document, now).await;
+    let replaced = app.store.definitions.replace(DefinitionKind::Tool, &id, name, &document, now).await;
     app.catalog.tools.invalidate().await;
     Ok(Json(replaced?.into()))
 }
@@ -69,7 +71,7 @@ pub(crate) async fn delete(
     _: Administrator,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, ApiError> {
-    let deleted = app.store.definitions.delete(Kind::Tool, &path_id(path)?).await;
+    let deleted = app.store.definitions.delete(DefinitionKind::Tool, &path_id(path)?).await;
     app.catalog.tools.invalidate().await;
     deleted?;
     Ok(StatusCode::NO_CONTENT)
@@ -78,7 +80,7 @@ pub(crate) async fn delete(
 /// Stores a new tool.
 pub(super) async fn create_row(app: &App, definition: &ToolDefinition) -> Result<DefinitionView, DefineError> {
     let (name, document, now) = (&definition.name, definition.document(), SystemTime::now());
-    let stored = app.store.definitions.create(Kind::Tool, &new_id(), name, &document, now).await;
+    let stored = app.store.definitions.create(DefinitionKind::Tool, &new_id(), name, &document, now).await;
     app.catalog.tools.invalidate().await;
     Ok(stored?.into())
 }

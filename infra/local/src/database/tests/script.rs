@@ -3,15 +3,15 @@ use serde_json::{Value, json};
 pub(super) const TABLE: &str = "letters";
 
 /// An operation and its request body.
-pub(super) type Line = (&'static str, String);
+pub(super) type ScriptRequest = (&'static str, String);
 
 /// The product's requests, with every answer that they may get; `token` is new to the database.
-pub(super) fn answered_here(token: &str) -> Vec<Line> {
-    written([tables(), writes(), transactions(token), reads(), refused(), everything()].concat())
+pub(super) fn supported_requests(token: &str) -> Vec<ScriptRequest> {
+    encode([tables(), writes(), transactions(token), reads(), rejected_requests(), full_scans()].concat())
 }
 
 /// The expected outcomes of [`supported_requests`].
-pub(super) const ANSWERS: &[&str] = &[
+pub(super) const EXPECTED_OUTCOMES: &[&str] = &[
     "CreateTable: done",
     "CreateTable: ResourceInUseException",
     "DescribeTable: done",
@@ -70,8 +70,8 @@ pub(super) const ANSWERS: &[&str] = &[
 ];
 
 /// Operations that the product does not use; the last ones delete the table.
-pub(super) fn unused() -> Vec<Line> {
-    written(vec![
+pub(super) fn unused_operations() -> Vec<ScriptRequest> {
+    encode(vec![
         ("BatchGetItem", json!({ "RequestItems": { TABLE: { "Keys": [key("1")] } } })),
         ("TransactGetItems", json!({ "TransactItems": [{ "Get": of_table(json!({ "Key": key("1") })) }] })),
         ("DeleteTable", of_table(json!({}))),
@@ -80,19 +80,19 @@ pub(super) fn unused() -> Vec<Line> {
 }
 
 /// Bodies that cannot be parsed, and unknown operations.
-pub(super) fn unreadable() -> Vec<Line> {
+pub(super) fn unreadable_requests() -> Vec<ScriptRequest> {
     let raw = [("GetItem", "{"), ("GetItem", "[]"), ("PutItem", r#"{"TableName":7}"#), ("Query", "\"\u{1}\"")];
     let raw = raw.map(|(operation, body)| (operation, body.to_owned()));
     let unknown = vec![("DescribeLimits", json!({}))];
-    written(invalid()).into_iter().chain(raw).chain(written(unknown)).collect()
+    encode(invalid()).into_iter().chain(raw).chain(encode(unknown)).collect()
 }
 
 /// Creates the table.
-pub(super) fn prepared() -> Vec<Line> {
-    written(vec![("CreateTable", table())])
+pub(super) fn create_table_request() -> Vec<ScriptRequest> {
+    encode(vec![("CreateTable", table())])
 }
 
-fn written(lines: Vec<(&'static str, Value)>) -> Vec<Line> {
+fn encode(lines: Vec<(&'static str, Value)>) -> Vec<ScriptRequest> {
     lines.into_iter().map(|(operation, body)| (operation, body.to_string())).collect()
 }
 
@@ -134,7 +134,7 @@ fn plain(name: &str, at: u32) -> Value {
 }
 
 /// An item that is not in the index.
-fn nowhere_else(name: &str) -> Value {
+fn unindexed(name: &str) -> Value {
     json!({ "pk": { "S": "a" }, "sk": { "S": name }, "text": { "S": "ß𝄞\"\\" }, "number": { "N": "1.50e2" } })
 }
 
@@ -146,7 +146,7 @@ fn batch(requests: &[Value]) -> Value {
     json!({ "RequestItems": { TABLE: requests } })
 }
 
-fn counted(mut request: Value) -> Value {
+fn with_capacity_report(mut request: Value) -> Value {
     request["ReturnConsumedCapacity"] = "TOTAL".into();
     request
 }
@@ -211,10 +211,10 @@ fn writes() -> Vec<(&'static str, Value)> {
         ("BatchWriteItem", json!({ "RequestItems": { TABLE: puts } })),
         (
             "BatchWriteItem",
-            batch(&[put(&plain("4", 3)), put(&plain("8", 2)), put(&nowhere_else("3")), put(&plain("9", 1))]),
+            batch(&[put(&plain("4", 3)), put(&plain("8", 2)), put(&unindexed("3")), put(&plain("9", 1))]),
         ),
         ("BatchWriteItem", batch(&[put(&plain("7", 1)), json!({ "DeleteRequest": { "Key": key("9") } })])),
-        ("BatchWriteItem", counted(batch(&[put(&plain("7", 2))]))),
+        ("BatchWriteItem", with_capacity_report(batch(&[put(&plain("7", 2))]))),
         ("DeleteItem", unmet(json!({ "Key": key("1") }))),
         ("DeleteItem", of_table(json!({ "Key": key("5"), "ReturnValues": "ALL_OLD" }))),
     ]
@@ -244,7 +244,7 @@ fn reads() -> Vec<(&'static str, Value)> {
 }
 
 /// Reads all items.
-fn everything() -> Vec<(&'static str, Value)> {
+fn full_scans() -> Vec<(&'static str, Value)> {
     vec![("Scan", of_table(json!({}))), ("Scan", of_table(json!({ "IndexName": "by-at" })))]
 }
 
@@ -255,7 +255,7 @@ fn with(value: Value) -> Value {
 }
 
 /// Requests that can be parsed but are rejected.
-fn refused() -> Vec<(&'static str, Value)> {
+fn rejected_requests() -> Vec<(&'static str, Value)> {
     let (twice, seventh) = (put(&item("7", 7)), put(&plain("7", 7)));
     let many: Vec<_> = (0..26).map(|at| put(&plain(&format!("7 {at}"), at))).collect();
     let (mut large, mut mistyped, mut nameless) = (plain("7", 7), plain("7", 7), plain("7", 7));

@@ -6,9 +6,9 @@ use serde::Deserialize;
 #[derive(Debug, PartialEq)]
 pub(super) enum Findings {
     /// Pages and summaries of a search.
-    Found { summaries: Vec<String>, pages: Vec<Page> },
+    SearchResults { summaries: Vec<String>, pages: Vec<Page> },
     /// Output of another tool, line by line.
-    Told { lines: Vec<String> },
+    ToolOutput { lines: Vec<String> },
     /// No result, for this reason; it may be empty.
     Failed { reason: String },
 }
@@ -31,12 +31,12 @@ impl Page {
     }
 }
 
-const RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
+const SEARCH_RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
 const PAGE: (&str, &str) = ("<page>", "</page>");
 
 /// Tags around the result of other tools, when the model is prompted for calls.
-const OTHER: (&str, &str) = ("<tool_result name=", "</tool_result>");
-const ERROR: (&str, &str) = ("<search_error>", "</search_error>");
+const TOOL_RESULT: (&str, &str) = ("<tool_result name=", "</tool_result>");
+const SEARCH_ERROR: (&str, &str) = ("<search_error>", "</search_error>");
 
 /// Output of the calculator.
 #[derive(Deserialize)]
@@ -48,28 +48,28 @@ struct Sum {
 impl Findings {
     /// Whether `text` contains tool results.
     pub(super) fn are_in(text: &str) -> bool {
-        text.contains(RESULTS.0) || text.contains(ERROR.0) || text.contains(OTHER.0)
+        text.contains(SEARCH_RESULTS.0) || text.contains(SEARCH_ERROR.0) || text.contains(TOOL_RESULT.0)
     }
 
     /// Parses the results of a call; unknown content is a failure.
     pub(super) fn read(text: &str) -> Self {
-        let blocks: Vec<&str> = inside(text, RESULTS).collect();
+        let blocks: Vec<&str> = inside(text, SEARCH_RESULTS).collect();
         if blocks.is_empty() {
-            if let Some(lines) = other(text) {
-                return Self::Told { lines };
+            if let Some(lines) = tool_output_lines(text) {
+                return Self::ToolOutput { lines };
             }
-            let reason = inside(text, ERROR).next().unwrap_or_default();
+            let reason = inside(text, SEARCH_ERROR).next().unwrap_or_default();
             return Self::Failed { reason: reason.trim_start_matches("搜索失败:").trim().to_owned() };
         }
         let summaries = blocks.iter().filter_map(|block| summary(block)).collect();
-        Self::Found { summaries, pages: blocks.into_iter().flat_map(pages).collect() }
+        Self::SearchResults { summaries, pages: blocks.into_iter().flat_map(pages).collect() }
     }
 }
 
 /// Returns the lines of another tool's result; `None` for its failures.
-fn other(text: &str) -> Option<Vec<String>> {
-    let result = match text.split_once(OTHER.0) {
-        Some((_, rest)) => rest.split_once('>')?.1.split_once(OTHER.1)?.0,
+fn tool_output_lines(text: &str) -> Option<Vec<String>> {
+    let result = match text.split_once(TOOL_RESULT.0) {
+        Some((_, rest)) => rest.split_once('>')?.1.split_once(TOOL_RESULT.1)?.0,
         None => text,
     };
     let result = result.trim();
@@ -134,19 +134,23 @@ mod tests {
             page("新闻", "https://a.example/2", "一。"),
         ];
         assert!(Findings::are_in(text));
-        assert_eq!(Findings::read(text), Findings::Found { summaries: vec!["晴，\n微风。".into()], pages });
+        assert_eq!(Findings::read(text), Findings::SearchResults { summaries: vec!["晴，\n微风。".into()], pages });
     }
 
     #[test]
     fn results_of_several_calls_are_merged() {
         let block = "<search_results>\n搜索结果：\n\n1. t\n来源：https://a.example/\n内容：c\n\n</search_results>";
         let pages = vec![page("t", "https://a.example/", "c"), page("t", "https://a.example/", "c")];
-        assert_eq!(Findings::read(&format!("{block}\n{block}")), Findings::Found { summaries: Vec::new(), pages });
+        assert_eq!(
+            Findings::read(&format!("{block}\n{block}")),
+            Findings::SearchResults { summaries: Vec::new(), pages }
+        );
     }
 
     #[test]
     fn other_tools_output_parses_with_and_without_tags() {
-        let told = |lines: &[&str]| Findings::Told { lines: lines.iter().map(|line| (*line).to_owned()).collect() };
+        let output =
+            |lines: &[&str]| Findings::ToolOutput { lines: lines.iter().map(|line| (*line).to_owned()).collect() };
         let sum = r#"{"expression":"1+1","result":"2","exact":true}"#;
         let framed = |text: &str| format!("结果：\n\n<tool_result name=\"x\">\n{text}\n</tool_result>\n\n请回答。");
         let time = "时区：UTC（UTC+00:00）\n日期：2027-01-15（星期五）";
@@ -155,7 +159,7 @@ mod tests {
             (time, &["时区：UTC（UTC+00:00）", "日期：2027-01-15（星期五）"]),
             ("<page>\n标题：t\n\n内容：c\n</page>", &["标题：t", "内容：c"]),
         ] {
-            assert_eq!([Findings::read(text), Findings::read(&framed(text))], [told(lines), told(lines)], "{text}");
+            assert_eq!([Findings::read(text), Findings::read(&framed(text))], [output(lines), output(lines)], "{text}");
             assert!(Findings::are_in(&framed(text)));
         }
         assert_eq!(Findings::read(&framed("计算失败：除数为零。")), Findings::Failed { reason: String::new() });
@@ -167,6 +171,6 @@ mod tests {
         assert_eq!(Findings::read("<search_error>搜索失败: 搜索超时</search_error>"), failed("搜索超时"));
         assert_eq!(Findings::read("Tool 'x' not found."), failed(""));
         let nothing = "<search_results>\n搜索结果：\n\n没有找到相关结果。\n</search_results>";
-        assert_eq!(Findings::read(nothing), Findings::Found { summaries: Vec::new(), pages: Vec::new() });
+        assert_eq!(Findings::read(nothing), Findings::SearchResults { summaries: Vec::new(), pages: Vec::new() });
     }
 }

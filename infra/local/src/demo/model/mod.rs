@@ -1,11 +1,11 @@
 //! The demo model: `POST /chat/completions`, streamed or whole.
 
 mod findings;
+mod planned_call;
 mod reply;
 mod request;
 mod small_talk;
 mod wire;
-mod wish;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
@@ -18,12 +18,12 @@ use self::request::Request;
 
 /// Handles a chat completion request.
 pub(super) async fn complete(request: Result<Json<Request>, JsonRejection>) -> Response {
-    let Ok(Json(request)) = request else { return refused() };
+    let Ok(Json(request)) = request else { return bad_request() };
     let tokens = wire::Completion::new(&request, reply(&request.situation()));
-    if request.stream { tokens.streamed().into_response() } else { tokens.whole().into_response() }
+    if request.stream { tokens.into_sse().into_response() } else { tokens.into_document().into_response() }
 }
 
-fn refused() -> Response {
+fn bad_request() -> Response {
     let error = json!({"message": "The demo model takes a chat completion request.", "type": "invalid_request_error"});
     (StatusCode::BAD_REQUEST, Json(json!({"error": error}))).into_response()
 }

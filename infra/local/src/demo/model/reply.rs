@@ -2,18 +2,18 @@
 
 use crate::demo::language::Language;
 use crate::demo::model::findings::{Findings, Page};
+use crate::demo::model::planned_call::PlannedCall;
 use crate::demo::model::request::{Situation, Tools};
 use crate::demo::model::small_talk::{answer, small_talk};
-use crate::demo::model::wish::Wish;
 
 /// Length limit of a search query, in characters.
-const MAX_QUERY: usize = 120;
+const MAX_QUERY_CHARS: usize = 120;
 
 /// Length limit of a quote from the question or a page, in characters.
-const MAX_QUOTE: usize = 160;
+const MAX_QUOTE_CHARS: usize = 160;
 
 /// Prefixes of a question that do not help a search.
-const OPENINGS: &[&str] = &[
+const QUESTION_PREFIXES: &[&str] = &[
     "请问",
     "请帮我",
     "帮我",
@@ -39,25 +39,25 @@ pub(super) struct Reply {
     pub(super) thinking: String,
     pub(super) text: String,
     /// The call, and the format in which it is written.
-    pub(super) call: Option<(Tools, Wish)>,
+    pub(super) call: Option<(Tools, PlannedCall)>,
 }
 
 /// Builds the reply to a request.
 pub(super) fn reply(situation: &Situation) -> Reply {
-    let Situation { question, language, tools, wish, findings } = situation;
+    let Situation { question, language, tools, planned_call, findings } = situation;
     if let Some(findings) = findings {
-        return said(&report(findings, question, *language));
+        return text_reply(&render_findings(findings, question, *language));
     }
-    if let (Some(wish), false) = (wish, *tools == Tools::Off) {
-        return Reply { call: Some((*tools, wish.clone())), ..said("") };
+    if let (Some(planned_call), false) = (planned_call, *tools == Tools::Off) {
+        return Reply { call: Some((*tools, planned_call.clone())), ..text_reply("") };
     }
     match (small_talk(question), tools) {
-        (Some(meant), _) => said(answer(meant, *language)),
-        (None, Tools::Off) => said(language.choose(NO_TOOLS.0, NO_TOOLS.1)),
+        (Some(meant), _) => text_reply(answer(meant, *language)),
+        (None, Tools::Off) => text_reply(language.choose(NO_TOOLS.0, NO_TOOLS.1)),
         (None, tools) => Reply {
             thinking: language.choose(THINKING.0, THINKING.1).to_owned(),
             text: language.choose("好的，我查一下。\n\n", "Let me look that up.\n\n").to_owned(),
-            call: Some((*tools, Wish::search(query(question)))),
+            call: Some((*tools, PlannedCall::search(query(question)))),
         },
     }
 }
@@ -79,43 +79,43 @@ const NOTE: (&str, &str) = (
      `ARK_API_KEY` and `ARK_MODEL` (or `OPENAI_API_KEY` and `OPENAI_MODEL`) and start again.",
 );
 
-fn said(text: &str) -> Reply {
+fn text_reply(text: &str) -> Reply {
     Reply { text: text.to_owned(), ..Reply::default() }
 }
 
 fn query(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut matter = line.as_str();
-    while let Some(rest) = OPENINGS.iter().find_map(|opening| without(matter, opening)) {
-        matter = rest;
+    let mut subject = line.as_str();
+    while let Some(rest) = QUESTION_PREFIXES.iter().find_map(|opening| strip_prefix_ignoring_case(subject, opening)) {
+        subject = rest;
     }
-    let matter = matter.trim_end_matches(['?', '？', '!', '！', '.', '。', ' ']);
-    let matter = if matter.is_empty() { &line } else { matter };
-    matter.chars().take(MAX_QUERY).collect()
+    let subject = subject.trim_end_matches(['?', '？', '!', '！', '.', '。', ' ']);
+    let subject = if subject.is_empty() { &line } else { subject };
+    subject.chars().take(MAX_QUERY_CHARS).collect()
 }
 
 /// Strips a prefix, ignoring ASCII case; `None` when nothing remains.
-fn without<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
+fn strip_prefix_ignoring_case<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     let start = text.get(..opening.len()).filter(|start| start.eq_ignore_ascii_case(opening))?;
     Some(text[start.len()..].trim_start()).filter(|rest| !rest.is_empty())
 }
 
-fn report(findings: &Findings, question: &str, language: Language) -> String {
+fn render_findings(findings: &Findings, question: &str, language: Language) -> String {
     let body = match findings {
-        Findings::Found { pages, .. } if pages.is_empty() => language
+        Findings::SearchResults { pages, .. } if pages.is_empty() => language
             .choose(
                 "搜索没有找到相关的内容，换个说法再试试？",
                 "The search found nothing about this. Maybe try other words?",
             )
             .to_owned(),
-        Findings::Told { lines } => told(lines, language),
-        Findings::Found { summaries, pages } => found(summaries, pages, question, language),
-        Findings::Failed { reason } => failed(reason, language),
+        Findings::ToolOutput { lines } => render_tool_output(lines, language),
+        Findings::SearchResults { summaries, pages } => render_search_results(summaries, pages, question, language),
+        Findings::Failed { reason } => render_failure(reason, language),
     };
     format!("{body}\n\n{}", language.choose(NOTE.0, NOTE.1))
 }
 
-fn found(summaries: &[String], pages: &[Page], question: &str, language: Language) -> String {
+fn render_search_results(summaries: &[String], pages: &[Page], question: &str, language: Language) -> String {
     let question = quote(question);
     let intro = language.choose(
         format!("关于“{question}”，搜索到这些内容："),
@@ -130,7 +130,7 @@ fn found(summaries: &[String], pages: &[Page], question: &str, language: Languag
     parts.join("\n\n")
 }
 
-fn told(lines: &[String], language: Language) -> String {
+fn render_tool_output(lines: &[String], language: Language) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("- {}", quote(line))).collect();
     format!("{}\n\n{}", language.choose("工具返回了：", "The tool returned:"), lines.join("\n"))
 }
@@ -141,7 +141,7 @@ fn bullet(page: &Page, language: Language) -> String {
     format!("- [{title}]({url}){}{}", language.choose("：", ": "), quote(first_sentences(&page.content)))
 }
 
-fn failed(reason: &str, language: Language) -> String {
+fn render_failure(reason: &str, language: Language) -> String {
     match language {
         Language::Chinese if !reason.is_empty() => format!("搜索没有成功（{}），所以这个问题我答不了。", plain(reason)),
         Language::Chinese => "工具没有给出结果，所以这个问题我答不了。".to_owned(),
@@ -154,7 +154,7 @@ fn failed(reason: &str, language: Language) -> String {
 
 /// Returns as many whole sentences as fit a quote; the whole text if not even the first one fits.
 fn first_sentences(text: &str) -> &str {
-    let within = text.char_indices().nth(MAX_QUOTE).map_or(text.len(), |(at, _)| at);
+    let within = text.char_indices().nth(MAX_QUOTE_CHARS).map_or(text.len(), |(at, _)| at);
     let ends = text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)).take_while(|(end, _)| *end <= within);
     let last = ends.filter(|&(end, c)| ends_sentence(c, &text[end..])).last();
     last.map_or(text, |(end, _)| &text[..end])
@@ -167,10 +167,10 @@ fn ends_sentence(c: char, rest: &str) -> bool {
 
 fn quote(text: &str) -> String {
     let text = plain(text);
-    if text.chars().count() <= MAX_QUOTE {
+    if text.chars().count() <= MAX_QUOTE_CHARS {
         return text;
     }
-    text.chars().take(MAX_QUOTE).chain(['…']).collect()
+    text.chars().take(MAX_QUOTE_CHARS).chain(['…']).collect()
 }
 
 /// Returns the text on one line, without tags: the model quotes text, and a quote must not become a call.

@@ -2,7 +2,7 @@ use serde::Deserialize;
 
 use crate::demo::language::Language;
 use crate::demo::model::findings::Findings;
-use crate::demo::model::wish::Wish;
+use crate::demo::model::planned_call::PlannedCall;
 
 /// Name of the search tool.
 pub(super) const TOOL: &str = "search_web";
@@ -72,7 +72,7 @@ pub(super) struct Situation {
     pub(super) language: Language,
     pub(super) tools: Tools,
     /// Call of an offered tool other than the search that answers the question.
-    pub(super) wish: Option<Wish>,
+    pub(super) planned_call: Option<PlannedCall>,
     /// Results of the call in the model's last reply, if that was a call.
     pub(super) findings: Option<Findings>,
 }
@@ -82,11 +82,12 @@ impl Request {
     pub(super) fn situation(&self) -> Situation {
         let (before, after) = self.since_last_reply();
         let called = before.last().is_some_and(Message::is_call) && !after.is_empty();
-        let asked = if called { before } else { &self.messages };
-        let question = asked.iter().rev().find(|message| message.is_question()).map(Message::text).unwrap_or_default();
+        let candidates = if called { before } else { &self.messages };
+        let question =
+            candidates.iter().rev().find(|message| message.is_question()).map(Message::text).unwrap_or_default();
         let findings = called.then(|| Findings::read(&join(after)));
-        let wish = Wish::of(&question).filter(|wish| self.offers(wish.tool));
-        Situation { language: Language::of(&question), question, tools: self.tools(), wish, findings }
+        let planned_call = PlannedCall::of(&question).filter(|planned_call| self.offers(planned_call.tool));
+        Situation { language: Language::of(&question), question, tools: self.tools(), planned_call, findings }
     }
 
     /// The text of all messages.
@@ -116,7 +117,7 @@ impl Request {
     /// Splits the messages after the model's last reply.
     fn since_last_reply(&self) -> (&[Message], &[Message]) {
         let last = self.messages.iter().rposition(|message| message.role == "assistant");
-        self.messages.split_at(last.map_or(0, |place| place + 1))
+        self.messages.split_at(last.map_or(0, |index| index + 1))
     }
 }
 

@@ -61,12 +61,13 @@ pub(super) fn small_talk(text: &str) -> Option<SmallTalk> {
 
 fn longest_phrase(text: &str) -> Option<(SmallTalk, usize)> {
     let all = PHRASES.iter().flat_map(|(kind, phrases)| phrases.split('|').map(move |phrase| (*kind, phrase)));
-    let fitting = all.filter(|(_, phrase)| text.strip_prefix(phrase).is_some_and(|rest| ends_word(phrase, rest)));
+    let fitting =
+        all.filter(|(_, phrase)| text.strip_prefix(phrase).is_some_and(|rest| ends_at_boundary(phrase, rest)));
     fitting.map(|(kind, phrase)| (kind, phrase.len())).max_by_key(|(_, length)| *length)
 }
 
 /// Whether a phrase ends at a word boundary; Chinese has no spaces, so any position is one.
-fn ends_word(phrase: &str, rest: &str) -> bool {
+fn ends_at_boundary(phrase: &str, rest: &str) -> bool {
     !phrase.is_ascii() || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '\'')
 }
 

@@ -20,15 +20,15 @@ async fn serve() -> SocketAddr {
 
 async fn post(path: &str, body: String) -> (u16, String, String) {
     let url = format!("http://{}/demo/{path}", serve().await);
-    let post = transport::client().unwrap().post(url).header("content-type", "application/json").body(body);
+    let post = transport::build_client().unwrap().post(url).header("content-type", "application/json").body(body);
     let response = post.send().await.unwrap();
     let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
     (response.status().as_u16(), kind, response.text().await.unwrap())
 }
 
 fn talk(system: &str, messages: &[(&str, &str)]) -> Value {
-    let said = messages.iter().map(|(role, content)| json!({"role": role, "content": content}));
-    let messages: Vec<Value> = [json!({"role": "system", "content": system})].into_iter().chain(said).collect();
+    let entries = messages.iter().map(|(role, content)| json!({"role": role, "content": content}));
+    let messages: Vec<Value> = [json!({"role": "system", "content": system})].into_iter().chain(entries).collect();
     json!({"model": "demo", "messages": messages})
 }
 
@@ -39,7 +39,7 @@ async fn choice(request: Value) -> Value {
     body["choices"][0].clone()
 }
 
-async fn said(system: &str, messages: &[(&str, &str)]) -> String {
+async fn reply_text(system: &str, messages: &[(&str, &str)]) -> String {
     choice(talk(system, messages)).await["message"]["content"].as_str().unwrap().to_owned()
 }
 
@@ -47,8 +47,8 @@ async fn said(system: &str, messages: &[(&str, &str)]) -> String {
 async fn question_becomes_search_call_in_prompted_format() {
     let expected = "<think>这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。</think>\
         好的，我查一下。\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
-    assert_eq!(said(TEACHING, &[("user", "今天的新闻有哪些？")]).await, expected);
-    let english = said(TEACHING, &[("user", "Who won the last race?")]).await;
+    assert_eq!(reply_text(TEACHING, &[("user", "今天的新闻有哪些？")]).await, expected);
+    let english = reply_text(TEACHING, &[("user", "Who won the last race?")]).await;
     assert!(english.ends_with(
         "Let me look that up.\n\n<tool_call>{\"tool\": \"search_web\", \"query\": \"Who won the last race\"}</tool_call>"
     ));
@@ -56,35 +56,35 @@ async fn question_becomes_search_call_in_prompted_format() {
 
 #[tokio::test]
 async fn closing_tag_in_question_is_escaped() {
-    let said = said(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]).await;
-    assert!(said.ends_with(r#""query": "what is \u003c/tool_call> \"good\" for"}</tool_call>"#), "{said}");
+    let reply = reply_text(TEACHING, &[("user", "what is </tool_call> \"good\" for?")]).await;
+    assert!(reply.ends_with(r#""query": "what is \u003c/tool_call> \"good\" for"}</tool_call>"#), "{reply}");
 }
 
 #[tokio::test]
 async fn answer_cites_results_and_names_demo_model() {
     let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
-    let said = said(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]).await;
+    let reply = reply_text(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]).await;
     let expected = "关于“天气”，搜索到这些内容：\n\n- [标题](https://a.example/1)：第一句。第二句。\n\n搜索的摘要：摘要。\n\n\
         以上由内置的演示模型拼成";
-    assert!(said.starts_with(expected), "{said}");
-    assert!(said.contains("`ARK_API_KEY`"), "{said}");
+    assert!(reply.starts_with(expected), "{reply}");
+    assert!(reply.contains("`ARK_API_KEY`"), "{reply}");
 }
 
 #[tokio::test]
 async fn answer_uses_question_language_without_tools_too() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "weather"}</tool_call>"#;
-    let said = said("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]).await;
-    assert!(said.starts_with("Here is what the search returned about “weather”:\n\n- [标题]"), "{said}");
-    assert!(said.contains("This was put together by the built-in demo model"), "{said}");
+    let reply = reply_text("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]).await;
+    assert!(reply.starts_with("Here is what the search returned about “weather”:\n\n- [标题]"), "{reply}");
+    assert!(reply.contains("This was put together by the built-in demo model"), "{reply}");
 }
 
 #[tokio::test]
 async fn failed_search_is_reported() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "x"}</tool_call>"#;
     let error = "<search_error>搜索失败: 搜索超时</search_error>";
-    let chinese = said(TEACHING, &[("user", "新闻"), ("assistant", call), ("user", error)]).await;
+    let chinese = reply_text(TEACHING, &[("user", "新闻"), ("assistant", call), ("user", error)]).await;
     assert!(chinese.starts_with("搜索没有成功（搜索超时），所以这个问题我答不了。"), "{chinese}");
-    let english = said(TEACHING, &[("user", "news"), ("assistant", call), ("user", error)]).await;
+    let english = reply_text(TEACHING, &[("user", "news"), ("assistant", call), ("user", error)]).await;
     assert!(english.starts_with("The search failed"), "{english}");
 }
 
@@ -93,8 +93,8 @@ async fn small_talk_is_answered_plainly() {
     for (text, answer) in
         [("你好", "你好！"), ("Thanks!", "You are welcome!"), ("你是谁？", "我是 Lambda Chat 内置的演示模型")]
     {
-        let said = said(TEACHING, &[("user", text)]).await;
-        assert!(said.starts_with(answer) && !said.contains("<tool_call>"), "{said}");
+        let reply = reply_text(TEACHING, &[("user", text)]).await;
+        assert!(reply.starts_with(answer) && !reply.contains("<tool_call>"), "{reply}");
     }
 }
 
@@ -102,14 +102,14 @@ async fn small_talk_is_answered_plainly() {
 async fn next_question_starts_a_new_search() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let earlier = [("user", "天气"), ("assistant", call), ("user", RESULTS), ("assistant", "晴。"), ("user", "news")];
-    let said = said(TEACHING, &earlier).await;
-    assert!(said.ends_with(r#"{"tool": "search_web", "query": "news"}</tool_call>"#), "{said}");
+    let reply = reply_text(TEACHING, &earlier).await;
+    assert!(reply.ends_with(r#"{"tool": "search_web", "query": "news"}</tool_call>"#), "{reply}");
 }
 
 #[tokio::test]
 async fn reply_without_tools_admits_missing_knowledge() {
-    let said = said("You are helpful.", &[("user", "Who won the last race?")]).await;
-    assert!(said.starts_with("I am a demo model without any knowledge"), "{said}");
+    let reply = reply_text("You are helpful.", &[("user", "Who won the last race?")]).await;
+    assert!(reply.starts_with("I am a demo model without any knowledge"), "{reply}");
 }
 
 #[tokio::test]

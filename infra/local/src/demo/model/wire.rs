@@ -9,15 +9,15 @@ use futures_util::stream::{self, Stream, StreamExt};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::demo::model::planned_call::PlannedCall;
 use crate::demo::model::reply::Reply;
 use crate::demo::model::request::{Request, Tools};
-use crate::demo::model::wish::Wish;
 
 /// Pause between two tokens, long enough to see the answer grow.
-const PAUSE: Duration = Duration::from_millis(15);
+const TOKEN_PAUSE: Duration = Duration::from_millis(15);
 
 /// Weight of a token: an ASCII character weighs one, any other two.
-const TOKEN: usize = 4;
+const TOKEN_WEIGHT: usize = 4;
 
 const ID: &str = "chatcmpl-demo";
 
@@ -92,7 +92,7 @@ impl Completion {
     }
 
     /// The reply as a stream of small chunks; the last one has the usage.
-    pub(super) fn streamed(self) -> Sse<impl Stream<Item = Result<Event, axum::Error>>> {
+    pub(super) fn into_sse(self) -> Sse<impl Stream<Item = Result<Event, axum::Error>>> {
         let created = now();
         let chunk = |choices: Value, usage: Option<Usage>| {
             json!({"id": ID, "object": "chat.completion.chunk", "created": created, "model": self.model,
@@ -108,13 +108,13 @@ impl Completion {
         let events = chunks.into_iter().map(|chunk| Event::default().json_data(chunk));
         let events = events.chain([Ok(Event::default().data("[DONE]"))]);
         Sse::new(stream::iter(events).then(|event| async {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(TOKEN_PAUSE).await;
             event
         }))
     }
 
     /// The reply as one document.
-    pub(super) fn whole(self) -> Json<Value> {
+    pub(super) fn into_document(self) -> Json<Value> {
         let text =
             |part: fn(&Delta) -> Option<&String>| self.deltas.iter().filter_map(part).cloned().collect::<String>();
         let mut message = json!({"role": "assistant", "content": text(|delta| delta.content.as_ref())});
@@ -135,11 +135,11 @@ impl Completion {
 fn text_deltas(reply: Reply) -> Vec<Delta> {
     let Reply { thinking, text, call } = reply;
     let thinking = if thinking.is_empty() { thinking } else { format!("<think>{thinking}</think>") };
-    let call = call.map(|(_, wish)| call_text(wish)).unwrap_or_default();
+    let call = call.map(|(_, planned_call)| call_text(planned_call)).unwrap_or_default();
     tokens(&format!("{thinking}{text}{call}")).into_iter().map(content).collect()
 }
 
-fn call_text(Wish { tool, argument, value }: Wish) -> String {
+fn call_text(PlannedCall { tool, argument, value }: PlannedCall) -> String {
     // Escape `<` in JSON, so that no scanner finds a tag in the query.
     let value = Value::from(value).to_string().replace('<', "\\u003c");
     format!(r#"<tool_call>{{"tool": "{tool}", "{argument}": {value}}}</tool_call>"#)
@@ -149,8 +149,10 @@ fn call_text(Wish { tool, argument, value }: Wish) -> String {
 fn native_deltas(reply: Reply, id: &str) -> Vec<Delta> {
     let Reply { thinking, text, call } = reply;
     let reasoning = |token| Delta { reasoning_content: Some(token), ..Delta::default() };
-    let name = call.as_ref().map(|(_, wish)| wish.tool);
-    let arguments = call.map(|(_, wish)| json!({wish.argument: wish.value}).to_string()).unwrap_or_default();
+    let name = call.as_ref().map(|(_, planned_call)| planned_call.tool);
+    let arguments = call
+        .map(|(_, planned_call)| json!({planned_call.argument: planned_call.value}).to_string())
+        .unwrap_or_default();
     let head = CallHead { id: id.to_owned(), kind: "function" };
     let opening = call_delta(Some(head), Function { name, arguments: String::new() });
     let thinking = tokens(&thinking).into_iter().map(reasoning);
@@ -182,7 +184,7 @@ fn tokens(text: &str) -> Vec<String> {
     for c in text.chars() {
         token.push(c);
         weight += if c.is_ascii() { 1 } else { 2 };
-        if weight >= TOKEN {
+        if weight >= TOKEN_WEIGHT {
             tokens.push(std::mem::take(&mut token));
             weight = 0;
         }

@@ -2,43 +2,49 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::patterns::{repeated, repeated_in_json, units};
-use crate::probe::{Kind, Make, Pattern, Plan, Probe};
-use crate::requests::{call, completion, definition, found, message, page, part, row, stream, tool, turn, ui, user};
+use crate::patterns::{repeat_to_json_size, repeat_to_size, units};
+use crate::probe::{Kind, Make, Pattern, Probe, UpstreamResponses};
+use crate::requests::{
+    call, completion, definition, message, page_turn, part, row, search_turn, stream, tool, turn, ui_request, user,
+};
 use crate::upstream::mcp_call;
 
 const MIB: usize = 1024 * 1024;
 /// Bytes reserved in a body or an answer for the JSON around the text.
-const FRAME: usize = 4096;
+const FRAME_BYTES: usize = 4096;
 
 /// All kinds, cheap ones first.
 pub(crate) fn kinds() -> Vec<Kind> {
     vec![
         texts("message", 31_000, message),
-        texts_in_json("/v1 message", MIB - FRAME, |text| completion(&json!([user(text)]))),
+        texts_in_json("/v1 message", MIB - FRAME_BYTES, |text| completion(&json!([user(text)]))),
         history(),
-        results_of_the_caller(),
+        client_tool_results(),
         offered_tools(),
         bodies(),
-        texts_in_json("/api/ui/chat part", 4 * MIB - FRAME, |text| {
-            ui(
+        texts_in_json("/api/ui/chat part", 4 * MIB - FRAME_BYTES, |text| {
+            ui_request(
                 &json!([{ "role": "user", "parts": [part("go"), { "type": "data-x", "data": text }] }, { "role": "user", "parts": [part("go")] }]),
             )
         }),
         ui_messages(),
         headers(),
         paths(),
-        texts_in_json("tool result", 256 * 1024 - FRAME, |text| tool(json!({ "text": text }).to_string())),
-        texts("tool result, plain", 256 * 1024 - FRAME, |text| tool(text.to_owned())),
+        texts_in_json("tool result", 256 * 1024 - FRAME_BYTES, |text| tool(json!({ "text": text }).to_string())),
+        texts("tool result, plain", 256 * 1024 - FRAME_BYTES, |text| tool(text.to_owned())),
         tool_documents(),
-        texts("tool result, MCP", 256 * 1024 - FRAME, |text| {
-            turn(Plan { model: mcp_call(), tool: text.to_owned().into(), ..Plan::default() })
+        texts("tool result, MCP", 256 * 1024 - FRAME_BYTES, |text| {
+            turn(UpstreamResponses { model: mcp_call(), tool: text.to_owned().into(), ..UpstreamResponses::default() })
         }),
-        texts_in_json("search result", 2 * MIB - FRAME, |text| found(&[row("https://example.com/1", "t", text)])),
+        texts_in_json("search result", 2 * MIB - FRAME_BYTES, |text| {
+            search_turn(&[row("https://example.com/1", "t", text)])
+        }),
         search_rows(),
-        texts_in_json("page", 2 * MIB - FRAME, page),
-        texts_in_json("answer, one delta", MIB - FRAME, |text| turn(answer([json!({ "content": text })]))),
-        texts_in_json("thinking, one delta", MIB - FRAME, |text| turn(answer([json!({ "reasoning_content": text })]))),
+        texts_in_json("page", 2 * MIB - FRAME_BYTES, page_turn),
+        texts_in_json("answer, one delta", MIB - FRAME_BYTES, |text| turn(answer([json!({ "content": text })]))),
+        texts_in_json("thinking, one delta", MIB - FRAME_BYTES, |text| {
+            turn(answer([json!({ "reasoning_content": text })]))
+        }),
         texts("answer, small deltas", 64 * 1024, |text| turn(answer(pieces(text)))),
         attributes(),
         calls(),
@@ -49,8 +55,8 @@ pub(crate) fn kinds() -> Vec<Kind> {
     ]
 }
 
-fn answer(deltas: impl IntoIterator<Item = Value>) -> Plan {
-    Plan { model: stream(deltas), ..Plan::default() }
+fn answer(deltas: impl IntoIterator<Item = Value>) -> UpstreamResponses {
+    UpstreamResponses { model: stream(deltas), ..UpstreamResponses::default() }
 }
 
 /// Splits a text into deltas of four characters.
@@ -60,13 +66,15 @@ fn pieces(text: &str) -> Vec<Value> {
 }
 
 fn texts(name: &'static str, largest: usize, make: fn(&str) -> Probe) -> Kind {
-    let of = |unit: &'static str| pattern(unit.escape_debug().to_string(), move |size| make(&repeated(unit, size)));
+    let of =
+        |unit: &'static str| pattern(unit.escape_debug().to_string(), move |size| make(&repeat_to_size(unit, size)));
     Kind { name, largest, patterns: units(largest).iter().map(|unit| of(unit)).collect() }
 }
 
 fn texts_in_json(name: &'static str, largest: usize, make: fn(&str) -> Probe) -> Kind {
-    let of =
-        |unit: &'static str| pattern(unit.escape_debug().to_string(), move |size| make(&repeated_in_json(unit, size)));
+    let of = |unit: &'static str| {
+        pattern(unit.escape_debug().to_string(), move |size| make(&repeat_to_json_size(unit, size)))
+    };
     Kind { name, largest, patterns: units(largest).iter().map(|unit| of(unit)).collect() }
 }
 
@@ -84,8 +92,8 @@ fn object(count: usize, entry: impl Fn(usize) -> (String, Value)) -> Value {
 
 fn history() -> Kind {
     let roles = |count: usize, text: &'static str| {
-        let said = move |at: usize| json!({ "role": if at.is_multiple_of(2) { "user" } else { "assistant" }, "content": text });
-        completion(&list(count / 2 * 2 - 1, said))
+        let entry = move |at: usize| json!({ "role": if at.is_multiple_of(2) { "user" } else { "assistant" }, "content": text });
+        completion(&list(count / 2 * 2 - 1, entry))
     };
     let patterns = vec![
         pattern("turns", move |count| roles(count, "hello")),
@@ -105,8 +113,8 @@ fn history() -> Kind {
 }
 
 /// Calls of an assistant with client-side results, in both orders.
-fn results_of_the_caller() -> Kind {
-    let asked = |count: usize, order: fn(usize, usize) -> usize| {
+fn client_tool_results() -> Kind {
+    let request = |count: usize, order: fn(usize, usize) -> usize| {
         let function = json!({ "name": "f", "arguments": "{}" });
         let calls = list(count, |at| json!({ "id": format!("c{at}"), "type": "function", "function": function }));
         let mut messages = vec![user("go"), json!({ "role": "assistant", "content": null, "tool_calls": calls })];
@@ -117,13 +125,13 @@ fn results_of_the_caller() -> Kind {
         Probe::post("/v1/chat/completions", body.to_string())
     };
     let patterns = vec![
-        pattern("in order", move |count| asked(count, |at, _| at)),
-        pattern("reversed", move |count| asked(count, |at, count| count - 1 - at)),
+        pattern("in order", move |count| request(count, |at, _| at)),
+        pattern("reversed", move |count| request(count, |at, count| count - 1 - at)),
     ];
     Kind { name: "/v1 results", largest: 7_000, patterns }
 }
 
-fn offered(tools: &Value) -> Probe {
+fn with_tools(tools: &Value) -> Probe {
     let body = json!({ "model": "openai", "messages": [user("go")], "tools": tools });
     Probe::post("/v1/chat/completions", body.to_string())
 }
@@ -135,12 +143,12 @@ fn function(name: &str, description: &str, parameters: &Value) -> Value {
 fn offered_tools() -> Kind {
     let mut patterns: Vec<Pattern> = SCHEMAS
         .into_iter()
-        .map(|(name, schema)| pattern(name, move |size| offered(&json!([function("f", "x", &schema(size / 32))]))))
+        .map(|(name, schema)| pattern(name, move |size| with_tools(&json!([function("f", "x", &schema(size / 32))]))))
         .collect();
-    patterns.push(pattern("description", |size| offered(&json!([function("f", &"x".repeat(size), &json!({}))]))));
+    patterns.push(pattern("description", |size| with_tools(&json!([function("f", &"x".repeat(size), &json!({}))]))));
     patterns.push(pattern("many", |size| {
         let each = json!({ "type": "object", "properties": object(size / 128 / 32, |at| (format!("p{at}"), json!({ "type": "string" }))) });
-        offered(&list(128, |at| function(&format!("f{at}"), "x", &each)))
+        with_tools(&list(128, |at| function(&format!("f{at}"), "x", &each)))
     }));
     Kind { name: "/v1 tools", largest: MIB / 2, patterns }
 }
@@ -192,16 +200,16 @@ fn bodies() -> Kind {
         pattern("escapes", move |size| with(format!("\"{}\"", "\\u4f60".repeat(size / 6)))),
         pattern("open", move |size| with("[".repeat(size))),
     ];
-    Kind { name: "JSON body", largest: MIB - FRAME, patterns }
+    Kind { name: "JSON body", largest: MIB - FRAME_BYTES, patterns }
 }
 
 fn ui_messages() -> Kind {
-    let said = |count: usize, parts: usize| {
+    let build = |count: usize, parts: usize| {
         let parts = list(parts, |_| part("x"));
-        ui(&list(count, |_| json!({ "id": "m", "role": "user", "parts": parts })))
+        ui_request(&list(count, |_| json!({ "id": "m", "role": "user", "parts": parts })))
     };
     let patterns =
-        vec![pattern("short", move |count| said(count, 1)), pattern("of several parts", move |count| said(count, 8))];
+        vec![pattern("short", move |count| build(count, 1)), pattern("of several parts", move |count| build(count, 8))];
     Kind { name: "/api/ui/chat messages", largest: 9_999, patterns }
 }
 
@@ -222,7 +230,8 @@ fn headers() -> Kind {
     let path = |name| {
         if name == "last-event-id" { "/api/conversations/01J00000000000000000000000/stream" } else { "/api/models" }
     };
-    let of = |name: &'static str| pattern(name, move |size| Probe::get(path(name)).header(name, repeated("0-", size)));
+    let of =
+        |name: &'static str| pattern(name, move |size| Probe::get(path(name)).header(name, repeat_to_size("0-", size)));
     let mut patterns: Vec<Pattern> = names.into_iter().map(of).collect();
     patterns.push(pattern("many", |size| {
         (0..size / 600).fold(Probe::get("/api/models"), |probe, at| probe.header(format!("x-{at}"), "x".repeat(580)))
@@ -251,24 +260,24 @@ fn tool_documents() -> Kind {
         pattern("nested", |size| tool(format!("{}1{}", "[".repeat(size / 2), "]".repeat(size / 2)))),
         pattern("lines", |size| tool("x\n".repeat(size / 2))),
     ];
-    Kind { name: "tool result, JSON", largest: 256 * 1024 - FRAME, patterns }
+    Kind { name: "tool result, JSON", largest: 256 * 1024 - FRAME_BYTES, patterns }
 }
 
 fn search_rows() -> Kind {
     let patterns = vec![
         pattern("many", |size| {
-            found(
+            search_turn(
                 &(0..size / 128)
                     .map(|at| row(&format!("https://example.com/{at}"), "title", "text"))
                     .collect::<Vec<_>>(),
             )
         }),
-        pattern("title", |size| found(&[row("https://example.com/1", &"[x](".repeat(size / 4), "text")])),
+        pattern("title", |size| search_turn(&[row("https://example.com/1", &"[x](".repeat(size / 4), "text")])),
         pattern("address", |size| {
-            found(&[row(&format!("https://example.com/{}", "a/".repeat(size / 2)), "t", "text")])
+            search_turn(&[row(&format!("https://example.com/{}", "a/".repeat(size / 2)), "t", "text")])
         }),
         pattern("addresses in it", |size| {
-            found(&[row("https://example.com/1", "t", &"https://b.example/c ".repeat(size / 20))])
+            search_turn(&[row("https://example.com/1", "t", &"https://b.example/c ".repeat(size / 20))])
         }),
     ];
     Kind { name: "search rows", largest: 2 * MIB - 64 * 1024, patterns }
@@ -277,7 +286,7 @@ fn search_rows() -> Kind {
 /// The start of a call with an endless list of attributes.
 fn attributes() -> Kind {
     let of = |name: &'static str, unit: &'static str| {
-        pattern(name, move |size| turn(answer(pieces(&format!("<function{}", repeated(unit, size))))))
+        pattern(name, move |size| turn(answer(pieces(&format!("<function{}", repeat_to_size(unit, size))))))
     };
     let patterns = vec![of("equal", " name=\"f\""), of("short", " a=b"), of("open", " a=\"")];
     Kind { name: "answer, attributes", largest: 64 * 1024, patterns }
@@ -315,8 +324,11 @@ fn expressions() -> Kind {
     let units = ["1+", "9", "(", "2^", "-", "1!", "sqrt ", "10000d", "1/", "1e9*", "sin(", "0."];
     let of = |unit: &'static str| {
         pattern(unit, move |size| {
-            let expression = format!("{}1", repeated(unit, size));
-            turn(Plan { model: call("calculator", &json!({ "expression": expression })), ..Plan::default() })
+            let expression = format!("{}1", repeat_to_size(unit, size));
+            turn(UpstreamResponses {
+                model: call("calculator", &json!({ "expression": expression })),
+                ..UpstreamResponses::default()
+            })
         })
     };
     Kind { name: "expression", largest: 990, patterns: units.into_iter().map(of).collect() }
@@ -333,7 +345,7 @@ fn transforms() -> Kind {
     let units = ["a.", "[0]", "(", "[]", "{a:", "!", "to_string([", "join(a,", "@|", "`1`|", "*.", "a||", "\"a\"."];
     let of = |unit: &'static str| {
         pattern(unit, move |size| {
-            definition(&json!({ "responseTransform": { "jmespath": format!("{}a", repeated(unit, size)) } }))
+            definition(&json!({ "responseTransform": { "jmespath": format!("{}a", repeat_to_size(unit, size)) } }))
         })
     };
     Kind { name: "JMESPath", largest: 490, patterns: units.into_iter().map(of).collect() }

@@ -5,34 +5,34 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 
 use crate::Bench;
-use crate::growth::Heaviest;
+use crate::growth::HeaviestInput;
 
 /// Number of concurrent connections.
 const CONNECTIONS: usize = 4;
 
 /// How long each connection keeps sending inputs.
-const LENGTH: Duration = Duration::from_secs(1);
+const FLOOD_TIME: Duration = Duration::from_secs(1);
 
 /// Effect of a flood on the other user.
-pub(crate) struct Silence {
+pub(crate) struct FloodResult {
     /// The longest delay of a delta.
-    pub(crate) longest: Duration,
+    pub(crate) longest_delay: Duration,
     /// Number of inputs that were answered meanwhile.
-    pub(crate) inputs: usize,
+    pub(crate) answered_inputs: usize,
 }
 
 /// Floods the product with the heaviest input of a kind.
-pub(crate) async fn measure(bench: &Bench, heaviest: &Heaviest) -> Silence {
-    bench.upstream.play(&heaviest.probe.plan);
+pub(crate) async fn measure(bench: &Bench, heaviest: &HeaviestInput) -> FloodResult {
+    bench.upstream.set_plan(&heaviest.probe.plan);
     let watch = bench.watcher.watch(&bench.server.url).await;
     let begun = Instant::now();
     let connections = (0..CONNECTIONS).map(async |_| {
-        let mut inputs = 0;
-        while begun.elapsed() < LENGTH && bench.server.send(&heaviest.probe).await.is_ok() {
-            inputs += 1;
+        let mut answered_inputs = 0;
+        while begun.elapsed() < FLOOD_TIME && bench.server.send(&heaviest.probe).await.is_ok() {
+            answered_inputs += 1;
         }
-        inputs
+        answered_inputs
     });
-    let inputs = join_all(connections).await.into_iter().sum();
-    Silence { longest: watch.end().await, inputs }
+    let answered_inputs = join_all(connections).await.into_iter().sum();
+    FloodResult { longest_delay: watch.end().await, answered_inputs }
 }

@@ -40,17 +40,17 @@ struct Bench {
 
 /// Measures every kind; returns false when one fails.
 async fn run() -> bool {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let filters: Vec<String> = std::env::args().skip(1).collect();
     let (upstream, watcher) = (Upstream::start(), Watcher::start());
     let server = Server::start(&upstream, &watcher).await;
     let (mut bench, mut report) = (Bench { server, upstream, watcher }, Report::default());
     for kind in catalog::kinds() {
-        if !wanted.is_empty() && !wanted.iter().any(|name| kind.name.contains(name.as_str())) {
+        if !filters.is_empty() && !filters.iter().any(|name| kind.name.contains(name.as_str())) {
             continue;
         }
         if let Some(heaviest) = growth::measure(&mut bench, &kind, &mut report).await {
-            let silence = flood::measure(&bench, &heaviest).await;
-            report.flooded(&kind, &heaviest, &silence);
+            let flood_result = flood::measure(&bench, &heaviest).await;
+            report.add_flood(&kind, &heaviest, &flood_result);
         }
     }
     report.conclude()

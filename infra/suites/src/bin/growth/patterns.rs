@@ -49,7 +49,7 @@ const UNITS: [&str; 44] = [
 ];
 
 /// Units for inputs that take long to send.
-const FEW: [&str; 14] = [
+const SHORT_UNITS: [&str; 14] = [
     "word ",
     "汉",
     " ",
@@ -69,16 +69,16 @@ const FEW: [&str; 14] = [
 /// Returns the units for a text of at most `largest` bytes.
 pub(crate) fn units(largest: usize) -> &'static [&'static str] {
     let all = std::env::var("GROWTH_PATTERNS").is_ok_and(|wish| wish == "all");
-    if all || largest <= 100_000 { &UNITS } else { &FEW }
+    if all || largest <= 100_000 { &UNITS } else { &SHORT_UNITS }
 }
 
 /// Repeats the unit to `size` bytes or slightly less.
-pub(crate) fn repeated(unit: &str, size: usize) -> String {
+pub(crate) fn repeat_to_size(unit: &str, size: usize) -> String {
     unit.repeat((size / unit.len()).max(1))
 }
 
 /// Repeats the unit to a text of `size` bytes when encoded as a JSON string.
-pub(crate) fn repeated_in_json(unit: &str, size: usize) -> String {
+pub(crate) fn repeat_to_json_size(unit: &str, size: usize) -> String {
     let escaped = serde_json::Value::from(unit).to_string().len() - 2;
     unit.repeat((size / escaped).max(1))
 }

@@ -7,12 +7,12 @@ pub(crate) struct Probe {
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
-    pub(crate) plan: Plan,
+    pub(crate) plan: UpstreamResponses,
 }
 
 /// Responses of the scripted servers; `{{id}}` is replaced with the number of the request.
 #[derive(Clone, Default)]
-pub(crate) struct Plan {
+pub(crate) struct UpstreamResponses {
     /// The model's response to the question; a short one if this is empty.
     pub(crate) model: Bytes,
     /// The search provider's response.
@@ -25,12 +25,18 @@ impl Probe {
     /// A request with a JSON body.
     pub(crate) fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        Self { method: "POST", path: path.into(), headers, body: body.into(), plan: Plan::default() }
+        Self { method: "POST", path: path.into(), headers, body: body.into(), plan: UpstreamResponses::default() }
     }
 
     /// A request without a body.
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Self { method: "GET", path: path.into(), headers: Vec::new(), body: Bytes::new(), plan: Plan::default() }
+        Self {
+            method: "GET",
+            path: path.into(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            plan: UpstreamResponses::default(),
+        }
     }
 
     #[must_use]
@@ -40,7 +46,7 @@ impl Probe {
     }
 
     #[must_use]
-    pub(crate) fn plan(mut self, plan: Plan) -> Self {
+    pub(crate) fn plan(mut self, plan: UpstreamResponses) -> Self {
         self.plan = plan;
         self
     }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use crate::flood::Silence;
-use crate::growth::Heaviest;
+use crate::flood::FloodResult;
+use crate::growth::HeaviestInput;
 use crate::probe::Kind;
 
 /// Target for the longest delay of another user.
-const AIM: Duration = Duration::from_millis(250);
+const TARGET_DELAY: Duration = Duration::from_millis(250);
 
 /// Delay that fails the suite, even on a busy machine and with an unoptimised build.
-const LIMIT: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// The results so far.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Report {
 
 impl Report {
     /// Adds the work of a pattern's sizes.
-    pub(crate) fn measured(&mut self, kind: &str, pattern: &str, work: &[Duration], too_fast: bool) {
+    pub(crate) fn add_work(&mut self, kind: &str, pattern: &str, work: &[Duration], too_fast: bool) {
         let work: Vec<String> = work.iter().map(|work| format!("{:.0}", millis(*work))).collect();
         let line = format!("{kind:<22} {pattern:<22} {:>30} ms", work.join(" → "));
         if too_fast {
@@ -33,14 +33,14 @@ impl Report {
     }
 
     /// Adds an input that timed out.
-    pub(crate) fn timed_out(&mut self, kind: &str, pattern: &str) {
+    pub(crate) fn add_timeout(&mut self, kind: &str, pattern: &str) {
         println!("  {kind:<22} {pattern:<22} not answered in time");
         self.faults.push(format!("not answered in time: {kind} {pattern}"));
     }
 
     /// Adds the result of a flood with the heaviest input of a kind.
-    pub(crate) fn flooded(&mut self, kind: &Kind, heaviest: &Heaviest, silence: &Silence) {
-        let over = if silence.longest > AIM { "  over the aim" } else { "" };
+    pub(crate) fn add_flood(&mut self, kind: &Kind, heaviest: &HeaviestInput, flood_result: &FloodResult) {
+        let over = if flood_result.longest_delay > TARGET_DELAY { "  over the aim" } else { "" };
         let status = heaviest.status.map_or("-".to_owned(), |status| status.to_string());
         let row = format!(
             "{:<24} {:>8} {:<20} {status:>4} {:>8.0} {:>7} {:>9.0}{over}",
@@ -48,12 +48,16 @@ impl Report {
             kind.largest,
             heaviest.pattern,
             millis(heaviest.work),
-            silence.inputs,
-            millis(silence.longest),
+            flood_result.answered_inputs,
+            millis(flood_result.longest_delay),
         );
         println!("  {row}");
-        if silence.longest > LIMIT {
-            self.faults.push(format!("another user waits for {:.0} ms: {}", millis(silence.longest), row.trim()));
+        if flood_result.longest_delay > MAX_DELAY {
+            self.faults.push(format!(
+                "another user waits for {:.0} ms: {}",
+                millis(flood_result.longest_delay),
+                row.trim()
+            ));
         }
         self.rows.push(row);
     }
@@ -69,7 +73,7 @@ impl Report {
         }
         println!(
             "\n  the aim is a wait of at most {} ms for other users; {} kinds were flooded",
-            AIM.as_millis(),
+            TARGET_DELAY.as_millis(),
             self.rows.len()
         );
         for fault in &self.faults {

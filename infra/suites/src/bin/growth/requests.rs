@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::probe::{Plan, Probe};
+use crate::probe::{Probe, UpstreamResponses};
 
 /// Message of turns whose input comes from the upstream servers; the number makes searches distinct.
 pub(crate) const QUESTION: &str = "go-{{id}}! https://example.com/{{id}}";
@@ -14,7 +14,7 @@ pub(crate) fn message(text: &str) -> Probe {
 }
 
 /// A turn with [`QUESTION`] and an agent that has every tool.
-pub(crate) fn turn(plan: Plan) -> Probe {
+pub(crate) fn turn(plan: UpstreamResponses) -> Probe {
     Probe::post("/api/chat", json!({ "message": QUESTION, "agentId": "{{agent}}" }).to_string()).plan(plan)
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn user(text: &str) -> Value {
 }
 
 /// A request of the AI SDK with these messages.
-pub(crate) fn ui(messages: &Value) -> Probe {
+pub(crate) fn ui_request(messages: &Value) -> Probe {
     Probe::post("/api/ui/chat", json!({ "id": "ui-{{id}}", "messages": messages }).to_string())
 }
 
@@ -59,18 +59,18 @@ pub(crate) fn call(name: &str, arguments: &Value) -> Bytes {
 }
 
 /// A turn that reads a page of this text.
-pub(crate) fn page(text: &str) -> Probe {
+pub(crate) fn page_turn(text: &str) -> Probe {
     let row = json!({ "url": "https://example.com/{{id}}", "raw_content": text, "images": [] });
     let search = json!({ "results": [row], "failed_results": [], "usage": { "credits": 1 } });
     let model = call("read_url", &json!({ "url": "https://example.com/{{id}}" }));
-    turn(Plan { model, search: search.to_string().into(), ..Plan::default() })
+    turn(UpstreamResponses { model, search: search.to_string().into(), ..UpstreamResponses::default() })
 }
 
 /// A turn whose search returns these rows.
-pub(crate) fn found(rows: &[Value]) -> Probe {
+pub(crate) fn search_turn(rows: &[Value]) -> Probe {
     let search = json!({ "query": "q", "answer": "a", "images": [], "results": rows, "usage": { "credits": 2 } });
     let model = call("search_web", &json!({ "query": "q{{id}}" }));
-    turn(Plan { model, search: search.to_string().into(), ..Plan::default() })
+    turn(UpstreamResponses { model, search: search.to_string().into(), ..UpstreamResponses::default() })
 }
 
 /// A row of a search result.
@@ -81,7 +81,7 @@ pub(crate) fn row(url: &str, title: &str, content: &str) -> Value {
 /// A turn whose custom tool gets this response from its host.
 pub(crate) fn tool(answer: impl Into<Bytes>) -> Probe {
     let model = call("host", &json!({ "id": "{{id}}" }));
-    turn(Plan { model, tool: answer.into(), ..Plan::default() })
+    turn(UpstreamResponses { model, tool: answer.into(), ..UpstreamResponses::default() })
 }
 
 /// An update of a tool that no agent uses, with these additional fields.

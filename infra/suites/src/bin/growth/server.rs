@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use suites::given;
+use suites::required_variable;
 
 use crate::probe::Probe;
-use crate::upstream::{Upstream, filled};
+use crate::upstream::{Upstream, with_number};
 use crate::watcher::Watcher;
 
 /// Timeout of one request.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 const NO_LIMIT: &str = "1000000/60s";
 
 /// A request timed out.
 #[derive(Debug)]
-pub(crate) struct TimedOut;
+pub(crate) struct RequestTimeout;
 
 /// The product.
 pub(crate) struct Server {
@@ -38,7 +38,7 @@ impl Server {
     /// Starts it with an empty store and an agent that has every tool.
     pub(crate) async fn start(upstream: &Upstream, watcher: &Watcher) -> Self {
         let (child, url) = launch(upstream, watcher);
-        let http = transport::client().expect("the HTTP client builds");
+        let http = transport::build_client().expect("the HTTP client builds");
         let mut server = Self { child, url, http, count: AtomicU64::new(1), agent: String::new(), tool: String::new() };
         server.define(upstream).await;
         server
@@ -79,21 +79,21 @@ impl Server {
     }
 
     /// Sends a request and reads the whole response; returns the status, or `None` when the server closed the connection.
-    pub(crate) async fn send(&self, probe: &Probe) -> Result<Option<u16>, TimedOut> {
+    pub(crate) async fn send(&self, probe: &Probe) -> Result<Option<u16>, RequestTimeout> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let path = probe.path.replace("{{tool}}", &self.tool);
         let mut request = self.http.request(probe.method.parse().expect("a method"), format!("{}{path}", self.url));
         for (name, value) in &probe.headers {
             request = request.header(name, value);
         }
-        let body = filled(&probe.body, number);
+        let body = with_number(&probe.body, number);
         let body = if body.len() < 64 * 1024 { self.with_agent(&body) } else { body };
         let answered = async {
             let answer = request.body(body).send().await.ok()?;
             let status = answer.status().as_u16();
             answer.bytes().await.ok().map(|_| status)
         };
-        tokio::time::timeout(TIMEOUT, answered).await.map_err(|_| TimedOut)
+        tokio::time::timeout(REQUEST_TIMEOUT, answered).await.map_err(|_| RequestTimeout)
     }
 
     fn with_agent(&self, body: &bytes::Bytes) -> bytes::Bytes {
@@ -118,7 +118,7 @@ impl Drop for Server {
 }
 
 fn launch(upstream: &Upstream, watcher: &Watcher) -> (Child, String) {
-    let mut command = Command::new(given("SERVER"));
+    let mut command = Command::new(required_variable("SERVER"));
     command.args(["--ephemeral", "--port", "0"]).env_clear().envs(settings(upstream, watcher));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
     let printed = BufReader::new(child.stdout.take().expect("its output is piped")).lines();

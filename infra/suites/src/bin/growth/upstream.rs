@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::probe::Plan;
+use crate::probe::UpstreamResponses;
 use crate::requests::{call, stream};
 
 /// The scripted servers, on one address.
@@ -24,7 +24,7 @@ pub(crate) struct Upstream {
 
 #[derive(Default)]
 struct Script {
-    plan: Plan,
+    plan: UpstreamResponses,
     /// Questions that were answered once: the next request for them contains a result.
     answered: HashSet<u64>,
 }
@@ -49,7 +49,7 @@ impl Upstream {
     }
 
     /// Replaces the plan for all later requests.
-    pub(crate) fn play(&self, plan: &Plan) {
+    pub(crate) fn set_plan(&self, plan: &UpstreamResponses) {
         lock(&self.script).plan = plan.clone();
     }
 }
@@ -78,13 +78,13 @@ fn number(body: &[u8]) -> u64 {
 async fn model(State(script): Shared, body: Bytes) -> Response {
     let (number, mut script) = (number(&body), lock(&script));
     let planned = !script.plan.model.is_empty() && number > 0 && script.answered.insert(number);
-    let answer = if planned { filled(&script.plan.model, number) } else { stream([json!({ "content": "ok" })]) };
+    let answer = if planned { with_number(&script.plan.model, number) } else { stream([json!({ "content": "ok" })]) };
     ([(CONTENT_TYPE, "text/event-stream")], answer).into_response()
 }
 
 async fn search(State(script): Shared, body: Bytes) -> Response {
     let digits: Vec<u8> = body.iter().copied().filter(u8::is_ascii_digit).collect();
-    let text = filled(&lock(&script).plan.search, String::from_utf8_lossy(&digits).parse().unwrap_or_default());
+    let text = with_number(&lock(&script).plan.search, String::from_utf8_lossy(&digits).parse().unwrap_or_default());
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
@@ -96,9 +96,9 @@ async fn tool(State(script): Shared) -> Response {
 
 /// An MCP server with one tool, whose result is the planned text.
 async fn mcp(State(script): Shared, body: Bytes) -> Response {
-    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let tool = json!({ "name": "one", "description": "One.", "inputSchema": { "type": "object" } });
-    let result = match asked["method"].as_str() {
+    let result = match request["method"].as_str() {
         Some("tools/call") => {
             let text = String::from_utf8_lossy(&lock(&script).plan.tool).into_owned();
             json!({ "content": [{ "type": "text", "text": text }] })
@@ -106,12 +106,12 @@ async fn mcp(State(script): Shared, body: Bytes) -> Response {
         Some("tools/list") => json!({ "tools": [tool] }),
         _ => json!({}),
     };
-    let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result });
+    let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
     ([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
 }
 
 /// Inserts the number of the request into a template.
-pub(crate) fn filled(template: &Bytes, number: u64) -> Bytes {
+pub(crate) fn with_number(template: &Bytes, number: u64) -> Bytes {
     const SLOT: &[u8] = b"{{id}}";
     if !template.windows(SLOT.len()).any(|window| window == SLOT) {
         return template.clone();

@@ -16,21 +16,21 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// The other user and the model, on their own thread, so that the flood does not delay them.
 pub(crate) struct Watcher {
     pub(crate) address: SocketAddr,
-    wishes: mpsc::UnboundedSender<Wish>,
+    requests: mpsc::UnboundedSender<OpenStream>,
 }
 
 /// Request to open a stream.
-struct Wish {
+struct OpenStream {
     server: String,
     running: Arc<AtomicBool>,
     begun: oneshot::Sender<()>,
-    silence: oneshot::Sender<Duration>,
+    longest_delay: oneshot::Sender<Duration>,
 }
 
 /// A running stream.
 pub(crate) struct Watch {
     running: Arc<AtomicBool>,
-    silence: oneshot::Receiver<Duration>,
+    longest_delay: oneshot::Receiver<Duration>,
 }
 
 impl Watcher {
@@ -39,22 +39,22 @@ impl Watcher {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
         listener.set_nonblocking(true).expect("a listener can be made to wait for nobody");
         let address = listener.local_addr().expect("a bound listener has an address");
-        let (wishes, received) = mpsc::unbounded_channel();
+        let (requests, received) = mpsc::unbounded_channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a thread is enough").block_on(work(listener, received));
+            runtime.expect("a thread is enough").block_on(serve_requests(listener, received));
         });
-        Self { address, wishes }
+        Self { address, requests }
     }
 
     /// Opens the other user's stream, and returns when its first delta has arrived.
     pub(crate) async fn watch(&self, server: &str) -> Watch {
-        let ((begun, has_begun), (silence, ended)) = (oneshot::channel(), oneshot::channel());
+        let ((begun, has_begun), (longest_delay, ended)) = (oneshot::channel(), oneshot::channel());
         let running = Arc::new(AtomicBool::new(true));
-        let wish = Wish { server: server.to_owned(), running: Arc::clone(&running), begun, silence };
-        assert!(self.wishes.send(wish).is_ok(), "the thread runs until the program ends");
+        let request = OpenStream { server: server.to_owned(), running: Arc::clone(&running), begun, longest_delay };
+        assert!(self.requests.send(request).is_ok(), "the thread runs until the program ends");
         has_begun.await.expect("the stream begins");
-        Watch { running, silence: ended }
+        Watch { running, longest_delay: ended }
     }
 }
 
@@ -62,25 +62,25 @@ impl Watch {
     /// Ends the stream; returns the longest time between sending and receiving a delta.
     pub(crate) async fn end(self) -> Duration {
         self.running.store(false, Ordering::Release);
-        self.silence.await.expect("the stream ends well")
+        self.longest_delay.await.expect("the stream ends well")
     }
 }
 
-async fn work(listener: std::net::TcpListener, mut wishes: mpsc::UnboundedReceiver<Wish>) {
+async fn serve_requests(listener: std::net::TcpListener, mut requests: mpsc::UnboundedReceiver<OpenStream>) {
     let listener = TcpListener::from_std(listener).expect("the runtime takes the listener");
-    let http = transport::client().expect("the HTTP client builds");
-    while let Some(Wish { server, running, begun, silence }) = wishes.recv().await {
+    let http = transport::build_client().expect("the HTTP client builds");
+    while let Some(OpenStream { server, running, begun, longest_delay }) = requests.recv().await {
         let epoch = Instant::now();
         let (longest, ()) =
             tokio::join!(Box::pin(read(&http, &server, epoch, begun)), write(&listener, epoch, &running));
-        let _ = silence.send(longest);
+        let _ = longest_delay.send(longest);
     }
 }
 
 /// The model: answers one request with deltas that contain the time at which they were sent.
 async fn write(listener: &TcpListener, epoch: Instant, running: &AtomicBool) {
     let (mut connection, _) = listener.accept().await.expect("the product connects");
-    request(&mut connection).await;
+    read_request(&mut connection).await;
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     send(&mut connection, head).await;
     let mut ticks = tokio::time::interval(INTERVAL);
@@ -101,7 +101,7 @@ async fn send(connection: &mut TcpStream, text: &str) {
 }
 
 /// Reads a request that fits into the buffer; the response does not depend on it.
-async fn request(connection: &mut TcpStream) {
+async fn read_request(connection: &mut TcpStream) {
     let mut buffer = vec![0; 64 * 1024];
     let read = connection.read(&mut buffer).await.expect("the product sends a request");
     assert!(read > 0, "the product sends a request");
@@ -118,7 +118,7 @@ async fn read(http: &transport::Client, server: &str, epoch: Instant, begun: one
     while let Some(chunk) = chunks.next().await {
         text.push_str(&String::from_utf8_lossy(&chunk.expect("the stream is not cut")));
         let now = epoch.elapsed();
-        while let Some(written) = next_time(&mut text) {
+        while let Some(written) = take_next_time(&mut text) {
             longest = longest.max(now.saturating_sub(written));
             begun.take().map(|begun| begun.send(()));
         }
@@ -128,7 +128,7 @@ async fn read(http: &transport::Client, server: &str, epoch: Instant, begun: one
 }
 
 /// Removes the next delta from the text; returns the time at which it was sent.
-fn next_time(text: &mut String) -> Option<Duration> {
+fn take_next_time(text: &mut String) -> Option<Duration> {
     let start = text.find('#')?;
     let end = start + text[start..].find(';')?;
     let micros = text[start + 1..end].parse().expect("a delta is a number");

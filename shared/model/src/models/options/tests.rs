@@ -14,7 +14,7 @@ fn models(options: &str) -> Result<Models, SettingError> {
         ("MODELS", MODELS),
         ("MODEL_OPTIONS", options),
     ];
-    Models::from_settings(&Settings::from_pairs(pairs), transport::client().unwrap())
+    Models::from_settings(&Settings::from_pairs(pairs), transport::build_client().unwrap())
 }
 
 /// Returns the message of a settings error, which must not contain `secret`.
@@ -41,7 +41,7 @@ fn every_option_is_parsed() {
         effort: Some(Effort::Low),
         context_tokens: Some(128_000),
         price: Some(Price { input: 800_000, cached_input: 160_000, output: 2_000_000 }),
-        first_byte: Some(Duration::from_mins(1)),
+        first_byte_timeout: Some(Duration::from_mins(1)),
     };
     assert_eq!(volcano.config().options, expected);
     assert_eq!((volcano.provider(), volcano.context_tokens()), ("vllm", Some(128_000)));

@@ -5,12 +5,12 @@ use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::chosen::{At, Chosen};
+use super::param_fields::{ParamFields, ReplyContext};
 use crate::Prompt;
-use crate::fault::Fault;
-use crate::wire::functions::object;
-use crate::wire::turns::{Side, turns};
-use crate::wire::{Ask, Encoded};
+use crate::attempt_error::AttemptError;
+use crate::wire::functions::object_or_empty;
+use crate::wire::sides::{Side, group_by_side};
+use crate::wire::{HttpRequestParts, WireRequest};
 
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
@@ -19,7 +19,7 @@ const VERSION: (HeaderName, HeaderValue) =
 struct Body<'a> {
     model: &'a str,
     #[serde(flatten)]
-    chosen: Chosen,
+    params: ParamFields,
     #[serde(skip_serializing_if = "str::is_empty")]
     system: &'a str,
     messages: Vec<Turn<'a>>,
@@ -73,9 +73,9 @@ enum Choice<'a> {
 }
 
 /// Encodes the request.
-pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
-    let Ask { model, prompt, quirks } = ask;
-    let mut ids = Ids::default();
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks } = request;
+    let mut ids = CallIds::default();
     let blocks: Vec<_> = prompt.messages.iter().flat_map(|message| blocks(message, &mut ids)).collect();
     let choice = match &prompt.tool_choice {
         ToolChoice::Auto => None,
@@ -87,24 +87,24 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
     let choice = choice.filter(|_| !prompt.tools.is_empty());
     let body = Body {
         model,
-        chosen: Chosen::new(&quirks.parameters, at(prompt, choice.as_ref())),
+        params: ParamFields::new(&quirks.parameters, reply_context(prompt, choice.as_ref())),
         system: &prompt.system,
-        messages: turns(blocks).into_iter().map(turn).collect(),
+        messages: group_by_side(blocks).into_iter().map(turn).collect(),
         stream: true,
         tools: prompt.tools.iter().map(tool).collect(),
         tool_choice: choice,
-        stop_sequences: &prompt.wishes.stop,
+        stop_sequences: &prompt.params.stop,
     };
-    let mut encoded = Encoded::new("/v1/messages", &body)?;
+    let mut encoded = HttpRequestParts::new("/v1/messages", &body)?;
     encoded.headers.push(VERSION);
     Ok(encoded)
 }
 
-fn at(prompt: &Prompt, choice: Option<&Choice<'_>>) -> At {
+fn reply_context(prompt: &Prompt, choice: Option<&Choice<'_>>) -> ReplyContext {
     match (choice, prompt.messages.last()) {
-        (Some(Choice::Any | Choice::Tool { .. }), _) => At::ForcedCall,
-        (_, Some(Message::Tool(_))) => At::Result,
-        _ => At::Question,
+        (Some(Choice::Any | Choice::Tool { .. }), _) => ReplyContext::ForcedCall,
+        (_, Some(Message::Tool(_))) => ReplyContext::ToolResult,
+        _ => ReplyContext::UserMessage,
     }
 }
 
@@ -112,21 +112,21 @@ fn turn((side, content): (Side, Vec<Block<'_>>)) -> Turn<'_> {
     Turn { role: if side == Side::User { "user" } else { "assistant" }, content }
 }
 
-fn blocks<'a>(message: &'a Message, ids: &mut Ids<'a>) -> Vec<(Side, Block<'a>)> {
-    let said = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
+fn blocks<'a>(message: &'a Message, ids: &mut CallIds<'a>) -> Vec<(Side, Block<'a>)> {
+    let text_block = |text: &'a String| Some(Block::Text { text }).filter(|_| !text.trim().is_empty());
     match message {
-        Message::User { text } => said(text).map(|block| (Side::User, block)).into_iter().collect(),
+        Message::User { text } => text_block(text).map(|block| (Side::User, block)).into_iter().collect(),
         Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| Block::ToolUse {
-                id: ids.call(&call.id),
+                id: ids.assign(&call.id),
                 name: &call.name,
-                input: object(&call.arguments),
+                input: object_or_empty(&call.arguments),
             });
-            said(text).into_iter().chain(calls).map(|block| (Side::Model, block)).collect()
+            text_block(text).into_iter().chain(calls).map(|block| (Side::Model, block)).collect()
         }
         Message::Tool(result) => {
             let block = Block::ToolResult {
-                tool_use_id: ids.result(&result.call_id),
+                tool_use_id: ids.of_result(&result.call_id),
                 content: &result.content,
                 is_error: !result.ok,
             };
@@ -141,19 +141,19 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 
 /// Numbers the calls: ids must be unique in a request, with a small character set. Ids of other endpoints may not be.
 #[derive(Default)]
-struct Ids<'a> {
+struct CallIds<'a> {
     last: HashMap<&'a str, usize>,
     count: usize,
 }
 
-impl<'a> Ids<'a> {
-    fn call(&mut self, id: &'a str) -> String {
+impl<'a> CallIds<'a> {
+    fn assign(&mut self, id: &'a str) -> String {
         self.count += 1;
         self.last.insert(id, self.count);
         format!("call_{}", self.count)
     }
 
-    fn result(&self, id: &str) -> String {
+    fn of_result(&self, id: &str) -> String {
         format!("call_{}", self.last.get(id).copied().unwrap_or_default())
     }
 }
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
     use crate::wire::Quirks;
-    use crate::wire::tests::{body, chosen, conversation, quirks};
+    use crate::wire::tests::{body, conversation, quirks, quirks_with};
     use crate::{Options, Thinking, Wire};
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
             let options = Options { thinking: Some(Thinking::On), ..Options::default() };
             let mut prompt = conversation(choice);
             prompt.messages.truncate(messages);
-            let quirks = chosen(model, Wire::Anthropic, "http://localhost", options);
+            let quirks = quirks_with(model, Wire::Anthropic, "http://localhost", options);
             let (_, body) = body(encode, &prompt, quirks);
             (body["thinking"]["type"].as_str().map(str::to_owned), body["max_tokens"].clone())
         };

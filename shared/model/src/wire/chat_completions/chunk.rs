@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::TokenUsage;
-use crate::wire::lax::{Words, arguments, fitting, nullable};
-use crate::wire::tool_calls::Piece;
+use crate::wire::lax::{ContentParts, arguments, nullable, ok_or_none};
+use crate::wire::tool_calls::CallFragment;
 
 /// One event of a stream, or a complete response: the two differ only in `delta` and `message`.
 #[derive(Debug, Deserialize)]
@@ -42,13 +42,13 @@ pub(super) struct Choice<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(borrow, default)]
-    pub(super) content: Words<'a>,
+    pub(super) content: ContentParts<'a>,
     #[serde(borrow, default)]
-    pub(super) refusal: Words<'a>,
+    pub(super) refusal: ContentParts<'a>,
     #[serde(borrow, default)]
-    reasoning_content: Words<'a>,
+    reasoning_content: ContentParts<'a>,
     #[serde(borrow, default)]
-    reasoning: Words<'a>,
+    reasoning: ContentParts<'a>,
     #[serde(borrow, default, deserialize_with = "nullable")]
     pub(super) tool_calls: Vec<Option<CallDelta<'a>>>,
 }
@@ -58,7 +58,7 @@ pub(super) struct CallDelta<'a> {
     #[serde(borrow, default)]
     index: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    id: Words<'a>,
+    id: ContentParts<'a>,
     #[serde(borrow, default)]
     function: Option<FunctionDelta<'a>>,
 }
@@ -66,7 +66,7 @@ pub(super) struct CallDelta<'a> {
 #[derive(Debug, Deserialize)]
 struct FunctionDelta<'a> {
     #[serde(borrow, default)]
-    name: Words<'a>,
+    name: ContentParts<'a>,
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
 }
@@ -102,11 +102,11 @@ struct Groq<'a> {
 impl<'a> Chunk<'a> {
     /// Returns the choice with index 0 or without an index: the answer.
     pub(super) fn first_choice(&self) -> Option<&Choice<'a>> {
-        self.choices.iter().find(|choice| fitting(choice.index).unwrap_or(0) == 0)
+        self.choices.iter().find(|choice| ok_or_none(choice.index).unwrap_or(0) == 0)
     }
 
     /// Returns the text if the chunk contains nothing else.
-    pub(super) fn text_alone(&self) -> Option<&Cow<'a, str>> {
+    pub(super) fn text_only(&self) -> Option<&Cow<'a, str>> {
         let [Choice { delta: Some(delta), message: None, finish_reason: None, usage: None, error: None, .. }] =
             self.choices.as_slice()
         else {
@@ -114,20 +114,20 @@ impl<'a> Chunk<'a> {
         };
         let nothing_else = self.usage.is_none() && self.error.is_none() && self.x_groq.is_none();
         self.first_choice().filter(|_| nothing_else)?;
-        delta.says_nothing_but_text().then_some(&delta.content.text)
+        delta.is_text_only().then_some(&delta.content.text)
     }
 
     /// Returns the error, which some endpoints send in a response of status 200.
     pub(super) fn error(&self) -> Option<&'a RawValue> {
-        let told = |error: &&RawValue| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false");
-        self.error.or_else(|| self.first_choice()?.error).filter(told)
+        let is_error = |error: &&RawValue| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false");
+        self.error.or_else(|| self.first_choice()?.error).filter(is_error)
     }
 
     /// Returns the token usage so far.
     pub(super) fn usage(&self) -> Option<TokenUsage> {
-        let usage = fitting::<Usage<'_>>(self.usage)
-            .or_else(|| fitting(self.first_choice()?.usage))
-            .or_else(|| Some(fitting::<Groq<'_>>(self.x_groq)?.usage))?;
+        let usage = ok_or_none::<Usage<'_>>(self.usage)
+            .or_else(|| ok_or_none(self.first_choice()?.usage))
+            .or_else(|| Some(ok_or_none::<Groq<'_>>(self.x_groq)?.usage))?;
         let (input, output) = (usage.prompt_tokens, usage.completion_tokens);
         Some(TokenUsage { input, cached: usage.cached().min(input), output })
     }
@@ -135,13 +135,13 @@ impl<'a> Chunk<'a> {
 
 impl Usage<'_> {
     fn cached(&self) -> u64 {
-        let details = fitting::<Details<'_>>(self.prompt_tokens_details).and_then(|details| details.cached_tokens);
-        [details, self.prompt_cache_hit_tokens, self.cached_tokens].into_iter().find_map(fitting).unwrap_or_default()
+        let details = ok_or_none::<Details<'_>>(self.prompt_tokens_details).and_then(|details| details.cached_tokens);
+        [details, self.prompt_cache_hit_tokens, self.cached_tokens].into_iter().find_map(ok_or_none).unwrap_or_default()
     }
 }
 
 impl Message<'_> {
-    fn says_nothing_but_text(&self) -> bool {
+    fn is_text_only(&self) -> bool {
         let thinking = self.reasoning().is_empty() && self.content.thinking.is_empty();
         thinking && self.refusal.text.is_empty() && self.tool_calls.is_empty()
     }
@@ -149,7 +149,7 @@ impl Message<'_> {
     /// Returns the reasoning; some endpoints send it twice, under two names.
     pub(super) fn reasoning(&self) -> &str {
         [&self.reasoning_content, &self.reasoning]
-            .map(|words| &*words.text)
+            .map(|parts| &*parts.text)
             .into_iter()
             .find(|text| !text.is_empty())
             .unwrap_or_default()
@@ -163,8 +163,8 @@ impl<'a> CallDelta<'a> {
     }
 
     /// Converts the delta to a fragment with these `arguments`.
-    pub(super) fn piece<'b>(&'b self, arguments: &'b str) -> Piece<'b> {
+    pub(super) fn to_fragment<'b>(&'b self, arguments: &'b str) -> CallFragment<'b> {
         let name = self.function.as_ref().map_or("", |function| &function.name.text);
-        Piece { index: fitting(self.index), id: &self.id.text, name, arguments }
+        CallFragment { index: ok_or_none(self.index), id: &self.id.text, name, arguments }
     }
 }

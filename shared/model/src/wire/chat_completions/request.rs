@@ -2,11 +2,11 @@ use conversation::{Message, ToolCall, ToolChoice};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::chosen::Chosen;
+use super::param_fields::ParamFields;
 use crate::Prompt;
-use crate::fault::Fault;
+use crate::attempt_error::AttemptError;
 use crate::wire::functions::Tool;
-use crate::wire::{Ask, Encoded, Quirks};
+use crate::wire::{HttpRequestParts, Quirks, WireRequest};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -21,7 +21,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Choice<'a>>,
     #[serde(flatten)]
-    chosen: Chosen,
+    params: ParamFields,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,22 +80,22 @@ struct CalledFunction<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Choice<'a> {
-    Word(&'static str),
+    Mode(&'static str),
     Function {
         #[serde(rename = "type")]
         kind: &'static str,
-        function: Named<'a>,
+        function: FunctionName<'a>,
     },
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct FunctionName<'a> {
     name: &'a str,
 }
 
 /// Encodes the request; `tool_choice` is omitted if it is the default.
-pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
-    let Ask { model, prompt, quirks } = ask;
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks } = request;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
     let echo = quirks.echo_reasoning && uses_tools(prompt);
     let body = Body {
@@ -105,14 +105,14 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         stream_options: quirks.usage_option.then_some(StreamOptions { include_usage: true }),
         tools: prompt.tools.iter().map(Tool::from).collect(),
         tool_choice: choice(&prompt.tool_choice, quirks).filter(|_| !prompt.tools.is_empty()),
-        chosen: quirks.parameters.into(),
-        stop: &prompt.wishes.stop,
-        seed: prompt.wishes.seed,
-        presence_penalty: prompt.wishes.presence_penalty,
-        frequency_penalty: prompt.wishes.frequency_penalty,
-        response_format: prompt.wishes.format.as_ref(),
+        params: quirks.parameters.into(),
+        stop: &prompt.params.stop,
+        seed: prompt.params.seed,
+        presence_penalty: prompt.params.presence_penalty,
+        frequency_penalty: prompt.params.frequency_penalty,
+        response_format: prompt.params.format.as_ref(),
     };
-    Encoded::new("/chat/completions", &body)
+    HttpRequestParts::new("/chat/completions", &body)
 }
 
 /// Whether tools are used; without tools the model does not need the reasoning of earlier turns.
@@ -143,9 +143,9 @@ fn call(call: &ToolCall) -> Call<'_> {
 fn choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
     match choice {
         ToolChoice::Auto => None,
-        ToolChoice::None => Some(Choice::Word("none")),
+        ToolChoice::None => Some(Choice::Mode("none")),
         ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
-        ToolChoice::Required => Some(Choice::Word("required")),
-        ToolChoice::Tool(name) => Some(Choice::Function { kind: "function", function: Named { name } }),
+        ToolChoice::Required => Some(Choice::Mode("required")),
+        ToolChoice::Tool(name) => Some(Choice::Function { kind: "function", function: FunctionName { name } }),
     }
 }

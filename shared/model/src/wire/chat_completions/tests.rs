@@ -175,8 +175,8 @@ fn reasoning_is_echoed_once_tools_are_used() {
     let sent = |prompt: &Prompt, quirks| {
         let (_, body) = body(encode, prompt, quirks);
         let messages = body["messages"].as_array().unwrap().clone();
-        let said = messages.iter().filter(|message| message["role"] == "assistant");
-        said.map(|message| message.get("reasoning_content").cloned()).collect::<Vec<_>>()
+        let assistant_messages = messages.iter().filter(|message| message["role"] == "assistant");
+        assistant_messages.map(|message| message.get("reasoning_content").cloned()).collect::<Vec<_>>()
     };
     let mut prompt = conversation(ToolChoice::Auto);
     let all = [Some(json!("greet")), Some(json!("look"))];

@@ -1,11 +1,11 @@
 use serde::Serialize;
 
-use crate::dialect::Switch;
-use crate::parameters::Parameters;
-use crate::{Effort, Thinking, Wishes};
+use crate::dialect::ThinkingControl;
+use crate::resolved_params::ResolvedParams;
+use crate::{Effort, GenerationParams, Thinking};
 
 /// The thinking budget that lets the model decide.
-const AS_IT_SEES_FIT: i32 = -1;
+const AUTO_BUDGET: i32 = -1;
 
 /// The generation parameters of a request.
 #[derive(Default, PartialEq, Serialize)]
@@ -18,7 +18,7 @@ pub(super) struct Generation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_config: Option<Config>,
+    thinking_config: Option<ThinkingConfig>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop_sequences: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub(super) struct Generation<'a> {
 /// The thinking configuration; the wire rejects a budget together with a level.
 #[derive(Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Config {
+struct ThinkingConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_budget: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,39 +47,47 @@ impl<'a> Generation<'a> {
         *self == Self::default()
     }
 
-    pub(super) fn new(parameters: Parameters, wishes: &'a Wishes) -> Self {
+    pub(super) fn new(parameters: ResolvedParams, params: &'a GenerationParams) -> Self {
         Self {
             temperature: parameters.temperature,
             top_p: parameters.top_p,
             max_output_tokens: parameters.limit.map(|(_, tokens)| tokens),
-            thinking_config: thinking(&parameters),
-            stop_sequences: &wishes.stop,
-            seed: wishes.seed,
-            presence_penalty: wishes.presence_penalty,
-            frequency_penalty: wishes.frequency_penalty,
+            thinking_config: thinking_config(&parameters),
+            stop_sequences: &params.stop,
+            seed: params.seed,
+            presence_penalty: params.presence_penalty,
+            frequency_penalty: params.frequency_penalty,
         }
     }
 }
 
-fn thinking(parameters: &Parameters) -> Option<Config> {
+fn thinking_config(parameters: &ResolvedParams) -> Option<ThinkingConfig> {
     let off = parameters.thinking == Some(Thinking::Off);
     let config = match parameters.dialect.thinking {
-        Switch::Budget { least } if off => Config { thinking_budget: i32::try_from(least).ok(), ..Config::default() },
-        Switch::Level { off: word } if off => Config { thinking_level: Some(word), ..Config::default() },
-        Switch::Budget { .. } => Config { thinking_budget: budget(parameters), ..Config::default() },
-        Switch::Level { .. } => Config { thinking_level: parameters.word(), ..Config::default() },
+        ThinkingControl::Budget { min_tokens } if off => {
+            ThinkingConfig { thinking_budget: i32::try_from(min_tokens).ok(), ..ThinkingConfig::default() }
+        }
+        ThinkingControl::Level { off: level } if off => {
+            ThinkingConfig { thinking_level: Some(level), ..ThinkingConfig::default() }
+        }
+        ThinkingControl::Budget { .. } => {
+            ThinkingConfig { thinking_budget: budget(parameters), ..ThinkingConfig::default() }
+        }
+        ThinkingControl::Level { .. } => {
+            ThinkingConfig { thinking_level: parameters.effort_name(), ..ThinkingConfig::default() }
+        }
         _ => return None,
     };
-    let config = Config { include_thoughts: parameters.thinking == Some(Thinking::On), ..config };
-    Some(config).filter(|config| *config != Config::default())
+    let config = ThinkingConfig { include_thoughts: parameters.thinking == Some(Thinking::On), ..config };
+    Some(config).filter(|config| *config != ThinkingConfig::default())
 }
 
 /// Returns the budget in tokens that Google documents for OpenAI's efforts.
-fn budget(parameters: &Parameters) -> Option<i32> {
+fn budget(parameters: &ResolvedParams) -> Option<i32> {
     match (parameters.effort, parameters.thinking) {
         (Some(Effort::Minimal | Effort::Low), _) => Some(1024),
         (Some(Effort::Medium), _) => Some(8192),
         (Some(Effort::High | Effort::Max), _) => Some(24_576),
-        (None, thinking) => thinking.map(|_| AS_IT_SEES_FIT),
+        (None, thinking) => thinking.map(|_| AUTO_BUDGET),
     }
 }

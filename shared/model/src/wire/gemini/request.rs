@@ -3,13 +3,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::generation::Generation;
-use crate::fault::Fault;
-use crate::wire::functions::object;
-use crate::wire::turns::{Side, turns};
-use crate::wire::{Ask, Encoded, Quirks};
+use crate::attempt_error::AttemptError;
+use crate::wire::functions::object_or_empty;
+use crate::wire::sides::{Side, group_by_side};
+use crate::wire::{HttpRequestParts, Quirks, WireRequest};
 
 /// The placeholder that Google documents for calls without a stored signature.
-const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,12 +57,12 @@ struct Call<'a> {
 #[derive(Serialize)]
 struct Response<'a> {
     name: &'a str,
-    response: Answer<'a>,
+    response: FunctionResult<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer<'a> {
+enum FunctionResult<'a> {
     Result(&'a str),
     Error(&'a str),
 }
@@ -85,34 +85,34 @@ struct Declaration<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ToolConfig<'a> {
-    function_calling_config: Calling<'a>,
+    function_calling_config: FunctionCallingConfig<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Calling<'a> {
+struct FunctionCallingConfig<'a> {
     mode: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_function_names: Option<[&'a str; 1]>,
 }
 
 /// Encodes the request.
-pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
-    let Ask { model, prompt, quirks } = ask;
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks } = request;
     let parts = prompt.messages.iter().flat_map(|message| parts(message, quirks));
     let system = Some(&*prompt.system).filter(|text| !text.is_empty());
-    let declared = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
+    let declarations = Some(prompt.tools.iter().map(declaration).collect()).filter(|_| !prompt.tools.is_empty());
     let body = Body {
-        contents: turns(parts).into_iter().map(content).collect(),
+        contents: group_by_side(parts).into_iter().map(content).collect(),
         system_instruction: system.map(|text| Content { role: None, parts: vec![Part::Text { text }] }),
-        tool_config: calling(&prompt.tool_choice, quirks)
-            .filter(|_| declared.is_some())
+        tool_config: calling_config(&prompt.tool_choice, quirks)
+            .filter(|_| declarations.is_some())
             .map(|function_calling_config| ToolConfig { function_calling_config }),
-        tools: declared.map(|function_declarations| [Tools { function_declarations }]),
-        generation_config: Generation::new(quirks.parameters, &prompt.wishes),
+        tools: declarations.map(|function_declarations| [Tools { function_declarations }]),
+        generation_config: Generation::new(quirks.parameters, &prompt.params),
     };
     let model = model.strip_prefix("models/").unwrap_or(model);
-    Encoded::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)
+    HttpRequestParts::new(format!("/models/{model}:streamGenerateContent?alt=sse"), &body)
 }
 
 fn content((side, parts): (Side, Vec<Part<'_>>)) -> Content<'_> {
@@ -123,16 +123,20 @@ fn parts(message: &Message, quirks: Quirks) -> Vec<(Side, Part<'_>)> {
     match message {
         Message::User { text } => vec![(Side::User, Part::Text { text })],
         Message::Assistant { text, calls, .. } => {
-            let thought_signature = quirks.signatures.then_some(NO_SIGNATURE);
+            let thought_signature = quirks.signatures.then_some(SIGNATURE_PLACEHOLDER);
             let calls = calls.iter().map(|call| {
-                let function_call = Call { name: &call.name, args: object(&call.arguments) };
+                let function_call = Call { name: &call.name, args: object_or_empty(&call.arguments) };
                 Part::Call { function_call, thought_signature }
             });
             let text = Some(Part::Text { text }).filter(|_| !text.is_empty());
             text.into_iter().chain(calls).map(|part| (Side::Model, part)).collect()
         }
         Message::Tool(result) => {
-            let response = if result.ok { Answer::Result(&result.content) } else { Answer::Error(&result.content) };
+            let response = if result.ok {
+                FunctionResult::Result(&result.content)
+            } else {
+                FunctionResult::Error(&result.content)
+            };
             vec![(Side::User, Part::Response { function_response: Response { name: &result.name, response } })]
         }
     }
@@ -142,13 +146,13 @@ fn declaration(spec: &ToolSpec) -> Declaration<'_> {
     Declaration { name: &spec.name, description: &spec.description, parameters_json_schema: &spec.parameters }
 }
 
-fn calling(choice: &ToolChoice, quirks: Quirks) -> Option<Calling<'_>> {
+fn calling_config(choice: &ToolChoice, quirks: Quirks) -> Option<FunctionCallingConfig<'_>> {
     match choice {
         ToolChoice::Auto => None,
-        ToolChoice::None => Some(Calling { mode: "NONE", allowed_function_names: None }),
+        ToolChoice::None => Some(FunctionCallingConfig { mode: "NONE", allowed_function_names: None }),
         ToolChoice::Required | ToolChoice::Tool(_) if !quirks.forced_choice => None,
-        ToolChoice::Required => Some(Calling { mode: "ANY", allowed_function_names: None }),
-        ToolChoice::Tool(name) => Some(Calling { mode: "ANY", allowed_function_names: Some([name]) }),
+        ToolChoice::Required => Some(FunctionCallingConfig { mode: "ANY", allowed_function_names: None }),
+        ToolChoice::Tool(name) => Some(FunctionCallingConfig { mode: "ANY", allowed_function_names: Some([name]) }),
     }
 }
 
@@ -187,7 +191,7 @@ mod tests {
     fn calls_carry_placeholder_signature_if_required() {
         let (_, body) = body(encode, &conversation(ToolChoice::Auto), Quirks { signatures: true, ..quirks() });
         let part = &body["contents"][3]["parts"][0];
-        assert_eq!(part["thoughtSignature"], NO_SIGNATURE);
+        assert_eq!(part["thoughtSignature"], SIGNATURE_PLACEHOLDER);
         assert_eq!(part["functionCall"]["name"], "now");
     }
 

@@ -3,10 +3,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Thinking;
-use crate::fault::Fault;
-use crate::parameters::Parameters;
-use crate::wire::functions::{Tool, object};
-use crate::wire::{Ask, Encoded};
+use crate::attempt_error::AttemptError;
+use crate::resolved_params::ResolvedParams;
+use crate::wire::functions::{Tool, object_or_empty};
+use crate::wire::{HttpRequestParts, WireRequest};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -26,7 +26,7 @@ struct Body<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Think {
-    Switched(bool),
+    Enabled(bool),
     Level(&'static str),
 }
 
@@ -91,8 +91,8 @@ struct Function<'a> {
 }
 
 /// Encodes the request. Ollama has no `tool_choice`: forbidden tools are omitted, and no call can be forced.
-pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
-    let Ask { model, prompt, quirks } = ask;
+pub(crate) fn encode(request: WireRequest<'_>) -> Result<HttpRequestParts, AttemptError> {
+    let WireRequest { model, prompt, quirks } = request;
     let parameters = quirks.parameters;
     let system = Some(&*prompt.system).filter(|text| !text.is_empty()).map(|content| WireMessage::System { content });
     let tools: &[ToolSpec] = if prompt.tool_choice == ToolChoice::None { &[] } else { &prompt.tools };
@@ -102,26 +102,26 @@ pub(crate) fn encode(ask: Ask<'_>) -> Result<Encoded, Fault> {
         stream: true,
         tools: tools.iter().map(Tool::from).collect(),
         think: think(&parameters),
-        format: prompt.wishes.format_of_ollama(),
+        format: prompt.params.ollama_format(),
         options: Options {
             temperature: parameters.temperature,
             top_p: parameters.top_p,
             num_predict: parameters.limit.map(|(_, tokens)| tokens),
-            num_ctx: parameters.context,
-            stop: &prompt.wishes.stop,
-            seed: prompt.wishes.seed,
-            presence_penalty: prompt.wishes.presence_penalty,
-            frequency_penalty: prompt.wishes.frequency_penalty,
+            num_ctx: parameters.context_tokens,
+            stop: &prompt.params.stop,
+            seed: prompt.params.seed,
+            presence_penalty: prompt.params.presence_penalty,
+            frequency_penalty: prompt.params.frequency_penalty,
         },
     };
-    Encoded::new("/api/chat", &body)
+    HttpRequestParts::new("/api/chat", &body)
 }
 
-fn think(parameters: &Parameters) -> Option<Think> {
+fn think(parameters: &ResolvedParams) -> Option<Think> {
     match parameters.thinking {
-        Some(Thinking::Off) => Some(Think::Switched(false)),
-        Some(Thinking::On) if parameters.effort.is_none() => Some(Think::Switched(true)),
-        _ => parameters.word().map(Think::Level),
+        Some(Thinking::Off) => Some(Think::Enabled(false)),
+        Some(Thinking::On) if parameters.effort.is_none() => Some(Think::Enabled(true)),
+        _ => parameters.effort_name().map(Think::Level),
     }
 }
 
@@ -140,7 +140,7 @@ fn message(message: &Message) -> Option<WireMessage<'_>> {
 }
 
 fn call(call: &ToolCall) -> Call<'_> {
-    Call { function: Function { name: &call.name, arguments: object(&call.arguments) } }
+    Call { function: Function { name: &call.name, arguments: object_or_empty(&call.arguments) } }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ const CALLS: [&str; 27] = [
 
 /// Calculates within one test, so that each expression has its own time.
 fn timed(expression: &str) -> (Result<Answer, Fault>, Duration) {
-    let (limit, _stop) = Stop::new(CalculationBudget::default());
+    let (limit, _stop) = StopOnDrop::new(CalculationBudget::default());
     let started = Clock::now();
     (evaluate(expression, &limit), started.elapsed())
 }
@@ -137,7 +137,7 @@ fn f053_dice_distributions_and_statements_are_rejected() {
 async fn f053_calculations_share_two_slots_and_leave_no_thread() {
     let heavy = format!("1{}", "/(10^9000+1)".repeat(30));
     let owners: Vec<_> = (0..6).map(|at| Owner::new(format!("{at}"))).collect();
-    let calls = owners.iter().map(|owner| calculated(heavy.clone(), owner, CalculationBudget::default()));
+    let calls = owners.iter().map(|owner| calculate(heavy.clone(), owner, CalculationBudget::default()));
     let all = futures_util::future::join_all(calls);
     let ended = tokio::time::timeout(Duration::from_mins(1), all).await.unwrap();
     assert!(ended.into_iter().all(|outcome| outcome.is_some()));
@@ -154,14 +154,14 @@ fn heavy_sum() -> String {
 #[tokio::test]
 async fn f053_calculations_of_one_turn_share_their_work() {
     let (ada, budget) = (Owner::new("sharing"), CalculationBudget::default());
-    let calculation = |expression: String| calculated(expression, &ada, budget.clone());
+    let calculation = |expression: String| calculate(expression, &ada, budget.clone());
     assert!(matches!(calculation("2^10".to_owned()).await, Some(Ok(_))));
     let heavy = format!("max({})", ["3^-20000"; 40].join(","));
     for _ in 0..10 {
         assert_eq!(calculation(heavy.clone()).await, Some(Err(Fault::TooLarge)));
     }
     assert_eq!(calculation("1+1".to_owned()).await, Some(Err(Fault::TooLarge)), "the turn has no work left");
-    let other = calculated("1+1".to_owned(), &ada, CalculationBudget::default()).await;
+    let other = calculate("1+1".to_owned(), &ada, CalculationBudget::default()).await;
     assert!(matches!(other, Some(Ok(_))), "another turn has its own");
 }
 
@@ -170,12 +170,12 @@ async fn f053_calculation_overtakes_another_owners_flood() {
     let (ada, bob) = (Owner::new("flooding"), Owner::new("waiting"));
     let ended = std::sync::atomic::AtomicUsize::new(0);
     let flood = futures_util::future::join_all((0..127).map(async |_| {
-        let outcome = calculated(heavy_sum(), &ada, CalculationBudget::default()).await;
+        let outcome = calculate(heavy_sum(), &ada, CalculationBudget::default()).await;
         ended.fetch_add(1, Ordering::SeqCst);
         outcome
     }));
     let other = async {
-        let outcome = calculated("1+1".to_owned(), &bob, CalculationBudget::default()).await;
+        let outcome = calculate("1+1".to_owned(), &bob, CalculationBudget::default()).await;
         (outcome.is_some_and(|outcome| outcome.is_ok()), ended.load(Ordering::SeqCst))
     };
     let mut flood = std::pin::pin!(flood);

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
 use super::support::OPEN;
-use crate::http::{Imported, Rules, import};
+use crate::http::{ImportedTools, Rules, import};
 
-fn imported(document: &Value) -> Result<Imported, String> {
-    import(document.to_string().as_bytes(), Rules { policy: OPEN, taken: &["search_web".to_owned()] })
+fn imported(document: &Value) -> Result<ImportedTools, String> {
+    import(document.to_string().as_bytes(), Rules { policy: OPEN, reserved_names: &["search_web".to_owned()] })
 }
 
 fn pets() -> Value {

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
 
 use crate::http::{Endpoint, HttpTool, Rules, ToolDefinition, ToolSecrets};
-use crate::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use crate::{OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, UrlAllowlist};
 
 /// These tests do not use TLS.
 pub(crate) const OPEN: Policy = Policy::public().with_http();
@@ -27,16 +27,16 @@ pub(crate) struct Host {
     received: Arc<Mutex<Vec<String>>>,
 }
 
-struct OneName(SocketAddr);
+struct SingleHostNetwork(SocketAddr);
 
 #[async_trait]
-impl Network for OneName {
+impl Network for SingleHostNetwork {
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         let public = IpAddr::from([93, 184, 215, 14]);
         if name == "api.example.com" { Ok(vec![public]) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    fn way(&self, _: SocketAddr) -> SocketAddr {
+    fn connect_address(&self, _: SocketAddr) -> SocketAddr {
         self.0
     }
 }
@@ -77,13 +77,13 @@ impl Host {
     }
 
     pub(crate) fn egress(&self) -> Egress {
-        Egress::new(OPEN, OneName(self.address))
+        Egress::new(OPEN, SingleHostNetwork(self.address))
     }
 }
 
 pub(crate) fn parse(definition: &Value) -> Result<ToolDefinition, String> {
-    let taken = ["search_web".to_owned()];
-    let rules = Rules { policy: OPEN, taken: &taken };
+    let reserved_names = ["search_web".to_owned()];
+    let rules = Rules { policy: OPEN, reserved_names: &reserved_names };
     ToolDefinition::parse(definition.to_string().as_bytes(), rules).map_err(|failure| failure.message)
 }
 
@@ -109,15 +109,15 @@ fn context() -> ToolContext {
     ToolContext {
         owner: Owner::new("ada"),
         deadline: Instant::now() + Duration::from_mins(1),
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::default(),
-        calculations: crate::CalculationBudget::default(),
+        redactor: OutboundRedactor::default(),
+        calculation_budget: crate::CalculationBudget::default(),
     }
 }
 
 /// Returns the text for the model of a call within a turn.
-pub(crate) async fn told(tool: impl Tool + 'static, arguments: Value) -> String {
+pub(crate) async fn tool_text(tool: impl Tool + 'static, arguments: Value) -> String {
     let call = ToolCall { id: "c1".to_owned(), name: tool.spec().name, arguments };
     let session = ToolRegistry::new(vec![Arc::new(tool)]).session(context());
     session.run(&call).await.unwrap().result.content

@@ -3,10 +3,10 @@
 use jmespath::ast::Ast;
 
 /// Maximum growth of a text by quoting: a control character takes six bytes.
-const QUOTED: usize = 6;
+const QUOTE_FACTOR: usize = 6;
 
 /// Nodes of an expression whose evaluation takes about as long as copying one byte, for each byte of the response.
-const NODES: usize = 8;
+const NODES_PER_BYTE: usize = 8;
 
 /// Returns how many times larger than its input a result can be. An expression sees only the element it is applied to,
 /// so only lists, objects and texts of its own add up. `None` for a `join` whose glue is read from the response, as the
@@ -17,7 +17,7 @@ pub(super) fn growth(ast: &Ast) -> Option<usize> {
 
 /// Returns the work for each byte of the response, with the names of created objects and the evaluation itself.
 pub(super) fn work(ast: &Ast) -> Option<usize> {
-    Some(Measure { names: 1 }.growth(ast)?.saturating_add(nodes(ast) / NODES))
+    Some(Measure { names: 1 }.growth(ast)?.saturating_add(nodes(ast) / NODES_PER_BYTE))
 }
 
 struct Measure {
@@ -56,7 +56,7 @@ impl Measure {
         match (name, args) {
             ("join", [Ast::Literal { .. }, ..]) => self.product(args),
             ("join", _) => None,
-            ("to_string", _) => Some(self.sum(args.iter())?.saturating_mul(QUOTED)),
+            ("to_string", _) => Some(self.sum(args.iter())?.saturating_mul(QUOTE_FACTOR)),
             _ if args.iter().any(|arg| matches!(arg, Ast::Expref { .. })) => self.product(args),
             _ => Some(self.sum(args.iter())?.max(1)),
         }

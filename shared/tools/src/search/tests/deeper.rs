@@ -8,7 +8,7 @@ use store::RateLimit;
 
 use super::support::*;
 use super::tool::call;
-use crate::search::{Budget, SearchConfig};
+use crate::search::{CreditBudget, SearchConfig};
 use crate::{ToolOutput, WebSearch};
 
 const DEEPENED: &str = "（说明：快速搜索的结果不够相关，这是自动加深搜索后的结果。）";
@@ -23,9 +23,9 @@ async fn searched(config: SearchConfig, provider: &Provider, mode: &str) -> (Too
 
 #[tokio::test]
 async fn irrelevant_quick_search_is_followed_by_normal_search() {
-    for first in [Reply::Scored(0.79), Reply::Nothing] {
+    for first in [FakeReply::Scored(0.79), FakeReply::Nothing] {
         let provider = Provider::start().await;
-        provider.script([first, Reply::Scored(0.1)]);
+        provider.script([first, FakeReply::Scored(0.1)]);
         let (output, depths) = searched(config(&provider), &provider, "quick").await;
         assert_eq!(depths, ["basic", "advanced"], "never more than one");
         assert!(output.content.contains(DEEPENED) && output.content.contains("内容：2"), "{}", output.content);
@@ -37,7 +37,7 @@ async fn irrelevant_quick_search_is_followed_by_normal_search() {
 async fn relevant_quick_and_other_searches_run_once() {
     for (mode, score) in [("quick", 0.8), ("normal", 0.1), ("deep", 0.1)] {
         let provider = Provider::start().await;
-        provider.script([Reply::Scored(score)]);
+        provider.script([FakeReply::Scored(score)]);
         let (output, depths) = searched(config(&provider), &provider, mode).await;
         assert_eq!((depths.len(), output.credits), (1, 3), "{mode}");
         assert!(!output.content.contains("说明"), "{}", output.content);
@@ -47,7 +47,7 @@ async fn relevant_quick_and_other_searches_run_once() {
 #[tokio::test]
 async fn repeated_quick_search_finds_both_in_cache() {
     let provider = Provider::start().await;
-    provider.script([Reply::Scored(0.1)]);
+    provider.script([FakeReply::Scored(0.1)]);
     let tool = WebSearch::new(Arc::new(search(&provider).await));
     let quick = json!({"query": "天气", "mode": "quick"});
     let first = call(&tool, quick.clone()).await.unwrap();
@@ -59,13 +59,13 @@ async fn repeated_quick_search_finds_both_in_cache() {
 #[tokio::test]
 async fn failed_deeper_search_keeps_first_results() {
     let provider = Provider::start().await;
-    provider.script([Reply::Scored(0.1), Reply::Status(400)]);
+    provider.script([FakeReply::Scored(0.1), FakeReply::Status(400)]);
     let (output, depths) = searched(config(&provider), &provider, "quick").await;
     assert_eq!((depths.len(), output.credits), (2, 3));
     assert!(output.content.contains("内容：1") && !output.content.contains("说明"), "{}", output.content);
 
     let provider = Provider::start().await;
-    provider.script([Reply::Scored(0.1)]);
+    provider.script([FakeReply::Scored(0.1)]);
     let limit = RateLimit { burst: 1, window: Duration::from_mins(10) };
     let (output, depths) = searched(SearchConfig { limit, ..config(&provider) }, &provider, "quick").await;
     assert_eq!((depths.len(), output.credits), (1, 3));
@@ -74,8 +74,8 @@ async fn failed_deeper_search_keeps_first_results() {
 #[tokio::test]
 async fn f141_low_budget_prevents_deeper_search() {
     let provider = Provider::start().await;
-    provider.script([Reply::Scored(0.1)]);
-    let budget = Budget { month: None, day: Some(3) };
+    provider.script([FakeReply::Scored(0.1)]);
+    let budget = CreditBudget { month: None, day: Some(3) };
     let (output, depths) = searched(SearchConfig { budget, ..config(&provider) }, &provider, "quick").await;
     assert_eq!((depths.len(), output.credits), (1, 3));
 }

@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{KnownPages, Outgoing, Progress, ReadUrl, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{OutboundRedactor, Progress, ReadUrl, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist};
 
 async fn tool(provider: &Provider) -> ReadUrl {
     ReadUrl::new(Arc::new(search(provider).await))
 }
 
 /// Reads a page in a conversation with this user message.
-async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (String, String)> {
+async fn read(tool: &ReadUrl, message: &str, url: &str) -> Result<ToolOutput, (String, String)> {
     let context = ToolContext {
         owner: ada(),
         deadline: Instant::now() + Duration::from_secs(30),
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::default(),
-        calculations: crate::CalculationBudget::default(),
+        redactor: OutboundRedactor::default(),
+        calculation_budget: crate::CalculationBudget::default(),
     };
-    context.pages.note(&Message::User { text: words.to_owned() });
+    context.allowed_urls.add_message(&Message::User { text: message.to_owned() });
     tool.call(json!({"url": url}), &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure.code, content),
         ToolError::Fatal(error) => panic!("{error}"),
@@ -35,10 +35,10 @@ async fn read(tool: &ReadUrl, words: &str, url: &str) -> Result<ToolOutput, (Str
 async fn page_is_fetched_once_as_markdown() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
-    provider.script([Reply::Page("# 标题\n正文")]);
+    provider.script([FakeReply::Page("# 标题\n正文")]);
     let expected = ToolOutput {
         content: "标题：标题\n来源：https://a.example/x\n内容：# 标题\n正文".to_owned(),
-        shown: Some("[标题](https://a.example/x)\n\n# 标题\n正文".to_owned()),
+        user_text: Some("[标题](https://a.example/x)\n\n# 标题\n正文".to_owned()),
         summary: "7 characters".to_owned(),
         sources: vec![Source { index: 1, title: "标题".to_owned(), url: "https://a.example/x".to_owned() }],
         cached: false,
@@ -47,10 +47,10 @@ async fn page_is_fetched_once_as_markdown() {
     assert_eq!(read(&tool, "看 https://a.example/x", "https://A.example/x#part").await, Ok(expected.clone()));
     let again = read(&tool, "https://a.example/x", "https://a.example/x").await;
     assert_eq!(again, Ok(ToolOutput { cached: true, credits: 0, ..expected }));
-    let asked: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body).collect();
+    let bodies: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body).collect();
     let body =
         json!({"urls": ["https://a.example/x"], "extract_depth": "basic", "format": "markdown", "include_usage": true});
-    assert_eq!(asked, [body]);
+    assert_eq!(bodies, [body]);
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn f136_allowlisted_spelling_is_requested() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
     for url in ["https://A.example/x/", "https://a.example:443/x#80", "https://a.example/x"] {
-        provider.script([Reply::Unreadable]);
+        provider.script([FakeReply::Unreadable]);
         read(&tool, "https://a.example/x", url).await.unwrap_err();
     }
     for url in ["https://a.example/x//", "https://a.example/x////////", "https://a.example/x?"] {
@@ -86,12 +86,12 @@ async fn f136_allowlisted_spelling_is_requested() {
 async fn f065_page_failure_hides_provider_text() {
     let provider = Provider::start().await;
     let tool = tool(&provider).await;
-    provider.script([Reply::Unreadable, Reply::Status(400)]);
-    let told = |reason: &str| Err(("failed".to_owned(), format!("<page_error>读取失败: {reason}</page_error>")));
+    provider.script([FakeReply::Unreadable, FakeReply::Status(400)]);
+    let failed = |reason: &str| Err(("failed".to_owned(), format!("<page_error>读取失败: {reason}</page_error>")));
     let url = "https://a.example/x";
-    assert_eq!(read(&tool, url, url).await, told("这个网页无法读取"));
-    assert_eq!(read(&tool, url, url).await, told("搜索服务不接受这个查询"));
-    provider.script([Reply::Page("正文")]);
+    assert_eq!(read(&tool, url, url).await, failed("这个网页无法读取"));
+    assert_eq!(read(&tool, url, url).await, failed("搜索服务不接受这个查询"));
+    provider.script([FakeReply::Page("正文")]);
     assert!(read(&tool, url, url).await.is_ok(), "a failure is not kept");
 }
 

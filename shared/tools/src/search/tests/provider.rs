@@ -7,7 +7,7 @@ use serde_json::json;
 use settings::Settings;
 
 use super::support::*;
-use crate::search::{FoundPage, SearchConfig, SearchFailure, SearchResults};
+use crate::search::{SearchConfig, SearchFailure, SearchHit, SearchResults};
 
 #[tokio::test]
 async fn search_sends_key_in_header_and_json_body() {
@@ -24,7 +24,7 @@ async fn search_sends_key_in_header_and_json_body() {
     });
     assert_eq!(body, expected);
     let page =
-        FoundPage { title: "天气".into(), url: "https://example.com/".into(), content: "1".into(), score: Some(0.9) };
+        SearchHit { title: "天气".into(), url: "https://example.com/".into(), content: "1".into(), score: Some(0.9) };
     assert_eq!(found.answer, SearchResults { answer: Some("A".into()), pages: vec![page] });
     assert_eq!((found.cached, found.credits), (false, 3));
 }
@@ -40,7 +40,7 @@ async fn keyless_endpoint_gets_no_authorization() {
 #[tokio::test]
 async fn reply_without_cost_uses_list_price() {
     let provider = Provider::start().await;
-    provider.script([Reply::Nothing]);
+    provider.script([FakeReply::Nothing]);
     assert_eq!(find(&search(&provider).await, "天气", 0).await.unwrap().credits, 2);
 }
 
@@ -48,12 +48,12 @@ async fn reply_without_cost_uses_list_price() {
 async fn f063_busy_provider_is_retried_once() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    provider.script([Reply::TooFast(0)]);
+    provider.script([FakeReply::TooFast(0)]);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(2));
-    provider.script([Reply::TooFast(0), Reply::TooFast(0)]);
+    provider.script([FakeReply::TooFast(0), FakeReply::TooFast(0)]);
     assert_eq!(seen(find(&search, "二", 0).await), Err(SearchFailure::Busy));
     assert_eq!(provider.count(), 4);
-    provider.script([Reply::TooFast(60)]);
+    provider.script([FakeReply::TooFast(60)]);
     assert_eq!(seen(find(&search, "三", 0).await), Err(SearchFailure::Busy));
     assert_eq!(provider.count(), 5, "a long wait is not waited for");
 }
@@ -62,12 +62,12 @@ async fn f063_busy_provider_is_retried_once() {
 async fn f065_broken_provider_is_retried_once() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    for (number, broken) in [Reply::Status(500), Reply::Status(503), Reply::Cut].into_iter().enumerate() {
+    for (number, broken) in [FakeReply::Status(500), FakeReply::Status(503), FakeReply::Cut].into_iter().enumerate() {
         provider.script([broken.clone()]);
         let query = format!("{broken:?}");
         assert_eq!(seen(find(&search, &query, 0).await), fetched(2 * (number + 1)), "{query}");
     }
-    provider.script([Reply::Status(500), Reply::Cut]);
+    provider.script([FakeReply::Status(500), FakeReply::Cut]);
     assert_eq!(seen(find(&search, "again", 0).await), Err(SearchFailure::Unavailable));
 }
 
@@ -91,7 +91,7 @@ async fn f061_f062_f064_definite_rejection_is_not_retried() {
     ];
     for (status, failure) in firm {
         let provider = Provider::start().await;
-        provider.script([Reply::Status(status)]);
+        provider.script([FakeReply::Status(status)]);
         assert_eq!(seen(find(&search(&provider).await, "天气", 0).await), Err(failure), "{status}");
         assert_eq!(provider.count(), 1, "{status}");
     }
@@ -101,7 +101,7 @@ async fn f061_f062_f064_definite_rejection_is_not_retried() {
 async fn f062_rejected_key_is_not_sent_for_five_minutes() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    provider.script([Reply::Status(401)]);
+    provider.script([FakeReply::Status(401)]);
     assert_eq!(seen(find(&search, "一", 0).await), Err(SearchFailure::Refused));
     assert_eq!(seen(find(&search, "二", 299).await), Err(SearchFailure::Refused));
     assert_eq!(provider.count(), 1);
@@ -131,7 +131,7 @@ async fn unreadable_key_fails_only_this_search() {
 async fn f064_exhausted_plan_pauses_until_the_next_hour() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    provider.script([Reply::Status(432)]);
+    provider.script([FakeReply::Status(432)]);
     assert_eq!(seen(find(&search, "一", 0).await), Err(SearchFailure::Exhausted));
     assert_eq!(seen(find(&search, "二", 3590).await), Err(SearchFailure::Spent));
     assert_eq!(provider.count(), 1);
@@ -141,7 +141,7 @@ async fn f064_exhausted_plan_pauses_until_the_next_hour() {
 #[tokio::test]
 async fn f065_silent_provider_times_out() {
     let provider = Provider::start().await;
-    provider.script([Reply::Silent]);
+    provider.script([FakeReply::Silent]);
     assert_eq!(seen(find_hastily(&search(&provider).await, "天气", 0).await), Err(SearchFailure::Timeout));
     assert_eq!(provider.count(), 1);
 }
@@ -149,7 +149,7 @@ async fn f065_silent_provider_times_out() {
 #[tokio::test]
 async fn f066_endless_reply_is_limited_and_not_retried() {
     let provider = Provider::start().await;
-    provider.script([Reply::Endless]);
+    provider.script([FakeReply::Endless]);
     let found = tokio::time::timeout(Duration::from_secs(5), find(&search(&provider).await, "天气", 0)).await.unwrap();
     assert_eq!((seen(found), provider.count()), (Err(SearchFailure::BadResponse), 1));
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use store::{Account, Day, Owner, RateLimit};
+use store::{Day, Owner, RateLimit, UsageScope};
 
 use super::support::*;
-use crate::Outgoing;
-use crate::search::{DailySearches, Filters, Mode, SearchConfig, SearchFailure, SearchRequest};
+use crate::OutboundRedactor;
+use crate::search::{DailySearchLimits, Filters, Mode, SearchConfig, SearchFailure, SearchRequest};
 
 fn limited(provider: &Provider, burst: u32) -> SearchConfig {
     SearchConfig { limit: RateLimit { burst, window: Duration::from_mins(10) }, ..config(provider) }
@@ -20,7 +20,7 @@ async fn f070_twenty_simultaneous_searches_make_one_upstream_call() {
     let owners: Vec<Owner> = (0..20).map(|number| Owner::new(format!("user {number}"))).collect();
     let searches = join_all(owners.iter().map(|owner| find_for(&search, "天气", owner, 0)));
     let opened = async {
-        provider.asked(1).await;
+        provider.wait_for_requests(1).await;
         provider.open();
     };
     let (found, ()) = tokio::join!(searches, opened);
@@ -36,7 +36,7 @@ async fn f070_processes_share_a_search_through_the_store() {
     let (provider, store) = (Provider::gated().await, store().await);
     let (one, two) = (search_with(config(&provider), &store), search_with(config(&provider), &store));
     let second = async {
-        provider.asked(1).await;
+        provider.wait_for_requests(1).await;
         let waiting = find(&two, "天气", 0);
         provider.open();
         waiting.await
@@ -49,13 +49,13 @@ async fn f070_processes_share_a_search_through_the_store() {
 async fn f071_next_instance_leads_after_a_crashed_lease() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    provider.script([Reply::Silent]);
+    provider.script([FakeReply::Silent]);
     {
         let leader = find(&search, "天气", 0);
-        let asked = provider.asked(1);
+        let first_request = provider.wait_for_requests(1);
         tokio::select! {
             _ = leader => panic!("the leader has no answer"),
-            () = asked => {}
+            () = first_request => {}
         }
     }
     assert_eq!(seen(find_hastily(&search, "天气", 1).await), Err(SearchFailure::Timeout), "its lease holds");
@@ -75,7 +75,7 @@ async fn result_is_cached_while_fresh() {
 async fn f068_empty_result_is_cached_for_one_minute() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    provider.script([Reply::Nothing]);
+    provider.script([FakeReply::Nothing]);
     assert!(find(&search, "天气", 0).await.unwrap().answer.pages.is_empty());
     let again = find(&search, "天气", 55).await.unwrap();
     assert!(again.answer.pages.is_empty() && again.cached);
@@ -86,7 +86,7 @@ async fn f068_empty_result_is_cached_for_one_minute() {
 async fn f069_failure_is_not_cached() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
-    provider.script([Reply::Status(400)]);
+    provider.script([FakeReply::Status(400)]);
     assert_eq!(seen(find(&search, "天气", 0).await), Err(SearchFailure::Rejected));
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(2));
 }
@@ -96,7 +96,7 @@ async fn f065_stale_result_is_used_when_provider_fails() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
-    provider.script([Reply::Status(500), Reply::Status(500)]);
+    provider.script([FakeReply::Status(500), FakeReply::Status(500)]);
     assert_eq!(seen(find(&search, "天气", 3610).await), kept(1));
 }
 
@@ -115,9 +115,9 @@ async fn stale_result_is_used_after_a_timeout() {
     let provider = Provider::start().await;
     let search = search(&provider).await;
     assert_eq!(seen(find(&search, "天气", 0).await), fetched(1));
-    provider.script([Reply::Silent]);
+    provider.script([FakeReply::Silent]);
     let second = async {
-        provider.asked(2).await;
+        provider.wait_for_requests(2).await;
         find_hastily(&search, "天气", 3620).await
     };
     tokio::select! {
@@ -130,9 +130,9 @@ async fn stale_result_is_used_after_a_timeout() {
 async fn follower_takes_over_from_a_failed_leader() {
     let provider = Provider::gated().await;
     let search = search(&provider).await;
-    provider.script([Reply::Status(400)]);
+    provider.script([FakeReply::Status(400)]);
     let opened = async {
-        provider.asked(1).await;
+        provider.wait_for_requests(1).await;
         provider.open();
     };
     let (one, two, ()) = tokio::join!(find(&search, "天气", 0), find(&search, "天气", 0), opened);
@@ -154,7 +154,7 @@ async fn rate_limit_is_per_caller_without_hits() {
 }
 
 fn daily(provider: &Provider, own: Option<u64>, total: Option<u64>) -> SearchConfig {
-    SearchConfig { daily: DailySearches { own, total }, ..config(provider) }
+    SearchConfig { daily: DailySearchLimits { per_caller: own, total }, ..config(provider) }
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn f141_concurrent_searches_cannot_exceed_the_total_limit() {
     let refused = found.iter().filter(|found| **found == Err(SearchFailure::OutOfBudget)).count();
     assert_eq!((refused, provider.count()), (5, 3));
     let day = Day::of(at(0));
-    let own = join_all(owners.iter().map(|owner| store.ledger.day(Account::Own(owner), day))).await;
+    let own = join_all(owners.iter().map(|owner| store.ledger.day(UsageScope::User(owner), day))).await;
     let booked: u64 = own.into_iter().map(|spent| spent.unwrap().searches).sum();
     assert_eq!(booked, 3, "one who is refused for the others' sake keeps what is theirs");
 }
@@ -189,7 +189,7 @@ async fn f141_concurrent_searches_cannot_exceed_the_total_limit() {
 async fn f141_rejected_search_is_uncounted_but_late_one_counts() {
     let provider = Provider::start().await;
     let search = search_with(daily(&provider, Some(1), None), &store().await);
-    provider.script([Reply::Status(400), Reply::Silent]);
+    provider.script([FakeReply::Status(400), FakeReply::Silent]);
     assert_eq!(seen(find(&search, "一", 0).await), Err(SearchFailure::Rejected));
     assert_eq!(seen(find_hastily(&search, "二", 0).await), Err(SearchFailure::Timeout));
     assert_eq!(seen(find(&search, "三", 0).await), Err(SearchFailure::OutOfBudget));
@@ -198,7 +198,8 @@ async fn f141_rejected_search_is_uncounted_but_late_one_counts() {
 #[tokio::test]
 async fn f088_unreservable_searches_are_rate_limited_locally() {
     let provider = Provider::start().await;
-    let config = SearchConfig { daily: DailySearches { own: Some(9), total: None }, ..limited(&provider, 2) };
+    let config =
+        SearchConfig { daily: DailySearchLimits { per_caller: Some(9), total: None }, ..limited(&provider, 2) };
     let search = search_with(config, &dead_store().await);
     assert_eq!(seen(find(&search, "一", 0).await), fetched(1));
     let second = find(&search, "二", 1).await;
@@ -210,17 +211,21 @@ async fn f074_cache_key_covers_every_result_option() {
     let (provider, store) = (Provider::start().await, store().await);
     let search = search_with(config(&provider), &store);
     let other_provider = Provider::start().await;
-    let elsewhere = search_with(config(&other_provider), &store);
+    let other = search_with(config(&other_provider), &store);
     let keys = [
-        search.key(&request("天气")),
-        search.key(&request("天気")),
-        search.key(&SearchRequest::new("天气", Mode::Quick, Filters::default(), &Outgoing::default()).unwrap()),
-        search.key(&SearchRequest::new("天气", Mode::Deep, Filters::default(), &Outgoing::default()).unwrap()),
-        elsewhere.key(&request("天气")),
+        search.cache_key(&request("天气")),
+        search.cache_key(&request("天気")),
+        search.cache_key(
+            &SearchRequest::new("天气", Mode::Quick, Filters::default(), &OutboundRedactor::default()).unwrap(),
+        ),
+        search.cache_key(
+            &SearchRequest::new("天气", Mode::Deep, Filters::default(), &OutboundRedactor::default()).unwrap(),
+        ),
+        other.cache_key(&request("天气")),
     ];
     let different: std::collections::HashSet<_> = keys.iter().collect();
     assert_eq!(different.len(), keys.len());
-    assert_eq!(search.key(&request("天气")), search.key(&request("　天气 ")));
+    assert_eq!(search.cache_key(&request("天气")), search.cache_key(&request("　天气 ")));
     assert!(keys.iter().all(|key| key.len() == 64), "{keys:?}");
 }
 

@@ -19,17 +19,17 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::Outgoing;
+use crate::OutboundRedactor;
 use crate::search::{
-    Budget, Clock, DailySearches, Filters, Found, Mode, Search, SearchConfig, SearchFailure, SearchRequest,
-    SearchResults,
+    Clock, CreditBudget, DailySearchLimits, Filters, Mode, Search, SearchConfig, SearchFailure, SearchOutcome,
+    SearchRequest, SearchResults,
 };
 
 pub(super) const HOUR: Duration = Duration::from_hours(1);
 
 /// The fake provider's reaction to a request.
 #[derive(Clone, Debug)]
-pub(super) enum Reply {
+pub(super) enum FakeReply {
     /// One page that names the query and the number of the request.
     Found,
     /// The same page with this score.
@@ -59,7 +59,7 @@ pub(super) struct Provider {
 }
 
 struct Shared {
-    script: Mutex<VecDeque<Reply>>,
+    script: Mutex<VecDeque<FakeReply>>,
     requests: Mutex<Vec<(HeaderMap, Value)>>,
     count: watch::Sender<usize>,
     gate: Semaphore,
@@ -88,7 +88,7 @@ impl Provider {
         self.state.gate.add_permits(1000);
     }
 
-    pub(super) fn script(&self, replies: impl IntoIterator<Item = Reply>) {
+    pub(super) fn script(&self, replies: impl IntoIterator<Item = FakeReply>) {
         self.state.script.lock().unwrap().extend(replies);
     }
 
@@ -100,7 +100,7 @@ impl Provider {
         self.requests().len()
     }
 
-    pub(super) async fn asked(&self, times: usize) {
+    pub(super) async fn wait_for_requests(&self, times: usize) {
         self.state.count.subscribe().wait_for(|&count| count >= times).await.unwrap();
     }
 }
@@ -115,28 +115,28 @@ async fn answer(State(state): State<Arc<Shared>>, headers: HeaderMap, Json(body)
     };
     state.count.send_replace(number);
     state.gate.acquire().await.unwrap().forget();
-    let reply = state.script.lock().unwrap().pop_front().unwrap_or(Reply::Found);
+    let reply = state.script.lock().unwrap().pop_front().unwrap_or(FakeReply::Found);
     match reply {
-        Reply::Found => page(&query, number, 0.9),
-        Reply::Scored(score) => page(&query, number, score),
-        Reply::Page(text) => {
+        FakeReply::Found => page(&query, number, 0.9),
+        FakeReply::Scored(score) => page(&query, number, score),
+        FakeReply::Page(text) => {
             let row = json!({"url": url, "raw_content": text});
             whole(200, &json!({"results": [row], "failed_results": [], "usage": {"credits": 1}}))
         }
-        Reply::Unreadable => {
+        FakeReply::Unreadable => {
             let row = json!({"url": url, "error": "upstream words"});
             whole(200, &json!({"results": [], "failed_results": [row]}))
         }
-        Reply::Nothing => whole(200, &json!({"results": [], "answer": null})),
-        Reply::Status(status) => whole(status, &json!({"detail": {"error": "upstream words"}})),
-        Reply::TooFast(seconds) => {
+        FakeReply::Nothing => whole(200, &json!({"results": [], "answer": null})),
+        FakeReply::Status(status) => whole(status, &json!({"detail": {"error": "upstream words"}})),
+        FakeReply::TooFast(seconds) => {
             let mut response = whole(429, &json!({"detail": "upstream words"}));
             response.headers_mut().insert("retry-after", seconds.into());
             response
         }
-        Reply::Endless => streamed(Ok(Bytes::from(vec![b' '; 64 * 1024]))),
-        Reply::Cut => streamed(Err(std::io::ErrorKind::ConnectionReset.into())),
-        Reply::Silent => std::future::pending().await,
+        FakeReply::Endless => streamed(Ok(Bytes::from(vec![b' '; 64 * 1024]))),
+        FakeReply::Cut => streamed(Err(std::io::ErrorKind::ConnectionReset.into())),
+        FakeReply::Silent => std::future::pending().await,
     }
 }
 
@@ -189,8 +189,8 @@ pub(super) fn config(provider: &Provider) -> SearchConfig {
         api_key: Some(Secret::by_value("tvly-key")),
         ttl: HOUR,
         limit: RateLimit { burst: 100, window: Duration::from_mins(1) },
-        daily: DailySearches::default(),
-        budget: Budget::default(),
+        daily: DailySearchLimits::default(),
+        budget: CreditBudget::default(),
     }
 }
 
@@ -200,7 +200,7 @@ pub(super) async fn search(provider: &Provider) -> Search {
 }
 
 pub(super) fn search_with(config: SearchConfig, store: &Store) -> Search {
-    let http = transport::client().unwrap();
+    let http = transport::build_client().unwrap();
     Search::new(config, http, store)
 }
 
@@ -209,7 +209,11 @@ pub(super) fn ada() -> Owner {
 }
 
 /// A search for this query at `second` of the tests' time, without a close deadline.
-pub(super) async fn find(search: &Search, query: &str, second: u64) -> Result<Found<SearchResults>, SearchFailure> {
+pub(super) async fn find(
+    search: &Search,
+    query: &str,
+    second: u64,
+) -> Result<SearchOutcome<SearchResults>, SearchFailure> {
     find_for(search, query, &ada(), second).await
 }
 
@@ -218,8 +222,8 @@ pub(super) async fn find_for(
     query: &str,
     owner: &Owner,
     second: u64,
-) -> Result<Found<SearchResults>, SearchFailure> {
-    search.find(&request(query), owner, &clock(second, super::super::LONGEST)).await
+) -> Result<SearchOutcome<SearchResults>, SearchFailure> {
+    search.find(&request(query), owner, &clock(second, super::super::MAX_DURATION)).await
 }
 
 /// The same with little time.
@@ -227,16 +231,16 @@ pub(super) async fn find_hastily(
     search: &Search,
     query: &str,
     second: u64,
-) -> Result<Found<SearchResults>, SearchFailure> {
+) -> Result<SearchOutcome<SearchResults>, SearchFailure> {
     search.find(&request(query), &ada(), &clock(second, Duration::from_millis(200))).await
 }
 
 pub(super) fn request(query: &str) -> SearchRequest {
-    SearchRequest::new(query, Mode::Normal, Filters::default(), &Outgoing::default()).unwrap()
+    SearchRequest::new(query, Mode::Normal, Filters::default(), &OutboundRedactor::default()).unwrap()
 }
 
 fn clock(second: u64, longest: Duration) -> Clock {
-    Clock::starting(at(second), Instant::now() + longest)
+    Clock::new(at(second), Instant::now() + longest)
 }
 
 pub(super) fn at(second: u64) -> SystemTime {
@@ -244,8 +248,10 @@ pub(super) fn at(second: u64) -> SystemTime {
 }
 
 /// The outcome of a search: the content of its page (the number of the request that fetched it), and its cost.
-pub(super) fn seen(found: Result<Found<SearchResults>, SearchFailure>) -> Result<(String, bool, u64), SearchFailure> {
-    found.map(|Found { answer, cached, credits, .. }| (answer.pages[0].content.clone(), cached, credits))
+pub(super) fn seen(
+    found: Result<SearchOutcome<SearchResults>, SearchFailure>,
+) -> Result<(String, bool, u64), SearchFailure> {
+    found.map(|SearchOutcome { answer, cached, credits, .. }| (answer.pages[0].content.clone(), cached, credits))
 }
 
 /// Fetched by the `number`th request.

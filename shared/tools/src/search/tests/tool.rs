@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::support::*;
-use crate::{KnownPages, Outgoing, Progress, Tool, ToolContext, ToolError, ToolOutput, WebSearch};
+use crate::{OutboundRedactor, Progress, Tool, ToolContext, ToolError, ToolOutput, UrlAllowlist, WebSearch};
 
 pub(super) async fn tool(provider: &Provider) -> WebSearch {
     WebSearch::new(Arc::new(search(provider).await))
@@ -18,10 +18,10 @@ pub(super) async fn call(tool: &WebSearch, arguments: Value) -> Result<ToolOutpu
     let context = ToolContext {
         owner: ada(),
         deadline: Instant::now() + Duration::from_secs(30),
-        pages: KnownPages::default(),
+        allowed_urls: UrlAllowlist::default(),
         progress: Progress::default(),
-        outgoing: Outgoing::default(),
-        calculations: crate::CalculationBudget::default(),
+        redactor: OutboundRedactor::default(),
+        calculation_budget: crate::CalculationBudget::default(),
     };
     tool.call(arguments, &context).await.map_err(|error| match error {
         ToolError::Model { failure, content } => (failure, content),
@@ -39,7 +39,7 @@ async fn search_returns_model_text_and_sources() {
         1. 天气\n来源：https://example.com/\n内容：1\n\n</search_results>";
     let expected = ToolOutput {
         content: content.to_owned(),
-        shown: Some("A\n\n1. [天气](https://example.com/)\n   1".to_owned()),
+        user_text: Some("A\n\n1. [天气](https://example.com/)\n   1".to_owned()),
         summary: "1 result".to_owned(),
         sources: vec![Source { index: 1, title: "天气".to_owned(), url: "https://example.com/".to_owned() }],
         cached: false,
@@ -57,14 +57,14 @@ async fn mode_sets_the_number_of_results() {
     for mode in ["quick", "normal", "deep"] {
         call(&tool, json!({"query": "天气", "mode": mode})).await.unwrap();
     }
-    let asked: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body["max_results"].clone()).collect();
-    assert_eq!(asked, [3, 10, 10]);
+    let counts: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body["max_results"].clone()).collect();
+    assert_eq!(counts, [3, 10, 10]);
 }
 
 #[tokio::test]
 async fn f065_search_failure_hides_provider_text() {
     let provider = Provider::start().await;
-    provider.script([Reply::Status(400)]);
+    provider.script([FakeReply::Status(400)]);
     let expected = (
         failure("failed", "The search service did not accept the query."),
         "<search_error>搜索失败: 搜索服务不接受这个查询</search_error>".to_owned(),
@@ -92,9 +92,9 @@ async fn filters_are_sent_and_part_of_the_key() {
     call(&tool, filtered).await.unwrap();
     call(&tool, json!({"query": "天气", "topic": "general"})).await.unwrap();
     assert!(call(&tool, json!({"query": "天气"})).await.unwrap().cached, "general is what is searched anyway");
-    let asked: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body).collect();
+    let bodies: Vec<Value> = provider.requests().into_iter().map(|(_, body)| body).collect();
     let fields = ["topic", "time_range", "include_domains", "exclude_domains"];
-    let sent: Vec<_> = asked.iter().map(|body| fields.map(|field| body.get(field).cloned())).collect();
+    let sent: Vec<_> = bodies.iter().map(|body| fields.map(|field| body.get(field).cloned())).collect();
     let expected = [json!("news"), json!("week"), json!(["a.example", "b.example"]), json!(["c.example"])].map(Some);
     assert_eq!(sent, [expected, [None, None, None, None]]);
 }
@@ -137,6 +137,6 @@ async fn examples_fit_the_schema() {
     assert_eq!(spec.examples[0].question, "今天的新闻有哪些？");
     assert_eq!(spec.examples[0].arguments, json!({"query": "今天的新闻"}));
     for example in spec.examples {
-        assert_eq!(calls::fit(&spec.parameters, example.arguments.clone()), Ok(example.arguments));
+        assert_eq!(calls::coerce_arguments(&spec.parameters, example.arguments.clone()), Ok(example.arguments));
     }
 }

@@ -1,21 +1,21 @@
 use std::time::SystemTime;
 
-use tools::{CreditWatch, RefusedBy};
+use tools::{CreditLimit, CreditObserver};
 
 use super::{CREDITS_SPENT, Line, Metrics, SEARCHES_REFUSED};
 
 /// What the search provider's credits have to say is of no turn: all instances spend the same ones.
-impl CreditWatch for Metrics {
-    fn refused(&self, by: RefusedBy, now: SystemTime) {
+impl CreditObserver for Metrics {
+    fn on_refused(&self, by: CreditLimit, now: SystemTime) {
         let Some(out) = &self.0 else { return };
         let by = match by {
-            RefusedBy::Plan => "plan",
-            RefusedBy::Budget => "budget",
+            CreditLimit::Plan => "plan",
+            CreditLimit::Budget => "budget",
         };
         out.write([Line::of(&out.function).by([("By", by)]).metric(SEARCHES_REFUSED, 1)], now);
     }
 
-    fn spent(&self, percent: u64, now: SystemTime) {
+    fn on_spent(&self, percent: u64, now: SystemTime) {
         let Some(out) = &self.0 else { return };
         out.write([Line::of(&out.function).metric(CREDITS_SPENT, percent)], now);
     }

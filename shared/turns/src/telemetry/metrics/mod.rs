@@ -120,8 +120,8 @@ fn turn(function: &str, report: &TurnReport<'_>) -> Line {
         .metric(FAILED_TURNS, u8::from(outcome.is_err()))
         .metric(STOPPED_TURNS, u8::from(*outcome == Ok(FinishReason::Stopped)))
         .metric(DEADLINE_ANSWERS, u8::from(*outcome == Ok(FinishReason::Deadline)))
-        .metric(FIRST_BYTE, millis(report.started_at.saturating_duration_since(request.at)))
-        .metric(TURN_TIME, millis(report.ended_at.saturating_duration_since(request.at)))
+        .metric(FIRST_BYTE, millis(report.started_at.saturating_duration_since(request.received_at)))
+        .metric(TURN_TIME, millis(report.ended_at.saturating_duration_since(request.received_at)))
         .metric(ROUNDS, draft.replies)
         .metric(MODEL_CALLS, report.attempts.len())
         .metric(CACHE_HITS, cached)
@@ -129,7 +129,7 @@ fn turn(function: &str, report: &TurnReport<'_>) -> Line {
         .metric(INPUT_TOKENS, usage.input_tokens)
         .metric(OUTPUT_TOKENS, usage.output_tokens);
     if let Some(at) = draft.first_words {
-        line = line.metric(FIRST_TOKEN, millis(at.saturating_duration_since(request.at)));
+        line = line.metric(FIRST_TOKEN, millis(at.saturating_duration_since(request.received_at)));
     }
     if let Some(cost) = usage.cost_micros.and_then(|micros| u32::try_from(micros).ok()) {
         line = line.metric(COST, f64::from(cost) / 1e6);
@@ -155,7 +155,7 @@ fn tools(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> 
 /// The failed attempts by model and kind.
 fn model_errors(function: &str, report: &TurnReport<'_>) -> impl Iterator<Item = Line> {
     let mut groups: BTreeMap<(&str, &str), u32> = BTreeMap::new();
-    for (attempt, kind) in report.attempts.iter().filter_map(|attempt| Some((attempt, attempt.failed?))) {
+    for (attempt, kind) in report.attempts.iter().filter_map(|attempt| Some((attempt, attempt.error_kind?))) {
         *groups.entry((&attempt.model, kind)).or_default() += 1;
     }
     groups.into_iter().map(|((model, kind), count)| {

@@ -3,12 +3,12 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use agent::{Draft, EventLog};
-use conversation::{Event, ToolCall, ToolFailure, ToolReport, Usage};
-use model::AttemptMade;
+use conversation::{Event, ToolCall, ToolFailure, ToolOutcome, Usage};
+use model::AttemptRecord;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tools::{CreditWatch, RefusedBy};
-use web::Arrival;
+use tools::{CreditLimit, CreditObserver};
+use web::RequestContext;
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn result(id: &str, name: &str, error: Option<&str>, cached: bool) -> Event {
     let failure = |code: &str| ToolFailure { code: code.into(), message: "canary-words".into() };
     let (ok, error) = (error.is_none(), error.map(failure));
     let (id, name, summary) = (id.into(), name.into(), "canary-words".into());
-    Event::ToolResult(Box::new(ToolReport {
+    Event::ToolResult(Box::new(ToolOutcome {
         id,
         name,
         ok,
@@ -72,11 +72,11 @@ fn drafted(events: impl IntoIterator<Item = Event>) -> Draft {
 
 fn written(
     draft: &Draft,
-    attempts: Vec<AttemptMade>,
+    attempts: Vec<AttemptRecord>,
     end: Result<FinishReason, ErrorCode>,
 ) -> Vec<(Vec<String>, Value)> {
     let (paper, at) = (Paper::default(), Instant::now());
-    let request = Arrival { request_id: "r1".into(), at, invocation: None };
+    let request = RequestContext { request_id: "r1".into(), received_at: at, invocation: None };
     let usage =
         Usage { input_tokens: 7, output_tokens: 2, search_credits: 1, estimated: false, cost_micros: Some(1_500_000) };
     let report = TurnReport {
@@ -96,9 +96,16 @@ fn written(
     paper.lines()
 }
 
-fn attempt(failed: Option<&'static str>) -> AttemptMade {
+fn attempt(failed: Option<&'static str>) -> AttemptRecord {
     let began = Instant::now();
-    AttemptMade { model: "m".into(), number: 1, began, ended: Some(began), failed, status: None }
+    AttemptRecord {
+        model: "m".into(),
+        number: 1,
+        started_at: began,
+        ended_at: Some(began),
+        error_kind: failed,
+        status: None,
+    }
 }
 
 #[tokio::test]
@@ -173,9 +180,9 @@ fn refusals_are_counted_by_code_but_not_those_that_anybody_can_cause() {
 fn credits_are_told_as_a_part_of_the_budget_and_as_searches_that_were_refused() {
     let paper = Paper::default();
     let metrics = Metrics::to("chat", paper.clone());
-    metrics.spent(80, UNIX_EPOCH);
-    CreditWatch::refused(&metrics, RefusedBy::Plan, UNIX_EPOCH);
-    CreditWatch::refused(&metrics, RefusedBy::Budget, UNIX_EPOCH);
+    metrics.on_spent(80, UNIX_EPOCH);
+    CreditObserver::on_refused(&metrics, CreditLimit::Plan, UNIX_EPOCH);
+    CreditObserver::on_refused(&metrics, CreditLimit::Budget, UNIX_EPOCH);
     let refused = |by: &str| json!({"FunctionName": "chat", "By": by, "SearchesRefused": 1});
     let lines: Vec<_> = paper.lines().into_iter().map(|(_, line)| line).collect();
     let spent = json!({"FunctionName": "chat", "SearchCreditsSpent": 80});

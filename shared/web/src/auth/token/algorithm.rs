@@ -36,7 +36,7 @@ impl Algorithm {
         })
     }
 
-    fn rsa(self) -> Option<&'static RsaParameters> {
+    fn rsa_parameters(self) -> Option<&'static RsaParameters> {
         Some(match self {
             Self::Rs256 => &RSA_PKCS1_2048_8192_SHA256,
             Self::Rs384 => &RSA_PKCS1_2048_8192_SHA384,
@@ -51,7 +51,7 @@ impl Algorithm {
 
 /// A public key; it alone decides which kind of signature it can verify.
 #[derive(Clone, Debug)]
-pub(super) enum Material {
+pub(super) enum KeyMaterial {
     /// Modulus and exponent, big-endian without leading zeros.
     Rsa {
         n: Vec<u8>,
@@ -64,12 +64,12 @@ pub(super) enum Material {
     Ed25519(Vec<u8>),
 }
 
-impl Material {
+impl KeyMaterial {
     /// Whether `signature` is this key's signature of `message`; always false for an algorithm of another kind of key.
     pub(super) fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         let verified = match (self, algorithm) {
             (Self::Rsa { n, e }, algorithm) => {
-                let Some(parameters) = algorithm.rsa() else { return false };
+                let Some(parameters) = algorithm.rsa_parameters() else { return false };
                 RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
             }
             (Self::P256(point), Algorithm::Es256) => {

@@ -6,10 +6,10 @@ use serde::de::IgnoredAny;
 use super::super::config::IssuerConfig;
 
 /// Allowed difference between the issuer's clock and ours, in seconds.
-const LEEWAY: f64 = 60.0;
+const LEEWAY_SECONDS: f64 = 60.0;
 
 /// Maximum length of a subject, in characters; the standard allows 255.
-const LONGEST_SUBJECT: usize = 256;
+const MAX_SUBJECT_CHARS: usize = 256;
 
 /// The claims of a token that are used (RFC 7519, section 4.1). A claim of another type makes the token invalid.
 #[derive(Debug, Deserialize)]
@@ -44,14 +44,14 @@ impl Claims {
     }
 
     /// Whether the token is from this issuer, for this audience, has a subject, and is valid now.
-    pub(super) fn hold(&self, config: &IssuerConfig, now: SystemTime) -> bool {
+    pub(super) fn are_valid(&self, config: &IssuerConfig, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         self.iss == config.issuer
             && self.aud.names(&config.audience)
             && !self.sub.trim().is_empty()
-            && self.sub.chars().nth(LONGEST_SUBJECT).is_none()
-            && now < self.exp + LEEWAY
-            && self.nbf.is_none_or(|begin| begin <= now + LEEWAY)
+            && self.sub.chars().nth(MAX_SUBJECT_CHARS).is_none()
+            && now < self.exp + LEEWAY_SECONDS
+            && self.nbf.is_none_or(|begin| begin <= now + LEEWAY_SECONDS)
     }
 
     pub(super) fn is_administrator(&self) -> bool {
@@ -78,8 +78,9 @@ mod tests {
 
     const NOW: u64 = 1_800_000_000;
 
-    fn holds(change: &Value) -> bool {
-        let config = IssuerConfig { issuer: "https://id.example/".to_owned(), audience: "chat".to_owned(), jwks: None };
+    fn is_valid_with(change: &Value) -> bool {
+        let config =
+            IssuerConfig { issuer: "https://id.example/".to_owned(), audience: "chat".to_owned(), jwks_url: None };
         let mut claims = json!({"iss": "https://id.example/", "sub": "ada", "aud": "chat", "exp": NOW + 1});
         for (name, value) in change.as_object().unwrap() {
             if value == "ABSENT" {
@@ -89,7 +90,7 @@ mod tests {
             }
         }
         let now = UNIX_EPOCH + Duration::from_secs(NOW);
-        Claims::parse(claims.to_string().as_bytes()).is_some_and(|claims| claims.hold(&config, now))
+        Claims::parse(claims.to_string().as_bytes()).is_some_and(|claims| claims.are_valid(&config, now))
     }
 
     #[test]
@@ -105,7 +106,7 @@ mod tests {
             json!({"role": {"chat": ["admin"]}}),
         ];
         for change in good {
-            assert!(holds(&change), "{change}");
+            assert!(is_valid_with(&change), "{change}");
         }
     }
 
@@ -135,7 +136,7 @@ mod tests {
             json!({"nbf": true}),
         ];
         for change in bad {
-            assert!(!holds(&change), "{change}");
+            assert!(!is_valid_with(&change), "{change}");
         }
     }
 
@@ -149,13 +150,13 @@ mod tests {
 
     #[test]
     fn f120_only_role_admin_is_administrator() {
-        let administers = |role: Value| {
+        let is_administrator = |role: Value| {
             let claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "role": role});
             Claims::parse(claims.to_string().as_bytes()).unwrap().is_administrator()
         };
-        assert!(administers(json!("admin")));
+        assert!(is_administrator(json!("admin")));
         for role in [json!("Admin"), json!("admin "), json!("user"), json!(["admin"]), json!(true), json!(null)] {
-            assert!(!administers(role.clone()), "{role}");
+            assert!(!is_administrator(role.clone()), "{role}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Fuzz tests of tokens, claims and key sets.
 
-use fuzz::{holds, run_text};
+use fuzz::{ensure, run_text};
 
 use super::claims::Claims;
 use super::jws::Jws;
@@ -16,9 +16,9 @@ const TOKENS: [&str; 3] = [
 fn fuzz_tokens_parse_or_fail() {
     run_text("tokens", &TOKENS, &[".", "..", "e30", "=", "-", "_", "汉", "eyJhbGciOiJub25lIn0"], |text| {
         let Some(jws) = Jws::parse(text) else { return Ok(()) };
-        holds(text.as_bytes().starts_with(jws.message), || "another text is signed".to_owned())?;
+        ensure(text.as_bytes().starts_with(jws.message), || "another text is signed".to_owned())?;
         let lengths = jws.payload.len() + jws.signature.len();
-        holds(lengths <= text.len(), || format!("{lengths} bytes of {}", text.len()))
+        ensure(lengths <= text.len(), || format!("{lengths} bytes of {}", text.len()))
     });
 }
 
@@ -30,7 +30,7 @@ const CLAIMS: [&str; 3] = [
 
 #[test]
 fn fuzz_claims_and_key_sets_parse_or_fail() {
-    let words = [
+    let fragments = [
         "\"exp\":1e999",
         "\"exp\":-1",
         "\"aud\":[",
@@ -40,10 +40,10 @@ fn fuzz_claims_and_key_sets_parse_or_fail() {
         "\"n\":\"",
         "\"kty\":\"oct\"",
     ];
-    run_text("claims", &CLAIMS, &words, |text| {
+    run_text("claims", &CLAIMS, &fragments, |text| {
         let _ = KeySet::parse(text.as_bytes());
         let Some(claims) = Claims::parse(text.as_bytes()) else { return Ok(()) };
-        let says_so = text.contains("admin") || text.contains("\\u");
-        holds(!claims.is_administrator() || says_so, || "an administrator without the word".to_owned())
+        let may_name_admin = text.contains("admin") || text.contains("\\u");
+        ensure(!claims.is_administrator() || may_name_admin, || "an administrator without the word".to_owned())
     });
 }

@@ -4,50 +4,50 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::super::config::{IssuerConfig, is_address};
+use super::super::config::{IssuerConfig, is_key_url};
 use super::key::KeySet;
 
 /// Timeout for fetching the issuer's keys.
-const PATIENCE: Duration = Duration::from_secs(4);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Maximum length of a document, in bytes.
-const LONGEST: usize = 256 * 1024;
+const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 
 /// How long keys are used before they are fetched again.
-const FRESH: Duration = Duration::from_hours(1);
+const CACHE_TTL: Duration = Duration::from_hours(1);
 
 /// How long keys are used if the issuer is unavailable.
-const USABLE: Duration = Duration::from_hours(24);
+const MAX_STALENESS: Duration = Duration::from_hours(24);
 
 /// Time between two attempts to fetch other keys while there are usable ones.
-const PAUSE: Duration = Duration::from_mins(5);
+const RETRY_INTERVAL: Duration = Duration::from_mins(5);
 
 /// The keys of one issuer: fetched on first use, cached, and fetched again at a limited rate.
 pub(super) struct Issuer {
     http: transport::Client,
     /// The issuer's name, which is also its URL.
     name: String,
-    jwks: Option<String>,
-    known: Mutex<Known>,
+    jwks_url: Option<String>,
+    state: Mutex<IssuerState>,
     /// Held during a fetch, so that concurrent callers cause one request.
-    asking: tokio::sync::Mutex<()>,
+    fetch_lock: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct Known {
-    keys: Option<Dated>,
+struct IssuerState {
+    keys: Option<CachedKeys>,
     /// Number of fetches so far.
-    asked: u64,
+    fetches: u64,
     /// When the last fetch failed, unless one has succeeded since.
-    failed: Option<SystemTime>,
+    failed_at: Option<SystemTime>,
     /// When a token with an unknown key last caused a fetch.
-    renewed: Option<SystemTime>,
+    renewed_at: Option<SystemTime>,
 }
 
 #[derive(Clone)]
-struct Dated {
+struct CachedKeys {
     keys: Arc<KeySet>,
-    since: SystemTime,
+    fetched_at: SystemTime,
 }
 
 #[derive(Deserialize)]
@@ -58,79 +58,79 @@ struct Discovery {
 
 impl Issuer {
     pub(super) fn new(config: &IssuerConfig, http: transport::Client) -> Self {
-        let IssuerConfig { issuer, jwks, .. } = config.clone();
-        Self { http, name: issuer, jwks, known: Mutex::default(), asking: tokio::sync::Mutex::default() }
+        let IssuerConfig { issuer, jwks_url, .. } = config.clone();
+        Self { http, name: issuer, jwks_url, state: Mutex::default(), fetch_lock: tokio::sync::Mutex::default() }
     }
 
     /// The issuer's keys; `None` if there are no usable ones and the issuer returns none.
     pub(super) async fn keys(&self, now: SystemTime) -> Option<Arc<KeySet>> {
-        let asked = {
-            let known = self.known();
-            if let Some(keys) = known.fresh(now) {
+        let fetches = {
+            let state = self.lock_state();
+            if let Some(keys) = state.fresh_keys(now) {
                 return Some(keys);
             }
-            known.asked
+            state.fetches
         };
-        let _asking = self.asking.lock().await;
+        let _guard = self.fetch_lock.lock().await;
         // A caller that held the lock in the meantime has fetched for all waiting callers.
-        if self.known().asked == asked {
-            self.ask(now).await;
+        if self.lock_state().fetches == fetches {
+            self.refresh(now).await;
         }
-        self.known().usable(now)
+        self.lock_state().usable_keys(now)
     }
 
     /// Keys other than `seen`, for a token with an unknown key; fetches at most once in five minutes.
     pub(super) async fn newer_keys(&self, seen: &Arc<KeySet>, now: SystemTime) -> Option<Arc<KeySet>> {
-        let _asking = self.asking.lock().await;
-        let current = self.known().usable(now);
+        let _guard = self.fetch_lock.lock().await;
+        let current = self.lock_state().usable_keys(now);
         if current.as_ref().is_some_and(|current| !Arc::ptr_eq(current, seen)) {
             return current;
         }
-        if !self.known().may_renew(now) {
+        if !self.lock_state().claim_renewal(now) {
             return None;
         }
-        if self.ask(now).await { self.known().usable(now) } else { None }
+        if self.refresh(now).await { self.lock_state().usable_keys(now) } else { None }
     }
 
     /// Fetches the issuer's keys; returns whether that succeeded.
-    async fn ask(&self, now: SystemTime) -> bool {
-        let keys = timeout(PATIENCE, self.fetch()).await.ok().flatten();
+    async fn refresh(&self, now: SystemTime) -> bool {
+        let keys = timeout(FETCH_TIMEOUT, self.fetch()).await.ok().flatten();
         if keys.is_none() {
             tracing::warn!(issuer = %self.name, "the issuer's keys could not be read");
         }
-        let mut known = self.known();
-        known.asked += 1;
-        known.failed = keys.is_none().then_some(now);
+        let mut state = self.lock_state();
+        state.fetches += 1;
+        state.failed_at = keys.is_none().then_some(now);
         let Some(keys) = keys else { return false };
-        known.keys = Some(Dated { keys: Arc::new(keys), since: now });
+        state.keys = Some(CachedKeys { keys: Arc::new(keys), fetched_at: now });
         true
     }
 
     async fn fetch(&self) -> Option<KeySet> {
-        let address = match &self.jwks {
+        let address = match &self.jwks_url {
             Some(address) => address.clone(),
-            None => self.discover().await?,
+            None => self.discover_jwks_url().await?,
         };
-        KeySet::parse(&self.document(&address).await?)
+        KeySet::parse(&self.fetch_document(&address).await?)
     }
 
     /// `OpenID` Connect Discovery 1.0, section 4: the document must be the issuer's own.
-    async fn discover(&self) -> Option<String> {
+    async fn discover_jwks_url(&self) -> Option<String> {
         let base = self.name.trim_end_matches('/');
-        let document = self.document(&format!("{base}/.well-known/openid-configuration")).await?;
+        let document = self.fetch_document(&format!("{base}/.well-known/openid-configuration")).await?;
         let document: Discovery = serde_json::from_slice(&document).ok()?;
-        let plain = self.name.starts_with("http://");
-        (document.issuer == self.name && is_address(&document.jwks_uri, plain)).then_some(document.jwks_uri)
+        let allow_http = self.name.starts_with("http://");
+        (document.issuer == self.name && is_key_url(&document.jwks_uri, allow_http)).then_some(document.jwks_uri)
     }
 
-    async fn document(&self, address: &str) -> Option<Vec<u8>> {
+    async fn fetch_document(&self, address: &str) -> Option<Vec<u8>> {
         let mut response = self.http.get(address).header("accept", "application/json").send().await.ok()?;
         if response.status() != http::StatusCode::OK {
             return None;
         }
         let mut document = Vec::new();
         while let Some(chunk) = response.chunk().await.ok()? {
-            if document.len() + chunk.len() > LONGEST {
+            if document.len() + chunk.len() > MAX_DOCUMENT_BYTES {
                 return None;
             }
             document.extend_from_slice(&chunk);
@@ -138,29 +138,30 @@ impl Issuer {
         Some(document)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_state(&self) -> MutexGuard<'_, IssuerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl IssuerState {
     /// Keys that need no fetch: fresh ones, and older ones for a while after a failed fetch.
-    fn fresh(&self, now: SystemTime) -> Option<Arc<KeySet>> {
+    fn fresh_keys(&self, now: SystemTime) -> Option<Arc<KeySet>> {
         let keys = self.keys.as_ref()?;
-        let spared = self.failed.is_some_and(|at| is_within(at, PAUSE, now)) && is_within(keys.since, USABLE, now);
-        (spared || is_within(keys.since, FRESH, now)).then(|| keys.keys.clone())
+        let is_backing_off = self.failed_at.is_some_and(|at| is_within(at, RETRY_INTERVAL, now))
+            && is_within(keys.fetched_at, MAX_STALENESS, now);
+        (is_backing_off || is_within(keys.fetched_at, CACHE_TTL, now)).then(|| keys.keys.clone())
     }
 
-    fn usable(&self, now: SystemTime) -> Option<Arc<KeySet>> {
-        self.keys.as_ref().filter(|keys| is_within(keys.since, USABLE, now)).map(|keys| keys.keys.clone())
+    fn usable_keys(&self, now: SystemTime) -> Option<Arc<KeySet>> {
+        self.keys.as_ref().filter(|keys| is_within(keys.fetched_at, MAX_STALENESS, now)).map(|keys| keys.keys.clone())
     }
 
-    fn may_renew(&mut self, now: SystemTime) -> bool {
-        let may = !self.renewed.is_some_and(|at| is_within(at, PAUSE, now));
-        if may {
-            self.renewed = Some(now);
+    fn claim_renewal(&mut self, now: SystemTime) -> bool {
+        let is_due = !self.renewed_at.is_some_and(|at| is_within(at, RETRY_INTERVAL, now));
+        if is_due {
+            self.renewed_at = Some(now);
         }
-        may
+        is_due
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Jws<'a> {
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct JoseHeader {
     alg: String,
     kid: Option<String>,
     /// Extensions that a verifier must understand; none is supported.
@@ -30,7 +30,7 @@ impl<'a> Jws<'a> {
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let (message, signature) = text.rsplit_once('.')?;
         let (header, payload) = message.split_once('.')?;
-        let header: Header = serde_json::from_slice(&decoded(header)?).ok()?;
+        let header: JoseHeader = serde_json::from_slice(&decode_base64url(header)?).ok()?;
         if header.crit.is_some() {
             return None;
         }
@@ -38,14 +38,14 @@ impl<'a> Jws<'a> {
             algorithm: Algorithm::parse(&header.alg)?,
             key_id: header.kid,
             message: message.as_bytes(),
-            payload: decoded(payload)?,
-            signature: decoded(signature)?,
+            payload: decode_base64url(payload)?,
+            signature: decode_base64url(signature)?,
         })
     }
 }
 
 /// Decodes base64url without padding, in its canonical form only.
-pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+pub(super) fn decode_base64url(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 

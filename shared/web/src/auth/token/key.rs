@@ -1,11 +1,11 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::algorithm::{Algorithm, Material};
-use super::jws::{Jws, decoded};
+use super::algorithm::{Algorithm, KeyMaterial};
+use super::jws::{Jws, decode_base64url};
 
 /// Maximum number of an issuer's keys that are used.
-const MOST: usize = 64;
+const MAX_KEYS: usize = 64;
 
 /// An issuer's public keys (RFC 7517).
 #[derive(Debug)]
@@ -15,23 +15,23 @@ pub(super) struct KeySet(Vec<PublicKey>);
 pub(super) struct PublicKey {
     id: Option<String>,
     /// The only algorithm the key is for, if the issuer names one.
-    only: Option<Algorithm>,
-    material: Material,
+    algorithm: Option<Algorithm>,
+    material: KeyMaterial,
 }
 
 /// The result of checking a token against an issuer's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SignatureCheck {
     /// One of the keys signed it.
-    Signed,
+    Valid,
     /// The key that it names did not sign it.
-    Forged,
+    InvalidSignature,
     /// None of the keys signed it, but an unknown one may have: the token names an unknown key or none.
-    NoKey,
+    UnknownKey,
 }
 
 #[derive(Deserialize)]
-struct Document<'a> {
+struct JwkSet<'a> {
     #[serde(borrow)]
     keys: Vec<&'a RawValue>,
 }
@@ -54,8 +54,8 @@ struct Jwk {
 impl KeySet {
     /// Parses the issuer's key document; unusable and unreadable keys are skipped.
     pub(super) fn parse(document: &[u8]) -> Option<Self> {
-        let document: Document<'_> = serde_json::from_slice(document).ok()?;
-        let keys = document.keys.into_iter().take(MOST);
+        let document: JwkSet<'_> = serde_json::from_slice(document).ok()?;
+        let keys = document.keys.into_iter().take(MAX_KEYS);
         let keys = keys.filter_map(|key| serde_json::from_str::<Jwk>(key.get()).ok()?.into_key());
         Some(Self(keys.collect()))
     }
@@ -65,65 +65,68 @@ impl KeySet {
         self.0.iter().filter(|key| jws.key_id.is_none() || key.id == jws.key_id)
     }
 
-    pub(super) fn judge(&self, jws: &Jws<'_>) -> Verdict {
+    pub(super) fn verify(&self, jws: &Jws<'_>) -> SignatureCheck {
         let mut candidates = self.candidates(jws).peekable();
         if candidates.peek().is_none() {
-            return Verdict::NoKey;
+            return SignatureCheck::UnknownKey;
         }
-        match candidates.any(|key| key.signed(jws)) {
-            true => Verdict::Signed,
-            false if jws.key_id.is_none() => Verdict::NoKey,
-            false => Verdict::Forged,
+        match candidates.any(|key| key.verifies(jws)) {
+            true => SignatureCheck::Valid,
+            false if jws.key_id.is_none() => SignatureCheck::UnknownKey,
+            false => SignatureCheck::InvalidSignature,
         }
     }
 }
 
 impl PublicKey {
-    fn signed(&self, jws: &Jws<'_>) -> bool {
-        let fits = self.only.is_none_or(|only| only == jws.algorithm);
-        fits && self.material.verifies(jws.algorithm, jws.message, &jws.signature)
+    fn verifies(&self, jws: &Jws<'_>) -> bool {
+        let is_allowed = self.algorithm.is_none_or(|algorithm| algorithm == jws.algorithm);
+        is_allowed && self.material.verifies(jws.algorithm, jws.message, &jws.signature)
     }
 }
 
 impl Jwk {
     fn into_key(self) -> Option<PublicKey> {
         let signs = self.usage.as_deref().is_none_or(|usage| usage == "sig");
-        let verifies = self.key_ops.as_ref().is_none_or(|operations| operations.iter().any(|one| one == "verify"));
+        let verifies =
+            self.key_ops.as_ref().is_none_or(|operations| operations.iter().any(|operation| operation == "verify"));
         if !signs || !verifies {
             return None;
         }
         let material = self.material()?;
-        let only = match &self.alg {
+        let algorithm = match &self.alg {
             Some(name) => Some(Algorithm::parse(name)?),
             None => None,
         };
-        Some(PublicKey { id: self.kid, only, material })
+        Some(PublicKey { id: self.kid, algorithm, material })
     }
 
-    fn material(&self) -> Option<Material> {
+    fn material(&self) -> Option<KeyMaterial> {
         match (self.kty.as_str(), self.crv.as_deref()) {
-            ("RSA", _) => Some(Material::Rsa { n: number(self.n.as_ref())?, e: number(self.e.as_ref())? }),
-            ("EC", Some("P-256")) => self.point(32).map(Material::P256),
-            ("EC", Some("P-384")) => self.point(48).map(Material::P384),
-            ("OKP", Some("Ed25519")) => sized(self.x.as_ref(), 32).map(Material::Ed25519),
+            ("RSA", _) => {
+                Some(KeyMaterial::Rsa { n: decode_number(self.n.as_ref())?, e: decode_number(self.e.as_ref())? })
+            }
+            ("EC", Some("P-256")) => self.point(32).map(KeyMaterial::P256),
+            ("EC", Some("P-384")) => self.point(48).map(KeyMaterial::P384),
+            ("OKP", Some("Ed25519")) => decode_sized(self.x.as_ref(), 32).map(KeyMaterial::Ed25519),
             _ => None,
         }
     }
 
     /// The point in the uncompressed form of SEC 1, section 2.3.3.
     fn point(&self, size: usize) -> Option<Vec<u8>> {
-        let (x, y) = (sized(self.x.as_ref(), size)?, sized(self.y.as_ref(), size)?);
+        let (x, y) = (decode_sized(self.x.as_ref(), size)?, decode_sized(self.y.as_ref(), size)?);
         Some([&[4], x.as_slice(), y.as_slice()].concat())
     }
 }
 
-fn sized(text: Option<&String>, size: usize) -> Option<Vec<u8>> {
-    decoded(text?).filter(|bytes| bytes.len() == size)
+fn decode_sized(text: Option<&String>, size: usize) -> Option<Vec<u8>> {
+    decode_base64url(text?).filter(|bytes| bytes.len() == size)
 }
 
 /// Decodes a number and removes leading zeros, which some issuers write and verification rejects.
-fn number(text: Option<&String>) -> Option<Vec<u8>> {
-    let bytes = decoded(text?)?;
+fn decode_number(text: Option<&String>) -> Option<Vec<u8>> {
+    let bytes = decode_base64url(text?)?;
     let first = bytes.iter().position(|byte| *byte != 0)?;
     Some(bytes[first..].to_vec())
 }
@@ -153,9 +156,9 @@ mod tests {
     /// The signature of appendix A.3.
     const ES256: &str = "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
 
-    fn judged(keys: &serde_json::Value, token: &str) -> Verdict {
+    fn check(keys: &serde_json::Value, token: &str) -> SignatureCheck {
         let keys = KeySet::parse(json!({ "keys": keys }).to_string().as_bytes()).unwrap();
-        keys.judge(&Jws::parse(token).unwrap())
+        keys.verify(&Jws::parse(token).unwrap())
     }
 
     fn point() -> serde_json::Value {
@@ -168,13 +171,13 @@ mod tests {
     #[test]
     fn rfc_7515_example_signatures_verify() {
         let rs256 = format!("eyJhbGciOiJSUzI1NiJ9.{PAYLOAD}.{RS256}");
-        assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}]), &rs256), Verdict::Signed);
-        assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AAEAAQ"}]), &rs256), Verdict::Signed);
+        assert_eq!(check(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}]), &rs256), SignatureCheck::Valid);
+        assert_eq!(check(&json!([{"kty": "RSA", "n": RSA, "e": "AAEAAQ"}]), &rs256), SignatureCheck::Valid);
         let es256 = format!("eyJhbGciOiJFUzI1NiJ9.{PAYLOAD}.{ES256}");
-        assert_eq!(judged(&json!([point()]), &es256), Verdict::Signed);
-        assert_eq!(judged(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}, point()]), &es256), Verdict::Signed);
+        assert_eq!(check(&json!([point()]), &es256), SignatureCheck::Valid);
+        assert_eq!(check(&json!([{"kty": "RSA", "n": RSA, "e": "AQAB"}, point()]), &es256), SignatureCheck::Valid);
         let changed = es256.replace(".DtEh", ".DtEi");
-        assert_eq!(judged(&json!([point()]), &changed), Verdict::NoKey);
+        assert_eq!(check(&json!([point()]), &changed), SignatureCheck::UnknownKey);
     }
 
     #[test]
@@ -191,9 +194,9 @@ mod tests {
             ("kid", json!(7)),
         ] {
             let mut key = json!({"kty": "RSA", "n": RSA, "e": "AQAB", "use": "sig", "alg": "RS256"});
-            assert_eq!(judged(&json!([{"odd": true}, 7, key]), &token), Verdict::Signed);
+            assert_eq!(check(&json!([{"odd": true}, 7, key]), &token), SignatureCheck::Valid);
             key[name] = value.clone();
-            assert_eq!(judged(&json!([key]), &token), Verdict::NoKey, "{name}: {value}");
+            assert_eq!(check(&json!([key]), &token), SignatureCheck::UnknownKey, "{name}: {value}");
         }
     }
 

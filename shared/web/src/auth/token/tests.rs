@@ -1,6 +1,6 @@
 //! Tests of tokens against an issuer on loopback, signed by keys that the tests generate.
 
-mod fake;
+mod fake_issuer;
 mod signer;
 
 use std::net::IpAddr;
@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use self::fake::Fake;
-use self::signer::{Signer, encoded};
-use super::super::{Attempts, Auth, Proof, Refusal, Shared, failed_attempts};
+use self::fake_issuer::FakeIssuer;
+use self::signer::{Signer, encode_part};
+use super::super::{AttemptLimiter, Auth, AuthMethod, AuthState, RequestRejection, new_attempt_limiter};
 use super::*;
 
 const NOW: u64 = 1_800_000_000;
@@ -20,31 +20,31 @@ fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(NOW + seconds)
 }
 
-fn tokens(fake: &Fake) -> Tokens {
-    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks: None };
-    Tokens::new(config, transport::client().unwrap())
+fn token_verifier(fake: &FakeIssuer) -> TokenVerifier {
+    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url: None };
+    TokenVerifier::new(config, transport::build_client().unwrap())
 }
 
-impl Tokens {
-    async fn subject(&self, text: &str, now: SystemTime) -> Result<Caller, Denial> {
-        let token = self.read(text, now)?;
-        let recognised = self.is_recognised(&token, now).await?;
-        self.verify(&token, now).await.inspect_err(|_| assert!(!recognised, "{text}"))?;
+impl TokenVerifier {
+    async fn identify(&self, text: &str, now: SystemTime) -> Result<Caller, AuthError> {
+        let token = self.parse(text, now)?;
+        let is_cached = self.is_cached(&token, now).await?;
+        self.verify(&token, now).await.inspect_err(|_| assert!(!is_cached, "{text}"))?;
         Ok(token.into_caller())
     }
 }
 
-fn claims(fake: &Fake) -> Value {
+fn claims(fake: &FakeIssuer) -> Value {
     json!({"iss": fake.url, "sub": "ada", "aud": "chat", "exp": NOW + 1_000_000})
 }
 
-fn ada(fake: &Fake) -> Caller {
+fn ada(fake: &FakeIssuer) -> Caller {
     Caller::new(Owner::subject(&fake.url, "ada"), false)
 }
 
 #[tokio::test]
 async fn token_of_every_accepted_algorithm_verifies() {
-    let fake = Fake::start().await;
+    let fake = FakeIssuer::start().await;
     let signers = [
         (Signer::p256(), vec!["ES256"]),
         (Signer::p384(), vec!["ES384"]),
@@ -52,44 +52,44 @@ async fn token_of_every_accepted_algorithm_verifies() {
         (Signer::rsa(), vec!["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]),
     ];
     let keys: Vec<Value> = signers.iter().enumerate().map(|(id, (signer, _))| signer.jwk(&id.to_string())).collect();
-    fake.publishes(&keys);
-    let tokens = tokens(&fake);
+    fake.publish(&keys);
+    let verifier = token_verifier(&fake);
     for (id, (signer, algorithms)) in signers.iter().enumerate() {
         for algorithm in algorithms {
             let header = json!({"alg": algorithm, "kid": id.to_string(), "typ": "JWT"});
             let token = signer.token(&header, &claims(&fake));
-            assert_eq!(tokens.subject(&token, at(0)).await, Ok(ada(&fake)), "{algorithm}");
+            assert_eq!(verifier.identify(&token, at(0)).await, Ok(ada(&fake)), "{algorithm}");
         }
     }
-    assert_eq!(fake.asked(), ["/.well-known/openid-configuration", "/keys"], "once for all");
+    assert_eq!(fake.requests(), ["/.well-known/openid-configuration", "/keys"], "once for all");
 }
 
 #[tokio::test]
 async fn f120_role_admin_makes_an_administrator() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let verifier = token_verifier(&fake);
     for (role, administrator) in [("admin", true), ("user", false)] {
         let mut claims = claims(&fake);
         claims["role"] = role.into();
         let token = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims);
-        assert_eq!(tokens.subject(&token, at(0)).await.unwrap().administrator, administrator);
+        assert_eq!(verifier.identify(&token, at(0)).await.unwrap().administrator, administrator);
     }
 }
 
 #[tokio::test]
 async fn f114_forged_token_is_refused() {
-    let (fake, signer, forger) = (Fake::start().await, Signer::p256(), Signer::p256());
+    let (fake, signer, forger) = (FakeIssuer::start().await, Signer::p256(), Signer::p256());
     let rsa = Signer::rsa();
-    fake.publishes(&[signer.jwk("a"), rsa.jwk("r")]);
-    let tokens = tokens(&fake);
+    fake.publish(&[signer.jwk("a"), rsa.jwk("r")]);
+    let verifier = token_verifier(&fake);
     let (es256, claims) = (json!({"alg": "ES256", "kid": "a"}), claims(&fake));
     let good = signer.token(&es256, &claims);
-    assert_eq!(tokens.subject(&good, at(0)).await, Ok(ada(&fake)));
+    assert_eq!(verifier.identify(&good, at(0)).await, Ok(ada(&fake)));
     let signature = good.rsplit_once('.').unwrap().1;
     let mut bob = claims.clone();
     bob["sub"] = "bob".into();
-    let head = |header: &Value, claims: &Value| format!("{}.{}", encoded(header), encoded(claims));
+    let head = |header: &Value, claims: &Value| format!("{}.{}", encode_part(header), encode_part(claims));
     let hs256 = json!({"alg": "HS256", "kid": "r"});
     let bad = [
         forger.token(&es256, &claims),
@@ -109,161 +109,172 @@ async fn f114_forged_token_is_refused() {
         forger.token(&json!({"alg": "ES256", "kid": "../../evil"}), &claims),
     ];
     for token in bad {
-        let denial = tokens.subject(&token, at(0)).await.unwrap_err();
-        assert!(matches!(denial, Denial::Worthless | Denial::Wrong), "{token}: {denial:?}");
+        let denial = verifier.identify(&token, at(0)).await.unwrap_err();
+        assert!(matches!(denial, AuthError::Malformed | AuthError::Rejected), "{token}: {denial:?}");
     }
-    assert!(fake.asked().iter().all(|path| !path.contains("evil")));
+    assert!(fake.requests().iter().all(|path| !path.contains("evil")));
 }
 
 #[tokio::test]
 async fn f114_invalid_claims_cause_no_issuer_request() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    let verifier = token_verifier(&fake);
     for (name, value) in [("iss", json!("https://evil.example")), ("aud", json!("other")), ("exp", json!(NOW - 60))] {
         let mut claims = claims(&fake);
         claims[name] = value;
         let token = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims);
-        assert_eq!(tokens.subject(&token, at(0)).await, Err(Denial::Worthless), "{name}");
+        assert_eq!(verifier.identify(&token, at(0)).await, Err(AuthError::Malformed), "{name}");
     }
-    assert!(fake.asked().is_empty());
+    assert!(fake.requests().is_empty());
 }
 
 #[tokio::test]
 async fn f117_rotation_accepts_old_and_new_key() {
-    let (fake, old, new) = (Fake::start().await, Signer::p256(), Signer::rsa());
-    fake.publishes(&[old.jwk("old")]);
-    let tokens = tokens(&fake);
+    let (fake, old, new) = (FakeIssuer::start().await, Signer::p256(), Signer::rsa());
+    fake.publish(&[old.jwk("old")]);
+    let verifier = token_verifier(&fake);
     let of_old = old.token(&json!({"alg": "ES256", "kid": "old"}), &claims(&fake));
     let of_new = new.token(&json!({"alg": "RS256", "kid": "new"}), &claims(&fake));
-    assert_eq!(tokens.subject(&of_old, at(0)).await, Ok(ada(&fake)));
-    fake.publishes(&[old.jwk("old"), new.jwk("new")]);
-    assert_eq!(tokens.subject(&of_new, at(1)).await, Ok(ada(&fake)), "an unknown key is asked for");
-    assert_eq!(tokens.subject(&of_old, at(2)).await, Ok(ada(&fake)));
-    fake.publishes(&[new.jwk("new")]);
-    assert_eq!(tokens.subject(&of_old, at(3602)).await, Err(Denial::Wrong), "keys are asked for again after an hour");
-    assert_eq!(tokens.subject(&of_new, at(3602)).await, Ok(ada(&fake)));
+    assert_eq!(verifier.identify(&of_old, at(0)).await, Ok(ada(&fake)));
+    fake.publish(&[old.jwk("old"), new.jwk("new")]);
+    assert_eq!(verifier.identify(&of_new, at(1)).await, Ok(ada(&fake)), "an unknown key is asked for");
+    assert_eq!(verifier.identify(&of_old, at(2)).await, Ok(ada(&fake)));
+    fake.publish(&[new.jwk("new")]);
+    assert_eq!(
+        verifier.identify(&of_old, at(3602)).await,
+        Err(AuthError::Rejected),
+        "keys are asked for again after an hour"
+    );
+    assert_eq!(verifier.identify(&of_new, at(3602)).await, Ok(ada(&fake)));
 }
 
 #[tokio::test]
 async fn f117_tokens_without_key_id_survive_rotation() {
-    let (fake, old, new) = (Fake::start().await, Signer::ed25519(), Signer::ed25519());
-    fake.publishes(&[old.jwk("1")]);
-    let tokens = tokens(&fake);
+    let (fake, old, new) = (FakeIssuer::start().await, Signer::ed25519(), Signer::ed25519());
+    fake.publish(&[old.jwk("1")]);
+    let verifier = token_verifier(&fake);
     let header = json!({"alg": "EdDSA"});
-    assert_eq!(tokens.subject(&old.token(&header, &claims(&fake)), at(0)).await, Ok(ada(&fake)));
-    fake.publishes(&[new.jwk("2")]);
-    assert_eq!(tokens.subject(&new.token(&header, &claims(&fake)), at(1)).await, Ok(ada(&fake)));
+    assert_eq!(verifier.identify(&old.token(&header, &claims(&fake)), at(0)).await, Ok(ada(&fake)));
+    fake.publish(&[new.jwk("2")]);
+    assert_eq!(verifier.identify(&new.token(&header, &claims(&fake)), at(1)).await, Ok(ada(&fake)));
 }
 
 #[tokio::test]
 async fn f142_forged_tokens_lock_out_no_valid_token() {
-    let (fake, signer, stranger) = (Fake::start().await, Signer::p256(), Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let (tokens, source) = (tokens(&fake), IpAddr::from([203, 0, 113, 9]));
+    let (fake, signer, stranger) = (FakeIssuer::start().await, Signer::p256(), Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let (verifier, source) = (token_verifier(&fake), IpAddr::from([203, 0, 113, 9]));
     let token_of = |signer: &Signer, subject: &str| {
         let mut claims = claims(&fake);
         claims["sub"] = subject.into();
         signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims)
     };
-    let checks = Attempts::new(3, Duration::from_hours(1));
-    let auth = Auth(Arc::new(Shared { proof: Proof::Nothing, attempts: failed_attempts(), checks }));
-    let passes = async |text: &str| match auth.subject(&tokens, text, source, at(0)).await {
+    let signature_limiter = AttemptLimiter::new(3, Duration::from_hours(1));
+    let auth = Auth(Arc::new(AuthState {
+        method: AuthMethod::Open,
+        attempt_limiter: new_attempt_limiter(),
+        signature_limiter,
+    }));
+    let outcome_of = async |text: &str| match auth.identify_token(&verifier, text, source, at(0)).await {
         Ok(_) => "passes",
-        Err(Refusal::Wait(_)) => "waits",
-        Err(Refusal::Denied(_)) => "refused",
+        Err(RequestRejection::RateLimited(_)) => "waits",
+        Err(RequestRejection::Auth(_)) => "refused",
     };
     let (seen, forged) = (token_of(&signer, "ada"), token_of(&stranger, "ada"));
-    assert_eq!(passes(&seen).await, "passes");
+    assert_eq!(outcome_of(&seen).await, "passes");
     let mut answers = std::collections::BTreeSet::new();
     for _ in 0..603 {
-        answers.insert(passes(&forged).await);
+        answers.insert(outcome_of(&forged).await);
     }
     assert_eq!(answers.into_iter().collect::<Vec<_>>(), ["refused", "waits"]);
     // The third forged token used up the signature checks of the limited address.
-    assert_eq!((passes(&seen).await, passes(&token_of(&signer, "bob")).await), ("passes", "waits"));
+    assert_eq!((outcome_of(&seen).await, outcome_of(&token_of(&signer, "bob")).await), ("passes", "waits"));
     let later = at(3600 * 3);
-    assert!(auth.0.attempts.take(source, 600, later).is_ok());
-    assert!(auth.subject(&tokens, &token_of(&signer, "bob"), source, later).await.is_ok());
-    assert!(matches!(auth.subject(&tokens, &forged, source, later).await, Err(Refusal::Wait(_))));
+    assert!(auth.0.attempt_limiter.take(source, 600, later).is_ok());
+    assert!(auth.identify_token(&verifier, &token_of(&signer, "bob"), source, later).await.is_ok());
+    assert!(matches!(
+        auth.identify_token(&verifier, &forged, source, later).await,
+        Err(RequestRejection::RateLimited(_))
+    ));
 }
 
 #[tokio::test]
 async fn f116_unknown_keys_cause_one_fetch_per_interval() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let verifier = token_verifier(&fake);
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
-    assert!(tokens.subject(&good, at(0)).await.is_ok());
+    assert!(verifier.identify(&good, at(0)).await.is_ok());
     let flood = async |from: u64| {
         for number in 0..100 {
             let header = json!({"alg": "ES256", "kid": format!("{from}-{number}")});
             let token = Signer::p256().token(&header, &claims(&fake));
-            assert_eq!(tokens.subject(&token, at(from + number)).await, Err(Denial::Wrong));
+            assert_eq!(verifier.identify(&token, at(from + number)).await, Err(AuthError::Rejected));
         }
-        fake.asked().iter().filter(|path| *path == "/keys").count()
+        fake.requests().iter().filter(|path| *path == "/keys").count()
     };
     assert_eq!((flood(0).await, flood(199).await, flood(300).await, flood(400).await), (2, 2, 3, 3));
-    assert!(tokens.subject(&good, at(500)).await.is_ok());
+    assert!(verifier.identify(&good, at(500)).await.is_ok());
 }
 
 #[tokio::test]
 async fn f115_cached_keys_serve_one_day_of_outage() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let verifier = token_verifier(&fake);
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
-    assert!(tokens.subject(&good, at(0)).await.is_ok());
-    fake.fails();
+    assert!(verifier.identify(&good, at(0)).await.is_ok());
+    fake.fail();
     let day = 24 * 3600;
     for seconds in [3600, 3601, day / 2, day - 1] {
-        assert_eq!(tokens.subject(&good, at(seconds)).await, Ok(ada(&fake)), "after {seconds} s");
+        assert_eq!(verifier.identify(&good, at(seconds)).await, Ok(ada(&fake)), "after {seconds} s");
     }
-    assert_eq!(tokens.subject(&good, at(day)).await, Err(Denial::Unavailable));
-    fake.publishes(&[signer.jwk("a")]);
-    assert_eq!(tokens.subject(&good, at(day)).await, Ok(ada(&fake)), "it is asked again the next time");
+    assert_eq!(verifier.identify(&good, at(day)).await, Err(AuthError::Unavailable));
+    fake.publish(&[signer.jwk("a")]);
+    assert_eq!(verifier.identify(&good, at(day)).await, Ok(ada(&fake)), "it is asked again the next time");
 }
 
 #[tokio::test]
 async fn f115_issuer_outage_causes_no_fetch_per_request() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let verifier = token_verifier(&fake);
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
-    assert!(tokens.subject(&good, at(0)).await.is_ok());
-    fake.fails();
-    let before = fake.asked().len();
+    assert!(verifier.identify(&good, at(0)).await.is_ok());
+    fake.fail();
+    let before = fake.requests().len();
     for seconds in [3600, 3700, 3899] {
-        assert!(tokens.subject(&good, at(seconds)).await.is_ok());
+        assert!(verifier.identify(&good, at(seconds)).await.is_ok());
     }
-    assert_eq!(fake.asked().len(), before + 1);
+    assert_eq!(fake.requests().len(), before + 1);
 }
 
 #[tokio::test]
 async fn f095_failed_first_fetch_is_retried() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    let verifier = token_verifier(&fake);
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
-    fake.fails();
-    assert_eq!(tokens.subject(&good, at(0)).await, Err(Denial::Unavailable));
-    fake.publishes(&[signer.jwk("a")]);
-    assert_eq!(tokens.subject(&good, at(0)).await, Ok(ada(&fake)));
+    fake.fail();
+    assert_eq!(verifier.identify(&good, at(0)).await, Err(AuthError::Unavailable));
+    fake.publish(&[signer.jwk("a")]);
+    assert_eq!(verifier.identify(&good, at(0)).await, Ok(ada(&fake)));
 }
 
 #[tokio::test]
 async fn concurrent_first_tokens_cause_one_fetch() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let tokens = tokens(&fake);
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let verifier = token_verifier(&fake);
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
-    let subject = || tokens.subject(&good, at(0));
-    let callers = tokio::join!(subject(), subject(), subject());
+    let identify = || verifier.identify(&good, at(0));
+    let callers = tokio::join!(identify(), identify(), identify());
     assert!(callers.0.is_ok() && callers.1.is_ok() && callers.2.is_ok());
-    assert_eq!(fake.asked().len(), 2);
+    assert_eq!(fake.requests().len(), 2);
 }
 
 #[tokio::test]
 async fn invalid_issuer_documents_are_rejected() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
     let keys = json!({"keys": [signer.jwk("a")]}).to_string();
     let discovery = json!({"issuer": fake.url, "jwks_uri": format!("{}/keys", fake.url)});
@@ -282,21 +293,21 @@ async fn invalid_issuer_documents_are_rejected() {
         (discovery.to_string(), format!("{keys}{}", " ".repeat(300 * 1024))),
     ];
     for (discovery, keys) in cases {
-        fake.says(&discovery, &keys);
-        assert_eq!(tokens(&fake).subject(&good, at(0)).await, Err(Denial::Unavailable), "{discovery}");
+        fake.serve(&discovery, &keys);
+        assert_eq!(token_verifier(&fake).identify(&good, at(0)).await, Err(AuthError::Unavailable), "{discovery}");
     }
-    fake.says(&discovery.to_string(), &keys);
-    assert_eq!(tokens(&fake).subject(&good, at(0)).await, Ok(ada(&fake)));
+    fake.serve(&discovery.to_string(), &keys);
+    assert_eq!(token_verifier(&fake).identify(&good, at(0)).await, Ok(ada(&fake)));
 }
 
 #[tokio::test]
 async fn configured_jwks_url_skips_discovery() {
-    let (fake, signer) = (Fake::start().await, Signer::p256());
-    fake.publishes(&[signer.jwk("a")]);
-    let jwks = Some(format!("{}/keys", fake.url));
-    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks };
-    let tokens = Arc::new(Tokens::new(config, transport::client().unwrap()));
+    let (fake, signer) = (FakeIssuer::start().await, Signer::p256());
+    fake.publish(&[signer.jwk("a")]);
+    let jwks_url = Some(format!("{}/keys", fake.url));
+    let config = IssuerConfig { issuer: fake.url.clone(), audience: "chat".to_owned(), jwks_url };
+    let verifier = Arc::new(TokenVerifier::new(config, transport::build_client().unwrap()));
     let good = signer.token(&json!({"alg": "ES256", "kid": "a"}), &claims(&fake));
-    assert_eq!(tokens.subject(&good, at(0)).await, Ok(ada(&fake)));
-    assert_eq!(fake.asked(), ["/keys"]);
+    assert_eq!(verifier.identify(&good, at(0)).await, Ok(ada(&fake)));
+    assert_eq!(fake.requests(), ["/keys"]);
 }

@@ -1,9 +1,9 @@
 //! Fuzz test of Lambda events.
 
-use fuzz::{holds, run_text};
+use fuzz::{ensure, run_text};
 use serde_json::value::RawValue;
 
-use super::request;
+use super::parse_request;
 
 const SAMPLES: [&str; 3] = [
     r#"{"version":"2.0","rawPath":"/api/chat","rawQueryString":"a=b","cookies":["a=b"],"headers":{"content-type":"application/json","x":"y"},"requestContext":{"http":{"method":"POST","path":"/api/chat","sourceIp":"203.0.113.7"},"stage":"$default"},"body":"{\"message\":\"hi\"}","isBase64Encoded":false}"#,
@@ -11,7 +11,7 @@ const SAMPLES: [&str; 3] = [
     r#"{"version":"2.0","rawPath":"/","requestContext":{"http":{"method":"GET"}},"body":"aGk=","isBase64Encoded":true}"#,
 ];
 
-const WORDS: [&str; 18] = [
+const FRAGMENTS: [&str; 18] = [
     "\"rawPath\":",
     "\"path\":",
     "\"httpMethod\":\"GET\"",
@@ -34,13 +34,13 @@ const WORDS: [&str; 18] = [
 
 #[test]
 fn fuzz_events_become_requests_or_errors() {
-    run_text("events", &SAMPLES, &WORDS, |text| {
+    run_text("events", &SAMPLES, &FRAGMENTS, |text| {
         let Ok(event) = RawValue::from_string(text.to_owned()) else { return Ok(()) };
-        match request(&event) {
-            Ok(request) => holds(request.uri().path().starts_with('/') || request.uri().path() == "*", || {
+        match parse_request(&event) {
+            Ok(request) => ensure(request.uri().path().starts_with('/') || request.uri().path() == "*", || {
                 request.uri().to_string()
             }),
-            Err(error) => holds(error.failure.message.len() < 200, || error.failure.message.clone()),
+            Err(error) => ensure(error.failure.message.len() < 200, || error.failure.message.clone()),
         }
     });
 }

@@ -85,7 +85,7 @@ impl Signer {
 
     /// A token with this header, signed by this key; an RSA key uses the algorithm that the header names.
     pub(super) fn token(&self, header: &Value, claims: &Value) -> String {
-        let message = format!("{}.{}", encoded(header), encoded(claims));
+        let message = format!("{}.{}", encode_part(header), encode_part(claims));
         let random = SystemRandom::new();
         let signature = match self {
             Self::P256(pair) | Self::P384(pair) => pair.sign(&random, message.as_bytes()).unwrap().as_ref().to_vec(),
@@ -107,7 +107,7 @@ pub(super) fn hmac(message: &str, key: &[u8]) -> String {
     format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag))
 }
 
-pub(super) fn encoded(part: &Value) -> String {
+pub(super) fn encode_part(part: &Value) -> String {
     URL_SAFE_NO_PAD.encode(part.to_string())
 }
 

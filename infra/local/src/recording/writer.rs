@@ -1,0 +1,174 @@
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use agent::Recording;
+use conversation::{Event, ToolCall};
+use model::{ModelClient, ResponseRecorder, ToolMode};
+use redaction::Redactor;
+use serde::Serialize;
+use tools::ToolRun;
+
+use super::head::Head;
+use super::keys::KeyFilter;
+use super::line::{Entry, Line};
+use super::masking;
+use super::payloads::Payloads;
+use super::response_recorder::CallResponseRecorder;
+
+/// Writes a recording: each line immediately, so that a crash keeps all earlier lines.
+pub(super) struct RecordingWriter {
+    began: Instant,
+    keys: Arc<KeyFilter>,
+    /// `None` after a write failed.
+    file: Mutex<Option<File>>,
+    /// Lines that wait for the end of their turn; `None` if masking is off.
+    queue: Option<MaskingQueue>,
+}
+
+/// Lines to be masked.
+struct MaskingQueue {
+    redactor: Redactor,
+    lines: Mutex<Backlog>,
+}
+
+#[derive(Default)]
+struct Backlog {
+    lines: Vec<Line>,
+    bytes: usize,
+    /// Set when the limit was exceeded: later lines are dropped.
+    full: bool,
+}
+
+/// Size limit of waiting lines, in bytes.
+const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
+
+/// Recorder of one turn.
+pub(super) struct TurnRecording {
+    writer: Arc<RecordingWriter>,
+    model_calls: AtomicUsize,
+    payloads: Mutex<Payloads>,
+}
+
+impl RecordingWriter {
+    pub(super) fn keys(&self) -> &KeyFilter {
+        &self.keys
+    }
+
+    pub(super) fn write(&self, entry: Entry) {
+        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let line = Line { ms, entry };
+        match &self.queue {
+            None => self.write_line(&line),
+            Some(queue) => {
+                let is_last_event = matches!(&line.entry, Entry::Event { event } if event["type"] == "done" || event["type"] == "error");
+                if queue.push(line) || is_last_event {
+                    self.release();
+                }
+            }
+        }
+    }
+
+    /// Masks and writes the waiting lines.
+    fn release(&self) {
+        let Some(queue) = &self.queue else { return };
+        let lines = std::mem::take(&mut queue.lines().lines);
+        for line in masking::mask_lines(lines, &queue.redactor) {
+            self.write_line(&line);
+        }
+    }
+
+    fn write_line(&self, line: &impl Serialize) {
+        let mut file = self.file();
+        let Some(open) = file.as_mut() else { return };
+        let written = serde_json::to_vec(line).map_err(std::io::Error::from).and_then(|bytes| {
+            let mut bytes = self.keys.hide(bytes);
+            bytes.push(b'\n');
+            open.write_all(&bytes)
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, "a recording could not be written on");
+            *file = None;
+        }
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<File>> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MaskingQueue {
+    /// Queues a line; returns whether the limit is exceeded.
+    fn push(&self, line: Line) -> bool {
+        let mut lines = self.lines();
+        if lines.full {
+            return false;
+        }
+        lines.bytes += serde_json::to_vec(&line).map_or(0, |bytes| bytes.len());
+        lines.lines.push(line);
+        lines.full = lines.bytes > MAX_QUEUED_BYTES;
+        lines.full
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Backlog> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the waiting lines of a turn that ended without a last event.
+impl Drop for RecordingWriter {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl TurnRecording {
+    pub(super) fn new(file: File, keys: Arc<KeyFilter>, head: Head, redactor: &Redactor) -> Self {
+        let backlog =
+            (!redactor.is_off()).then(|| MaskingQueue { redactor: redactor.clone(), lines: Mutex::default() });
+        let head = if backlog.is_some() { masking::mask_head(head, redactor) } else { head };
+        let writer =
+            Arc::new(RecordingWriter { began: Instant::now(), keys, file: Mutex::new(Some(file)), queue: backlog });
+        writer.write_line(&head);
+        Self { writer, model_calls: AtomicUsize::default(), payloads: Mutex::default() }
+    }
+}
+
+impl Recording for TurnRecording {
+    fn event(&self, event: &Event) {
+        let payload = self.payloads.lock().unwrap_or_else(PoisonError::into_inner).of(event);
+        if let Some(event) = payload {
+            self.writer.write(Entry::Event { event });
+        }
+    }
+
+    fn asked(&self, model: &ModelClient, path: ToolMode) -> Arc<dyn ResponseRecorder> {
+        let model_call = self.model_calls.fetch_add(1, Ordering::Relaxed) + 1;
+        self.writer.write(Entry::ModelCall { model_call, model: model.config().name.clone(), path: path.into() });
+        Arc::new(CallResponseRecorder::new(Arc::clone(&self.writer), model_call))
+    }
+
+    fn ran(&self, call: &ToolCall, ran: Option<&ToolRun>) {
+        self.writer.write(Entry::Tool { call: call.clone(), result: ran.map(|ran| Box::new(ran.into())) });
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+
+    #[test]
+    fn full_disk_ends_only_the_recording() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (keys, file) = (Arc::new(KeyFilter::new(Vec::new())), Mutex::new(Some(full)));
+        let writer = RecordingWriter { began: Instant::now(), keys, file, queue: None };
+        for _ in 0..2 {
+            writer.write(Entry::ModelCall { model_call: 1, model: "a".into(), path: ToolMode::Prompted.into() });
+            assert!(writer.file().is_none());
+        }
+    }
+}

@@ -1,0 +1,74 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use agent::{Agent, Recorder, Recording, Turn};
+use conversation::{Event, ToolCall};
+use model::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
+use serde_json::Value;
+use tools::ToolRun;
+
+use super::sequencer::Sequencer;
+use crate::recording::Payloads;
+
+/// Callback for each event.
+pub(super) type OnEvent = Box<dyn Fn(&Value) + Send + Sync>;
+
+/// Observes a turn: passes on its events, and reports taken inputs to the sequencer.
+#[derive(Clone)]
+pub(super) struct Observer(Arc<ObserverState>);
+
+struct ObserverState {
+    sequencer: Arc<Sequencer>,
+    on_event: OnEvent,
+    seen: Mutex<(Payloads, Vec<Value>)>,
+}
+
+struct ReadObserver(Arc<Sequencer>);
+
+impl Observer {
+    pub(super) fn new(sequencer: Arc<Sequencer>, on_event: OnEvent) -> Self {
+        Self(Arc::new(ObserverState { sequencer, on_event, seen: Mutex::default() }))
+    }
+
+    /// The events that clients would have received so far.
+    pub(super) fn events(&self) -> Vec<Value> {
+        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+}
+
+impl Recorder for Observer {
+    fn begin(&self, _: &Agent, _: &Turn<'_>) -> Option<Arc<dyn Recording>> {
+        Some(Arc::new(self.clone()))
+    }
+}
+
+impl Recording for Observer {
+    fn event(&self, event: &Event) {
+        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(payload) = seen.0.of(event) {
+            (self.0.on_event)(&payload);
+            seen.1.push(payload);
+            self.0.sequencer.record_event();
+        }
+    }
+
+    fn asked(&self, _: &ModelClient, _: ToolMode) -> Arc<dyn ResponseRecorder> {
+        Arc::new(ReadObserver(Arc::clone(&self.0.sequencer)))
+    }
+
+    fn ran(&self, call: &ToolCall, _: Option<&ToolRun>) {
+        self.0.sequencer.record_call_end(call);
+    }
+}
+
+impl ResponseRecorder for ReadObserver {
+    fn record_head(&self, _: u16, _: &str, _: Option<Duration>) {}
+
+    fn record_chunk(&self, bytes: &[u8]) {
+        self.0.record_read(bytes.len());
+    }
+
+    fn record_end(&self, _: AttemptEnd) {
+        self.0.finish_response();
+    }
+}

@@ -1,0 +1,167 @@
+use std::collections::{HashMap, VecDeque};
+
+use conversation::ToolCall;
+use serde_json::Value;
+
+use crate::recording::{Entry, Line, RecordedEnd, RecordedResult, RecordedToolMode, RecordedTurn};
+
+/// Limit of a client's own attempts at one reply; a further attempt only replaced a dead connection.
+const MAX_ATTEMPTS: usize = 3;
+
+/// Inputs of a recorded turn. They are numbered from 0 in the order in which the turn took them.
+#[derive(Debug, Default)]
+pub(super) struct Script {
+    /// The attempts of each model by its name, in order.
+    pub(super) attempts: HashMap<String, VecDeque<Attempt>>,
+    /// The tool calls, in the order of their ends.
+    pub(super) calls: Vec<ScriptedCall>,
+    /// Tool mode of each model at its first call.
+    pub(super) paths: HashMap<String, RecordedToolMode>,
+    /// Number of inputs.
+    pub(super) inputs: usize,
+    /// Whether a crash, a shutdown or a deletion cut the turn off.
+    pub(super) cut_off: bool,
+}
+
+/// One attempt at a reply.
+#[derive(Clone, Debug)]
+pub(super) struct Attempt {
+    id: (usize, usize),
+    pub(super) response: Option<Response>,
+    pub(super) pieces: Vec<Piece>,
+    /// Time in milliseconds and kind of its end, if it ended before the recording.
+    pub(super) end: Option<(u64, RecordedEnd)>,
+    /// Whether another attempt followed.
+    pub(super) retried: bool,
+}
+
+/// The head of a response.
+#[derive(Clone, Debug)]
+pub(super) struct Response {
+    pub(super) ms: u64,
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    pub(super) retry_after_ms: Option<u64>,
+}
+
+/// A piece of a body.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) input: usize,
+    pub(super) ms: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// A tool call.
+#[derive(Clone, Debug)]
+pub(super) struct ScriptedCall {
+    pub(super) input: usize,
+    pub(super) ms: u64,
+    /// Number of events that clients had received before.
+    pub(super) events: usize,
+    pub(super) tool_call: ToolCall,
+    pub(super) result: Option<Box<RecordedResult>>,
+}
+
+/// Builder of a script.
+#[derive(Default)]
+struct ScriptBuilder {
+    script: Script,
+    models: HashMap<usize, String>,
+    attempts: Vec<Attempt>,
+    events: usize,
+}
+
+impl From<&RecordedTurn> for Script {
+    fn from(recorded: &RecordedTurn) -> Self {
+        let mut builder = ScriptBuilder::default();
+        recorded.lines.iter().for_each(|line| builder.add_line(line));
+        let ScriptBuilder { mut script, models, attempts, .. } = builder;
+        for attempt in mark_retries(attempts) {
+            let Some(model) = models.get(&attempt.id.0) else { continue };
+            script.attempts.entry(model.clone()).or_default().push_back(attempt);
+        }
+        script.cut_off = recorded.events().last().is_none_or(is_cut_off);
+        script
+    }
+}
+
+impl Script {
+    /// Whether every call of this model made only one attempt.
+    pub(super) fn is_attempted_once(&self, model: &str) -> bool {
+        self.attempts.get(model).is_none_or(|attempts| attempts.iter().all(|one| one.id.1 == 1 && !one.retried))
+    }
+}
+
+/// Whether the last event shows that the turn was cut off.
+fn is_cut_off(last: &Value) -> bool {
+    let ended = last["type"] == "done" || last["type"] == "error";
+    !ended || last["finishReason"] == "stopped" || last["code"] == "interrupted"
+}
+
+impl ScriptBuilder {
+    fn add_line(&mut self, Line { ms, entry }: &Line) {
+        let ms = *ms;
+        match entry {
+            Entry::ModelCall { model_call, model, path } => {
+                self.models.insert(*model_call, model.clone());
+                self.script.paths.entry(model.clone()).or_insert(*path);
+            }
+            Entry::Response { model_call, attempt, status, content_type, retry_after_ms } => {
+                let (status, content_type, retry_after_ms) = (*status, content_type.clone(), *retry_after_ms);
+                self.attempt(*model_call, *attempt).response =
+                    Some(Response { ms, status, content_type, retry_after_ms });
+            }
+            Entry::Body { model_call, attempt, bytes } => {
+                let piece = Piece { input: self.input(), ms, bytes: bytes.decode().unwrap_or_default() };
+                self.attempt(*model_call, *attempt).pieces.push(piece);
+            }
+            Entry::End { model_call, attempt, how } => self.attempt(*model_call, *attempt).end = Some((ms, *how)),
+            Entry::Tool { call, result } => {
+                let (tool_call, result) = (call.clone(), result.clone());
+                let call = ScriptedCall { input: self.input(), ms, events: self.events, tool_call, result };
+                self.script.calls.push(call);
+            }
+            Entry::Event { .. } => self.events += 1,
+        }
+    }
+
+    fn input(&mut self) -> usize {
+        self.script.inputs += 1;
+        self.script.inputs - 1
+    }
+
+    fn attempt(&mut self, model_call: usize, attempt: usize) -> &mut Attempt {
+        let id = (model_call, attempt);
+        let at = self.attempts.iter().position(|known| known.id == id).unwrap_or_else(|| {
+            self.attempts.push(Attempt { id, response: None, pieces: Vec::new(), end: None, retried: false });
+            self.attempts.len() - 1
+        });
+        &mut self.attempts[at]
+    }
+}
+
+/// Marks attempts that were retried, and drops those that a replaying client does not repeat.
+fn mark_retries(attempts: Vec<Attempt>) -> Vec<Attempt> {
+    let mut last: HashMap<usize, usize> = HashMap::new();
+    for attempt in &attempts {
+        last.insert(attempt.id.0, attempt.id.1);
+    }
+    let marked = attempts.into_iter().map(|attempt| {
+        let attempts_of_call = last.get(&attempt.id.0).copied().unwrap_or_default();
+        (attempts_of_call, Attempt { retried: attempt.id.1 < attempts_of_call, ..attempt })
+    });
+    marked
+        .filter(|(attempts_of_call, attempt)| !is_skipped_in_replay(attempt, *attempts_of_call))
+        .map(|(_, one)| one)
+        .collect()
+}
+
+/// Whether a replaying client skips an attempt: it has no key to re-read, and no old connection that may be dead.
+fn is_skipped_in_replay(attempt: &Attempt, attempts_of_call: usize) -> bool {
+    let refused = attempt.response.as_ref().is_some_and(|response| matches!(response.status, 401 | 403));
+    let dead = attempt.response.is_none()
+        && attempts_of_call > MAX_ATTEMPTS
+        && matches!(attempt.end, Some((_, RecordedEnd::Cut)));
+    attempt.retried && (refused || dead)
+}

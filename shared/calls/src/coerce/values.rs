@@ -1,0 +1,86 @@
+//! Types of values and their safe conversions.
+
+use serde_json::Value;
+
+use crate::json;
+use crate::parameter_value::schema_types;
+
+pub(super) fn required_fields(schema: &Value) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+pub(super) fn alternatives(schema: &Value) -> Option<&[Value]> {
+    ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()).map(Vec::as_slice)
+}
+
+pub(super) fn accepts_null(schema: &Value) -> bool {
+    let kinds = schema_types(schema);
+    let listed = schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null));
+    listed || kinds.contains(&"null") || (kinds.is_empty() && schema.get("enum").is_none())
+}
+
+pub(super) fn has_type(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}
+
+/// Converts a value to this type if nothing is lost.
+pub(super) fn convert(value: Value, kind: &str) -> Option<Value> {
+    if has_type(&value, kind) {
+        return Some(value);
+    }
+    match (&value, kind) {
+        (Value::Number(number), "integer") => to_integer(number.as_f64()?),
+        (Value::Number(_) | Value::Bool(_), "string") => Some(Value::String(value.to_string())),
+        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        (Value::String(text), "boolean") if text.trim().eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
+        (Value::String(text), "integer" | "number") => {
+            let number = json::parse(text).filter(Value::is_number)?;
+            if has_type(&number, kind) { Some(number) } else { to_integer(number.as_f64()?) }
+        }
+        (Value::String(text), "object" | "array") => json::parse(text).filter(|value| has_type(value, kind)),
+        _ => None,
+    }
+}
+
+/// Converts a float without a fraction to an integer.
+fn to_integer(float: f64) -> Option<Value> {
+    /// Up to this value every integer has an exact float.
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+    if float.fract() != 0.0 || float.abs() > MAX_EXACT_INTEGER {
+        return None;
+    }
+    json::parse(&format!("{float:.0}"))
+}
+
+/// Describes the values that a schema accepts.
+pub(super) fn describe_accepted(kinds: &[&str], schema: &Value) -> String {
+    let names: Vec<_> = kinds
+        .iter()
+        .map(|kind| match *kind {
+            "integer" => "an integer",
+            "array" => "an array",
+            "object" => "an object",
+            "string" => "a string",
+            "number" => "a number",
+            "boolean" => "true or false",
+            "null" => "null",
+            _ => "another value",
+        })
+        .collect();
+    let range = match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(min), Some(max)) => format!(" from {min} to {max}"),
+        (Some(min), None) => format!(" of at least {min}"),
+        (None, Some(max)) => format!(" of at most {max}"),
+        (None, None) => String::new(),
+    };
+    format!("{}{range}", names.join(" or "))
+}

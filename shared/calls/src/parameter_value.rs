@@ -1,0 +1,103 @@
+//! Values of XML parameters, which carry no type.
+
+use serde_json::Value;
+
+use crate::json;
+use crate::repair::repair;
+
+/// Parses the text of a parameter.
+///
+/// `string` is the attribute of that name and takes precedence; else the declared schema decides. A parameter without a
+/// type in the schema is a string. For a tool without a schema, `untyped`, it is JSON if it parses as JSON. One line
+/// break at each end belongs to the markup. Entities are not decoded, because the models do not encode them.
+pub(crate) fn parse_parameter(text: &str, string: Option<bool>, schema: Option<&Value>, untyped: bool) -> Value {
+    let text = strip_line_breaks(text);
+    match string {
+        Some(true) => Value::String(text.to_owned()),
+        None if untyped => json::parse(text.trim()).unwrap_or_else(|| Value::String(text.to_owned())),
+        Some(false) => parse_json(text).unwrap_or_else(|| Value::String(text.to_owned())),
+        None => parse_by_schema(text, &schema.map(schema_types).unwrap_or_default()),
+    }
+}
+
+fn parse_by_schema(text: &str, types: &[&str]) -> Value {
+    let only_strings = types.iter().all(|kind| *kind == "string");
+    let fits = |value: &Value| {
+        types.iter().any(|kind| match *kind {
+            "integer" | "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "null" => value.is_null(),
+            _ => false,
+        })
+    };
+    let read = if only_strings { None } else { parse_json(text) };
+    read.filter(fits).unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+fn parse_json(text: &str) -> Option<Value> {
+    let text = text.trim();
+    json::parse(text).or_else(|| text.starts_with(['{', '[']).then(|| repair(text)).flatten())
+}
+
+/// The types that a schema allows; empty if it declares none.
+pub(crate) fn schema_types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => ["anyOf", "oneOf"]
+            .into_iter()
+            .filter_map(|key| schema.get(key)?.as_array())
+            .flatten()
+            .flat_map(schema_types)
+            .collect(),
+    }
+}
+
+fn strip_line_breaks(text: &str) -> &str {
+    let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::parse_parameter;
+
+    #[test]
+    fn schema_decides_the_type() {
+        for (text, schema, expected) in [
+            ("\n5\n", json!({"type": "integer"}), json!(5)),
+            ("5", json!({"type": "string"}), json!("5")),
+            ("5", json!({}), json!("5")),
+            ("true", json!({"type": "boolean"}), json!(true)),
+            ("{\"a\": [1]}", json!({"type": "object"}), json!({"a": [1]})),
+            ("null", json!({"type": ["integer", "null"]}), json!(null)),
+            ("7", json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(7)),
+            ("many", json!({"type": "integer"}), json!("many")),
+            ("[1]", json!({"type": ["string", "object"]}), json!("[1]")),
+        ] {
+            assert_eq!(parse_parameter(text, None, Some(&schema), false), expected, "{text} {schema}");
+        }
+    }
+
+    #[test]
+    fn string_attribute_overrides_the_schema() {
+        assert_eq!(parse_parameter("2", Some(true), Some(&json!({"type": "integer"})), false), json!("2"));
+        assert_eq!(parse_parameter("[\"a\"]", Some(false), None, false), json!(["a"]));
+        assert_eq!(parse_parameter("word", Some(false), None, false), json!("word"));
+    }
+
+    #[test]
+    fn json_is_parsed_without_a_schema() {
+        assert_eq!(parse_parameter("5", None, None, true), json!(5));
+        assert_eq!(parse_parameter("five", None, None, true), json!("five"));
+    }
+
+    #[test]
+    fn outer_line_breaks_are_markup_entities_are_text() {
+        assert_eq!(parse_parameter("\n\nA &amp; B\n\n", None, None, false), json!("\nA &amp; B\n"));
+    }
+}

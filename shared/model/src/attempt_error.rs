@@ -1,0 +1,137 @@
+//! The error of one attempt at a call.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::sse::TooLong;
+use crate::{GenerationParams, ModelError};
+
+/// A failed attempt: the error for the caller, and advice for the retry loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AttemptError {
+    /// The error for the caller if there is no further attempt.
+    pub(crate) error: ModelError,
+    /// Whether another attempt may help.
+    pub(crate) advice: RetryAdvice,
+    /// The wait that the endpoint requested.
+    pub(crate) retry_after: Option<Duration>,
+    /// The HTTP status, for the log.
+    pub(crate) status: Option<u16>,
+    /// The provider's error code, for the log.
+    pub(crate) code: Option<ProviderErrorCode>,
+}
+
+/// Whether another attempt may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RetryAdvice {
+    /// No.
+    Never,
+    /// Yes, after a wait.
+    Later,
+    /// Yes, at once and on a new connection: the pooled one was dead.
+    NewConnection,
+    /// Yes, at once and with the key read again: it may have been replaced in its store.
+    NewKey,
+    /// Yes, at once, with a change that makes the request acceptable.
+    ApplyFix(CompatFix),
+}
+
+/// A change to all further requests after an endpoint rejected one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CompatFix {
+    /// `stream_options` is left out.
+    NoUsageOption,
+    /// `tool_choice` does not force a call.
+    NoForcedChoice,
+    /// Assistant messages carry their reasoning once tools are used.
+    EchoReasoning,
+    /// Past calls carry a signature, or a placeholder for one.
+    AddSignatures,
+    /// The token limit of a reply is sent under its other name.
+    SwapLimitName,
+    /// `temperature` is left out.
+    NoTemperature,
+    /// `top_p` is left out.
+    NoTopP,
+    /// Thinking and effort are left out.
+    NoThinking,
+    /// Effort is left out.
+    NoEffort,
+}
+
+impl CompatFix {
+    /// Whether the fix removes a parameter that the request set itself. Such a fix is not kept for the endpoint.
+    pub(crate) fn undoes(self, params: &GenerationParams) -> bool {
+        match self {
+            Self::NoTemperature => params.temperature.is_some(),
+            Self::NoTopP => params.top_p.is_some(),
+            Self::NoThinking | Self::NoEffort => params.thinking.is_some() || params.effort.is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// An error code that is safe to log: up to six digits, or up to 64 characters of letters joined by `_`, `.` or `-`.
+///
+/// An endpoint may echo anything here. Keys mix letters with digits, or have over 32 letters in a row: they never pass.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ProviderErrorCode(String);
+
+impl ProviderErrorCode {
+    /// Returns the code if `text` has the form of one.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_number = (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_label =
+            |part: &str| (1..=32).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let has_labels = text.len() <= 64 && text.split(['_', '.', '-']).all(is_label);
+        (is_number || has_labels).then(|| Self(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ProviderErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AttemptError {
+    /// An error that no further attempt can fix.
+    pub(crate) fn fatal(error: ModelError) -> Self {
+        Self { error, advice: RetryAdvice::Never, retry_after: None, status: None, code: None }
+    }
+
+    /// An error after which the call may be retried.
+    pub(crate) fn transient(error: ModelError) -> Self {
+        Self { advice: RetryAdvice::Later, ..Self::fatal(error) }
+    }
+
+    /// Adds the HTTP status of the response.
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Self { status: Some(status), ..self }
+    }
+}
+
+impl From<TooLong> for AttemptError {
+    fn from(_: TooLong) -> Self {
+        Self::fatal(ModelError::BadResponse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f122_codes_are_kept_and_keys_dropped() {
+        for code in ["RateLimitExceeded.EndpointRPMExceeded", "insufficient_quota", "429", "1301"] {
+            assert_eq!(ProviderErrorCode::parse(code).as_ref().map(ProviderErrorCode::as_str), Some(code));
+        }
+        for other in ["", "the key sk-1 is wrong", "a/b", "é", "sk-4f7Qz", "1234567", "a..b", &"a".repeat(33)] {
+            assert_eq!(ProviderErrorCode::parse(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+use std::time::SystemTime;
+
+/// How tools are passed to a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolMode {
+    /// In the wire's own fields.
+    Native,
+    /// In the prompt; the model writes its calls as text.
+    Prompted,
+}
+
+/// The source of a model's tool mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolSupportSource {
+    /// The operator's settings.
+    Settings,
+    /// The table in this crate; models that are not in it use the prompt.
+    Table,
+    /// The provider's list of models.
+    Provider,
+    /// A rejection of tools by the endpoint.
+    Rejection,
+}
+
+/// How tools are passed to a model, and the source of that decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolSupport {
+    /// The mode.
+    pub mode: ToolMode,
+    /// The source.
+    pub source: ToolSupportSource,
+}
+
+/// A discovered tool support with an expiry time; processes share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CachedToolSupport {
+    /// The tool support, from [`ToolSupportSource::Provider`] or [`ToolSupportSource::Rejection`].
+    pub tools: ToolSupport,
+    /// When it expires.
+    pub expires_at: SystemTime,
+}

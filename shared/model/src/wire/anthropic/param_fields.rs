@@ -1,0 +1,92 @@
+use serde::Serialize;
+
+use crate::dialect::ThinkingControl;
+use crate::resolved_params::ResolvedParams;
+use crate::{Effort, Thinking};
+
+/// The default limit, because the wire requires one; every available model accepts it.
+const MAX_TOKENS: u32 = 8192;
+
+/// The generation parameters of a request.
+#[derive(Serialize)]
+pub(super) struct ParamFields {
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<ThinkingField>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig>,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum ThinkingField {
+    Enabled { budget_tokens: u32 },
+    Adaptive,
+    Disabled,
+}
+
+#[derive(Serialize)]
+struct OutputConfig {
+    effort: &'static str,
+}
+
+/// The position in the conversation, which determines whether thinking may be enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReplyContext {
+    UserMessage,
+    /// The model must call a tool: the wire does not allow that together with thinking.
+    ForcedCall,
+    /// The prompt ends with a tool result. With a budget, the wire requires the earlier thinking with its signature, which
+    /// is not stored.
+    ToolResult,
+}
+
+impl ParamFields {
+    /// Converts the parameters to the fields of the wire.
+    pub(super) fn new(parameters: &ResolvedParams, context: ReplyContext) -> Self {
+        let limit = parameters.limit.map(|(_, tokens)| tokens);
+        let thinking = thinking_field(parameters, limit, context);
+        let thinks = thinking.filter(|thinking| *thinking != ThinkingField::Disabled);
+        let budget = if let Some(ThinkingField::Enabled { budget_tokens }) = thinks { budget_tokens } else { 0 };
+        Self {
+            // Thinking counts towards the limit.
+            max_tokens: limit.unwrap_or(MAX_TOKENS + budget),
+            // The wire allows no sampling parameters with thinking.
+            temperature: parameters.temperature.filter(|_| thinks.is_none()),
+            top_p: parameters.top_p.filter(|_| thinks.is_none()),
+            thinking,
+            output_config: parameters.effort_name().map(|effort| OutputConfig { effort }),
+        }
+    }
+}
+
+fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: ReplyContext) -> Option<ThinkingField> {
+    match (parameters.dialect.thinking, parameters.thinking, parameters.effort) {
+        (ThinkingControl::Budget { .. } | ThinkingControl::Adaptive, Some(Thinking::Off), _) => {
+            Some(ThinkingField::Disabled)
+        }
+        (ThinkingControl::Budget { .. }, None, None) => None,
+        (ThinkingControl::Budget { min_tokens }, ..) if context == ReplyContext::UserMessage => {
+            with_budget(parameters.effort, limit, min_tokens)
+        }
+        (ThinkingControl::Adaptive, Some(_), _) if context != ReplyContext::ForcedCall => Some(ThinkingField::Adaptive),
+        _ => None,
+    }
+}
+
+/// Enables thinking with a budget of at most half of the limit.
+fn with_budget(effort: Option<Effort>, limit: Option<u32>, min_tokens: u32) -> Option<ThinkingField> {
+    let wanted = match effort {
+        Some(Effort::Minimal) => min_tokens,
+        Some(Effort::Low) => 2048,
+        Some(Effort::Medium) | None => 4096,
+        Some(Effort::High) => 12_288,
+        Some(Effort::Max) => 20_480,
+    };
+    let budget_tokens = limit.map_or(wanted, |limit| wanted.min(limit / 2));
+    (budget_tokens >= min_tokens).then_some(ThinkingField::Enabled { budget_tokens })
+}

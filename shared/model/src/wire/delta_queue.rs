@@ -1,0 +1,140 @@
+use std::collections::VecDeque;
+
+use crate::attempt_error::AttemptError;
+use crate::{Delta, Finish, ModelError, NativeCall, TokenUsage};
+
+/// The maximum size of text, thinking and calls in one reply, in bytes.
+pub(crate) const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
+
+/// The maximum text of one delta, in bytes: a longer text is split, so that the reader can yield in between.
+const MAX_DELTA_BYTES: usize = 16 * 1024;
+
+/// The queue of decoded deltas; adjacent deltas of one kind are merged.
+#[derive(Debug, Default)]
+pub(crate) struct DeltaQueue {
+    /// The oldest delta, usually the only one. Stored inline: a list would need one more allocation per token.
+    first: Option<Delta>,
+    /// Empty if `first` is `None`.
+    others: VecDeque<Delta>,
+    bytes: usize,
+    /// Whether a part of the answer has arrived since the last `take_progress`.
+    has_progress: bool,
+    has_content: bool,
+}
+
+impl DeltaQueue {
+    /// Appends text of the answer.
+    pub(crate) fn push_text(&mut self, more: &str) -> Result<(), AttemptError> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.has_content = true;
+        for more in split_text(more) {
+            match self.last() {
+                Some(Delta::Text(text)) if text.len() + more.len() <= MAX_DELTA_BYTES => text.push_str(more),
+                _ => self.push(Delta::Text(more.to_owned())),
+            }
+        }
+        self.count_bytes(more.len())
+    }
+
+    /// Appends reasoning.
+    pub(crate) fn push_thinking(&mut self, more: &str) -> Result<(), AttemptError> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.has_content = true;
+        for more in split_text(more) {
+            match self.last() {
+                Some(Delta::Thinking(text)) if text.len() + more.len() <= MAX_DELTA_BYTES => text.push_str(more),
+                _ => self.push(Delta::Thinking(more.to_owned())),
+            }
+        }
+        self.count_bytes(more.len())
+    }
+
+    /// Counts bytes towards [`MAX_REPLY_BYTES`], and as progress.
+    pub(crate) fn count_bytes(&mut self, bytes: usize) -> Result<(), AttemptError> {
+        self.has_progress |= bytes > 0;
+        self.bytes += bytes;
+        if self.bytes > MAX_REPLY_BYTES { Err(AttemptError::fatal(ModelError::BadResponse)) } else { Ok(()) }
+    }
+
+    /// Appends a complete call.
+    pub(crate) fn push_call(&mut self, call: NativeCall) {
+        self.has_content = true;
+        self.push(Delta::Call(call));
+    }
+
+    /// Appends the notice that the output limit truncated a call.
+    pub(crate) fn push_cut_call(&mut self) {
+        self.has_content = true;
+        self.push(Delta::CutCall);
+    }
+
+    /// Appends the token usage and the end.
+    pub(crate) fn push_finish(&mut self, usage: Option<TokenUsage>, finish: Finish) {
+        if let Some(usage) = usage.filter(|usage| *usage != TokenUsage::default()) {
+            self.push(Delta::Usage(usage));
+        }
+        self.push(Delta::Finish(finish));
+    }
+
+    /// Removes the oldest delta.
+    pub(crate) fn pop(&mut self) -> Option<Delta> {
+        std::mem::replace(&mut self.first, self.others.pop_front())
+    }
+
+    /// Whether no delta is queued.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Whether text, thinking or a call has arrived: from then on the request is not retried.
+    pub(crate) fn has_content(&self) -> bool {
+        self.has_content
+    }
+
+    /// Whether there was progress since the last call.
+    pub(crate) fn take_progress(&mut self) -> bool {
+        std::mem::take(&mut self.has_progress)
+    }
+
+    fn push(&mut self, delta: Delta) {
+        match self.first {
+            None => self.first = Some(delta),
+            Some(_) => self.others.push_back(delta),
+        }
+    }
+
+    fn last(&mut self) -> Option<&mut Delta> {
+        self.others.back_mut().or(self.first.as_mut())
+    }
+}
+/// Splits the text into parts of at most [`MAX_DELTA_BYTES`] bytes.
+fn split_text(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(MAX_DELTA_BYTES));
+        text = rest;
+        Some(piece).filter(|piece| !piece.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_split_into_deltas() {
+        let (mut deltas, text) = (DeltaQueue::default(), "汉字".repeat(10_000));
+        deltas.push_text(&text).unwrap();
+        deltas.push_text("x").unwrap();
+        let mut texts = Vec::new();
+        while let Some(delta) = deltas.pop() {
+            let Delta::Text(piece) = delta else { continue };
+            assert!(piece.len() <= MAX_DELTA_BYTES);
+            texts.push(piece);
+        }
+        assert_eq!((texts.len(), texts.concat()), (4, text + "x"));
+    }
+}

@@ -1,0 +1,128 @@
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::CheckFailure;
+
+/// One frame of a stream.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Turn and sequence number; the terminator has none.
+    pub(crate) id: Option<(String, u64)>,
+    /// The event; the text `[DONE]` for the terminator.
+    pub(crate) event: Value,
+    /// The index of the read that brought it, from 0.
+    pub(crate) read_index: usize,
+    /// When it arrived.
+    pub(crate) received_at: Instant,
+}
+
+impl Frame {
+    /// Parses the lines between two blank ones; `None` for a comment.
+    pub(crate) fn parse(text: &str, read_index: usize, received_at: Instant) -> Option<Self> {
+        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let data = field("data:")?;
+        let event = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
+        let id = field("id:").and_then(|id| id.rsplit_once('-'));
+        let id = id.and_then(|(turn, number)| Some((turn.to_owned(), number.parse().ok()?)));
+        // `[DONE]` is not valid JSON, so it is kept as text.
+        Some(Self { id, event, read_index, received_at })
+    }
+
+    pub(crate) fn kind(&self) -> &str {
+        self.text("type")
+    }
+
+    pub(crate) fn text(&self, field: &str) -> &str {
+        self.event.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn ends_turn(&self) -> bool {
+        matches!(self.kind(), "done" | "error")
+    }
+
+    pub(crate) fn is_terminator(&self) -> bool {
+        self.event == "[DONE]"
+    }
+
+    pub(crate) fn is_delta(&self) -> bool {
+        matches!(self.kind(), "content" | "thinking")
+    }
+}
+
+/// The concatenated content of the frames.
+pub(crate) fn content_of(frames: &[Frame]) -> String {
+    frames.iter().filter(|frame| frame.kind() == "content").map(|frame| frame.text("content")).collect()
+}
+
+/// Checks a finished stream against the contract: frames numbered from `first`, one end, then the terminator.
+pub(crate) fn check_complete_stream(frames: &[Frame], first: u64) -> Result<(), CheckFailure> {
+    let ends = frames.iter().filter(|frame| frame.ends_turn()).count();
+    CheckFailure::ensure(ends == 1, "exactly one `done` or `error`", || ends.to_string())?;
+    let Some((last, rest)) = frames.split_last() else { return Err(CheckFailure::new("frames", "none")) };
+    CheckFailure::ensure(last.is_terminator(), "`[DONE]` at the end", || format!("`{}`", last.kind()))?;
+    let follows_end = rest.last().is_some_and(Frame::ends_turn);
+    CheckFailure::ensure(follows_end, "`[DONE]` right behind the end of the turn", || "frames between".to_owned())?;
+    let turn = rest.first().and_then(|frame| frame.id.as_ref()).map(|(turn, _)| turn.clone()).unwrap_or_default();
+    for (frame, number) in rest.iter().zip(first..) {
+        let is_expected = frame.id.as_ref().is_some_and(|id| *id == (turn.clone(), number));
+        let got = || frame.id.as_ref().map_or("a frame without one".to_owned(), |(_, number)| format!("id {number}"));
+        CheckFailure::ensure(is_expected, &format!("a frame of this turn with id {number}"), got)?;
+    }
+    Ok(())
+}
+
+/// Checks that the turn ended with `done`, for one of these reasons.
+pub(crate) fn check_done(frames: &[Frame], reasons: &[&str]) -> Result<(), CheckFailure> {
+    let expected = || format!("a turn that ends as {}", reasons.join(" or "));
+    match frames.iter().find(|frame| frame.ends_turn()) {
+        Some(end) if end.kind() == "error" => {
+            Err(CheckFailure::new(expected(), format!("the error {}", end.text("code"))))
+        }
+        Some(end) if reasons.contains(&end.text("finishReason")) => Ok(()),
+        Some(end) => Err(CheckFailure::new(expected(), end.text("finishReason"))),
+        None => Err(CheckFailure::new(expected(), "no end")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(texts: &[&str]) -> Vec<Frame> {
+        texts.iter().filter_map(|text| Frame::parse(text, 0, Instant::now())).collect()
+    }
+
+    const START: &str = "id: T-1\ndata: {\"type\":\"start\"}";
+    const DELTA: &str = "id: T-2\ndata: {\"type\":\"content\",\"content\":\"a\"}";
+    const END: &str = "id: T-3\ndata: {\"type\":\"done\",\"finishReason\":\"stop\"}";
+    const DONE: &str = "data: [DONE]";
+
+    #[test]
+    fn complete_stream_is_numbered_and_ends_once() {
+        assert_eq!(check_complete_stream(&frames(&[START, ": keep-alive", DELTA, END, DONE]), 1), Ok(()));
+        assert_eq!(check_complete_stream(&frames(&[DELTA, END, DONE]), 2), Ok(()));
+        assert_eq!(content_of(&frames(&[START, DELTA, DELTA])), "aa");
+        for broken in [
+            &[START, DELTA, END] as &[&str],
+            &[START, DELTA, DONE],
+            &[START, END, DONE],
+            &[DELTA, END, DONE],
+            &[START, DELTA, END, END, DONE],
+            &[START, "id: U-2\ndata: {\"type\":\"content\"}", END, DONE],
+            &[START, "data: {\"type\":\"content\"}", END, DONE],
+            &[],
+        ] {
+            assert!(check_complete_stream(&frames(broken), 1).is_err(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn failed_turn_is_reported_by_its_code() {
+        let failed = "id: T-2\ndata: {\"type\":\"error\",\"code\":\"upstream_auth\",\"message\":\"secret\"}";
+        assert_eq!(check_done(&frames(&[START, END]), &["stop", "length"]), Ok(()));
+        let fault = check_done(&frames(&[START, failed]), &["stop"]).unwrap_err().to_string();
+        assert_eq!(fault, "expected a turn that ends as stop, got the error upstream_auth");
+        assert!(check_done(&frames(&[START]), &["stop"]).is_err());
+        assert!(check_done(&frames(&[END]), &["stopped"]).is_err());
+    }
+}

@@ -1,0 +1,13 @@
+use std::time::Duration;
+
+use ulid::Ulid;
+
+const BASE_DELAY_MS: u64 = 10;
+
+/// Waits before another attempt. The delay starts at 10 ms and doubles each time; random jitter of up to the same
+/// length separates competitors.
+pub(crate) async fn back_off(attempt: u32) {
+    let base = BASE_DELAY_MS << attempt.min(7);
+    let jitter = u64::try_from(Ulid::new().random() % u128::from(base)).unwrap_or(0);
+    tokio::time::sleep(Duration::from_millis(base + jitter)).await;
+}

@@ -1,0 +1,76 @@
+//! Circuit breaker states of model endpoints, shared between instances.
+//!
+//! There is one item for each endpoint. It may be lost: without it an instance opens its own breaker after some failed
+//! attempts.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::clock::millis;
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
+use crate::key::{Key, digest};
+use crate::table::{Expression, Table};
+use crate::{EXPIRES, StoreError};
+
+/// How long a record is valid.
+const VALIDITY: Duration = Duration::from_mins(10);
+
+/// Breaker states in the ephemeral table.
+#[derive(Clone)]
+pub struct BreakerTable {
+    table: Table,
+}
+
+/// The breaker state of an endpoint; times have millisecond precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakerRecord {
+    /// When the state changed.
+    pub changed_at: SystemTime,
+    /// Until when the breaker is open; `None` when it is closed.
+    pub open_until: Option<SystemTime>,
+}
+
+impl BreakerTable {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// The last recorded state of this endpoint, if it is valid at `now`.
+    pub async fn get(&self, endpoint: &str, now: SystemTime) -> Result<Option<BreakerRecord>, StoreError> {
+        let record = self.table.get(&key(endpoint)).await?.as_ref().and_then(BreakerRecord::read);
+        // DynamoDB takes days to delete expired items.
+        Ok(record.filter(|record| record.changed_at + VALIDITY > now))
+    }
+
+    /// Stores a state; does nothing if the stored one is newer.
+    pub async fn put(&self, endpoint: &str, record: &BreakerRecord) -> Result<(), StoreError> {
+        self.table.update(&key(endpoint), record.store_update()).await.map(|_| ())
+    }
+}
+
+impl BreakerRecord {
+    fn store_update(&self) -> Expression {
+        let until = self.open_until.map_or("REMOVE downUntil", |_| "");
+        let down = self.open_until.map_or("", |_| "downUntil = :until, ");
+        let text = format!("SET {down}changedAt = :changed, {EXPIRES} = :expires, v = :v {until}");
+        let change = Expression::update(text)
+            .value(":changed", n(millis(self.changed_at)))
+            .value(":expires", n(millis(self.changed_at + VALIDITY) / 1000))
+            .value(":v", n(SCHEMA_VERSION));
+        let change = match self.open_until {
+            Some(until) => change.value(":until", n(millis(until))),
+            None => change,
+        };
+        change.and_when("attribute_not_exists(pk) OR changedAt < :changed OR v <> :v")
+    }
+
+    /// An unreadable item counts as absent: the state will be found out again.
+    fn read(item: &Item) -> Option<Self> {
+        let time = |name: &str| item.number(name).ok().map(|millis| UNIX_EPOCH + Duration::from_millis(millis));
+        let changed_at = time("changedAt").filter(|_| item.is_readable())?;
+        Some(Self { changed_at, open_until: time("downUntil") })
+    }
+}
+
+fn key(endpoint: &str) -> Key {
+    Key::new(format!("OE#{}", digest(endpoint)), "-")
+}

@@ -1,0 +1,57 @@
+use super::ConversationStore;
+use super::head::head_key;
+use crate::StoreError;
+use crate::item::{Item, ItemExt, item, s};
+use crate::key::{Key, Owner, encode};
+use crate::table::Expression;
+
+/// The prefix of the sort keys of chat ids.
+pub(crate) const CHAT_ID_PREFIX: &str = "N#";
+
+/// The attribute of a head with the chat id under which its conversation was created.
+pub(crate) const CHAT_ID_ATTRIBUTE: &str = "chat";
+
+/// The attribute of a chat id's item with the id of its conversation.
+pub(crate) const CONVERSATION_ATTRIBUTE: &str = "conversation";
+
+impl ConversationStore {
+    /// The conversation for a client's chat id: the one created under it, else the one whose own id it is.
+    ///
+    /// The same chat id of another owner is a different chat.
+    pub async fn find_by_chat_id(&self, owner: &Owner, chat_id: &str) -> Result<Option<String>, StoreError> {
+        match self.table.get(&chat_id_key(owner, chat_id)).await? {
+            Some(item) => Ok(Some(item.text(CONVERSATION_ATTRIBUTE)?.to_owned())),
+            None => Ok(self.head(owner, chat_id).await?.map(|head| head.id)),
+        }
+    }
+
+    /// The last message of the user in a conversation; `None` if it is unknown.
+    pub async fn last_user_message(&self, owner: &Owner, conversation: &str) -> Result<Option<String>, StoreError> {
+        let Some(head) = self.head(owner, conversation).await? else { return Ok(None) };
+        self.user_message_before(&owner.conversation_partition(conversation), head.current_answer_seq).await
+    }
+
+    /// Frees the chat id of a conversation before its deletion.
+    pub(super) async fn release_chat_id(&self, owner: &Owner, conversation: &str) -> Result<(), StoreError> {
+        let head = self.table.get(&head_key(owner, conversation)).await?.unwrap_or_default();
+        if head.contains_key(CHAT_ID_ATTRIBUTE) {
+            let ours = Expression::when(format!("{CONVERSATION_ATTRIBUTE} = :id")).value(":id", s(conversation));
+            self.table.delete_where(&chat_id_key(owner, head.text(CHAT_ID_ATTRIBUTE)?), ours).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Builds the item that maps a chat id to its conversation.
+pub(super) fn chat_id_item(owner: &Owner, chat_id: &str, conversation: &str) -> Item {
+    item(&chat_id_key(owner, chat_id), [(CONVERSATION_ATTRIBUTE, s(conversation))])
+}
+
+fn chat_id_key(owner: &Owner, chat_id: &str) -> Key {
+    chat_id_key_in(owner.partition(), chat_id)
+}
+
+/// The key of a chat id in its owner's partition.
+pub(crate) fn chat_id_key_in(partition: impl Into<String>, chat_id: &str) -> Key {
+    Key::new(partition, format!("{CHAT_ID_PREFIX}{}", encode(chat_id)))
+}

@@ -1,0 +1,118 @@
+//! Builds the history of earlier turns from their messages.
+
+use std::collections::HashMap;
+use std::mem;
+
+use conversation::{HistoryTurn, Message};
+
+use super::Role;
+use super::bounds::shorten;
+use super::message::seq_in_sk;
+use super::transcript::{TRANSCRIPT, answer_messages, char_count};
+use super::turn::TurnLease;
+use crate::StoreError;
+use crate::item::{Item, ItemExt};
+
+/// The maximum length of a user message in a prompt, in bytes; the stored message is complete.
+const MAX_USER_MESSAGE_BYTES: usize = 160 * 1024;
+
+/// The attributes of a message that are read for a prompt.
+pub(super) const HISTORY_PROJECTION: &str = "sk, v, minReader, author, content, thinking, endedAt, transcript";
+
+/// A turn read from its messages, before its transcript is loaded.
+pub(super) struct CandidateTurn {
+    /// The seq of its answer.
+    pub(super) answer_seq: u64,
+    user_message: String,
+    messages: Vec<Message>,
+    /// The minimum length of its transcript in characters, if it has one.
+    min_transcript_chars: Option<usize>,
+}
+
+impl CandidateTurn {
+    pub(super) fn has_transcript(&self) -> bool {
+        self.min_transcript_chars.is_some()
+    }
+
+    /// Its minimum length in a prompt, in characters.
+    pub(super) fn min_chars(&self) -> usize {
+        self.user_message.chars().count() + self.min_transcript_chars.unwrap_or_else(|| char_count(&self.messages))
+    }
+
+    /// The turn for prompts, the user's message first.
+    pub(super) fn into_past_turn(self, transcripts: &mut HashMap<u64, Vec<Message>>) -> HistoryTurn {
+        let transcript = self.min_transcript_chars.and_then(|_| transcripts.remove(&self.answer_seq));
+        let mut messages = vec![Message::User { text: self.user_message }];
+        messages.extend(transcript.unwrap_or(self.messages));
+        HistoryTurn { seq: self.answer_seq, messages }
+    }
+}
+
+/// Builds turns from messages, which are sorted newest first.
+pub(super) struct HistoryBuilder {
+    /// The answer whose user message follows.
+    answer: Option<Item>,
+    /// Whether the next user message is the one that this turn answers again.
+    skip_next: bool,
+}
+
+impl HistoryBuilder {
+    pub(super) fn for_turn(lease: &TurnLease) -> Self {
+        Self { answer: None, skip_next: lease.replaced_seq.is_some() }
+    }
+
+    /// Returns the turns whose user messages are in `items`.
+    pub(super) fn build_turns(&mut self, items: Vec<Item>) -> Result<Vec<CandidateTurn>, StoreError> {
+        let mut turns = Vec::new();
+        for item in items {
+            if !item.is_readable() {
+                return Err(StoreError::fault("a message of another version"));
+            }
+            if Role::parse(item.text("author")?) != Some(Role::User) {
+                self.answer.get_or_insert(item);
+                continue;
+            }
+            let skip = mem::take(&mut self.skip_next);
+            let answer = self.answer.take().filter(|_| !skip);
+            turns.extend(answer.map(|answer| candidate_turn(&item, &answer)).transpose()?);
+        }
+        Ok(turns)
+    }
+}
+
+fn candidate_turn(question: &Item, answer: &Item) -> Result<CandidateTurn, StoreError> {
+    let answer_seq = seq_in_sk(answer.text("sk")?).ok_or_else(|| StoreError::fault("a message that cannot be read"))?;
+    let min_transcript_chars = if answer.contains_key(TRANSCRIPT) {
+        Some(answer.number(TRANSCRIPT)?).filter(|length| *length > 0)
+    } else {
+        answer.contains_key("endedAt").then_some(0)
+    };
+    let messages = answer_messages(answer.text("content")?, answer.text("thinking")?);
+    Ok(CandidateTurn { answer_seq, user_message: prompt_text(question)?, messages, min_transcript_chars })
+}
+
+/// The text of a user message in prompts. Only the first piece of a long one is read; it is longer than the limit.
+pub(super) fn prompt_text(question: &Item) -> Result<String, StoreError> {
+    Ok(shorten(question.text("content")?, MAX_USER_MESSAGE_BYTES))
+}
+
+/// The remaining budget of a history, in characters.
+#[derive(Clone)]
+pub(super) struct HistoryBudget {
+    remaining: usize,
+    is_untouched: bool,
+}
+
+impl HistoryBudget {
+    pub(super) fn of(characters: usize) -> Self {
+        Self { remaining: characters, is_untouched: true }
+    }
+
+    /// Takes the length of a turn from the budget, if it fits; the first turn always fits.
+    pub(super) fn try_take(&mut self, length: usize) -> bool {
+        let rest = self.remaining.checked_sub(length);
+        let fits = rest.is_some() || self.is_untouched;
+        (self.remaining, self.is_untouched) = (rest.unwrap_or_default(), false);
+        fits
+    }
+}

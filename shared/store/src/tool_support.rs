@@ -1,0 +1,83 @@
+//! Tool support of models, shared between instances.
+//!
+//! There is one item for each model. It may be lost: without it an instance reads the provider's list, or one request
+//! fails.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::clock::millis;
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n};
+use crate::key::{Key, digest};
+use crate::table::{Expression, Table};
+use crate::{EXPIRES, StoreError};
+
+/// Tool support records in the ephemeral table.
+#[derive(Clone)]
+pub struct ToolSupportTable {
+    table: Table,
+}
+
+/// The tool support of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolSupportRecord {
+    /// Whether it accepts tools through the wire format's own fields.
+    pub native: bool,
+    /// Whether the endpoint's behaviour showed it, rather than a provider's list.
+    pub observed: bool,
+    /// Until when it is valid, with millisecond precision.
+    pub valid_until: SystemTime,
+}
+
+impl ToolSupportTable {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table }
+    }
+
+    /// The record of the model with this identity, if it is valid at `now`.
+    pub async fn get(&self, identity: &str, now: SystemTime) -> Result<Option<ToolSupportRecord>, StoreError> {
+        let record = self.table.get(&key(identity)).await?.as_ref().and_then(ToolSupportRecord::read);
+        // DynamoDB takes days to delete expired items.
+        Ok(record.filter(|record| record.valid_until > now))
+    }
+
+    /// Stores a record. One from a list does not replace a valid one from the endpoint's behaviour.
+    pub async fn put(&self, identity: &str, record: &ToolSupportRecord, now: SystemTime) -> Result<(), StoreError> {
+        self.table.update(&key(identity), record.store_update(now)).await.map(|_| ())
+    }
+}
+
+impl ToolSupportRecord {
+    fn store_update(&self, now: SystemTime) -> Expression {
+        let until = millis(self.valid_until);
+        let text =
+            format!("SET native = :native, learned = :learned, countsUntil = :until, {EXPIRES} = :expires, v = :v");
+        let change = Expression::update(text)
+            .value(":native", AttributeValue::Bool(self.native))
+            .value(":learned", AttributeValue::Bool(self.observed))
+            .value(":until", n(until))
+            .value(":expires", n(until / 1000))
+            .value(":v", n(SCHEMA_VERSION));
+        if self.observed {
+            return change;
+        }
+        let rule = "attribute_not_exists(pk) OR learned = :learned OR countsUntil <= :now OR v <> :v";
+        change.and_when(rule).value(":now", n(millis(now)))
+    }
+
+    /// An unreadable item counts as absent: the support will be found out again.
+    fn read(item: &Item) -> Option<Self> {
+        let flag = |name: &str| item.get(name)?.as_bool().ok().copied();
+        let until = item.number("countsUntil").ok().filter(|_| item.is_readable())?;
+        Some(Self {
+            native: flag("native")?,
+            observed: flag("learned")?,
+            valid_until: UNIX_EPOCH + Duration::from_millis(until),
+        })
+    }
+}
+
+fn key(identity: &str) -> Key {
+    Key::new(format!("TF#{}", digest(identity)), "-")
+}

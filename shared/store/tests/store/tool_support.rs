@@ -1,0 +1,53 @@
+use std::time::Duration;
+
+use store::{ToolSupportRecord, ToolSupportTable};
+
+use crate::support::{at, database, names, rows, store, store_at};
+
+const HOUR: u64 = 3600;
+
+fn record(native: bool, observed: bool, hours: u64) -> ToolSupportRecord {
+    ToolSupportRecord { native, observed, valid_until: at(hours * HOUR) }
+}
+
+async fn read_record(facts: &ToolSupportTable, hours: u64) -> Option<ToolSupportRecord> {
+    facts.get("model", at(hours * HOUR)).await.unwrap()
+}
+
+#[tokio::test]
+async fn record_is_valid_until_expiry_for_its_model() {
+    let facts = store().await.tool_support;
+    assert_eq!(read_record(&facts, 0).await, None);
+    let listed = record(true, false, 24);
+    facts.put("model", &listed, at(0)).await.unwrap();
+    assert_eq!(
+        [read_record(&facts, 0).await, read_record(&facts, 23).await, read_record(&facts, 24).await],
+        [Some(listed), Some(listed), None]
+    );
+    assert_eq!(facts.get("other", at(0)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn listed_support_never_replaces_valid_observed_support() {
+    let facts = store().await.tool_support;
+    let (listed, shown, later) = (record(true, false, 24), record(false, true, 168), record(true, false, 192));
+    for put in [&listed, &shown, &listed] {
+        facts.put("model", put, at(0)).await.unwrap();
+    }
+    assert_eq!(read_record(&facts, 1).await, Some(shown));
+    facts.put("model", &later, at(168 * HOUR)).await.unwrap();
+    assert_eq!(read_record(&facts, 168).await, Some(later));
+}
+
+#[tokio::test]
+async fn tool_support_is_shared_and_expires() {
+    let endpoint = database().await;
+    let (one, other) = (store_at(&endpoint).await, store_at(&endpoint).await);
+    let shown = record(false, true, 168);
+    one.tool_support.put("model", &shown, at(0)).await.unwrap();
+    assert_eq!(read_record(&other.tool_support, 1).await, Some(shown));
+    let rows = rows(&endpoint, &names().ephemeral).await;
+    let expires: u64 = rows[0]["expires"].as_n().unwrap().parse().unwrap();
+    assert_eq!(at(168 * HOUR), std::time::UNIX_EPOCH + Duration::from_secs(expires));
+    assert!(!rows[0]["pk"].as_s().unwrap().contains("model"), "identities are hashed");
+}

@@ -1,0 +1,147 @@
+//! Formats results: every digit in the text is correct.
+
+use num_bigint::{BigInt, BigUint};
+use num_integer::Integer;
+use num_traits::{One, Pow, ToPrimitive, Zero};
+
+use super::evaluate::Answer;
+use super::evaluate::Fault;
+use super::interval::Interval;
+use super::number::Number;
+use super::quantity::{Factor, Quantity};
+use super::rational::Rational;
+
+/// Longest number that is formatted in full, in characters.
+const MAX_LENGTH: usize = 400;
+
+/// Digits of a longer number.
+const LEADING_DIGITS: usize = 15;
+
+/// Digits after the decimal point of a non-terminating or approximate number.
+const MAX_DECIMALS: usize = 10;
+
+/// Range in which an approximate number is formatted without a power of ten.
+const DECIMAL: std::ops::Range<f64> = 1e-4..1e15;
+
+/// Formats a result.
+pub(super) fn format_answer(value: &Quantity) -> Result<Answer, Fault> {
+    let Answer { text, exact } = match &value.number {
+        Number::Exact(number) => format_exact(number),
+        number => Answer { text: format_approximate(number.interval()?)?, exact: false },
+    };
+    let units = format_units(&value.units);
+    Ok(Answer { text: if units.is_empty() { text } else { format!("{text} {units}") }, exact })
+}
+
+fn format_exact(number: &Rational) -> Answer {
+    let text = |decimals| format_fixed(number, decimals).filter(|text| text.len() <= MAX_LENGTH);
+    if let Some(text) = decimal_count(number.denominator()).and_then(text) {
+        return Answer { text, exact: true };
+    }
+    let has_no_end = decimal_count(number.denominator()).is_none();
+    let is_tiny = number.numerator().magnitude() * 10_000_u32 < *number.denominator().magnitude();
+    let rounded = if has_no_end && !is_tiny { text(MAX_DECIMALS).map(|text| trim_zeros(&text)) } else { None };
+    Answer { text: rounded.unwrap_or_else(|| format_scientific(number)), exact: false }
+}
+
+/// Returns the number of digits after the decimal point of a fraction with this denominator; `None` if it does not
+/// terminate or has more digits than the maximum.
+fn decimal_count(denominator: &BigInt) -> Option<usize> {
+    let mut rest = denominator.magnitude().clone();
+    let twos = rest.trailing_zeros().unwrap_or(0);
+    rest >>= twos;
+    let (mut fives, five) = (0, BigUint::from(5_u32));
+    while fives <= MAX_LENGTH && !rest.is_one() {
+        let (quotient, remainder) = rest.div_rem(&five);
+        if !remainder.is_zero() {
+            return None;
+        }
+        (rest, fives) = (quotient, fives + 1);
+    }
+    // The text of a longer number is rejected in any case.
+    Some(fives.max(usize::try_from(twos).unwrap_or(usize::MAX)).min(MAX_LENGTH + 1))
+        .filter(|_| rest.is_one() || fives > MAX_LENGTH)
+}
+
+/// Rounds a number to `decimals` digits after the decimal point; `None` if this exceeds the maximum length.
+fn format_fixed(number: &Rational, decimals: usize) -> Option<String> {
+    if decimals > MAX_LENGTH {
+        return None;
+    }
+    let (top, bottom) = (number.numerator().magnitude(), number.denominator().magnitude());
+    let scaled = top * BigUint::from(10_u32).pow(u32::try_from(decimals).ok()?);
+    let rounded = (scaled * 2_u32 + bottom) / (bottom * 2_u32);
+    let digits = format!("{:0>width$}", rounded.to_string(), width = decimals + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    let sign = if number.is_negative() && !rounded.is_zero() { "-" } else { "" };
+    Some(if decimals == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
+}
+
+/// Formats the first digits of a number and its power of ten.
+fn format_scientific(number: &Rational) -> String {
+    let (top, bottom) = (number.numerator().magnitude(), number.denominator().magnitude());
+    let bits = top.bits().to_f64().unwrap_or(0.0) - bottom.bits().to_f64().unwrap_or(0.0);
+    let mut exponent = (bits * std::f64::consts::LOG10_2).floor().to_i64().unwrap_or(0) - 1;
+    let mut digits = leading_digits(top, bottom, exponent);
+    while digits.len() > LEADING_DIGITS {
+        exponent += 1;
+        digits = leading_digits(top, bottom, exponent);
+    }
+    let (first, rest) = digits.split_at(1.min(digits.len()));
+    let sign = if number.is_negative() { "-" } else { "" };
+    format!("{sign}{first}.{rest}e{exponent}")
+}
+
+/// Returns the leading digits of a number from this power of ten on; one digit more for each power below the right one.
+fn leading_digits(top: &BigUint, bottom: &BigUint, exponent: i64) -> String {
+    let shift = i64::try_from(LEADING_DIGITS).unwrap_or(0) - 1 - exponent;
+    let power = BigUint::from(10_u32).pow(shift.unsigned_abs());
+    let digits = if shift < 0 { top / (bottom * power) } else { top * power / bottom };
+    digits.to_string()
+}
+
+/// Formats a number with the digits on which both bounds agree.
+fn format_approximate(bounds: Interval) -> Result<String, Fault> {
+    let size = bounds.low().abs().max(bounds.high().abs());
+    let agreed = |max_digits: usize, write: fn(f64, usize) -> String| {
+        (1..=max_digits)
+            .rev()
+            .map(|digits| [bounds.low(), bounds.high()].map(|bound| write(bound, digits)))
+            .find(|[low, high]| low == high)
+            .map(|[text, _]| text)
+    };
+    let decimal = |max_digits| agreed(max_digits, |bound, places| trim_zeros(&format!("{bound:.places$}")));
+    let with_power = |max_digits| agreed(max_digits, |bound, places| format!("{bound:.places$e}"));
+    let text = if DECIMAL.contains(&size) {
+        decimal(MAX_DECIMALS).or_else(|| with_power(LEADING_DIGITS - 1))
+    } else if size < DECIMAL.start {
+        with_power(MAX_DECIMALS).or_else(|| decimal(MAX_DECIMALS))
+    } else {
+        with_power(LEADING_DIGITS - 1)
+    };
+    text.ok_or_else(Fault::unprovable)
+}
+
+/// Removes trailing zeros after the decimal point, and the sign of zero.
+fn trim_zeros(text: &str) -> String {
+    let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// Formats units: `km/h`, `m^2`, `s^-1`.
+fn format_units(units: &[Factor]) -> String {
+    let name = |factor: &Factor, power: i32| match power {
+        1 => factor.name.clone(),
+        power => format!("{}^{power}", factor.name),
+    };
+    let (over, under): (Vec<&Factor>, Vec<&Factor>) = units.iter().partition(|factor| factor.power > 0);
+    let joined = |factors: &[&Factor], sign: i32| {
+        factors.iter().map(|factor| name(factor, factor.power * sign)).collect::<Vec<_>>().join(" ")
+    };
+    match (over.as_slice(), under.as_slice()) {
+        (over, []) => joined(over, 1),
+        ([], under) => joined(under, 1),
+        (over, [one]) => format!("{}/{}", joined(over, 1), joined(&[one], -1)),
+        (over, under) => format!("{}/({})", joined(over, 1), joined(under, -1)),
+    }
+}

@@ -1,0 +1,59 @@
+use conversation::ToolFailure;
+
+use crate::{Tool, ToolError};
+
+/// Longest part of an unknown tool name that is repeated to the model, in characters.
+const MAX_NAME_CHARS: usize = 64;
+
+/// A failed call as a result: the failure for the user and the text for the model.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ToolCallError {
+    pub(crate) failure: ToolFailure,
+    pub(crate) content: String,
+}
+
+impl ToolCallError {
+    fn new(code: &str, message: &str, content: String) -> Self {
+        Self { failure: ToolFailure { code: code.to_owned(), message: message.to_owned() }, content }
+    }
+
+    /// The model named a tool that is not available to it.
+    pub(crate) fn unknown_tool<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        let names: Vec<&str> = names.collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let name: String = name.chars().take(MAX_NAME_CHARS).collect();
+        let content = format!("Tool '{name}' not found. Available tools: {names}");
+        Self::new("unknown_tool", "The model asked for a tool that does not exist.", content)
+    }
+
+    /// The arguments are invalid for `reason`, which the model reads. It may quote an external schema.
+    pub(crate) fn invalid_arguments(reason: &str) -> Self {
+        let reason = calls::escape(reason);
+        let message = "The model called the tool with arguments that do not fit.";
+        Self::new("invalid_arguments", message, format!("参数不符合要求：{reason}。请改正参数后重新调用。"))
+    }
+
+    /// One reply made more calls than the limit: this call and all after it are not run.
+    pub(crate) fn too_many_calls(limit: usize) -> Self {
+        let content = format!("一次回复里的工具调用太多：只执行了前 {limit} 个，这个和之后的都没有执行。");
+        Self::new("too_many_calls", "The model made too many calls at once.", content)
+    }
+
+    /// The tool or the turn ran out of time.
+    pub(crate) fn timeout(tool: &dyn Tool) -> Self {
+        let content = tool.failure_text("超时，没有得到结果");
+        Self::new("timeout", "The tool took too long and was stopped.", content)
+    }
+
+    /// The tool itself is faulty.
+    pub(crate) fn failed(tool: &dyn Tool) -> Self {
+        let content = tool.failure_text("工具执行失败");
+        Self::new("failed", "The tool failed.", content)
+    }
+}
+
+impl From<ToolCallError> for ToolError {
+    fn from(ToolCallError { failure, content }: ToolCallError) -> Self {
+        Self::Model { failure, content }
+    }
+}

@@ -1,0 +1,103 @@
+//! Resolves the references within one document.
+
+use serde_json::{Map, Value};
+
+/// Maximum depth of a schema with resolved references.
+const MAX_DEPTH: usize = 16;
+
+/// Maximum number of values in a schema with resolved references.
+const MAX_VALUES: usize = 2000;
+
+/// Maximum size of the names and texts of a schema with resolved references, in bytes.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The remaining size budget.
+struct RemainingBudget {
+    values: usize,
+    bytes: usize,
+}
+
+impl RemainingBudget {
+    fn take_value(&mut self) -> Result<(), String> {
+        let rest = self.values.checked_sub(1);
+        self.values = rest.ok_or_else(|| format!("a schema of at most {MAX_VALUES} values"))?;
+        Ok(())
+    }
+
+    fn take_text(&mut self, text: &str) -> Result<(), String> {
+        let rest = self.bytes.checked_sub(text.len());
+        self.bytes = rest.ok_or_else(|| format!("a schema with texts of at most {} KiB", MAX_BYTES / 1024))?;
+        Ok(())
+    }
+}
+
+/// Replaces every `$ref` in `schema` by its target in `root`; the error describes what is accepted.
+///
+/// References to other documents and recursive references are rejected.
+pub(crate) fn deref_schema(root: &Value, schema: &Value) -> Result<Value, String> {
+    let mut remaining = RemainingBudget { values: MAX_VALUES, bytes: MAX_BYTES };
+    deref_value(root, schema, MAX_DEPTH, &mut remaining)
+}
+
+fn deref_value(root: &Value, value: &Value, depth: usize, remaining: &mut RemainingBudget) -> Result<Value, String> {
+    let depth = depth.checked_sub(1).ok_or_else(|| format!("a schema that is at most {MAX_DEPTH} deep"))?;
+    remaining.take_value()?;
+    match value {
+        Value::Object(fields) => match fields.get("$ref") {
+            Some(Value::String(reference)) => deref_value(root, resolve_reference(root, reference)?, depth, remaining),
+            _ => deref_object(root, fields, depth, remaining),
+        },
+        Value::Array(items) => items.iter().map(|item| deref_value(root, item, depth, remaining)).collect(),
+        Value::String(text) => remaining.take_text(text).map(|()| value.clone()),
+        other => Ok(other.clone()),
+    }
+}
+
+fn deref_object(
+    root: &Value,
+    fields: &Map<String, Value>,
+    depth: usize,
+    remaining: &mut RemainingBudget,
+) -> Result<Value, String> {
+    let kept = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "$defs" | "definitions" | "$schema" | "$id"));
+    let written = kept.map(|(name, value)| {
+        remaining.take_text(name)?;
+        Ok((name.clone(), deref_value(root, value, depth, remaining)?))
+    });
+    written.collect::<Result<Map<_, _>, String>>().map(Value::Object)
+}
+
+fn resolve_reference<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
+    let pointer = reference.strip_prefix('#').ok_or("a schema that refers to no other document")?;
+    root.pointer(pointer).ok_or_else(|| "a schema whose references lead to something".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn references_within_the_document_are_resolved() {
+        let root = json!({
+            "$defs": {"a": {"type": "string"}, "b": {"items": {"$ref": "#/$defs/a"}}},
+            "properties": {"x": {"$ref": "#/$defs/b"}},
+        });
+        assert_eq!(deref_schema(&root, &root), Ok(json!({"properties": {"x": {"items": {"type": "string"}}}})));
+    }
+
+    #[test]
+    fn f134_external_recursive_and_exploding_references_are_rejected() {
+        for reference in ["https://example.com/schema", "other.json#/a", "file:///etc/passwd", "#/nowhere", ""] {
+            let root = json!({"properties": {"x": {"$ref": reference}}});
+            assert!(deref_schema(&root, &root).is_err(), "{reference}");
+        }
+        let circle = json!({"properties": {"x": {"$ref": "#"}}});
+        assert_eq!(deref_schema(&circle, &circle), Err("a schema that is at most 16 deep".to_owned()));
+        let twice = |next: &str| json!([{"$ref": next}, {"$ref": next}, {"$ref": next}, {"$ref": next}]);
+        let bomb = json!({"a": twice("#/b"), "b": twice("#/c"), "c": twice("#/d"), "d": twice("#/e"), "e": twice("#/f"),
+            "f": 1});
+        assert_eq!(deref_schema(&bomb, &json!({"$ref": "#/a"})), Err("a schema of at most 2000 values".to_owned()));
+    }
+}

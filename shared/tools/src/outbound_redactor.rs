@@ -1,0 +1,133 @@
+use std::borrow::Cow;
+
+use redaction::{CARD, Redactor};
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+/// How many times percent-encoding is decoded, plus one.
+const MAX_DECODINGS: usize = 5;
+
+/// Replaces personal data in the arguments of a call before they leave this process; by default it replaces none.
+///
+/// Users and models keep the original arguments. Values that an agent fixes are sent as the administrator wrote them.
+#[derive(Clone, Debug, Default)]
+pub struct OutboundRedactor {
+    redactor: Redactor,
+    fixed: Vec<String>,
+}
+
+impl OutboundRedactor {
+    /// Creates it from the deployment's redactor.
+    pub fn new(redactor: Redactor) -> Self {
+        Self { redactor, fixed: Vec::new() }
+    }
+
+    /// Returns a copy that leaves the agent's fixed arguments unchanged.
+    pub(crate) fn with_fixed<'a>(&self, names: impl Iterator<Item = &'a String>) -> Self {
+        let fixed = if self.redactor.is_off() { Vec::new() } else { names.cloned().collect() };
+        Self { redactor: self.redactor.clone(), fixed }
+    }
+
+    /// Redacts a text.
+    pub(crate) fn redact_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.redactor.redact_text(text)
+    }
+
+    /// Redacts the arguments of a call.
+    pub(crate) fn redact_arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+        if self.redactor.is_off() {
+            return arguments.clone();
+        }
+        let sent = |(name, value): (&String, &Value)| {
+            let value = if self.fixed.contains(name) { value.clone() } else { self.redactor.redact_field(name, value) };
+            (name.clone(), value)
+        };
+        arguments.iter().map(sent).collect()
+    }
+
+    /// Whether a text contains personal data.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        self.redactor.contains_personal_data(text)
+    }
+
+    /// Whether an address contains personal data. It cannot be replaced, as that would make another address. Many sites
+    /// number their pages like payment cards, so a card number counts only in the query.
+    pub(crate) fn is_personal(&self, address: &Url) -> bool {
+        let has_non_card_data = |text: &str| self.redactor.spans(text).iter().any(|span| span.placeholder != CARD);
+        let query = address.query().unwrap_or_default();
+        if self.redactor.is_off() {
+            return false;
+        }
+        has_non_card_data(address.host_str().unwrap_or_default())
+            || decodings(address.path()).any(|path| has_non_card_data(&path))
+            || decodings(query).chain(decodings(&query.replace('+', " "))).any(|query| self.finds(&query))
+    }
+}
+
+/// Yields a part of a URL and the results of decoding its percent-encoding repeatedly.
+fn decodings(part: &str) -> impl Iterator<Item = String> {
+    let next = |part: &String| Some(percent_decode(part)).filter(|decoded| decoded != part);
+    std::iter::successors(Some(part.to_owned()), next).take(MAX_DECODINGS)
+}
+
+/// Decodes the percent-encoding of a part of a URL.
+fn percent_decode(part: &str) -> String {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use settings::Settings;
+
+    use super::*;
+
+    fn redactor() -> OutboundRedactor {
+        OutboundRedactor::new(Redactor::from_settings(&Settings::from_pairs([("MASK", "all")])).unwrap())
+    }
+
+    #[test]
+    fn fixed_arguments_are_sent_unchanged() {
+        let arguments = json!({"sender": "13800138000", "to": "13800138000", "text": "hi"});
+        let fixed = ["sender".to_owned()];
+        let sent = redactor().with_fixed(fixed.iter()).redact_arguments(arguments.as_object().unwrap());
+        assert_eq!(Value::Object(sent), json!({"sender": "13800138000", "to": "[phone]", "text": "hi"}));
+        let off = OutboundRedactor::default().redact_arguments(arguments.as_object().unwrap());
+        assert_eq!(Value::Object(off), arguments);
+    }
+
+    #[test]
+    fn encoded_personal_data_in_address_is_found() {
+        let personal = |address: &str| redactor().is_personal(&Url::parse(address).unwrap());
+        for address in [
+            "https://a.example/?to=ada@example.com",
+            "https://a.example/?to=ada%40example.com",
+            "https://a.example/u/%31%33800138000",
+            "https://a.example/u?t=+86+138+0013+8000",
+            "https://a.example/?c=4111222233334448",
+            "https://a.example/?to=%2B16502530000",
+            "https://a.example/?to=+16502530000",
+            "https://a.example/?to=ada%2540example.com",
+            "https://a.example/u/%2531%2533800138000",
+            "https://a.example/u/138%090013%098000",
+            "https://a.example/u/138%C2%850013%E2%80%8B8000",
+            "https://13800138000.example/",
+        ] {
+            assert!(personal(address), "{address}");
+        }
+        for address in ["https://a.example/2024/05/06/title", "https://a.example/status/4111222233334448"] {
+            assert!(!personal(address), "{address}");
+        }
+        assert!(
+            !OutboundRedactor::default().is_personal(&Url::parse("https://a.example/?to=ada@example.com").unwrap())
+        );
+    }
+}

@@ -1,0 +1,50 @@
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use store::{Admission, RateLimit};
+
+/// Limits the searches of this process while the shared limiter is unavailable; one limit for all callers together.
+///
+/// It uses GCRA like the shared limiter: the state is the time at which the full burst is available again.
+#[derive(Debug)]
+pub(crate) struct LocalLimiter {
+    limit: RateLimit,
+    full_at: Mutex<SystemTime>,
+}
+
+impl LocalLimiter {
+    pub(crate) fn new(limit: RateLimit) -> Self {
+        Self { limit, full_at: Mutex::new(SystemTime::UNIX_EPOCH) }
+    }
+
+    /// Counts one search at `now`.
+    pub(crate) fn admit(&self, now: SystemTime) -> Admission {
+        let RateLimit { burst, window } = self.limit;
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = (*full_at).max(now) + window / burst.max(1);
+        match after.duration_since(now + window) {
+            Ok(retry_after) if !retry_after.is_zero() => Admission::Denied { retry_after },
+            _ => {
+                *full_at = after;
+                Admission::Admitted
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn f078_burst_is_admitted_then_single_searches() {
+        let limiter = LocalLimiter::new(RateLimit { burst: 3, window: Duration::from_secs(30) });
+        let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds);
+        let denied = |seconds| Admission::Denied { retry_after: Duration::from_secs(seconds) };
+        let seen: Vec<Admission> = [0, 0, 0, 0, 4, 10, 11, 60].map(|second| limiter.admit(at(second))).into();
+        let admitted = Admission::Admitted;
+        assert_eq!(seen, [admitted, admitted, admitted, denied(10), denied(6), admitted, denied(9), admitted]);
+    }
+}

@@ -1,0 +1,127 @@
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use store::{ApiKey, KeyRecord, Keys, StoreError};
+use tokio::time::timeout;
+
+use super::{AuthError, Caller};
+
+/// How long a valid key stays cached. A revoked key is rejected after this time at the latest.
+const CACHE_TTL: Duration = Duration::from_secs(30);
+
+/// Maximum number of cached keys.
+const MAX_CACHED_KEYS: usize = 1_000;
+
+/// Timeout for reading all keys.
+const LIST_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// How long a list of all keys is used.
+const LIST_TTL: Duration = Duration::from_secs(10);
+
+/// Maximum number of keys in the list; the oldest ones are kept.
+const MAX_LISTED_KEYS: usize = 10_000;
+
+/// Verifies API keys, with a short cache of valid ones.
+pub(super) struct ApiKeyVerifier {
+    keys: Keys,
+    cache: Mutex<HashMap<String, CachedKey>>,
+    /// All keys and when they were read. The lock is held during the read, so that concurrent callers cause one
+    /// request.
+    list: tokio::sync::Mutex<Option<(HashMap<String, KeyRecord>, SystemTime)>>,
+}
+
+struct CachedKey {
+    record: KeyRecord,
+    cached_at: SystemTime,
+}
+
+impl ApiKeyVerifier {
+    pub(super) fn new(keys: Keys) -> Self {
+        Self { keys, cache: Mutex::default(), list: tokio::sync::Mutex::default() }
+    }
+
+    /// The holder of this key, if the key is cached and still valid; makes no request.
+    pub(super) fn cached(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
+        let record = self.cached_record(key.id(), now).filter(|record| record.admits(key, now))?;
+        Some(Caller::new(record.holder(), record.administrator))
+    }
+
+    /// Looks up the holder of this key in the database.
+    ///
+    /// A key with a cached id but a wrong secret causes a lookup too. So its response takes as long as that of an
+    /// unknown id.
+    pub(super) async fn lookup(&self, key: &ApiKey, now: SystemTime) -> Result<Caller, AuthError> {
+        let found = self.keys.get(key.id()).await.map_err(|error| to_auth_error(&error))?;
+        let record = found.filter(|record| record.admits(key, now)).ok_or(AuthError::Rejected)?;
+        let caller = Caller::new(record.holder(), record.administrator);
+        self.cache_record(record, now);
+        Ok(caller)
+    }
+
+    /// The holder of this key, if the key is in a list of all keys that is at most ten seconds old.
+    ///
+    /// Serves callers at an address whose lookups are used up: the list costs the same for any number of callers and
+    /// covers all keys. Of more than 10,000 keys it holds the oldest.
+    pub(super) async fn find_in_list(&self, key: &ApiKey, now: SystemTime) -> Option<Caller> {
+        let mut list = self.list.lock().await;
+        let is_fresh = list.as_ref().is_some_and(|(_, since)| is_within(*since, LIST_TTL, now));
+        if !is_fresh {
+            let records =
+                timeout(LIST_TIMEOUT, self.keys.list_oldest(MAX_LISTED_KEYS)).await.unwrap_or(Err(StoreError::Busy));
+            // A failed read counts as an empty list for the same time, so that not every request queries a failing
+            // store.
+            let records = records.inspect_err(|error| tracing::warn!(%error, "the keys could not be listed"));
+            let records = records.unwrap_or_default().into_iter().map(|record| (record.id.clone(), record));
+            *list = Some((records.collect(), now));
+        }
+        let (records, since) = list.as_ref()?;
+        let record = records.get(key.id()).filter(|record| record.admits(key, now))?;
+        self.cache_record(record.clone(), *since);
+        Some(Caller::new(record.holder(), record.administrator))
+    }
+
+    fn cached_record(&self, id: &str, now: SystemTime) -> Option<KeyRecord> {
+        let cache = self.lock_cache();
+        cache.get(id).filter(|entry| entry.is_fresh(now)).map(|entry| entry.record.clone())
+    }
+
+    /// Caches a valid key from its first use on: later uses do not extend its time in the cache.
+    fn cache_record(&self, record: KeyRecord, now: SystemTime) {
+        let mut cache = self.lock_cache();
+        if cache.get(&record.id).is_some_and(|entry| entry.is_fresh(now)) {
+            return;
+        }
+        if cache.len() >= MAX_CACHED_KEYS {
+            cache.retain(|_, entry| entry.is_fresh(now));
+        }
+        if cache.len() >= MAX_CACHED_KEYS {
+            cache.clear();
+        }
+        cache.insert(record.id.clone(), CachedKey { record, cached_at: now });
+    }
+
+    fn lock_cache(&self) -> MutexGuard<'_, HashMap<String, CachedKey>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CachedKey {
+    fn is_fresh(&self, now: SystemTime) -> bool {
+        is_within(self.cached_at, CACHE_TTL, now)
+    }
+}
+
+/// Whether less than `span` has passed. It uses the wall clock, which continues while an instance is frozen. After a
+/// clock set back, entries count as expired.
+fn is_within(since: SystemTime, span: Duration, now: SystemTime) -> bool {
+    now.duration_since(since).is_ok_and(|age| age < span)
+}
+
+fn to_auth_error(error: &StoreError) -> AuthError {
+    tracing::error!(%error, "a key could not be looked up");
+    match error {
+        StoreError::Busy | StoreError::Full => AuthError::Unavailable,
+        StoreError::Damaged | StoreError::Fault(_) => AuthError::Internal,
+    }
+}

@@ -1,0 +1,59 @@
+//! Every route, grouped by the callers that may use it.
+
+/// Every route that requires authentication: method, path, body.
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 21] = [
+    ("POST", "/api/chat", r#"{"message":"hi"}"#),
+    ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
+    ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
+    ("GET", "/api/ui/chat/{id}/stream", ""),
+    ("GET", "/api/agents", ""),
+    ("GET", "/api/conversations", ""),
+    ("GET", "/api/conversations/{id}", ""),
+    ("PATCH", "/api/conversations/{id}", r#"{"title":"mine"}"#),
+    ("DELETE", "/api/conversations/{id}", ""),
+    ("POST", "/api/conversations/{id}/stop", ""),
+    ("POST", "/api/conversations/{id}/regenerate", "{}"),
+    ("GET", "/api/conversations/{id}/stream", ""),
+    ("GET", "/api/models", ""),
+    ("GET", "/api/tools", ""),
+    ("GET", "/api/usage", ""),
+    ("GET", "/api/me/export", ""),
+    ("DELETE", "/api/me", r#"{"confirm":"erase"}"#),
+    ("HEAD", "/api/models", ""),
+    ("POST", "/v1/chat/completions", r#"{"model":"openai","messages":[{"role":"user","content":"hi"}]}"#),
+    ("GET", "/v1/models", ""),
+    ("GET", "/v1/models/{*model}", ""),
+];
+
+/// Every route for administrators only.
+pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 13] = [
+    ("GET", "/api/admin/executions", ""),
+    ("GET", "/api/admin/agents", ""),
+    ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
+    ("GET", "/api/admin/agents/{id}", ""),
+    ("PUT", "/api/admin/agents/{id}", r#"{"name":"mine"}"#),
+    ("DELETE", "/api/admin/agents/{id}", ""),
+    ("GET", "/api/admin/tools", ""),
+    ("POST", "/api/admin/tools", r#"{"name":"mine"}"#),
+    ("POST", "/api/admin/tools/import", r#"{"document":{}}"#),
+    ("GET", "/api/admin/tools/{id}", ""),
+    ("PUT", "/api/admin/tools/{id}", r#"{"name":"mine"}"#),
+    ("DELETE", "/api/admin/tools/{id}", ""),
+    ("POST", "/api/admin/tools/{id}/test", r#"{"arguments":{}}"#),
+];
+
+/// Every public route.
+pub(super) const PUBLIC_ROUTES: [&str; 4] = ["/", "/assets/{file}", "/healthz", "/v1/{*rest}"];
+
+#[test]
+fn tables_name_every_route() {
+    let source = include_str!("../../../functions/chat/src/lib.rs");
+    let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+    for path in routes {
+        assert!(
+            PUBLIC_ROUTES.contains(&path)
+                || AUTHENTICATED_ROUTES.iter().chain(&ADMIN_ROUTES).any(|(_, known, _)| *known == path),
+            "{path}"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Every text call format, split at every position.
+
+use serde_json::{Value, json};
+use support::{Completion, TestApp};
+
+use crate::split_points::for_every_split;
+
+/// Replies that show `好的。` and call the search with `天气`.
+const FORMATS: [&str; 8] = [
+    "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>",
+    "好的。<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>",
+    "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}",
+    "好的。<tool_call name=\"search_web\">{\"query\": \"天气\"}</tool_call>",
+    "好的。<tool name=\"search_web\">{\"query\": \"天气\"}</tool>",
+    "好的。\n{\"tool\": \"search_web\", \"query\": \"天气\"}",
+    "好的。\n```json\n{\"tool\": \"search_web\", \"query\": \"天气\"}\n```",
+    "{\"tool\": \"search_web\", \"query\": \"天气\"}",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f030_every_call_format_runs_hidden_at_any_split() {
+    for_every_split(&FORMATS, |format, split, turn| {
+        let calls: Vec<Value> =
+            turn.events_of("tool_call").iter().map(|call| json!([call["name"], call["arguments"]])).collect();
+        assert_eq!(calls, [json!(["search_web", { "query": "天气" }])], "{split}");
+        assert_eq!(turn.events_of("tool_result")[0]["ok"], true, "{split}");
+        let shown = turn.content().replace('\n', "");
+        let expected = if format.starts_with('好') { "好的。晴。" } else { "晴。" };
+        assert_eq!((shown.as_str(), turn.finish_reason()), (expected, "stop"), "{split}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn close_tag_in_argument_does_not_end_call() {
+    let app = TestApp::start().await;
+    let query = "什么是 </tool_call> 和 </tool>？";
+    app.model.queue_replies([Completion::of([crate::search_call(query)]), Completion::of(["标签。"])]);
+    let turn = app.send_message("问").await;
+    assert_eq!(turn.events_of("tool_call")[0]["arguments"], json!({ "query": query }));
+    assert_eq!((turn.content(), app.search.queries()), ("标签。".to_owned(), vec![query.to_owned()]));
+}
+
+#[tokio::test]
+async fn repairable_call_runs() {
+    for broken in [
+        "<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\",}</tool_call>",
+        "<tool_call>{'tool': 'search_web', 'query': '天气'}</tool_call>",
+        "<tool_call>{tool: \"search_web\", query: \"天气\"}</tool_call>",
+        "<tool_call>{\"tool\"：\"search_web\"，\"query\"：\"天气\"}</tool_call>",
+    ] {
+        let app = TestApp::start().await;
+        app.model.queue_replies([Completion::of([broken]), Completion::of(["晴。"])]);
+        let turn = app.send_message("天气").await;
+        assert_eq!(turn.events_of("tool_call")[0]["arguments"], json!({ "query": "天气" }), "{broken}");
+        assert_eq!(turn.content(), "晴。", "{broken}");
+    }
+}
+
+/// A call whose string never ends although the model's reply does.
+const UNREPAIRABLE_CALL: &str = "<tool_call>{\"tool\": \"search_web\", \"query\": \"天";
+
+#[tokio::test]
+async fn f051_unrepairable_call_is_returned_to_the_model() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([Completion::of(["好的。", UNREPAIRABLE_CALL]), Completion::of(["晴。"])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
+    assert_eq!(turn.events_of("tool_call"), Vec::<&Value>::new());
+    assert_eq!(app.search.queries(), Vec::<String>::new());
+    let talk = app.model.wait_for_request(2).await.dialogue();
+    assert!(talk[1].1.contains(UNREPAIRABLE_CALL), "the model sees what it wrote: {talk:?}");
+    assert!(talk[2].1.contains("工具调用"), "the model is told what is wrong: {talk:?}");
+}
+
+#[tokio::test]
+async fn f051_second_unrepairable_call_is_shown_as_text() {
+    let app = TestApp::start().await;
+    app.model.queue_replies([Completion::of(["甲。", UNREPAIRABLE_CALL]), Completion::of(["乙。", UNREPAIRABLE_CALL])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content(), turn.finish_reason()), (format!("甲。乙。{UNREPAIRABLE_CALL}"), "stop"));
+    assert_eq!(app.model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn f031_call_truncated_by_output_limit_never_runs() {
+    let app = TestApp::start().await;
+    let truncated =
+        Completion::new().text("好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天").finish("length");
+    app.model.queue_replies([truncated.usage(10, 5).done().reply(), Completion::of(["晴。"])]);
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好的。晴。", "stop"));
+    assert_eq!(app.search.queries(), Vec::<String>::new());
+}

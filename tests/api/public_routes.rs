@@ -1,0 +1,73 @@
+//! Routes that need no turn: the page, health, models and tools.
+
+use serde_json::json;
+use support::TestApp;
+
+#[tokio::test]
+async fn page_has_a_strict_content_security_policy() {
+    let app = TestApp::start().await;
+    let page = app.get("/").await;
+    assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    let policy = page.header("content-security-policy");
+    for directive in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
+        assert!(policy.contains(directive), "{policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(page.header("x-content-type-options"), "nosniff");
+    let html = page.text();
+    assert!(!html.contains("http://") && !html.contains("https://"), "nothing is loaded from elsewhere");
+    assert!(!html.contains("<style") && !html.contains("onclick="), "nothing is inline");
+}
+
+#[tokio::test]
+async fn every_asset_of_the_page_is_served() {
+    let app = TestApp::start().await;
+    let html = app.get("/").await.text();
+    let names: Vec<&str> = html.split("\"assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(names.contains(&"app.js"), "{names:?}");
+    for name in names {
+        let file = app.get(&format!("/assets/{name}")).await;
+        assert_eq!((file.status, file.header("x-content-type-options")), (200, "nosniff"), "{name}");
+        assert!(!file.body.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn health_reports_the_version_without_upstream_calls() {
+    let app = TestApp::start().await;
+    let health = app.get("/healthz").await.ok();
+    assert_eq!(health, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
+    assert_eq!((app.model.requests().len(), app.search.requests().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn models_are_listed_with_the_default_marked() {
+    let app = TestApp::start_with(&[("ARK_API_KEY", "ark-key"), ("ARK_MODEL", "doubao-seed-1-6-250615")]).await;
+    let models = app.get("/api/models").await.ok();
+    let rows: Vec<_> = models["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| json!([row["name"], row["model"], row["default"], row["demo"]]))
+        .collect();
+    let expected =
+        [json!(["volcano", "doubao-seed-1-6-250615", true, false]), json!(["openai", support::MODEL, false, false])];
+    assert_eq!(rows, expected);
+    for row in models["models"].as_array().unwrap() {
+        let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["name", "provider", "model", "default", "tools", "toolsFrom", "demo"]);
+        assert!(["native", "prompt"].contains(&row["tools"].as_str().unwrap()));
+        assert!(["settings", "table", "provider", "learned"].contains(&row["toolsFrom"].as_str().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn tools_are_listed_with_their_schema() {
+    let app = TestApp::start().await;
+    let tools = app.get("/api/tools").await.ok();
+    let search = &tools["tools"][0];
+    let keys: Vec<&str> = search.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!((keys, &search["name"]), (vec!["name", "description", "parameters"], &json!("search_web")));
+    assert_eq!(json!([search["parameters"]["type"], search["parameters"]["required"]]), json!(["object", ["query"]]));
+    assert_eq!(search["parameters"]["properties"]["query"]["type"], "string");
+}
