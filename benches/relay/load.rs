@@ -70,15 +70,15 @@ pub(crate) async fn run(
     let readers =
         (0..streams).map(|number| {
             let (client, url) = (client.clone(), format!("{address}{}", way.path));
-            spread(number, streams, answer_spec, async move {
-                Reader::new(way).read(&client, &url, model, answer_spec).await
+            spread(number, streams, spec, async move {
+                Reader::new(way).read(&client, &url, model, spec).await
             })
         });
     let mut seen = Measurements::default();
     for reader in join_all(readers).await {
         seen.add(reader.expect("every answer is read"));
     }
-    assert_eq!(seen.tokens, streams * answer_spec.words, "every word comes, and comes once");
+    assert_eq!(seen.tokens, streams * spec.tokens, "every word comes, and comes once");
     seen
 }
 
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     async fn read(mut self, client: &Client, url: &str, model: &str, spec: AnswerSpec) -> Measurements {
-        let body = (self.way.request)(&answer_spec.message(), model);
+        let body = (self.way.request)(&spec.message(), model);
         let begun = Instant::now();
         let mut answer = client.post(url).json(&body).send().await.expect("the server answers");
         assert_eq!(answer.status(), 200);

@@ -73,7 +73,7 @@ async fn every_check_of_a_deployment_holds_by_invocations_across_instances() {
         InvokeTransport::from_settings(&Settings::from_pairs(hook), transport::build_client().unwrap()).unwrap();
     let patient = Duration::from_mins(1);
     let limits = Timeouts { answer: patient, first_event: patient, turn: patient, stop: patient, close: patient };
-    let wish = SmokeOptions { model: Some(CALLER.to_owned()), timeouts, strict: true };
+    let wish = SmokeOptions { model: Some(CALLER.to_owned()), timeouts: limits, strict: true };
     let mut outcomes = Vec::new();
     let target = Target::with_transport(version, Secret::by_value(key));
     let good = Box::pin(smoke::run(target, wish, |outcome| outcomes.push(outcome.clone()))).await;

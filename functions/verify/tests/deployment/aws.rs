@@ -68,7 +68,7 @@ struct CodeDeployState {
 
 impl CodeDeploy {
     pub(crate) async fn start(failures: usize) -> Self {
-        let state = Arc::new(Mutex::new(CodeDeployState { failures_left: failures_left, reports: Vec::new() }));
+        let state = Arc::new(Mutex::new(CodeDeployState { failures_left: failures, reports: Vec::new() }));
         let router = Router::new().route("/", post(record_report)).with_state(Arc::clone(&state));
         Self { address: serve_router(router).await, state }
     }

@@ -123,7 +123,7 @@ async fn check_turn(model: &FakeModel, api: &str, local_url: &str) {
     print_passed("a turn with a search comes whole, as an event stream");
 
     let id = only(&events, "start")["conversationId"].as_str().unwrap();
-    let request = http().get(format!("{own}/api/conversations/{id}")).header("x-user-id", "wang");
+    let request = http().get(format!("{local_url}/api/conversations/{id}")).header("x-user-id", "wang");
     let stored: Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(stored["messages"][1]["content"], "茶是一种饮料。", "{stored}");
     print_passed("the local server finds the conversation in its own DynamoDB");
